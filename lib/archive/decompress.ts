@@ -5,7 +5,7 @@ import { errorCode } from '../linux/errno.ts';
 import type { Threads } from '../threads/thread-pool.ts';
 import { invalidArchive } from './invalid-archive.ts';
 import { type Unzstd, unzstd } from './unzstd.ts';
-import { ZSTD_MAGIC } from './zstd-blocks.ts';
+import { isZstd } from './zstd-blocks.ts';
 
 /** Bytes that decide about the format. */
 const MAGIC_BYTES = 6;
@@ -44,7 +44,7 @@ export async function* decompressed(
         throw invalidArchive(`it is ${what}; send a tar archive, plain or with gzip or zstd`);
     }
     if (startsWith(head, [0x1f, 0x8b])) yield* inPieces(gunzipped(all));
-    else if (startsWith(head, ZSTD_MAGIC)) yield* inPieces(unzstd(all, threads));
+    else if (isZstd(head)) yield* inPieces(unzstd(all, threads));
     else yield* inPieces(all);
   } finally {
     await iterator.return?.();

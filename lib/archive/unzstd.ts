@@ -3,21 +3,24 @@ import { ServiceError } from '../errors.ts';
 import { serveThread } from '../threads/serve-thread.ts';
 import type { Threads } from '../threads/thread-pool.ts';
 import { invalidArchive } from './invalid-archive.ts';
-import { ZstdBlocks } from './zstd-blocks.ts';
+import { Xxh64 } from './xxh64.ts';
+import { ZstdBlocks, type ZstdPiece } from './zstd-blocks.ts';
 
 /** Output that one step returns, at most one block more. */
 const STEP_BYTES = 256 * 1024;
-const NONE = Buffer.alloc(0);
 
 /**
  * Decompresses zstd data step by step. The release of Node with zstd of its own is later than the oldest supported one.
  * Runs in a thread of its own, because a hostile block can take many seconds.
  */
 export class Unzstd {
-  readonly #decoder = new Decompress((bytes) => this.#decoded.push(bytes));
   readonly #blocks = new ZstdBlocks();
+  /** Of the present frame. */
+  #decoder = this.#newDecoder();
+  #hash = new Xxh64();
   #decoded: Uint8Array[] = [];
-  #pieces: Iterator<Buffer, void, void> = [][Symbol.iterator]();
+  #inStep = 0;
+  #pieces: Iterator<ZstdPiece, void, void> = [][Symbol.iterator]();
 
   /** Takes the next bytes, after `next` returned undefined. */
   push(bytes: Uint8Array): void {
@@ -26,11 +29,11 @@ export class Unzstd {
 
   /** The next output; undefined if more input is needed. */
   next(): Uint8Array[] | undefined {
-    for (let bytes = 0; bytes < STEP_BYTES; ) {
+    this.#inStep = 0;
+    while (this.#inStep < STEP_BYTES) {
       const { value, done } = this.#pieces.next();
       if (done) break;
-      this.#decode(value, false);
-      bytes += this.#decoded.at(-1)?.length ?? 0;
+      this.#decode(value);
     }
     const decoded = this.#decoded;
     this.#decoded = [];
@@ -39,20 +42,39 @@ export class Unzstd {
 
   /** The end of the input. */
   finish(): void {
-    this.#decode(NONE, true);
+    if (!this.#blocks.isWhole) throw invalidArchive('its zstd data is truncated');
   }
 
   close(): void {
     this.#decoded = [];
   }
 
-  #decode(bytes: Buffer, isLast: boolean): void {
+  #decode({ bytes, ends }: ZstdPiece): void {
     try {
-      this.#decoder.push(bytes, isLast);
+      // The decoder holds short frames back until it is told that they are complete.
+      this.#decoder.push(bytes, ends !== undefined);
     } catch {
-      throw invalidArchive(isLast ? 'its zstd data is truncated' : 'its zstd data is damaged');
+      throw damaged();
     }
+    if (ends === undefined) return;
+    // The decoder skips the checksum without a look at it.
+    if (ends.checksum !== undefined && ends.checksum !== this.#hash.digest()) throw damaged();
+    this.#decoder = this.#newDecoder();
+    this.#hash = new Xxh64();
   }
+
+  #newDecoder(): Decompress {
+    return new Decompress((bytes) => {
+      if (bytes.length === 0) return;
+      this.#inStep += bytes.length;
+      this.#hash.update(bytes);
+      this.#decoded.push(bytes);
+    });
+  }
+}
+
+function damaged(): ServiceError {
+  return invalidArchive('its zstd data is damaged');
 }
 
 /** Milliseconds for one step, far more than an honest one takes. */
