@@ -4,6 +4,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { dockerClientPlugin } from './lib/runtime/docker/bundle-client.mjs';
 import { protoPlugin } from './proto/compile.mjs';
+import { packDocuments } from './proto/openapi/pack.mjs';
 
 const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
 
@@ -24,7 +25,7 @@ export async function bundle({ entry = 'adapters/main.ts', outfile = 'dist/serve
     minifySyntax: true,
     legalComments: 'eof',
     logLevel: 'warning',
-    define: { PADDOCK_VERSION: JSON.stringify(version) },
+    define: { PADDOCK_VERSION: JSON.stringify(version), PADDOCK_DOCUMENTS: JSON.stringify(packDocuments()) },
     plugins: [protoPlugin, dockerClientPlugin],
     // Bundled CommonJS packages call require() for Node's own modules; an ES module has no require().
     banner: {

@@ -18,6 +18,7 @@ import { respondRaw } from './body.ts';
 import { respondBytes } from './bytes.ts';
 import { refuseCrossOrigin } from './cross-origin.ts';
 import { DiscardPace } from './discard-pace.ts';
+import { DOCUMENT_METHODS, isDocument, respondDocument } from './documents.ts';
 import { respondDownload } from './download.ts';
 import { respondEvents } from './events.ts';
 import type { Exchange } from './exchange.ts';
@@ -79,6 +80,10 @@ export class Requests {
     try {
       this.#shared.hosts.check(req);
       const { path, query } = parseTarget(req.url ?? '/');
+      if (isDocument(path)) {
+        await this.#document(req, res, path);
+        return;
+      }
       const route = this.#shared.router.find(req.method ?? '', path, query);
       if ('allow' in route) {
         answerNoRoute(res, `${req.method} ${path}`, route.allow);
@@ -104,6 +109,12 @@ export class Requests {
     } catch (thrown) {
       await this.#respondError(incoming, found.operation?.operation ?? 'unknown', thrown);
     }
+  }
+
+  async #document(req: IncomingMessage, res: ServerResponse, path: string): Promise<void> {
+    if (!DOCUMENT_METHODS.includes(req.method ?? '')) answerNoRoute(res, `${req.method} ${path}`, DOCUMENT_METHODS);
+    else if (this.#shared.isFull()) answerFull(res);
+    else await respondDocument(req, res, path);
   }
 
   /** The caller is authenticated before the body is read. */

@@ -2,19 +2,17 @@
 
 /** What a comment says about gRPC only. */
 const GRPC_ONLY = [
-  /The first message names [^;]*; later messages carry chunks\.\s*/,
-  /An answer may be larger than a gRPC client's [^:]*: [^.]*\.\s*/,
+  /The first message (names|gives) [^.]*\.\s*/,
+  /\s*In the first message; later ones [^.]*\./,
+  /\s*An answer may be larger than a gRPC client's [^:]*: [^.]*\./,
   /\s*Read from the first message\./,
   /\s*Over REST it is a WebSocket\./,
 ];
 
 /** Lines of a paragraph as one line; paragraphs and lists stay apart. */
 export function textOf(comment) {
-  const rest = GRPC_ONLY.reduce((text, pattern) => text.replace(pattern, ''), comment.replaceAll('\n', '\u0001'));
-  return rest
-    .replaceAll('\u0001', '\n')
-    .replace(/([^\n])\n(?![-\n])/g, '$1 ')
-    .trim();
+  const joined = comment.replace(/([^\n])\n(?![-\n])/g, '$1 ');
+  return GRPC_ONLY.reduce((text, pattern) => text.replace(pattern, ''), joined).trim();
 }
 
 /** The first sentence, without its full stop. */
