@@ -59,12 +59,14 @@ export function longOperations(workspaces: AttachedWorkspaces): LongOperations {
         () => workspaces.bases.beginChange(codebaseId, paths),
         (workspace) => baseChanging(workspace, paths),
       ),
-    baseChanged: (codebaseId, paths) =>
-      heldOf(
-        codebaseId,
-        () => workspaces.bases.endChange(codebaseId, paths),
-        (workspace) => baseChanged(workspace, paths),
-      ),
+    baseChanged: (codebaseId, paths) => {
+      let fitted: ReadonlySet<Workspace>;
+      const first = () => {
+        workspaces.bases.endChange(codebaseId, paths);
+        fitted = unfitted(workspaces.ofCodebase(codebaseId));
+      };
+      return heldOf(codebaseId, first, (workspace) => baseChanged(workspace, paths, fitted.has(workspace)));
+    },
     revert: (id, paths, keeping) => held(id, (workspace) => revertSelected(workspace, paths, keeping)),
     rebase: (spec, stage) => workspaces.lease(spec, (workspace) => stepsOnHost(rebase(workspace, stage))),
     preserveRemoved: (spec, paths) => workspaces.lease(spec, (workspace) => preserveRemoved(workspace, paths)),
@@ -94,6 +96,13 @@ export function longOperations(workspaces: AttachedWorkspaces): LongOperations {
 }
 
 /** Calls `first`, then runs the steps of each workspace in turn. */
+/** Returns those that fitted. An error at one of them keeps the others from being told of the change. */
+function unfitted(workspaces: readonly Workspace[]): Set<Workspace> {
+  const fitted = workspaces.filter(({ fittedTo }) => fittedTo !== undefined);
+  for (const workspace of fitted) workspace.fittedTo = undefined;
+  return new Set(fitted);
+}
+
 function* eachInTurn(
   { holds }: AttachedWorkspaces,
   workspaces: readonly Workspace[],

@@ -38,14 +38,19 @@ function* pinOrphans(workspace: Workspace, changing: ReadonlySet<ByteString>): S
 
 /**
  * Called after base paths changed on disk, or failed to: detaches nodes of replaced files and invalidates what the
- * kernel caches.
+ * kernel caches. `wasFitted`: its records fitted to the base before the change.
  */
-export function* baseChanged(workspace: Workspace, paths: readonly ByteString[]): Steps<void> {
+export function* baseChanged(workspace: Workspace, paths: readonly ByteString[], wasFitted: boolean): Steps<void> {
   if (!workspace.isOpen) return;
-  const { fittedTo, shared, spec } = workspace;
-  // Records that a full disk left before are examined at the next opening.
-  if (fittedTo !== undefined) workspace.fittedTo = shared.bases.stateOf(spec.codebaseId);
-  yield* removeUnusedDirectories(workspace, paths, 'base gone');
+  const { shared, spec } = workspace;
+  // Records that a full disk or an error left are examined at the next opening.
+  if (wasFitted) workspace.fittedTo = shared.bases.stateOf(spec.codebaseId);
+  try {
+    yield* removeUnusedDirectories(workspace, paths, 'base gone');
+  } catch (error) {
+    workspace.fittedTo = undefined;
+    throw error;
+  }
   const refresh = new Refresh(workspace);
   const looked = new Set<ByteString>();
   for (const path of paths) {

@@ -2,6 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { fromText } from '../../../lib/byte-string.ts';
 import type { Steps } from '../../../lib/fuse/connection/steps.ts';
+import { EIO } from '../../../lib/linux/errno.ts';
+import { Base } from '../../../lib/workspaces/base/base.ts';
 import { Inode } from '../../../lib/workspaces/delta/index/inode.ts';
 import type { Frozen } from '../../../lib/workspaces/workspaces.ts';
 import type { Sandbox } from './sandbox.ts';
@@ -138,6 +140,22 @@ describe('a dozen concurrent forks of many changes', () => {
     s.fs.attach({ ...s.spec, id: 'fork', delta: `${s.spec.delta}-fork`, origin: layer });
     postponedBy(() => s.fs.usage('fork'));
     expect(count(started.pop()!)).toBeLessThan(FILES / 8);
+    s.fs.detach('fork');
+  });
+
+  it('examine their directories first if an error cut off what the sandbox was told of a change', () => {
+    const { s, started } = changed();
+    s.mkdir('sub');
+    const lstat = vi.spyOn(Base.prototype, 'lstat');
+    onTestFinished(() => lstat.mockRestore());
+    lstat.mockImplementationOnce(() => {
+      throw EIO;
+    });
+    expect(() => s.fs.baseChanged('cb_1', [fromText('other')])).toThrow(EIO);
+    const { layer } = s.fs.freeze('sb_1');
+    s.fs.attach({ ...s.spec, id: 'fork', delta: `${s.spec.delta}-fork`, origin: layer });
+    postponedBy(() => s.fs.usage('fork'));
+    expect(count(started.pop()!)).toBeGreaterThan(0);
     s.fs.detach('fork');
   });
 });
