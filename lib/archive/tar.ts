@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { type ByteString, fromLatin1, fromText, NO_BYTES, withSlash } from '../byte-string.ts';
 import type { Time } from '../linux/time.ts';
 
@@ -30,7 +31,10 @@ const TYPES = { file: '0', link: '1', symlink: '2', directory: '5' } as const;
 /** Maximum of the 11 octal digits of a size. */
 const MAX_SIZE = 0o77777777777;
 
-/** Encodes a POSIX (pax) archive, in pieces of some members; ends when `members` ends. */
+/**
+ * Encodes a POSIX (pax) archive, in pieces of some members; ends when `members` ends. Other events are handled between
+ * the pieces: a reader may always be ready for the next one.
+ */
 export async function* tar(members: AsyncIterable<Member>): AsyncGenerator<Uint8Array> {
   let held: Uint8Array[] = [];
   let length = 0;
@@ -39,6 +43,7 @@ export async function* tar(members: AsyncIterable<Member>): AsyncGenerator<Uint8
     length += part.length;
     if (length < PIECE) continue;
     yield joined(held);
+    await setImmediate();
     held = [];
     length = 0;
   }
