@@ -1,4 +1,5 @@
 import { CleanupStack } from '../lib/cleanup-stack.ts';
+import { collectAlone } from '../lib/collect-alone.ts';
 import { type Composition, compose } from '../lib/composition.ts';
 import type { Invocation } from '../lib/config/load.ts';
 import { ServiceError } from '../lib/errors.ts';
@@ -56,6 +57,7 @@ async function start(
   cleanups.add('tls', () => tls?.close());
   const warning = warningOfOpenAddresses(config);
   if (warning) log.warn(warning.message, { addresses: warning.addresses });
+  collectAlone();
   const server = await compose(config, { entry, dockerEnvironment, niceness: raisePriority(), adminKey, log });
   cleanups.add('server', () => server.close());
   life.lastResort = server.abandon;
