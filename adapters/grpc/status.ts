@@ -3,6 +3,7 @@ import { hideKeys } from '../../lib/access/key-format.ts';
 import { CODES, type ServiceError } from '../../lib/errors.ts';
 import { isRetryInfo, type RetryInfo } from '../../lib/limits/refusal.ts';
 import { LongText } from '../../lib/long-text.ts';
+import { isResourceInfo, type ResourceInfo } from '../../lib/not-found.ts';
 import { serialize } from './protos.ts';
 
 /**
@@ -13,7 +14,7 @@ const MAX_TEXT_BYTES = 1536;
 const MAX_DETAILS_BYTES = 5 * 1024;
 const MAX_MESSAGE_CHARS = 1000;
 
-/** The status of a failed call: code and message as in REST; the details as google.rpc.Status, RetryInfo or Structs. */
+/** The status of a failed call: code and message as in REST; the details as google.rpc.Status with RetryInfo, ResourceInfo or Structs. */
 export function statusOf(error: ServiceError): StatusObject {
   const code = CODES[error.code].grpc;
   const details = shorten(hideKeys(error.message));
@@ -36,11 +37,17 @@ function shorten(message: string): string {
 
 function toAny(detail: unknown): object {
   if (isRetryInfo(detail)) return retryInfo(detail);
+  if (isResourceInfo(detail)) return resourceInfo(detail);
   const fields = (toValue(detail) as { structValue?: object }).structValue ?? { fields: { value: toValue(detail) } };
   return {
     type_url: 'type.googleapis.com/google.protobuf.Struct',
     value: serialize('google.protobuf.Struct', fields),
   };
+}
+
+function resourceInfo({ '@type': type_url, resourceType, resourceName }: ResourceInfo): object {
+  const info = { resource_type: resourceType, resource_name: resourceName };
+  return { type_url, value: serialize('google.rpc.ResourceInfo', info) };
 }
 
 function retryInfo({ '@type': type_url, retryDelay }: RetryInfo): object {

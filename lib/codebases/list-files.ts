@@ -10,9 +10,9 @@ import {
   toText,
 } from '../byte-string.ts';
 import type { FileInfo } from '../contract/messages.ts';
-import { ServiceError } from '../errors.ts';
 import { isAbsence } from '../host-tree/at.ts';
 import { errorCode } from '../linux/errno.ts';
+import { missing } from '../not-found.ts';
 import { cursorOf, type Page, tokenOf } from '../paging.ts';
 import { parseDirectoryPath } from './file-path.ts';
 import { resolveAll } from './resolve-path.ts';
@@ -46,7 +46,7 @@ export async function listFiles(
 export async function checkDirectory(root: string, names: readonly ByteString[], path: string): Promise<void> {
   const resolved = await resolveAll(root, names);
   if (resolved === undefined) {
-    throw new ServiceError('NOT_FOUND', `directory ${quoteText(path)} does not exist in the codebase`);
+    throw missing('file', path, `directory ${quoteText(path)} does not exist in the codebase`);
   }
   await resolved.directory.close();
 }

@@ -2,6 +2,7 @@ import { type ByteString, joinNames, quoteText } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
 import type { Directory } from '../host-tree/directory.ts';
 import { errorCode } from '../linux/errno.ts';
+import { missing } from '../not-found.ts';
 import { notSynced } from './disk-errors.ts';
 import type { FilePath } from './file-path.ts';
 import type { ObserveChange } from './observe-change.ts';
@@ -18,7 +19,7 @@ export async function removeFile(root: string, path: FilePath, observe: ObserveC
   try {
     const found = await resolved?.directory.lstat(path.name);
     if (resolved === undefined || found === undefined) {
-      throw new ServiceError('NOT_FOUND', `file ${quoteText(path.text)} does not exist`);
+      throw missing('file', path.text, `file ${quoteText(path.text)} does not exist`);
     }
     if (found.isDirectory()) {
       throw new ServiceError('FAILED_PRECONDITION', `${quoteText(path.text)} is a directory, not a file`);

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { quoteText } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
 import { errorCode } from '../linux/errno.ts';
+import { missing } from '../not-found.ts';
 import type { StoredFile } from '../readable-file.ts';
 import type { Checksums } from './checksums.ts';
 import type { FilePath } from './file-path.ts';
@@ -53,7 +54,7 @@ async function openRegular(root: string, path: FilePath): Promise<FileHandle> {
 }
 
 function absent(path: FilePath): ServiceError {
-  return new ServiceError('NOT_FOUND', `file ${quoteText(path.text)} does not exist`);
+  return missing('file', path.text, `file ${quoteText(path.text)} does not exist`);
 }
 
 function notRegular(path: FilePath, what: string): ServiceError {

@@ -54,7 +54,7 @@ const SERVICES = [
 ] as const;
 const FILES = ['sandbox', 'codebase', 'key', 'owner', 'process', 'image'].map((name) => `service/v1/${name}.proto`);
 const definitions = loadSync(FILES, LOADING);
-const statusDefinitions = loadSync('google/rpc/status.proto', LOADING);
+const statusDefinitions = loadSync(['google/rpc/status.proto', 'google/rpc/error_details.proto'], LOADING);
 
 export class GrpcClient implements Client {
   readonly protocol: Protocol = 'grpc';
@@ -245,12 +245,18 @@ interface Value {
   listValue?: { values: Value[] };
 }
 
-/** google.rpc.Status of the trailers, its Structs as plain objects. */
+const RESOURCE_INFO = 'type.googleapis.com/google.rpc.ResourceInfo';
+
+/** google.rpc.Status of the trailers, its Structs and ResourceInfos as the plain objects of REST. */
 function detailsOf(metadata: Metadata | undefined): unknown[] {
   const [bytes] = metadata?.get('grpc-status-details-bin') ?? [];
   if (!(bytes instanceof Buffer)) return [];
-  const status = decode('google.rpc.Status', bytes) as { details: { value: Uint8Array }[] };
-  return status.details.map(({ value }) => plain({ structValue: decode('google.protobuf.Struct', value) as never }));
+  const status = decode('google.rpc.Status', bytes) as { details: { type_url: string; value: Uint8Array }[] };
+  return status.details.map(({ type_url, value }) => {
+    if (type_url !== RESOURCE_INFO) return plain({ structValue: decode('google.protobuf.Struct', value) as never });
+    const info = decode('google.rpc.ResourceInfo', value) as { resource_type: string; resource_name: string };
+    return { '@type': type_url, resourceType: info.resource_type, resourceName: info.resource_name };
+  });
 }
 
 function decode(type: string, bytes: Uint8Array): object {

@@ -82,6 +82,7 @@ const expiry: Case[] = [
           expect(error.message).toContain(sandbox_id);
           expect(error.details).toEqual([
             { reason: expect.any(String), since: expect.any(Number), destroyed_at: expect.any(Number) },
+            expect.objectContaining({ resourceType: 'sandbox', resourceName: sandbox_id }),
           ]);
         }
       }

@@ -2,6 +2,7 @@ import type { Checkpoint, Sandbox } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
 import type { CheckpointRecord } from '../../metadata/metadata.ts';
 import { shownCheckpoint } from '../../metadata/shown.ts';
+import { missing } from '../../not-found.ts';
 import { resumeAutoCommit } from '../changes/resume-auto-commit.ts';
 import { withWorkspace } from '../changes/with-workspace.ts';
 import type { SandboxContext } from '../context.ts';
@@ -75,7 +76,7 @@ export function checkpointOf(sandbox: LiveSandbox, name: string, field: string):
   const found = sandbox.record.checkpoints?.find((each) => each.name === name);
   if (found !== undefined) return found;
   const asked = JSON.stringify(name.slice(0, 200));
-  throw new ServiceError('NOT_FOUND', `${field}: sandbox ${sandbox.id} has no checkpoint ${asked}`);
+  throw missing('checkpoint', name, `${field}: sandbox ${sandbox.id} has no checkpoint ${asked}`);
 }
 
 /** From now on the file system counts the layers of checkpoints against the quota. */

@@ -1,6 +1,6 @@
-import { ServiceError } from '../../errors.ts';
+import type { ServiceError } from '../../errors.ts';
 import type { GoneRecord, Metadata } from '../../metadata/metadata.ts';
-import { notFound } from '../../not-found.ts';
+import { missing, notFound } from '../../not-found.ts';
 import type { Clock } from '../host/clock.ts';
 
 /** Milliseconds for which the end of a sandbox is known. */
@@ -46,7 +46,7 @@ export class GoneSandboxes {
     const gone = this.#find(id);
     if (gone === undefined) return notFound('sandbox', id);
     const { reason, since, gone_at } = gone;
-    return new ServiceError('NOT_FOUND', `sandbox ${JSON.stringify(id)} no longer exists: ${sentence(gone)}`, [
+    return missing('sandbox', id, `sandbox ${JSON.stringify(id)} no longer exists: ${sentence(gone)}`, [
       { reason, since, destroyed_at: gone_at },
     ]);
   }

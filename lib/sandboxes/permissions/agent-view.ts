@@ -1,5 +1,5 @@
 import type { PermissionExplanation, Sandbox } from '../../contract/messages.ts';
-import { ServiceError } from '../../errors.ts';
+import { missing } from '../../not-found.ts';
 import { levelOf, NONE } from '../../permissions/index.ts';
 
 /**
@@ -17,7 +17,7 @@ export function agentView(sandbox: Sandbox): Sandbox {
 export function agentExplanation(explanation: PermissionExplanation): PermissionExplanation {
   const { path, permission } = explanation;
   if (levelOf(permission) === NONE) {
-    throw new ServiceError('NOT_FOUND', `${JSON.stringify(path)} is not visible to the sandbox's commands`);
+    throw missing('file', path, `${JSON.stringify(path)} is not visible to the sandbox's commands`);
   }
   return { ...explanation, beaten: [], reason: `A rule grants ${permission} at this path.` };
 }

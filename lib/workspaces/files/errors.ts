@@ -1,8 +1,9 @@
 import { constants } from 'node:os';
-import { type ByteString, quote } from '../../byte-string.ts';
+import { type ByteString, quote, toText } from '../../byte-string.ts';
 import { type Code, ServiceError } from '../../errors.ts';
 import { hostFault } from '../../host-error.ts';
 import { Errno } from '../../linux/errno.ts';
+import { missing } from '../../not-found.ts';
 import { MAX_NAME_BYTES, MAX_PATH_BYTES } from '../../path-limits.ts';
 import { Damage } from '../delta/damage.ts';
 import { OWNER_EDQUOT } from '../delta/owner-bytes.ts';
@@ -47,6 +48,7 @@ export function toServiceError(thrown: unknown, path: ByteString | undefined): u
     );
   }
   const known = ERRORS.get(thrown.errno);
+  if (known?.[0] === 'NOT_FOUND' && path !== undefined) return missing('file', toText(path), `${name} ${known[1]}`);
   if (known !== undefined) return new ServiceError(known[0], `${name} ${known[1]}`);
   return hostFault(thrown, `${name} could not be read or written`);
 }

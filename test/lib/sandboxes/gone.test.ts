@@ -39,7 +39,7 @@ it('a sandbox that expired is NOT_FOUND with the reason and the time, for an hou
   expect(errorOf()).toMatchObject({
     code: 'NOT_FOUND',
     message: reason(),
-    details: [{ reason: 'expired', since: 1_700_000_060, destroyed_at: 1_700_000_100 }],
+    details: [{ reason: 'expired', since: 1_700_000_060, destroyed_at: 1_700_000_100 }, { resourceType: 'sandbox' }],
   });
   await expect(sandboxes.exec(execRequest(sandbox.id), never)).rejects.toMatchObject({ message: reason() });
   await expect(sandboxes.destroy(sandbox.id)).rejects.toMatchObject({ code: 'NOT_FOUND', message: reason() });

@@ -118,7 +118,7 @@ const isText = (value: unknown): boolean => typeof value === 'string';
 
 function resourceOf(details: readonly Readonly<Record<string, unknown>>[]): { type: string; id: string } | undefined {
   const info = details.find((each) => each['@type'] === RESOURCE_INFO);
-  return info && { type: String(info.resource_type ?? ''), id: String(info.resource_name ?? '') };
+  return info && { type: String(info.resourceType ?? ''), id: String(info.resourceName ?? '') };
 }
 
 /** Codes of Node.js, Bun and Deno for a connection that was never made. */
