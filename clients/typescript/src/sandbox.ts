@@ -27,6 +27,8 @@ import { asyncDispose } from './dispose.ts';
 import { FailedPreconditionError, NotFoundError } from './errors.ts';
 import { Files } from './files.ts';
 import { forkSandbox } from './fork.ts';
+import type { Pulled, PullOptions } from './local/pull.ts';
+import { loadLocal } from './local.ts';
 import { all, PAGE_SIZE, pages } from './pages.ts';
 import { Ports } from './ports.ts';
 import { Process } from './process.ts';
@@ -143,6 +145,15 @@ export class Sandbox {
     const result = await commitChanges(this.api, this.id, options);
     if (result.committed && result.count > 0) this.#ownsCodebase = false;
     return result;
+  }
+
+  /**
+   * Applies the changes to the local directory that the sandbox was made from. What was edited there meanwhile stays as
+   * it is, and is a conflict. Nothing is committed.
+   */
+  async pull(directory: string, options: PullOptions = {}): Promise<Pulled> {
+    const { pull } = await loadLocal();
+    return pull(this.api, { sandboxId: this.id, codebaseId: this.info.codebaseId }, directory, options);
   }
 
   /** Drops changes, all or nothing. Returns at how many paths. */

@@ -186,6 +186,17 @@ describe('files', () => {
     expect(await files.text('to/stream.txt')).toBe('one two');
   });
 
+  it('that are not there are told from sandboxes that are not', async () => {
+    const missing = { name: 'NotFoundError', resourceType: 'file', resourceId: 'no/such' };
+    await expect(sandbox.files.text('no/such')).rejects.toMatchObject(missing);
+    const gone = { name: 'NotFoundError', resourceType: 'sandbox', resourceId: 'sb_none' };
+    await expect(Sandbox.get('sb_none', { paddock })).rejects.toMatchObject(gone);
+    await expect(paddock.codebases.get('cb_none')).rejects.toMatchObject({
+      resourceType: 'codebase',
+      resourceId: 'cb_none',
+    });
+  });
+
   it('of a path that would leave the request are refused here', async () => {
     await expect(sandbox.files.text('a/../../b')).rejects.toThrow(TypeError);
   });
@@ -227,7 +238,8 @@ describe('changes', () => {
     expect(await files.text('state')).toBe('1');
     expect((await sandbox.checkpoints()).map(({ name }) => name)).toEqual(['one']);
     await sandbox.deleteCheckpoint('one');
-    await expect(sandbox.rollback('one')).rejects.toThrow(NotFoundError);
+    const none = { resourceType: 'checkpoint', resourceId: 'one' };
+    await expect(sandbox.rollback('one')).rejects.toMatchObject(none);
   });
 });
 

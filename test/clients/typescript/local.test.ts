@@ -1,0 +1,176 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmod,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { untar } from '../../../clients/typescript/src/local/untar.ts';
+import { archiveOf, type PackOptions } from '../../../clients/typescript/src/node.ts';
+import { servedOnce } from './served.ts';
+
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'paddock-local-'));
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+async function put(files: Record<string, string>, root = directory): Promise<void> {
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(join(root, path)), { recursive: true });
+    await writeFile(join(root, path), content);
+  }
+}
+
+async function packed(options: PackOptions = {}): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of archiveOf(directory, options)()) pieces.push(Uint8Array.from(piece));
+  return Buffer.concat(pieces);
+}
+
+const tar = (args: string[], input: Uint8Array) => execFileSync('tar', args, { input, encoding: 'utf8' });
+const namesOf = async (options?: PackOptions) =>
+  tar(['-tf', '-'], await packed(options))
+    .trimEnd()
+    .split('\n')
+    .sort();
+
+describe('an archive of a directory', () => {
+  it('is read by tar, with long names, modes, links and times', async () => {
+    const long = `${'d'.repeat(120)}/${'f'.repeat(200)}ä.txt`;
+    await put({ [long]: 'long', 'a.sh': '#!/bin/sh\n', empty: '', 'just-a-block': 'x'.repeat(512) });
+    await chmod(join(directory, 'a.sh'), 0o750);
+    await utimes(join(directory, 'a.sh'), 1_700_000_000.25, 1_700_000_000.25);
+    await symlink(`${'t'.repeat(150)}`, join(directory, 'link'));
+    const out = await mkdtemp(join(tmpdir(), 'paddock-untar-'));
+    tar(['-xf', '-', '-C', out], await packed());
+    expect(await readFile(join(out, long), 'utf8')).toBe('long');
+    expect(await readlink(join(out, 'link'))).toBe('t'.repeat(150));
+    const script = await lstat(join(out, 'a.sh'));
+    expect([script.mode & 0o777, script.mtimeMs]).toEqual([0o750, 1_700_000_000_250]);
+    const blob = new Blob([Buffer.from(await packed())]);
+    const members = [];
+    for await (const { path, type, data, mode } of untar(blob.stream())) members.push([path, type, data.length, mode]);
+    expect(members).toContainEqual(['a.sh', 'file', 10, 0o750]);
+    expect(members).toContainEqual([long, 'file', 4, 0o644]);
+    await rm(out, { recursive: true });
+  });
+
+  it('has no hooks of git, unless they are asked for, and everything else of .git', async () => {
+    const git = { '.git/hooks/pre-commit': '', '.git/config': '', '.git/HEAD': '', '.git/modules/m/hooks/x': '' };
+    await put({ ...git, 'sub/.git/hooks/y': '', 'hooks/own': '' });
+    const files = (await namesOf()).filter((name) => !name.endsWith('/'));
+    expect(files).toEqual(['.git/HEAD', '.git/config', 'hooks/own']);
+    expect(await namesOf({ gitHooks: true })).toContain('.git/hooks/pre-commit');
+    expect(await namesOf({ exclude: ['.git'] })).toEqual(['hooks/', 'hooks/own', 'sub/']);
+  });
+
+  it('leaves out what git would ignore', async () => {
+    const patterns = [
+      '# comment',
+      '*.log',
+      '!keep.log',
+      '/top.txt',
+      'build/',
+      'docs/*.html',
+      '**/cache',
+      'a/**/z',
+      'sp ace\\ ',
+      '\\#hash',
+      '[a-c]x.[!o]',
+      'data/**',
+      '!data/kept/',
+      '!data/kept/**',
+      'trail   ',
+      'q?.t',
+      'x[[:digit:]]',
+      '\\!bang',
+    ];
+    await put({
+      '.gitignore': patterns.join('\n'),
+      'sub/.gitignore': '!*.log\nonly\n',
+      ...Object.fromEntries(
+        [
+          'a.log keep.log top.txt sub/top.txt build/x sub/build/y other/build docs/a.html docs/deep/b.html cache/1',
+          'deep/er/cache a/z a/b/z a/b/c/z #hash ax.c dx.c ax.o data/1 data/kept/2 trail q1.t q12.t x1 xa !bang',
+          'sub/s.log sub/only sub/deep/only sub/deep/d.log',
+        ].flatMap((line) => line.split(' ').map((name) => [name, ''])),
+      ),
+      'sp ace ': '',
+    });
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: directory, encoding: 'utf8' });
+    git('init', '-q');
+    await put({ '.git/info/exclude': 'excluded\n', excluded: '' });
+    const expected = git('ls-files', '--others', '--exclude-standard', '-z').split('\0').filter(Boolean).sort();
+    const members = [];
+    const blob = new Blob([Buffer.from(await packed({ gitignore: true, exclude: ['.git'] }))]);
+    for await (const { path, type } of untar(blob.stream())) if (type === 'file') members.push(path);
+    expect(members.sort()).toEqual(expected);
+    expect(members).toContain('keep.log');
+  });
+});
+
+describe('pull', () => {
+  const served = servedOnce();
+  const here = async () => {
+    const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+    const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+    const pairs = files.map(async (path) => [path.slice(directory.length + 1), await readFile(path, 'utf8')]);
+    return Object.fromEntries(await Promise.all(pairs));
+  };
+
+  it('brings changes back, and loses nothing that was edited meanwhile', async () => {
+    await put({
+      'src/a.txt': 'a\n',
+      'src/b.txt': 'b\n',
+      gone: 'x',
+      edited: '1',
+      'old/f': 'f',
+      both: '0',
+      '.git/HEAD': 'h',
+    });
+    await symlink('src/a.txt', join(directory, 'link'));
+    await using sandbox = await served.paddock().sandboxes.create({ from: directory, rules: { write: ['**'] } });
+    await sandbox.run(
+      `echo new > src/a.txt; chmod +x src/b.txt; rm gone; rm -r old; echo 2 > edited; mkdir -p n/e; echo n > n/e/w
+       ln -sfn src/b.txt link; echo 3 > both; echo evil > .git/config; mkdir -p t; echo t > t/file`,
+      { check: true },
+    );
+    const outside = await mkdtemp(join(tmpdir(), 'paddock-outside-'));
+    await put({ edited: 'mine', both: '3\n' });
+    await symlink(outside, join(directory, 't'));
+    const plan = await sandbox.pull(directory, { dryRun: true });
+    const pulled = await sandbox.pull(directory);
+    expect(pulled).toEqual({
+      applied: ['gone', 'link', 'n', 'n/e', 'n/e/w', 'old', 'old/f', 'src/a.txt', 'src/b.txt'],
+      same: ['both'],
+      conflicts: ['edited', 't', 't/file'],
+      skipped: ['.git/config'],
+    });
+    expect(plan).toEqual(pulled);
+    expect(await here()).toEqual({
+      'src/a.txt': 'new\n',
+      'src/b.txt': 'b\n',
+      edited: 'mine',
+      both: '3\n',
+      'n/e/w': 'n\n',
+      '.git/HEAD': 'h',
+    });
+    expect((await lstat(join(directory, 'src/b.txt'))).mode & 0o111).toBe(0o111);
+    expect([await readlink(join(directory, 'link')), await readdir(outside)]).toEqual(['src/b.txt', []]);
+    const again = await sandbox.pull(directory, { onConflict: 'replace', paths: ['edited', 'n'] });
+    expect(again).toMatchObject({ applied: ['edited'], conflicts: [] });
+    expect((await here()).edited).toBe('2\n');
+    await rm(outside, { recursive: true });
+  });
+});

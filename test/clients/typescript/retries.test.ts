@@ -1,0 +1,185 @@
+import { createServer } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import {
+  ConnectionError,
+  NotFoundError,
+  Paddock,
+  RateLimitError,
+  ResourceExhaustedError,
+  Sandbox,
+  ServerError,
+  UnauthenticatedError,
+  UnavailableError,
+} from '../../../clients/typescript/src/index.ts';
+import { cut, fakeServer, json, lines, refused } from './fake-server.ts';
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+const sandbox = (url: string) => new Sandbox(new Paddock({ url }).api, { id: 'sb_1', codebaseId: 'cb_1' } as never);
+
+describe('a call whose answer is lost', () => {
+  it('is repeated if it reads, or has an idempotency key, the same one', async () => {
+    const { url, seen } = await fakeServer(cut(), cut('{"id'), json({ id: 'cb_1' }));
+    const { api } = new Paddock({ url });
+    expect(await api.createCodebase({ name: 'a' })).toEqual({ id: 'cb_1' });
+    expect(seen).toHaveLength(3);
+    const keys = new Set(seen.map(({ headers }) => headers['idempotency-key']));
+    expect([...keys]).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
+    const read = await fakeServer(cut(), json({ id: 'sb_1' }));
+    await new Paddock({ url: read.url }).api.getSandbox({ sandboxId: 'sb_1' });
+    expect(read.seen.map(({ headers }) => headers['idempotency-key'])).toEqual([undefined, undefined]);
+  });
+
+  it('is not repeated if it takes effect again', async () => {
+    const { url, seen } = await fakeServer(cut());
+    await expect(sandbox(url).run('date')).rejects.toThrow(ConnectionError);
+    await expect(sandbox(url).discard()).rejects.toThrow(ConnectionError);
+    await expect(sandbox(url).run('date', { onStdout: () => undefined })).rejects.toThrow(ConnectionError);
+    expect(seen).toHaveLength(3);
+  });
+
+  it('is not repeated more often than the setting says, nor with a stream as its body', async () => {
+    const { url, seen } = await fakeServer(cut());
+    await expect(new Paddock({ url, maxRetries: 1 }).caller()).rejects.toThrow(/was lost/);
+    expect(seen).toHaveLength(2);
+    async function* content() {
+      yield new Uint8Array(1);
+    }
+    await expect(sandbox(url).files.write('a', content())).rejects.toThrow(ConnectionError);
+    expect(seen).toHaveLength(3);
+    await expect(sandbox(url).files.write('a', () => content())).rejects.toThrow(ConnectionError);
+    expect(seen).toHaveLength(7);
+  });
+
+  it('has succeeded if what it removes is gone', async () => {
+    const { url } = await fakeServer(cut(), refused(5, 404));
+    await sandbox(url).destroy();
+    const other = await fakeServer(refused(5, 404));
+    await expect(sandbox(other.url).destroy()).rejects.toThrow(NotFoundError);
+  });
+
+  it('writes input once, by its offset', async () => {
+    const { url, seen } = await fakeServer(
+      json({ input_next: 7 }),
+      cut(),
+      json({ input_next: 9 }),
+      json({ input_next: 9 }),
+    );
+    const process = sandbox(url).process('p');
+    await process.write('ab');
+    await process.closeStdin();
+    expect(seen.slice(1).map(({ url: target, body }) => `${target.split('?')[1]} ${body}`)).toEqual([
+      'offset=7&end=false ab',
+      'offset=7&end=false ab',
+      'offset=9&end=true ',
+    ]);
+  });
+});
+
+describe('a call that is refused', () => {
+  it('for too many calls is repeated after the time that the answer names', async () => {
+    const { url, seen } = await fakeServer(
+      refused(8, 429, { 'retry-after': '0' }),
+      json({ exit_code: 0, stdout: 'x' }),
+    );
+    expect((await sandbox(url).run('date')).stdout).toBe('x');
+    expect(seen).toHaveLength(2);
+    const long = await fakeServer(refused(8, 429, { 'retry-after': '3600' }));
+    const failed = sandbox(long.url).run('date');
+    await expect(failed).rejects.toMatchObject({ name: 'RateLimitError', retryAfter: 3600 });
+    await expect(failed).rejects.toThrow(RateLimitError);
+    const quota = await fakeServer(refused(8, 429));
+    await expect(sandbox(quota.url).run('date')).rejects.toThrow(ResourceExhaustedError);
+    expect([long.seen.length, quota.seen.length]).toEqual([1, 1]);
+  });
+
+  it('as unavailable is repeated if that is safe', async () => {
+    const { url, seen } = await fakeServer(refused(14, 503), json({ role: 'admin' }));
+    expect(await new Paddock({ url }).caller()).toEqual({ role: 'admin' });
+    expect(seen).toHaveLength(2);
+    const other = await fakeServer(refused(14, 503));
+    await expect(sandbox(other.url).run('date')).rejects.toThrow(UnavailableError);
+    expect(other.seen).toHaveLength(1);
+  });
+
+  it('ends with an error of its code, also if a proxy answers', async () => {
+    const { url } = await fakeServer(refused(16, 401), refused(13, 500), (res) => res.writeHead(502).end('<html>'));
+    const { api } = new Paddock({ url, maxRetries: 0 });
+    await expect(api.getCaller()).rejects.toThrow(UnauthenticatedError);
+    await expect(api.getCaller()).rejects.toMatchObject({ name: 'ServerError', code: 'INTERNAL', status: 500 });
+    await expect(api.getCaller()).rejects.toThrow(/502 Bad Gateway: <html>/);
+    expect(ServerError.prototype).toBeInstanceOf(Error);
+  });
+});
+
+it('a server that is not there is named, and tried again, whatever the operation', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((done) => server.once('listening', done));
+  const { port } = server.address() as { port: number };
+  await new Promise((done) => server.close(done));
+  let calls = 0;
+  const counted: typeof fetch = (...args) => fetch(args[0], args[1] ?? {}).finally(() => calls++);
+  const paddock = new Paddock({ url: `http://127.0.0.1:${port}/`, fetch: counted });
+  const failed = Sandbox.prototype.run.call(new Sandbox(paddock.api, { id: 'sb_1' } as never), 'date');
+  await expect(failed).rejects.toThrow(/no connection to http:\/\/127.0.0.1:\d+: ECONNREFUSED; is the server running/);
+  expect(calls).toBe(4);
+});
+
+it('a signal ends a call, and the wait before its repetition, with its reason', async () => {
+  const { url, seen } = await fakeServer(refused(8, 429, { 'retry-after': '30' }));
+  const controller = new AbortController();
+  const failed = new Paddock({ url }).caller({ signal: controller.signal });
+  const reason = new Error('stop');
+  const waits = expect(failed).rejects.toBe(reason);
+  await expect.poll(() => seen.length).toBe(1);
+  controller.abort(reason);
+  await waits;
+  await expect(new Paddock({ url }).caller({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+});
+
+describe('the output of a process', () => {
+  const event = (text: string, next: number) => ({
+    data: base64(text),
+    stream: 'stdout',
+    next,
+    gap: 0,
+    keepalive: false,
+  });
+
+  it('goes on where the connection was lost', async () => {
+    const end = { ...event('', 4), stream: '', end: { reason: 'exited', exit_code: 0, signal: 0, duration_ms: 1 } };
+    const first = cut(`${JSON.stringify(event('ab', 2))}\n${JSON.stringify(event('c', 3))}\n{"data": "Z`);
+    const { url, seen } = await fakeServer(first, cut(), lines(event('d', 4), end));
+    let text = '';
+    for await (const part of sandbox(url).process('p').output()) if (part.type === 'stdout') text += part.text;
+    expect(text).toBe('abcd');
+    expect(seen.map((each) => new URL(each.url, url).searchParams.get('offset'))).toEqual(['0', '3', '3']);
+  });
+
+  it('ends with an error when the connection is lost again and again, and of a command at once', async () => {
+    const { url, seen } = await fakeServer(cut(`${JSON.stringify(event('ab', 2))}\n`), cut());
+    const read = async (events: AsyncIterable<unknown>) => {
+      for await (const _ of events);
+    };
+    await expect(read(sandbox(url).process('p').output())).rejects.toThrow(ConnectionError);
+    expect(seen.length).toBeGreaterThan(3);
+    const command = await fakeServer(cut('{"data":"","stream":"STDOUT","duration_ms":0}\n'));
+    await expect(read(sandbox(command.url).stream('date'))).rejects.toThrow(ConnectionError);
+    expect(command.seen).toHaveLength(1);
+  });
+});
+
+it('sends key, headers and fields as the server reads them', async () => {
+  const { url, seen } = await fakeServer(json({}));
+  const { api } = new Paddock({ url: `${url}/prefix/`, key: 'pdk_1', headers: { 'x-team': 'a' } });
+  await api.createSandbox({ codebaseId: 'cb_1', expiresIn: 60, labels: { camelCase: 'x' }, preset: undefined });
+  await api.listChanges({ sandboxId: 'sb/1', paths: ['a b', 'c'], includeScratch: true });
+  await api.writeFile({ sandboxId: 'sb_1', path: '/a/b c', mode: 0o600 }, 'text');
+  await api.listSandboxes({ labels: { 'my.key': 'v' } });
+  expect(seen[0]!.headers).toMatchObject({ authorization: 'Bearer pdk_1', 'x-team': 'a' });
+  expect(JSON.parse(seen[0]!.body)).toEqual({ codebase_id: 'cb_1', expires_in: 60, labels: { camelCase: 'x' } });
+  expect(seen.slice(1).map(({ method, url: target }) => `${method} ${target}`)).toEqual([
+    'GET /prefix/v1/sandboxes/sb%2F1/changes?paths=a+b&paths=c&include_scratch=true',
+    'PUT /prefix/v1/sandboxes/sb_1/files/a/b%20c?mode=600',
+    'GET /prefix/v1/sandboxes?labels.my.key=v',
+  ]);
+});
