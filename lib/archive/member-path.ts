@@ -47,6 +47,11 @@ export function badLink(path: ByteString): Error {
   return invalidArchive(`${quote(path)} is a hard link to a path that is not an earlier file of the archive`);
 }
 
+/** For one hard link more than the file system of the host permits. */
+export function tooManyLinks(path: ByteString): Error {
+  return invalidArchive(`${quote(path)} is a hard link to a file that has as many as the file system permits`);
+}
+
 /** Throws INVALID_ARGUMENT if the member is unnamed and no directory. */
 export function requireNamed({ type }: Entry): void {
   if (type !== 'directory') throw invalidArchive('a member has no name');

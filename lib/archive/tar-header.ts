@@ -43,6 +43,10 @@ const UNWANTED: Readonly<Record<string, string>> = {
 
 const CHECKSUM = { at: 148, length: 8 };
 const SPACE = 0x20;
+/** Sign bit of a number in base 256. */
+const SIGN = 0x40;
+/** The largest time that is accepted, as in pax records. */
+const MAX_SECONDS = 999_999_999_999;
 
 /** Whether the block is one of those that end an archive. */
 export function isEnd(header: Buffer): boolean {
@@ -95,18 +99,20 @@ function ownPath(header: Buffer): ByteString {
   return joinPath(prefix, name);
 }
 
-/** Octal, or GNU's base-256 encoding for larger numbers. */
+/** Octal, or GNU's base-256 encoding in two's complement for larger numbers, and for times before 1970. */
 function numberAt(header: Buffer, at: number, length: number, what: string): number {
   let value = 0;
   if ((header[at]! & 0x80) !== 0) {
-    for (let index = 0; index < length; index++)
-      value = value * 256 + (index === 0 ? header[at]! & 0x7f : header[at + index]!);
+    // The bits after the first one are the number's.
+    value = ((header[at]! & 0x7f) ^ SIGN) - SIGN;
+    for (let index = 1; index < length; index++) value = value * 256 + header[at + index]!;
   } else {
     const text = textAt(header, at, length).trim();
     if (!/^[0-7]*$/.test(text)) throw invalidArchive(`a header has an invalid ${what}`);
     value = text === '' ? 0 : Number.parseInt(text, 8);
   }
-  if (!Number.isSafeInteger(value)) throw invalidArchive(`a header has an invalid ${what}`);
+  const [least, most] = what === 'mtime' ? [-MAX_SECONDS, MAX_SECONDS] : [0, Number.MAX_SAFE_INTEGER];
+  if (!(value >= least && value <= most)) throw invalidArchive(`a header has an invalid ${what}`);
   return value;
 }
 

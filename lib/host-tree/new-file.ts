@@ -1,7 +1,7 @@
 import { close, constants, fchmod, futimes, open, write } from 'node:fs';
 import { chmod, copyFile, type FileHandle, utimes } from 'node:fs/promises';
 import type { ByteString } from '../byte-string.ts';
-import type { Time } from '../linux/time.ts';
+import { hostSeconds, secondsOf, type Time } from '../linux/time.ts';
 import { itself } from './at.ts';
 import type { Directory } from './directory.ts';
 
@@ -38,7 +38,7 @@ export function writeNewFile(
 }
 
 function fill(fd: number, bytes: Uint8Array, { mode, mtime }: NewFileAttributes, done: Done): void {
-  const time = mtime.sec + mtime.nsec / 1e9;
+  const time = hostSeconds(secondsOf(mtime));
   writeFrom(fd, bytes, 0, (failed) => {
     if (failed) return done(failed);
     futimes(fd, time, time, (untimed) => {
@@ -72,7 +72,7 @@ export async function copyToNewFile(
   const path = directory.path(name);
   // EXCL: the file is created here, so that the following calls refer to it.
   await copyFile(itself(source.fd), path, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-  const time = mtime.sec + mtime.nsec / 1e9;
+  const time = hostSeconds(secondsOf(mtime));
   await utimes(path, time, time);
   await chmod(path, mode);
 }

@@ -15,6 +15,7 @@ import {
 } from 'node:fs';
 import { type ByteString, baseNameOf, parentOf, ROOT_PATH, toBuffer } from '../byte-string.ts';
 import { errorCode } from '../linux/errno.ts';
+import { hostSeconds } from '../linux/time.ts';
 import { accessibleMode } from './accessible-mode.ts';
 import { at, itself, OPEN_DIRECTORY } from './at.ts';
 
@@ -74,7 +75,7 @@ export class WritableTree {
   symlink(target: ByteString, path: ByteString, mtime: number): void {
     const host = this.#host(path);
     symlinkSync(toBuffer(target), host);
-    lutimesSync(host, mtime, mtime);
+    lutimesSync(host, hostSeconds(mtime), hostSeconds(mtime));
   }
 
   /** Gives an entry of this tree another name. Throws EEXIST. */
@@ -96,7 +97,7 @@ export class WritableTree {
   setDirectory(path: ByteString, mode: number, mtime: number): void {
     const fd = this.#directory(path);
     fchmodSync(fd, accessibleMode(mode, 'directory'));
-    futimesSync(fd, mtime, mtime);
+    futimesSync(fd, hostSeconds(mtime), hostSeconds(mtime));
   }
 
   /** Moves an entry to another tree of the same file system, replacing one that is no directory. */

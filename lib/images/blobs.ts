@@ -39,6 +39,8 @@ export class Blobs {
   readonly #directory: string;
   /** The file of each name, or the name that a symbolic link leads to. */
   readonly #found = new Map<string, { file: string } | { link: string }>();
+  /** Members so far: of several with one name, the last one counts. */
+  #members = 0;
 
   constructor(directory: string) {
     this.#directory = directory;
@@ -48,14 +50,15 @@ export class Blobs {
   async add(entry: Member, usage: ImportUsage): Promise<void> {
     const name = nameOf(entry);
     if (entry.type === 'directory' || !NAMES.some((each) => each.test(name))) return;
-    if (this.#found.size >= MAX_BLOBS) throw invalidImage(`its archive has more than ${MAX_BLOBS} files`);
+    if (this.#members >= MAX_BLOBS) throw invalidImage(`its archive has more than ${MAX_BLOBS} files`);
+    this.#members++;
     if (entry.type === 'symlink') {
       // Layers that are equal to others, in archives of older Docker.
       this.#found.set(name, { link: toText(entry.target).replace(/^\.\.\//, '') });
       return;
     }
     if (entry.type !== 'file') throw invalidImage(`${quoteText(name)} is a hard link`);
-    const file = `${this.#found.size}`;
+    const file = `${this.#members}`;
     await store(this.#directory, fromText(file), entry, usage);
     this.#found.set(name, { file });
   }

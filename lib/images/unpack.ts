@@ -1,6 +1,9 @@
+import { tooManyLinks } from '../archive/member-path.ts';
 import { type ByteString, baseNameOf, fromLatin1, quote, sliceOf } from '../byte-string.ts';
 import type { Directory } from '../host-tree/directory.ts';
 import { writeNewFile } from '../host-tree/new-file.ts';
+import { errorCode } from '../linux/errno.ts';
+import { hostSeconds, secondsOf } from '../linux/time.ts';
 import { invalidImage } from './image-error.ts';
 import type { Member } from './members.ts';
 import { createFile, createLink, makeIn, namesOf, type RootTree } from './root-tree.ts';
@@ -74,10 +77,15 @@ async function linkTarget(tree: RootTree, { path, target }: Member): Promise<Byt
       ? undefined
       : await tree.in(names, async (directory) => {
           const stat = await directory.lstat(name);
-          return stat?.isFile() ? tree.link(directory, name) : undefined;
+          return stat?.isFile() ? tree.link(directory, name).catch((error) => refuseLink(path, error)) : undefined;
         });
   if (second === undefined) throw invalidImage(`${quote(path)} is a hard link to what is not an earlier file`);
   return second;
+}
+
+function refuseLink(path: ByteString, error: unknown): never {
+  if (errorCode(error) === 'EMLINK') throw tooManyLinks(path);
+  throw error;
 }
 
 async function create(directory: Directory, name: ByteString, entry: Member, usage: ImportUsage): Promise<void> {
@@ -93,7 +101,7 @@ async function create(directory: Directory, name: ByteString, entry: Member, usa
   const handle = await createFile(directory, name);
   try {
     for await (const piece of entry.content) await handle.writeFile(piece);
-    const time = as.mtime.sec + as.mtime.nsec / 1e9;
+    const time = hostSeconds(secondsOf(as.mtime));
     await handle.utimes(time, time);
     await handle.chmod(as.mode);
   } finally {

@@ -17,3 +17,13 @@ export function timeOf(ns: bigint): Time {
   }
   return { sec: Number(sec), nsec: Number(nsec) };
 }
+
+/** The seconds of a time, with a fraction. */
+export function secondsOf({ sec, nsec }: Time): number {
+  return sec + nsec / 1e9;
+}
+
+/** Seconds as the functions of Node take them that set times: a negative number would be the present for them. */
+export function hostSeconds(seconds: number): number | string {
+  return seconds < 0 ? String(seconds) : seconds;
+}

@@ -1,13 +1,21 @@
 import { closeSync, futimesSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { badLink, belowOther, checkTarget, memberPath, requireNamed, twoTypes } from '../../archive/member-path.ts';
+import {
+  badLink,
+  belowOther,
+  checkTarget,
+  memberPath,
+  requireNamed,
+  tooManyLinks,
+  twoTypes,
+} from '../../archive/member-path.ts';
 import type { Entry } from '../../archive/tar-header.ts';
 import type { ArchiveSink } from '../../archive/tar-reader.ts';
 import { type ByteString, parentOf } from '../../byte-string.ts';
 import { ServiceError } from '../../errors.ts';
 import { WritableTree } from '../../host-tree/writable-tree.ts';
 import { errorCode } from '../../linux/errno.ts';
-import type { Time } from '../../linux/time.ts';
+import { hostSeconds, secondsOf, type Time } from '../../linux/time.ts';
 import type { Contents } from '../totals.ts';
 import { RecordWriter, readRecords } from './record-file.ts';
 
@@ -85,7 +93,7 @@ export class StagedTree implements ArchiveSink {
 
   end(): void {
     const { fd, mtime } = this.#file!;
-    const time = seconds(mtime);
+    const time = hostSeconds(secondsOf(mtime));
     futimesSync(fd, time, time);
     this.#file = undefined;
     closeSync(fd);
@@ -116,7 +124,7 @@ export class StagedTree implements ArchiveSink {
       this.#tree.enter(path);
     }
     if (++this.#named > this.#counts.directories + MAX_REPEATED) throw repeated();
-    this.#directories.add({ kind: 'directory', path, a: mode, b: seconds(mtime) });
+    this.#directories.add({ kind: 'directory', path, a: mode, b: secondsOf(mtime) });
   }
 
   #place(path: ByteString, entry: Entry): void {
@@ -136,7 +144,7 @@ export class StagedTree implements ArchiveSink {
       this.#count('files', 1);
     } else if (type === 'symlink') {
       checkTarget(path, target);
-      this.#tree.symlink(target, path, seconds(mtime));
+      this.#tree.symlink(target, path, secondsOf(mtime));
       this.#linkBytes += target.length;
       this.#count('symlinks', 1);
     } else {
@@ -147,7 +155,12 @@ export class StagedTree implements ArchiveSink {
   #link(path: ByteString, to: ByteString): void {
     const size = to === path ? undefined : this.#sizeOf(to);
     if (size === undefined) throw badLink(path);
-    this.#tree.link(to, path);
+    try {
+      this.#tree.link(to, path);
+    } catch (error) {
+      if (errorCode(error) === 'EMLINK') throw tooManyLinks(path);
+      throw error;
+    }
     this.#counts.size += size;
     this.#count('files', 1);
   }
@@ -208,8 +221,4 @@ function repeated(): ServiceError {
 function isOtherType(error: unknown): boolean {
   const code = errorCode(error);
   return code === 'ENOTDIR' || code === 'ELOOP';
-}
-
-function seconds({ sec, nsec }: Time): number {
-  return sec + nsec / 1e9;
 }

@@ -18,11 +18,12 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { memberHead, memberPadding, tarEnd } from '../../../lib/archive/tar.ts';
 import { fromText } from '../../../lib/byte-string.ts';
 import { callersThread } from '../../../lib/codebases/archive/callers-thread.ts';
 import type { ImportMode } from '../../../lib/field-values.ts';
+import { WritableTree } from '../../../lib/host-tree/writable-tree.ts';
 import type { Closable, SharedThreads, Threads } from '../../../lib/threads/thread-pool.ts';
 import type { Transfers } from '../../../lib/transfers.ts';
 import { Scratch } from './scratch.ts';
@@ -244,6 +245,33 @@ describe('importing an archive into a codebase', () => {
       message: expect.stringMatching(message),
     });
     expect(names()).toEqual([]);
+  });
+
+  it('refuses more hard links than the file system permits', async () => {
+    vi.spyOn(WritableTree.prototype, 'link').mockImplementation(() => {
+      throw Object.assign(new Error('link'), { code: 'EMLINK' });
+    });
+    onTestFinished(() => void vi.restoreAllMocks());
+    const importing = imported(
+      archiveOf([
+        ['f', 'x'],
+        ['h', { to: 'f', hard: true }],
+      ]),
+    );
+    await expect(importing).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      message: expect.stringMatching(/"h" is a hard/),
+    });
+    expect(names()).toEqual([]);
+  });
+
+  it('keeps times before 1970, also those of GNU tar', async () => {
+    // As texts, because Node takes a negative number for the present.
+    for (const path of ['src/run.sh', 'src/deep']) utimesSync(join(source, path), '-1000', '-1000');
+    for (const format of ['gnu', 'pax']) {
+      await imported(packed(`--format=${format}`), 'replace');
+      for (const path of ['src/run.sh', 'src/deep']) expect(statSync(at(path)).mtimeMs, path).toBe(-1_000_000);
+    }
   });
 
   it('refuses to merge a directory with another type, and changes nothing', async () => {

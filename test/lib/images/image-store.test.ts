@@ -12,9 +12,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Unzstd } from '../../../lib/archive/unzstd.ts';
 import { ImageStore } from '../../../lib/images/image-store.ts';
+import { RootTree } from '../../../lib/images/root-tree.ts';
 import { silentLog } from '../../../lib/log.ts';
 import { IMAGE_ETC } from '../../../lib/runtime/bwrap/etc.ts';
 import { inSameThread } from '../../../lib/threads/same-thread.ts';
@@ -38,6 +39,7 @@ beforeEach(async () => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
+const machine = () => (process.arch === 'arm64' ? 'arm64' : 'amd64');
 const SHELL: TarMember = { name: 'bin/sh', content: 'shell', mode: 0o755 };
 const importTar = (members: readonly TarMember[], name = 'a') => store.import(name, streamOf(tarOf(members)));
 const importLayers = (...layers: TarMember[][]) =>
@@ -106,6 +108,14 @@ describe('an imported tar', () => {
       expect(store.list(PAGE).images).toEqual([]);
     });
   }
+
+  it('with more hard links than the file system permits is refused', async () => {
+    vi.spyOn(RootTree.prototype, 'link').mockRejectedValue(Object.assign(new Error('link'), { code: 'EMLINK' }));
+    onTestFinished(() => void vi.restoreAllMocks());
+    const importing = importTar([SHELL, { name: 'h', type: '1', target: SHELL.name }]);
+    await expect(importing).rejects.toEqual(refused(/"h" is a hard link to a file that has as many/));
+    expect(readdirSync(path)).toEqual([]);
+  });
 
   it('writes through no link out of its root, and follows links within it', async () => {
     const victim = join(folder, 'victim');
@@ -197,6 +207,23 @@ describe('layers', () => {
     expect(readdirSync(rootOf(image, 'o'))).toEqual(['own']);
     expect(readFileSync(rootOf(image, 'gone'), 'utf8')).toBe('file');
     expect(readdirSync(rootOf(image)).filter((name) => name.startsWith('.wh'))).toEqual([]);
+  });
+
+  it('of which an archive has one several times are read once', async () => {
+    const layer = tarOf([SHELL]);
+    const name = `${sha256(layer)}/layer.tar`;
+    const diff_ids = [`sha256:${sha256(layer)}`];
+    const config = JSON.stringify({ os: 'linux', architecture: machine(), rootfs: { type: 'layers', diff_ids } });
+    const manifest = JSON.stringify([{ Config: `${sha256(config)}.json`, Layers: [name] }]);
+    const archive = tarOf([
+      { name, content: 'another one' },
+      { name, content: layer },
+      { name: `${sha256(config)}.json`, content: config },
+      { name: 'manifest.json', content: manifest },
+    ]);
+    const image = await store.import('a', streamOf(archive));
+    expect(image.id).toBe(`sha256:${sha256(config)}`);
+    expect(readFileSync(rootOf(image, 'bin/sh'), 'utf8')).toBe(SHELL.content);
   });
 
   it('do not write into a file that a lower layer has a second name of', async () => {
