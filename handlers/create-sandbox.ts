@@ -1,3 +1,4 @@
+import { withShownWarnings } from '../lib/access/shown-warnings.ts';
 import { MAX_IMAGE_LENGTH } from '../lib/image-reference.ts';
 import { define, newSandbox } from './define.ts';
 
@@ -12,5 +13,6 @@ export const createSandbox = define(
       pattern: { source: '\\w[\\w.:/@-]*', problem: 'must be a container image reference like ubuntu:22.04' },
     },
   },
-  ({ request }, { services, intent }) => services.sandboxes.create({ ...request, intent }),
+  async ({ request }, { services, intent, guard }) =>
+    withShownWarnings(guard.principal, await services.sandboxes.create({ ...request, intent })),
 );

@@ -1,7 +1,9 @@
+import { withShownWarnings } from '../lib/access/shown-warnings.ts';
 import { define, rules, shortRules } from './define.ts';
 
 export const updatePermissions = define(
   'UpdatePermissions',
   { permissions: rules, rules: shortRules },
-  ({ request }, { services }) => services.sandboxes.updatePermissions(request),
+  async ({ request }, { services, guard }) =>
+    withShownWarnings(guard.principal, await services.sandboxes.updatePermissions(request)),
 );

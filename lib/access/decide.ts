@@ -32,7 +32,8 @@ function includes(role: Role, least: Role): boolean {
   return ROLES.indexOf(role) <= ROLES.indexOf(least);
 }
 
-function hasScope({ scopes }: Principal, scope: Scope): boolean {
+/** Whether the key's scopes include one. */
+export function hasScope({ scopes }: Principal, scope: Scope): boolean {
   return scopes.length === 0 || scopes.includes(scope);
 }
 
