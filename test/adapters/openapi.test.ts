@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { operations } from '../../handlers/index.ts';
 import { generateFromTable, outdated } from '../../proto/generate.mjs';
+import { expectDocumented, expectDocumentedBody, expectDocumentedLine } from '../contract/documented.ts';
 
 interface Operation {
   operationId: string;
@@ -47,4 +48,43 @@ it('the examples of the document are requests that it permits', () => {
     expect(validate({ ...(example as object), unknown_field: 1 })).toBe(false);
   }
   expect(examples.length).toBeGreaterThan(15);
+});
+
+describe('the check of answers against the document', () => {
+  const head = (status: number, type = 'application/json') => ({ status, headers: { 'content-type': type } });
+  const codebase = {
+    id: 'cb_1',
+    name: 'a',
+    owner_id: '',
+    created_at: 1,
+    file_count: 0,
+    total_size: 0,
+    status_reason: '',
+  };
+  const bodyOf = (body: object) => () =>
+    expectDocumentedBody('GET', '/v1/codebases/cb_1', head(200), JSON.stringify(body));
+
+  it('accepts what the document has', () => {
+    expectDocumented('GET', '/v1/codebases/cb_1', head(200));
+    bodyOf(codebase)();
+    expectDocumented('GET', '/v1/sandboxes/sb_1/changes?format=patch', head(200, 'text/x-diff'));
+    expectDocumentedLine('POST', '/v1/sandboxes/sb_1/exec/stream', { data: '', stream: 'STDOUT', duration_ms: 0 });
+  });
+
+  it('refuses an unknown field, a missing one and one of another type', () => {
+    expect(bodyOf({ ...codebase, further: 1 })).toThrow(/additional properties \(further\)/);
+    expect(bodyOf({ ...codebase, name: undefined })).toThrow(/required property 'name'/);
+    expect(bodyOf({ ...codebase, created_at: '1' })).toThrow(/must be integer/);
+    const line = { data: '', stream: 'STDOUT', duration_ms: 0, further: 1 };
+    expect(() => expectDocumentedLine('POST', '/v1/sandboxes/sb_1/exec/stream', line)).toThrow(/\(further\)/);
+    const error = JSON.stringify({ code: 5, message: 'gone', details: [], further: 1 });
+    expect(() => expectDocumentedBody('GET', '/v1/codebases/cb_1', head(404), error)).toThrow(/\(further\)/);
+  });
+
+  it('refuses a status and a content type that the document does not have', () => {
+    expect(() => expectDocumented('GET', '/v1/codebases/cb_1', head(202))).toThrow('no answer 202 of GetCodebase');
+    expect(() => expectDocumented('GET', '/v1/sandboxes/sb_1/changes?format=patch', head(200))).toThrow(
+      'no answer 200 with the type application/json of ExportChanges',
+    );
+  });
 });

@@ -25,6 +25,7 @@ import {
   type Unary,
   type UploadResult,
 } from './client.ts';
+import { expectDocumented, expectDocumentedBody, expectDocumentedLine } from './documented.ts';
 
 const ROUTES: Readonly<Record<keyof Unary, readonly [method: string, path: string]>> = {
   CreateSandbox: ['POST', '/v1/sandboxes'],
@@ -162,21 +163,29 @@ export class RestClient implements Client {
   async *execStream(request: object, signal?: AbortSignal): AsyncGenerator<ExecStreamChunk, void, void> {
     const { sandbox_id, session_id, ...body } = request as { sandbox_id?: string; session_id?: string };
     const target = session_id === undefined ? `sandboxes/${sandbox_id}` : `sessions/${session_id}`;
-    const answer = await this.open('POST', `/v1/${target}/exec/stream`, {
+    const path = `/v1/${target}/exec/stream`;
+    const answer = await this.open('POST', path, {
       body: JSON.stringify(body),
       headers: { 'content-type': 'application/json' },
       signal,
     });
     if (answer.statusCode !== 200) throw errorOf(await collect(answer));
-    for await (const line of linesOf(answer)) yield chunkOf(JSON.parse(line) as WireChunk);
+    for await (const line of linesOf(answer)) {
+      const chunk = JSON.parse(line) as WireChunk;
+      expectDocumentedLine('POST', path, chunk);
+      yield chunkOf(chunk);
+    }
   }
 
   async *watchProcess(request: OfProcess, signal?: AbortSignal): AsyncGenerator<ProcessEvent, void, void> {
     const { offset, ...process } = request;
-    const answer = await this.open('GET', `${processPath(process)}/events${query({ offset })}`, { signal });
+    const path = `${processPath(process)}/events${query({ offset })}`;
+    const answer = await this.open('GET', path, { signal });
     if (answer.statusCode !== 200) throw errorOf(await collect(answer));
     for await (const line of linesOf(answer)) {
-      const { error, ...event } = JSON.parse(line) as { error?: ErrorBody };
+      const message = JSON.parse(line) as { error?: ErrorBody };
+      expectDocumentedLine('GET', path, message);
+      const { error, ...event } = message;
       if (error) throw wireError(error);
       yield withBytes(event) as ProcessEvent;
     }
@@ -256,14 +265,22 @@ export class RestClient implements Client {
     return succeeded(await this.send('PUT', at, { body })) as ImportFilesResponse;
   }
 
-  /** Any request at all; the answer whole, whatever its status. */
+  /** Any request at all; the answer whole, whatever its status. It must be one that docs/openapi.json has. */
   async send(method: string, path: string, options: RawRequest = {}): Promise<RawAnswer> {
     const answer = await this.open(method, path, options);
-    return { status: answer.statusCode ?? 0, headers: answer.headers, body: await collect(answer) };
+    const whole = { status: answer.statusCode ?? 0, headers: answer.headers, body: await collect(answer) };
+    expectDocumentedBody(method, path, whole, whole.body.toString());
+    return whole;
   }
 
   /** Resolves with the head of the answer; its body is the caller's to read. */
-  open(method: string, path: string, { body, headers = {}, signal }: RawRequest): Promise<IncomingMessage> {
+  async open(method: string, path: string, request: RawRequest): Promise<IncomingMessage> {
+    const answer = await this.#begin(method, path, request);
+    expectDocumented(method, path, { status: answer.statusCode ?? 0, headers: answer.headers });
+    return answer;
+  }
+
+  #begin(method: string, path: string, { body, headers = {}, signal }: RawRequest): Promise<IncomingMessage> {
     const [host, port] = splitAddress(this.#address);
     return new Promise((done, failed) => {
       const outgoing = httpRequest({

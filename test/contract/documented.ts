@@ -1,0 +1,123 @@
+import { readFileSync } from 'node:fs';
+import type { IncomingHttpHeaders } from 'node:http';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+
+interface Media {
+  'x-lines'?: true;
+}
+
+interface Operation {
+  operationId: string;
+  parameters: { in?: string; 'x-rest-of-path'?: true }[];
+  responses: Record<string, { content?: Record<string, Media> }>;
+}
+
+interface Route {
+  path: string;
+  method: string;
+  pattern: RegExp;
+  /** Query parameter that the route needs. */
+  query: string | undefined;
+  operation: Operation;
+}
+
+/** Statuses of requests that reach no operation. */
+const BEFORE_ROUTES = new Set([405, 408, 417, 431]);
+
+const document = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'));
+const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+ajv.addSchema(closed(document) as object, 'document');
+const validators = new Map<string, ValidateFunction>();
+// A route with a query parameter precedes the one without.
+const routes = routesOf(document.paths).sort((a, b) => Number(b.query !== undefined) - Number(a.query !== undefined));
+
+/** An answer of which the body may still come. */
+export interface AnswerHead {
+  status: number;
+  headers: IncomingHttpHeaders;
+}
+
+/** Throws unless the document (docs/openapi.json) has the status and the content type of the answer. */
+export function expectDocumented(method: string, target: string, { status, headers }: AnswerHead): void {
+  const operation = find(method, target)?.operation;
+  if (operation === undefined || BEFORE_ROUTES.has(status)) return;
+  const response = resolved(operation.responses[status]);
+  const what = `${operation.operationId} (${method} ${target.slice(0, 200)})`;
+  if (response === undefined) throw new Error(`docs/openapi.json has no answer ${status} of ${what}`);
+  const type = typeOf(headers);
+  const types = Object.keys(response.content ?? {});
+  if (method !== 'HEAD' && (type === undefined ? types.length > 0 : !types.includes(type)))
+    throw new Error(`docs/openapi.json has no answer ${status} with the type ${type} of ${what}`);
+}
+
+/** Throws unless the JSON body of an answer has the form that the document gives it, and no other fields. */
+export function expectDocumentedBody(method: string, target: string, head: AnswerHead, body: string): void {
+  const type = typeOf(head.headers);
+  if (type !== 'application/json' || method === 'HEAD') return;
+  const route = find(method, target);
+  const isError = head.status >= 400;
+  // What is not an operation: the document itself.
+  if (route === undefined && !isError) return;
+  const pointer = route === undefined || isError ? '/components/schemas/Error' : schemaOf(route, head.status, type);
+  expectValid(pointer, JSON.parse(body), `the answer ${head.status} to ${method} ${target.slice(0, 200)}`);
+}
+
+/** The same for a line of a stream. */
+export function expectDocumentedLine(method: string, target: string, line: unknown): void {
+  const route = find(method, target);
+  if (route === undefined) throw new Error(`docs/openapi.json has no ${method} ${target}`);
+  expectValid(schemaOf(route, 200, 'application/x-ndjson'), line, `a line of ${route.operation.operationId}`);
+}
+
+function expectValid(pointer: string, value: unknown, what: string): void {
+  const uri = `document#${pointer.split('/').map(encodeURIComponent).join('/')}`;
+  const validate = validators.get(uri) ?? ajv.getSchema(uri);
+  if (validate === undefined) throw new Error(`docs/openapi.json has no ${pointer}`);
+  validators.set(uri, validate);
+  if (validate(value)) return;
+  const problems = ajv.errorsText(validate.errors?.slice(0, 5), { dataVar: '' });
+  const extra = validate.errors?.find(({ params }) => 'additionalProperty' in params)?.params.additionalProperty;
+  const shown = JSON.stringify(value).slice(0, 500);
+  throw new Error(`${what} is not as in docs/openapi.json: ${problems}${extra ? ` (${extra})` : ''}: ${shown}`);
+}
+
+function schemaOf({ path, method }: Route, status: number, type: string): string {
+  const names = ['paths', path, method.toLowerCase(), 'responses', String(status), 'content', type, 'schema'];
+  return names.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+function find(method: string, target: string): Route | undefined {
+  const [path = '', query = ''] = target.split(/\?(.*)/s);
+  const parameters = new URLSearchParams(query);
+  return routes.find(
+    (route) =>
+      route.method === method && route.pattern.test(path) && (route.query === undefined || parameters.has(route.query)),
+  );
+}
+
+function routesOf(paths: Record<string, Record<string, Operation>>): Route[] {
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => {
+      const [shape = '', query] = path.split('#');
+      const takesRest = operation.parameters.some((parameter) => parameter['x-rest-of-path']);
+      const source = shape.replace(/\{\w+\}$/, takesRest ? '.+' : '[^/]+').replace(/\{\w+\}/g, '[^/]+');
+      return { path, method: method.toUpperCase(), pattern: new RegExp(`^${source}$`), query, operation };
+    }),
+  );
+}
+
+function resolved(response: object | undefined): Operation['responses'][string] | undefined {
+  const name = response && '$ref' in response ? String(response.$ref).split('/').at(-1) : undefined;
+  return name === undefined ? response : document.components.responses[name];
+}
+
+const typeOf = (headers: IncomingHttpHeaders): string | undefined => headers['content-type']?.split(';')[0];
+
+/** A copy in which an object may have no further fields. The document permits them, for clients of later servers. */
+function closed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(closed);
+  if (typeof value !== 'object' || value === null) return value;
+  const copy = Object.fromEntries(Object.entries(value).map(([name, each]) => [name, closed(each)]));
+  const isObject = copy.type === 'object' && copy.properties !== undefined;
+  return isObject && copy.additionalProperties === undefined ? { ...copy, additionalProperties: false } : copy;
+}
