@@ -26,6 +26,8 @@ export interface FieldConstraint {
   note?: string;
   /** The effective value of 0. */
   default?: number;
+  /** A message that is absent stays so; otherwise its fields have their defaults. */
+  mayBeAbsent?: true;
   /** The allowed strings. */
   values?: readonly string[];
   /** 1: a key, or an element of a list, must not be empty. */

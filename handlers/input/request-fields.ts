@@ -62,7 +62,7 @@ function kindOf(field: Field, constraint: FieldConstraint = {}): Kind<unknown> {
   if (field.map) return mapOf(constraint);
   if (field.repeated) return listOf(field.type, constraint);
   const kind = elementOf(field.type, constraint);
-  return field.optional ? optional(kind) : kind;
+  return field.optional || constraint.mayBeAbsent ? optional(kind) : kind;
 }
 
 function elementOf(type: string, constraint: FieldConstraint): Kind<unknown> {

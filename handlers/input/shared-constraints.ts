@@ -188,6 +188,12 @@ export const terminalSize = {
   fields: { columns: terminalSide, rows: terminalSide },
 } as const satisfies FieldConstraint;
 
+/** Size of a new terminal, the usual one where a side is 0. Without the message there is no terminal. */
+const newTerminal = {
+  mayBeAbsent: true,
+  fields: { columns: { ...terminalSide, default: 80 }, rows: { ...terminalSide, default: 24 } },
+} as const satisfies FieldConstraint;
+
 /** The command of StartProcess. */
 export const newProcess = {
   ...command,
@@ -197,7 +203,7 @@ export const newProcess = {
       problem: 'must have 1 to 64 letters, digits, "-", "_" and ".", the first one a letter or a digit',
     },
   },
-  terminal: terminalSize,
+  terminal: newTerminal,
   timeout: { minimum: 0, maximum: LONGEST_TIMER, unit: 'seconds' },
   labels,
 } as const satisfies Constraints;

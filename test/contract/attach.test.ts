@@ -49,10 +49,10 @@ const cases: Omit<Case, 'needs'>[] = [
     name: 'drives a terminal: its size, its control characters, and a signal while it does not read',
     async run(scene) {
       const command = 'stty size; read line; echo "got $line"; stty size; sleep 7023';
-      const process = await start(scene, { command, terminal: { columns: 70, rows: 20 } });
+      const process = await start(scene, { command, terminal: {} });
       const client = scene.client.attach(process);
       const output = reader(client);
-      await output.until('20 70');
+      await output.until('24 80');
       client.send({ resize: { columns: 99, rows: 33 } });
       client.send({ stdin: Buffer.from('hello\r') });
       expect(await output.until('33 99')).toContain('got hello');

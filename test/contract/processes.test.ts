@@ -313,7 +313,7 @@ const cases: Omit<Case, 'needs'>[] = [
       const start = (request: object) => scene.client.call('StartProcess', { sandbox_id, ...request });
       await expectRefusal(start({}), 'INVALID_ARGUMENT', 'command');
       await expectRefusal(start({ command: 'true', workdir: 'absent' }), 'INVALID_ARGUMENT', 'workdir');
-      await expectRefusal(start({ command: 'true', terminal: { columns: 80 } }), 'INVALID_ARGUMENT', 'terminal.rows');
+      await expectRefusal(start({ command: 'true', terminal: { rows: -1 } }), 'INVALID_ARGUMENT', 'terminal.rows');
       expect((await scene.client.call('ListProcesses', { sandbox_id })).processes).toEqual([]);
       const { process_id } = await start({ command: 'sleep 7017' });
       const write = scene.client.writeProcessInput({ sandbox_id, process_id }, 'a');

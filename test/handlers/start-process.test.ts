@@ -33,13 +33,20 @@ describe('StartProcess', () => {
     expect(kept).toEqual(['kept', 'ended']);
   });
 
-  it('takes a terminal with both sides, and refuses one side', async () => {
+  it('has a terminal of 80 to 24 where a request has one without a size', async () => {
     const { seen, processes } = scene();
-    const start = (terminal: object) =>
+    const start = (terminal: object | null) =>
       call(startProcess, message({ sandbox_id: 'sb_1', command: 'vi', terminal }), { processes });
-    await start({ columns: 80, rows: 24 });
-    expect(seen[0]).toMatchObject({ terminal: { columns: 80, rows: 24 } });
-    await expect(start({ rows: 24 })).rejects.toThrow('terminal.columns must be between 1 and 1000');
+    const sizes = [{ columns: 132, rows: 50 }, {}, { columns: 0, rows: 0 }, { rows: 50 }, null];
+    for (const size of sizes) await start(size);
+    const started = seen.filter((_, index) => index % 2 === 0) as { terminal?: object }[];
+    expect(started.map(({ terminal }) => terminal)).toEqual([
+      { columns: 132, rows: 50 },
+      { columns: 80, rows: 24 },
+      { columns: 80, rows: 24 },
+      { columns: 80, rows: 50 },
+      undefined,
+    ]);
     await expect(start({ columns: 1001, rows: 24 })).rejects.toThrow(
       'terminal.columns must be 0 or between 1 and 1000',
     );

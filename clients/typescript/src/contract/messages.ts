@@ -470,9 +470,9 @@ export interface OwnerSettings {
 
 /** Size of a terminal. */
 export interface TerminalSize {
-  /** Characters in a line: 1 to 1000. */
+  /** Characters in a line: 1 to 1000. At the start of a process 0 is 80. */
   columns: number;
-  /** Lines: 1 to 1000. */
+  /** Lines: 1 to 1000. At the start of a process 0 is 24. */
   rows: number;
 }
 
@@ -496,8 +496,8 @@ export interface StartProcessRequest {
   /** Keep standard input open for WriteProcessInput. Otherwise it is empty. */
   stdin?: boolean | undefined;
   /**
-   * Give the process a terminal of this size as standard input, output and error. FAILED_PRECONDITION if the sandbox has
-   * no program that can make one.
+   * Give the process a terminal of this size as standard input, output and error; none if this is absent.
+   * FAILED_PRECONDITION if the sandbox has no program that can make one.
    */
   terminal?: Partial<TerminalSize> | undefined;
   /** Seconds until the process and every process that it started are killed; 0: never. */
