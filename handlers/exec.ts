@@ -35,10 +35,9 @@ export const exec = define(
   },
 );
 
-function appendKept(output: ExecOutput, { gap, pieces }: KeptOutput): void {
-  // It is not known of which stream the bytes were.
-  if (gap > 0) output.skip(gap);
-  for (const { stream, data } of pieces) output.append(stream === 'stderr' ? 'STDERR' : 'STDOUT', data);
+function appendKept(output: ExecOutput, { stream, data, missing }: KeptOutput): void {
+  if (missing > 0) output.skip(stream, missing);
+  if (data !== undefined) output.append(stream, data);
 }
 
 /** The output so far of a command that has ended, or goes on as a process. */

@@ -2,6 +2,7 @@ import type {
   AttachProcessRequest,
   ExecRequest,
   ListProcessesRequest,
+  OutputStream,
   Process,
   ProcessEnd,
   ProcessEvent,
@@ -25,10 +26,11 @@ export interface YieldedExec {
   end: ProcessEnd | undefined;
 }
 
-/** A part of the output that a process keeps; `gap`: bytes before the pieces that are no longer kept. */
+/** A piece of the output that a process keeps, or (`data` undefined) bytes of a stream that are no longer kept. */
 export interface KeptOutput {
-  gap: number;
-  pieces: readonly { stream: string; data: Buffer }[];
+  stream: OutputStream;
+  data?: Buffer;
+  missing: number;
 }
 
 /** Input from a caller that is attached to a process. */
@@ -89,7 +91,7 @@ export interface Processes {
   ): Promise<{ input_next: number }>;
   /**
    * Runs a command as a process, and resolves after its end, or `yield_after` milliseconds after its start, once `take`
-   * got its output so far, in order. A process that has ended is removed. An abort of `signal` before that ends the
+   * got its output so far, in order, and last what is missing of each stream. A process that has ended is removed. An abort of `signal` before that ends the
    * command: CANCELLED. `keep` as in `start`.
    */
   execOrYield(

@@ -29,8 +29,8 @@ export class ExecOutput {
   }
 
   /** Counts bytes that are no longer known. */
-  skip(bytes: number): void {
-    this.#texts.STDOUT.skip(bytes);
+  skip(stream: OutputStream, bytes: number): void {
+    this.#texts[stream].skip(bytes);
   }
 
   /** The fields of the answer that depend on the output. */

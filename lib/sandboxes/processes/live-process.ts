@@ -1,4 +1,4 @@
-import type { Process, ProcessEnd, TerminalSize } from '../../contract/messages.ts';
+import type { OutputStream, Process, ProcessEnd, TerminalSize } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
 import type { OutputLog } from '../../output-log/output-log.ts';
 import type { CommandEvent, RunningCommand } from '../../runtime/runtime.ts';
@@ -37,6 +37,7 @@ export class LiveProcess {
   #endLeftBehind: (() => Promise<void>) | undefined;
   readonly #abort: AbortController;
   readonly #input = new SerialQueue();
+  readonly #written: Record<OutputStream, number> = { STDOUT: 0, STDERR: 0 };
   #inputNext: number;
   #inputEnded = false;
   #killed = false;
@@ -88,6 +89,11 @@ export class LiveProcess {
   /** Unix seconds; undefined while it runs. */
   get endedAt(): number | undefined {
     return this.#record.ended_at;
+  }
+
+  /** Bytes of output of each stream; those of a terminal count as STDOUT. */
+  get written(): Readonly<Record<OutputStream, number>> {
+    return this.#written;
   }
 
   get inputNext(): number {
@@ -216,6 +222,7 @@ export class LiveProcess {
     for await (const event of command) {
       if (event.kind === 'exit') return event;
       const stream = this.#terminal !== undefined ? 'terminal' : event.stream === 'STDOUT' ? 'stdout' : 'stderr';
+      this.#written[event.stream] += event.data.length;
       const written = this.log.append(stream, event.data);
       if (written) await written;
     }

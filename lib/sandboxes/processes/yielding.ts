@@ -71,13 +71,23 @@ async function endOf(process: LiveProcess, milliseconds: number, signal: AbortSi
   return process.end;
 }
 
-/** Passes on the output that is kept now. */
+/** Passes on the output so far that is still kept, and then how much of each stream is not. */
 async function passOutput(process: LiveProcess, take: (output: KeptOutput) => void): Promise<void> {
   const { next: last } = process.log.position;
+  const missing = { ...process.written };
   for (let at = 0; at < last; ) {
-    const { gap, pieces, next } = await process.log.read(at, READ_BYTES);
-    take({ gap, pieces });
-    if (next === at) return;
+    const { pieces, next } = await process.log.read(at, Math.min(READ_BYTES, last - at));
+    for (const { stream: name, offset, data } of pieces) {
+      // After a gap, a piece may be later output.
+      if (offset >= last) continue;
+      const stream = name === 'stderr' ? 'STDERR' : 'STDOUT';
+      const kept = data.subarray(0, last - offset);
+      missing[stream] -= kept.length;
+      take({ stream, data: kept, missing: 0 });
+    }
+    if (next === at) break;
     at = next;
   }
+  take({ stream: 'STDOUT', missing: missing.STDOUT });
+  take({ stream: 'STDERR', missing: missing.STDERR });
 }

@@ -58,6 +58,7 @@ class FakeCommand implements RunningCommand {
 
 async function* nothing(): AsyncGenerator<never> {}
 
+const PIECE = 32 * 1024;
 const fixture = { now: undefined as unknown as Fixture };
 let sandbox_id: string;
 let commands: FakeCommand[];
@@ -96,9 +97,9 @@ describe('Exec with yield_after', () => {
     for (const id of ['a', 'b', 'c']) await start(id);
     let text = '';
     let other: Promise<unknown> | undefined;
-    const take = ({ gap, pieces }: KeptOutput) => {
-      expect(gap).toBe(0);
-      for (const { data } of pieces) text += data;
+    const take = ({ data, missing }: KeptOutput) => {
+      expect(missing).toBe(0);
+      if (data) text += data;
       other ??= start('d').catch((error: ServiceError) => error.code);
     };
     const answer = run(take);
@@ -108,6 +109,32 @@ describe('Exec with yield_after', () => {
     expect(text).toBe('output 3');
     expect(await other).toBe('RESOURCE_EXHAUSTED');
     await expect(start('d')).resolves.toMatchObject({ process_id: 'd' });
+  });
+
+  it('tells of each stream how much is no longer kept', async () => {
+    const pieces = (['STDERR', 'STDOUT', 'STDERR'] as const).flatMap((stream, at) =>
+      Array.from({ length: [10, 20, 5][at]! }, () => ({ stream, data: Buffer.alloc(PIECE, stream) })),
+    );
+    fixture.now.context.find(sandbox_id).running!.exec = async () => ({
+      kill: async () => {},
+      pids: () => [],
+      input: undefined,
+      endLeftBehind: undefined,
+      async *[Symbol.asyncIterator](): AsyncGenerator<CommandEvent> {
+        for (const piece of pieces) yield { kind: 'output', ...piece };
+        yield { kind: 'exit', exitCode: 0, durationMs: 1, outOfMemory: false };
+      },
+    });
+    const kept = { STDOUT: 0, STDERR: 0 };
+    const missing = { STDOUT: 0, STDERR: 0 };
+    await run((output) => {
+      kept[output.stream] += output.data?.length ?? 0;
+      missing[output.stream] += output.missing;
+    });
+    // The log keeps 64 KiB, and less than 512 KiB are still in memory: nothing of the first ten pieces.
+    expect(missing.STDERR).toBeGreaterThanOrEqual(10 * PIECE);
+    expect(missing.STDOUT).toBeGreaterThan(0);
+    expect(kept).toEqual({ STDOUT: 20 * PIECE - missing.STDOUT, STDERR: 15 * PIECE - missing.STDERR });
   });
 
   it('answers also if its sandbox is destroyed while its output is read', async () => {
