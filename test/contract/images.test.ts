@@ -73,6 +73,23 @@ const cases: Case[] = [
     },
   },
   {
+    name: 'is on the disk once for 20 sandboxes, none of which can write to it',
+    runtimes: ['bwrap'],
+    protocols: ['rest'],
+    async run(scene) {
+      const { id } = await imported(scene, 'shared', SYSTEM);
+      // An owner has 10 sandboxes at most.
+      const codebases = [await scene.codebase({}), await scene.codebase({}, `${scene.owner}-other`)];
+      const file = '/var/lib/app/data';
+      const seen = new Set<string>();
+      for (let n = 0; n < 20; n++) {
+        const sandbox = await scene.sandbox(codebases[n % 2]!, undefined, { image: id });
+        seen.add(await scene.output(sandbox, `(echo ${n} > ${file}) 2>&-; stat -c '%d %i %h %s' ${file}; cat ${file}`));
+      }
+      expect([...seen]).toEqual([expect.stringMatching(/^\d+ \d+ 1 4\ndata$/)]);
+    },
+  },
+  {
     name: 'lists, finds and deletes images, but none that a sandbox uses, also a stopped one',
     runtimes: ['bwrap'],
     async run(scene) {
