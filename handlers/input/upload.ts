@@ -35,6 +35,8 @@ async function* readParts(
   stream: AsyncIterable<unknown> | undefined,
 ): AsyncGenerator<Part, void, void> {
   for await (const message of stream ?? []) {
+    // Bytes of REST, whose path has left the field empty.
+    if (message instanceof Uint8Array) throw invalidArgument(Object.keys(fields)[0]!, 'is required');
     const { chunk, ...others } = message as { chunk?: unknown };
     yield { fields: readFields(fields, others, ''), chunk: chunk ? bytes.read(chunk, 'chunk') : new Uint8Array(0) };
   }

@@ -33,6 +33,14 @@ describe('ImportImage', () => {
     expect(taken).toEqual(['a', 'xy']);
   });
 
+  it('refuses an empty name (REST)', async () => {
+    const request = { pathParameters: { name: '' }, stream: stream(Buffer.from('ab')) };
+    await expect(call(importImage, request, fake())).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      message: 'name is required',
+    });
+  });
+
   it.each(['sha256:0', '-a', 'a b'])('refuses the name %j', async (name) => {
     await expect(call(importImage, { pathParameters: { name } }, fake())).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',
