@@ -3,10 +3,14 @@
 //   lib/contract/messages.ts  types of messages and enums, with the comments of the .proto files
 //   lib/contract/schema.ts    fields, enums and rpcs as data, used by the handlers to parse requests
 //   proto/service/v1/released.txt   names, numbers and types that clients rely on
+//   clients/python/paddock_sandbox/messages.py   Python classes of the messages
+//
+// and, from clients/python/paddock_sandbox/_async, the synchronous client in _sync.
 //
 // and, with the table of operations and the constraints of handlers/:
 //
 //   docs/openapi.json         the REST interface, for people, generators of clients, and /docs of the server
+//   clients/python/paddock_sandbox/_routes.py    that table for the Python client
 //   clients/typescript/src/contract/  types of the messages, and the table of operations, for the TypeScript client
 //
 // `node proto/generate.mjs` writes the files; with `--check` it writes nothing and fails if a file differs.
@@ -20,6 +24,8 @@ import { loadOperations } from './openapi/operations.mjs';
 import { brokenPromises, renderReleased } from './released.mjs';
 import { renderClientMessages, renderClientOperations } from './render-client.mjs';
 import { renderMessages } from './render-messages.mjs';
+import { renderPython, renderPythonRoutes } from './render-python.mjs';
+import { renderPythonSync } from './render-python-sync.mjs';
 import { renderSchema } from './render-schema.mjs';
 import { PROTO_ROOT, parseProto } from './source.mjs';
 
@@ -29,6 +35,7 @@ const CONTRACT = join(PROTO_ROOT, '../lib/contract');
 const DOCUMENT = join(PROTO_ROOT, '../docs/openapi.json');
 const PACKAGE = join(PROTO_ROOT, '../package.json');
 const CLIENT = join(PROTO_ROOT, '../clients/typescript/src/contract');
+const PYTHON = join(PROTO_ROOT, '../clients/python/paddock_sandbox');
 
 /** Reads the definitions of .proto files. Throws for one without a comment, and for a name that clients cannot use. */
 export function readContract(paths) {
@@ -50,6 +57,8 @@ export function generate() {
     [join(CONTRACT, 'messages.ts')]: renderMessages(contract),
     [join(CONTRACT, 'schema.ts')]: renderSchema(contract),
     [RELEASED]: released,
+    [join(PYTHON, 'messages.py')]: renderPython(contract),
+    ...renderPythonSync(PYTHON),
   };
 }
 
@@ -63,6 +72,7 @@ export async function generateFromTable() {
     [DOCUMENT]: `${JSON.stringify(document, null, 2)}\n`,
     [join(CLIENT, 'messages.ts')]: renderClientMessages(contract, operations),
     [join(CLIENT, 'operations.ts')]: renderClientOperations(contract, operations),
+    [join(PYTHON, '_routes.py')]: renderPythonRoutes(operations),
   };
 }
 

@@ -1,0 +1,170 @@
+"""Calls of operations: routes, retries, errors."""
+
+from __future__ import annotations
+
+import uuid
+from typing import (
+    Any,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Dict,
+    List,
+    Mapping,
+    Optional,
+    Type,
+    TypeVar,
+    Union,
+)
+
+from .._error_of import error_of
+from .._http import STREAM_TIMEOUT, Body, Lines, parse, request_of
+from .._json import decode
+from .._retry import may_have_worked, pause
+from .._routes import ROUTES
+from .._settings import Settings
+from ..errors import ConnectionError, NotFoundError, SandboxError
+from .transport import AsyncAnswer, AsyncTransport, sleep
+
+M = TypeVar("M")
+T = TypeVar("T")
+#: Largest page of a list.
+_PAGE = 1000
+
+
+class AsyncCaller:
+    """Calls the service. Base of `AsyncSandboxClient`, whose methods are one operation each."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._transport = AsyncTransport(settings)
+
+    async def _call(
+        self,
+        operation: str,
+        fields: Mapping[str, Any],
+        body: Optional[Union[bytes, Body]] = None,
+        *,
+        timeout: Optional[float] = -1,
+        repeatable: Optional[bool] = None,
+        key: Optional[str] = None,
+    ) -> Any:
+        """The JSON answer of an operation.
+
+        `timeout`: seconds to wait for a byte of the answer; -1: that of the client; None: unlimited. `repeatable`: a
+        second call has no second effect; None: as the route says. `key`: the idempotency key; None: a new one.
+        """
+
+        async def once(request_key: Optional[str]) -> Any:
+            answer = await self._send(operation, fields, body, timeout, request_key)
+            return parse(await answer.read())
+
+        return await self._repeated(operation, once, body, repeatable, key)
+
+    async def _message(self, cls: Type[M], operation: str, fields: Mapping[str, Any], **options: Any) -> M:
+        return decode(cls, await self._call(operation, fields, **options) or {})
+
+    async def _all(self, cls: Type[M], operation: str, name: str, fields: Mapping[str, Any]) -> List[M]:
+        """All elements of a list, page by page."""
+        found: List[M] = []
+        token: Optional[str] = None
+        while token != "":
+            page = await self._call(operation, {**fields, "page_size": _PAGE, "page_token": token})
+            found += [decode(cls, each) for each in page.get(name, ())]
+            token = page.get("next_page_token", "")
+        return found
+
+    async def _open(
+        self, operation: str, fields: Mapping[str, Any], *, timeout: Optional[float] = -1
+    ) -> AsyncAnswer:
+        """The answer of an operation whose body is a stream or a file. Retried only until its head has come."""
+
+        async def once(_: Optional[str]) -> AsyncAnswer:
+            return await self._send(operation, fields, None, timeout, None)
+
+        return await self._repeated(operation, once, None, None, None)
+
+    async def _pieces(self, operation: str, fields: Mapping[str, Any]) -> AsyncIterator[bytes]:
+        answer = await self._open(operation, fields)
+        async for piece in answer.pieces():
+            yield piece
+
+    async def _whole(self, operation: str, fields: Mapping[str, Any]) -> bytes:
+        """A file or archive; a cut connection starts again."""
+
+        async def once(_: Optional[str]) -> bytes:
+            answer = await self._send(operation, fields, None, -1, None)
+            return await answer.read()
+
+        return await self._repeated(operation, once, None, None, None)
+
+    async def _events(self, operation: str, fields: Mapping[str, Any]) -> AsyncIterator[Dict[str, Any]]:
+        """The messages of a stream. An error in it is raised."""
+        answer = await self._open(operation, fields, timeout=STREAM_TIMEOUT)
+        lines = Lines()
+        try:
+            async for piece in answer.pieces():
+                for line in lines.add(piece):
+                    message = parse(line)
+                    if not isinstance(message, dict):
+                        raise ConnectionError(f"{operation} sent what is not a message")
+                    if "error" in message:
+                        raise error_of(message["error"], operation, fields)
+                    yield message
+        finally:
+            await answer.aclose()
+
+    async def _send(
+        self,
+        operation: str,
+        fields: Mapping[str, Any],
+        body: Optional[Union[bytes, Body]],
+        timeout: Optional[float],
+        key: Optional[str],
+    ) -> AsyncAnswer:
+        request = request_of(self._settings, operation, fields, body, key)
+        request.timeout = self._settings.timeout if timeout == -1 else timeout
+        answer = await self._transport.send(request)
+        if answer.status in (200, 204):
+            return answer
+        content = parse(await answer.read())
+        if not isinstance(content, dict) or "message" not in content:
+            raise SandboxError(
+                f"{self._settings.endpoint} answered {answer.status}, and not as the service does"
+            )
+        after = answer.headers.get("retry-after", "")
+        raise error_of(content, operation, fields, float(after) if after.isdigit() else None)
+
+    async def _repeated(
+        self,
+        operation: str,
+        once: Callable[[Optional[str]], Awaitable[T]],
+        body: Optional[Union[bytes, Body]],
+        repeatable: Optional[bool],
+        key: Optional[str],
+    ) -> T:
+        route = ROUTES[operation]
+        if route.retry == "key" and key is None:
+            key = str(uuid.uuid4())
+        if repeatable is None:
+            repeatable = route.retry != "again"
+        if isinstance(body, Body) and not body.again:
+            repeatable = False
+        attempt = 0
+        lost = False
+        while True:
+            attempt += 1
+            try:
+                return await once(key)
+            except SandboxError as error:
+                if lost and route.method == "DELETE" and isinstance(error, NotFoundError):
+                    # An earlier attempt, whose answer was lost, has removed it.
+                    return None  # type: ignore[return-value]
+                lost = lost or may_have_worked(error)
+                attempts = self._settings.attempts
+                if isinstance(body, Body) and not body.again:
+                    attempts = 1
+                delay = pause(error, attempt, attempts, repeatable)
+                if delay is None:
+                    raise
+            await sleep(delay)

@@ -1,0 +1,205 @@
+"""Operations that run commands: single ones, and those of sessions."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import AsyncIterator, Dict, List, Mapping, Optional, Sequence, Union
+
+from .._json import seconds
+from ..errors import ConnectionError
+from ..messages import ExecResponse, ExecStreamChunk, Session
+from ..result import ExecResult, result_of
+from .._json import decode
+from .opening import Opening
+from .sandboxes import AsyncSandboxOperations, Duration
+from .session import AsyncSessionWrapper
+
+#: Seconds that an answer may take beyond the time limit of its command.
+_GRACE = 60.0
+Command = Union[str, Sequence[str]]
+
+
+class AsyncCommandOperations(AsyncSandboxOperations):
+    """Operations that run commands. None of them is repeated after a cut connection, which ends the command."""
+
+    async def exec(
+        self,
+        sandbox_id: str,
+        command: Command,
+        stdin: Union[str, bytes, None] = None,
+        env: Optional[Mapping[str, str]] = None,
+        workdir: Optional[str] = None,
+        timeout: Duration = None,
+        *,
+        shell: Optional[str] = None,
+        max_output: Optional[int] = None,
+        merge: bool = False,
+        yield_after: Duration = None,
+    ) -> ExecResult:
+        """Runs one command until it exits. An exit code other than 0 is a result.
+
+        `command`: text for a shell, or a list of a program and its arguments. `timeout`: seconds until the command and
+        what it started are killed (`CommandTimeoutError`); None: the server's default. `max_output`: bytes of output
+        to keep, its beginning and end. `merge`: one stream, in `output`. `yield_after`: seconds after which a command
+        that still runs goes on as a process: `running` and `process_id` of the result.
+        """
+        fields = {
+            "sandbox_id": sandbox_id,
+            **_command(command),
+            "stdin" if isinstance(stdin, str) else "stdin_bytes": stdin,
+            "env": env,
+            "workdir": workdir,
+            "timeout": seconds(timeout),
+            "shell": shell,
+            "max_output": max_output,
+            "merge": merge,
+            "yield_after": None if yield_after is None else int(_number(yield_after) * 1000),
+        }
+        answer = await self._message(ExecResponse, "Exec", fields, timeout=_wait(timeout))
+        return result_of(answer, _text(command))
+
+    async def exec_stream(
+        self,
+        sandbox_id: str,
+        command: Command,
+        stdin: Union[str, bytes, None] = None,
+        env: Optional[Mapping[str, str]] = None,
+        workdir: Optional[str] = None,
+        timeout: Duration = None,
+        *,
+        shell: Optional[str] = None,
+        merge: bool = False,
+    ) -> AsyncIterator[bytes]:
+        """Like `exec`, and yields output of both streams as it is written. Leaving the loop kills the command."""
+        chunks = self.exec_chunks(sandbox_id, command, stdin, env, workdir, timeout, shell=shell, merge=merge)
+        async for chunk in chunks:
+            if chunk.data:
+                yield chunk.data
+
+    async def exec_chunks(
+        self,
+        sandbox_id: str,
+        command: Command,
+        stdin: Union[str, bytes, None] = None,
+        env: Optional[Mapping[str, str]] = None,
+        workdir: Optional[str] = None,
+        timeout: Duration = None,
+        *,
+        shell: Optional[str] = None,
+        merge: bool = False,
+    ) -> AsyncIterator[ExecStreamChunk]:
+        """Like `exec_stream`, with the stream of each piece. The last chunk has the `exit_code` and no data."""
+        fields = {
+            "sandbox_id": sandbox_id,
+            **_command(command),
+            "stdin" if isinstance(stdin, str) else "stdin_bytes": stdin,
+            "env": env,
+            "workdir": workdir,
+            "timeout": seconds(timeout),
+            "shell": shell,
+            "merge": merge,
+        }
+        async for chunk in self._chunks("ExecStream", fields):
+            yield chunk
+
+    async def _chunks(self, operation: str, fields: Mapping[str, object]) -> AsyncIterator[ExecStreamChunk]:
+        ended = False
+        async for message in self._events(operation, {**fields, "keepalive": True}):
+            if message.get("keepalive"):
+                continue
+            chunk = decode(ExecStreamChunk, message)
+            ended = chunk.exit_code is not None
+            yield chunk
+        if not ended:
+            raise ConnectionError(f"the stream of {operation} ended before the command")
+
+    async def create_session_info(
+        self, sandbox_id: str, shell: Optional[str] = None, env: Optional[Mapping[str, str]] = None
+    ) -> Session:
+        """Starts a shell that keeps its state between commands; the caller destroys it. See `session`."""
+        fields = {"sandbox_id": sandbox_id, "shell": shell, "env": env}
+        return await self._message(Session, "CreateSession", fields)
+
+    def create_session(
+        self, sandbox_id: str, shell: Optional[str] = None, env: Optional[Mapping[str, str]] = None
+    ) -> Opening[AsyncSessionWrapper]:
+        """Starts a shell that keeps its directory, variables and background processes between commands.
+
+        `shell`: a name or absolute path in the sandbox; None: the sandbox's own, or bash, or sh. The result is a
+        context manager that destroys the session, which kills everything that was started in it.
+        """
+        return Opening(self._new_session(sandbox_id, shell, env))
+
+    def session(
+        self, sandbox_id: str, shell: Optional[str] = None, env: Optional[Mapping[str, str]] = None
+    ) -> Opening[AsyncSessionWrapper]:
+        """The same as `create_session`."""
+        return Opening(self._new_session(sandbox_id, shell, env))
+
+    async def _new_session(
+        self, sandbox_id: str, shell: Optional[str], env: Optional[Mapping[str, str]]
+    ) -> AsyncSessionWrapper:
+        return AsyncSessionWrapper(self, await self.create_session_info(sandbox_id, shell, env))
+
+    async def get_session(self, session_id: str) -> Session:
+        """One session; one that has ended is known for an hour."""
+        return await self._message(Session, "GetSession", {"session_id": session_id})
+
+    async def list_sessions(self, sandbox_id: str) -> List[Session]:
+        """The sessions of a sandbox, the newest first."""
+        return await self._all(Session, "ListSessions", "sessions", {"sandbox_id": sandbox_id})
+
+    async def destroy_session(self, session_id: str) -> None:
+        """Kills the shell of a session and everything that was started in it."""
+        await self._call("DestroySession", {"session_id": session_id})
+
+    async def session_exec(
+        self,
+        session_id: str,
+        command: str,
+        timeout: Duration = None,
+        *,
+        max_output: Optional[int] = None,
+        merge: bool = False,
+    ) -> ExecResult:
+        """Runs one command in the shell of a session, after those that were sent before.
+
+        A timeout kills everything in the session (`CommandTimeoutError`); the next command has a new shell, and
+        `session_reset` in its result. `SessionClosedError` once the shell has exited.
+        """
+        fields = {
+            "session_id": session_id,
+            "command": command,
+            "timeout": seconds(timeout),
+            "max_output": max_output,
+            "merge": merge,
+        }
+        answer = await self._message(ExecResponse, "SessionExec", fields, timeout=None)
+        return result_of(answer, command)
+
+    async def session_exec_stream(
+        self, session_id: str, command: str, timeout: Duration = None, *, merge: bool = False
+    ) -> AsyncIterator[bytes]:
+        """Like `session_exec`, and yields output as it is written."""
+        fields = {"session_id": session_id, "command": command, "timeout": seconds(timeout), "merge": merge}
+        async for chunk in self._chunks("SessionExecStream", fields):
+            if chunk.data:
+                yield chunk.data
+
+
+def _command(command: Command) -> Dict[str, object]:
+    return {"command": command} if isinstance(command, str) else {"argv": list(command)}
+
+
+def _text(command: Command) -> str:
+    return command if isinstance(command, str) else " ".join(command)
+
+
+def _number(duration: Duration) -> float:
+    return duration.total_seconds() if isinstance(duration, timedelta) else float(duration or 0)
+
+
+def _wait(timeout: Duration) -> Optional[float]:
+    """Seconds to wait for an answer; without a limit of the command none: keepalives of TCP find a dead server."""
+    limit = _number(timeout)
+    return limit + _GRACE if limit > 0 else None

@@ -1,0 +1,112 @@
+"""A handle of a process."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, AsyncIterator, Optional, Type
+
+from ..errors import NotFoundError, RequestTimeoutError
+from ..messages import Process, ProcessEnd, ProcessEvent, ProcessOutput
+from .transport import monotonic
+
+if TYPE_CHECKING:
+    from .processes import AsyncProcessOperations
+
+
+class AsyncProcessHandle:
+    """A process of a sandbox. As a context manager it deletes the process at its end.
+
+    Attributes:
+        offset: Offset of the next byte of output that `output` and `events` have not given yet.
+    """
+
+    def __init__(self, client: "AsyncProcessOperations", process: Process) -> None:
+        self._client = client
+        self._process = process
+        self.offset = 0
+
+    @property
+    def id(self) -> str:
+        """Identifier of the process, unique in its sandbox."""
+        return self._process.process_id
+
+    @property
+    def info(self) -> Process:
+        """The process when it was started or last asked for; see `refresh`."""
+        return self._process
+
+    async def refresh(self) -> Process:
+        """The process now."""
+        self._process = await self._client.get_process(self._process.sandbox_id, self.id)
+        return self._process
+
+    async def events(self, offset: Optional[int] = None) -> AsyncIterator[ProcessEvent]:
+        """Events from an offset on (None: where the last ones ended) until the process ends. See `watch_process`."""
+        start = self.offset if offset is None else offset
+        async for event in self._client.watch_process(self._process.sandbox_id, self.id, start):
+            self.offset = event.next
+            yield event
+
+    async def output(self, offset: Optional[int] = None) -> AsyncIterator[ProcessOutput]:
+        """The output alone, with the stream of each piece. What is no longer kept is missing."""
+        async for event in self.events(offset):
+            if event.data:
+                yield ProcessOutput(event.stream, event.next - len(event.data), event.data)
+
+    async def write(self, content: Any, *, offset: Optional[int] = None, end: bool = False) -> int:
+        """Writes to standard input; see `write_process_input`. The process must have been started with `stdin`."""
+        return await self._client.write_process_input(
+            self._process.sandbox_id, self.id, content, offset=offset, end=end
+        )
+
+    async def close_stdin(self) -> None:
+        """Closes standard input; types ^D to a terminal."""
+        await self.write(b"", end=True)
+
+    async def signal(self, signal: str = "SIGTERM") -> None:
+        """Sends a signal to the process and to all that it started."""
+        self._process = await self._client.signal_process(self._process.sandbox_id, self.id, signal)
+
+    async def kill(self) -> None:
+        """Sends SIGKILL."""
+        await self.signal("SIGKILL")
+
+    async def resize(self, columns: int, rows: int) -> None:
+        """Changes the size of its terminal."""
+        await self._client.resize_terminal(self._process.sandbox_id, self.id, columns, rows)
+
+    async def wait(self, timeout: Optional[float] = None) -> ProcessEnd:
+        """Waits for the end of the process; reads its output past, which stays available.
+
+        `timeout`: seconds, then `RequestTimeoutError`; the process goes on. None: unlimited.
+        """
+        limit = None if timeout is None else monotonic() + timeout
+        offset = (await self.refresh()).output_next
+        while True:
+            left = 60.0 if limit is None else max(0.0, min(60.0, limit - monotonic()))
+            part = await self._client.read_process_output(
+                self._process.sandbox_id, self.id, offset, max_bytes=1024 * 1024, wait=left
+            )
+            offset = part.next
+            if part.end is not None:
+                return part.end
+            if limit is not None and monotonic() >= limit:
+                raise RequestTimeoutError(f"process {self.id} has not ended within {timeout} seconds")
+
+    async def delete(self) -> None:
+        """Ends the process with all that it started, and deletes its output. Does nothing if it is gone."""
+        try:
+            await self._client.delete_process(self._process.sandbox_id, self.id)
+        except NotFoundError:
+            pass
+
+    async def __aenter__(self) -> "AsyncProcessHandle":
+        return self
+
+    async def __aexit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        trace: Optional[TracebackType],
+    ) -> None:
+        await self.delete()

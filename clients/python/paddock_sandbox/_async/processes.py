@@ -1,0 +1,170 @@
+"""Operations on processes: commands that outlive the call that started them."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any, AsyncIterator, List, Mapping, Optional, Union
+
+from .._http import body_of
+from .._json import decode, seconds
+from .._retry import pause
+from ..errors import ConnectionError, SandboxError
+from ..messages import (
+    Process,
+    ProcessEvent,
+    ReadProcessOutputResponse,
+    TerminalSize,
+    WaitPortResponse,
+    WriteProcessInputResponse,
+)
+from .commands import AsyncCommandOperations, Command, _command, _number
+from .sandboxes import Duration
+from .transport import sleep
+
+
+class AsyncProcessOperations(AsyncCommandOperations):
+    """Operations on processes."""
+
+    async def start_process(
+        self,
+        sandbox_id: str,
+        command: Command,
+        *,
+        process_id: Optional[str] = None,
+        env: Optional[Mapping[str, str]] = None,
+        workdir: Optional[str] = None,
+        stdin: bool = False,
+        terminal: Optional[TerminalSize] = None,
+        timeout: Duration = None,
+        labels: Optional[Mapping[str, str]] = None,
+        shell: Optional[str] = None,
+    ) -> Process:
+        """Starts a process, which outlives this call; the caller deletes it.
+
+        `process_id`: unique in the sandbox; None: a random one. Because of it a repeated request starts nothing twice.
+        `stdin`: keep standard input open. `timeout`: seconds until it is killed; None: never.
+        """
+        fields = {
+            "sandbox_id": sandbox_id,
+            **_command(command),
+            "process_id": process_id or f"p-{uuid.uuid4().hex[:16]}",
+            "env": env,
+            "workdir": workdir,
+            "stdin": stdin,
+            "terminal": terminal,
+            "timeout": seconds(timeout),
+            "labels": labels,
+            "shell": shell,
+        }
+        return await self._message(Process, "StartProcess", fields, repeatable=True)
+
+    async def get_process(self, sandbox_id: str, process_id: str) -> Process:
+        """One process; also one that has ended, until it is deleted or the server's retention time is over."""
+        return await self._message(
+            Process, "GetProcess", {"sandbox_id": sandbox_id, "process_id": process_id}
+        )
+
+    async def list_processes(
+        self, sandbox_id: str, *, labels: Optional[Mapping[str, str]] = None, running: bool = False
+    ) -> List[Process]:
+        """The processes of a sandbox, the newest first."""
+        fields = {"sandbox_id": sandbox_id, "labels": labels, "running": running or None}
+        return await self._all(Process, "ListProcesses", "processes", fields)
+
+    async def delete_process(self, sandbox_id: str, process_id: str) -> None:
+        """Ends a process with all that it started, and deletes its output."""
+        await self._call("DeleteProcess", {"sandbox_id": sandbox_id, "process_id": process_id})
+
+    async def signal_process(self, sandbox_id: str, process_id: str, signal: str = "SIGTERM") -> Process:
+        """Sends a signal to a process and to all that it started. Changes nothing if it has ended."""
+        fields = {"sandbox_id": sandbox_id, "process_id": process_id, "signal": signal}
+        return await self._message(Process, "SignalProcess", fields)
+
+    async def resize_terminal(self, sandbox_id: str, process_id: str, columns: int, rows: int) -> None:
+        """Changes the size of a process's terminal."""
+        fields = {"sandbox_id": sandbox_id, "process_id": process_id, "columns": columns, "rows": rows}
+        await self._call("ResizeTerminal", fields)
+
+    async def read_process_output(
+        self,
+        sandbox_id: str,
+        process_id: str,
+        offset: int = 0,
+        *,
+        max_bytes: Optional[int] = None,
+        wait: Duration = None,
+    ) -> ReadProcessOutputResponse:
+        """Kept output from an offset on. `wait`: seconds to wait, up to 60, if there is none yet."""
+        fields = {
+            "sandbox_id": sandbox_id,
+            "process_id": process_id,
+            "offset": offset,
+            "max_bytes": max_bytes,
+            "wait": int(_number(wait) * 1000),
+        }
+        return await self._message(ReadProcessOutputResponse, "ReadProcessOutput", fields)
+
+    async def watch_process(
+        self, sandbox_id: str, process_id: str, offset: int = 0
+    ) -> AsyncIterator[ProcessEvent]:
+        """Output from an offset on, and further output as it is written. The last event has `end`.
+
+        Goes on where it was after a cut connection. Leaving the loop does not affect the process.
+        """
+        fields = {"sandbox_id": sandbox_id, "process_id": process_id}
+        failures = 0
+        while True:
+            try:
+                async for message in self._events("WatchProcess", {**fields, "offset": offset}):
+                    failures = 0
+                    if message.get("keepalive"):
+                        continue
+                    event = decode(ProcessEvent, message)
+                    offset = event.next
+                    yield event
+                    if event.end is not None:
+                        return
+                raise ConnectionError("the stream of WatchProcess ended before the process")
+            except SandboxError as error:
+                failures += 1
+                delay = pause(error, failures, self._settings.attempts, True)
+                if delay is None:
+                    raise
+            await sleep(delay)
+
+    async def write_process_input(
+        self,
+        sandbox_id: str,
+        process_id: str,
+        content: Any,
+        *,
+        offset: Optional[int] = None,
+        end: bool = False,
+    ) -> int:
+        """Writes to standard input or the terminal, at the pace at which the process reads.
+
+        `content`: text, bytes, an iterator of bytes or a binary file. `offset`: of its first byte in the whole input;
+        with it a repeated call writes nothing twice, so it is repeated after a cut connection. `end`: close standard
+        input afterwards. Returns the offset of the next byte.
+        """
+        fields = {"sandbox_id": sandbox_id, "process_id": process_id, "offset": offset, "end": end or None}
+        answer = await self._message(
+            WriteProcessInputResponse,
+            "WriteProcessInput",
+            fields,
+            body=body_of(content),
+            timeout=None,
+            repeatable=offset is not None,
+        )
+        return answer.input_next
+
+    async def wait_port(
+        self, sandbox_id: str, port: int = 0, timeout: Union[int, float] = 0
+    ) -> WaitPortResponse:
+        """The TCP ports on which programs of the sandbox listen.
+
+        `port`: only this one; 0: all. `timeout`: seconds to wait for it, up to 600; if nobody listens then, the
+        answer's `listening` is False, which is no error.
+        """
+        fields = {"sandbox_id": sandbox_id, "port": port, "wait": int(timeout * 1000)}
+        return await self._message(WaitPortResponse, "WaitPort", fields, timeout=timeout + 60)

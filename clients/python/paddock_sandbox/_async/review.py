@@ -1,0 +1,145 @@
+"""Files, rules and changes of a sandbox object."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from typing import Any, List, Optional, Sequence, Union
+
+from .._pull import Pull, PullResult
+from .._versions import link_version
+from ..errors import ConflictError, InvalidConfigurationError
+from ..messages import (
+    Checkpoint,
+    CommitResponse,
+    FileChange,
+    FileType,
+    PermissionExplanation,
+    PermissionRule,
+)
+from ..presets import Rule, ShortRules
+from .changes import Paths
+from .files import AsyncFiles
+from .running import AsyncRunMethods
+from .transport import in_thread
+
+
+class AsyncReviewMethods(AsyncRunMethods):
+    """Files, rules and changes."""
+
+    @property
+    def files(self) -> AsyncFiles:
+        """The files of the workspace, with the rules of the sandbox."""
+        return AsyncFiles(self._client, self.id)
+
+    async def read_file(self, path: str) -> str:
+        """A file of the workspace as text (UTF-8), without the rules; `files` has them."""
+        return (await self.read_file_bytes(path)).decode("utf-8")
+
+    async def read_file_bytes(self, path: str) -> bytes:
+        """A file of the workspace, without the rules."""
+        return await self.files.as_owner().read(path)
+
+    async def write_file(self, path: str, content: Union[str, bytes]) -> None:
+        """Creates or replaces a file of the workspace, without the rules. It is a change of the sandbox."""
+        await self.files.as_owner().write(path, content)
+
+    async def list_files(self, path: str = "", recursive: bool = False) -> List[str]:
+        """The paths of files below a directory of the workspace, without the rules and without directories."""
+        found = await self.files.as_owner().list(path, recursive=recursive)
+        return [each.path for each in found if each.type != FileType.DIRECTORY]
+
+    @property
+    def rules(self) -> Sequence[PermissionRule]:
+        """The rules in force when the service was last asked."""
+        return self._info.permissions
+
+    async def set_rules(
+        self,
+        permissions: Optional[Sequence[Rule]] = None,
+        *,
+        preset: Optional[str] = None,
+        rules: Optional[ShortRules] = None,
+    ) -> None:
+        """Replaces the rules. When this returns every operation obeys the new ones, also those on open files."""
+        self._info = await self._client.update_permissions(self.id, permissions, preset=preset, rules=rules)
+
+    async def explain(self, path: str) -> PermissionExplanation:
+        """The permission of a path, which need not exist, and why."""
+        return await self._client.explain_permission(self.id, path)
+
+    async def changes(self, paths: Paths = None, **options: Any) -> List[FileChange]:
+        """The paths at which the sandbox differs from its codebase; see `list_changes` of the client."""
+        return await self._client.list_changes(self.id, paths, **options)
+
+    async def patch(self, paths: Paths = None, *, exclude: Paths = None) -> str:
+        """The changes as a unified diff for `git apply`. Bytes that are not UTF-8 are kept as surrogates."""
+        raw = await self._client.patch(self.id, paths, exclude=exclude)
+        return raw.decode("utf-8", "surrogateescape")
+
+    async def commit(self, paths: Paths = None, **options: Any) -> CommitResponse:
+        """Moves changes into the codebase, all or nothing; see `commit` of the client."""
+        return await self._client.commit(self.id, paths, **options)
+
+    async def discard(self, paths: Paths = None, **options: Any) -> int:
+        """Drops changes, all or nothing; see `discard` of the client."""
+        return await self._client.discard(self.id, paths, **options)
+
+    async def checkpoint(self, name: str) -> Checkpoint:
+        """Saves the present files under a name."""
+        return await self._client.create_checkpoint(self.id, name)
+
+    async def rollback(self, checkpoint: str) -> None:
+        """Returns the files to a checkpoint."""
+        self._info = await self._client.rollback(self.id, checkpoint)
+
+    async def pull(
+        self,
+        directory: Union[str, "os.PathLike[str]"],
+        paths: Paths = None,
+        *,
+        exclude: Paths = None,
+        on_conflict: str = "keep",
+        git: bool = False,
+    ) -> PullResult:
+        """Applies the changes to a local directory: usually the one that `from_local` uploaded.
+
+        A local file is replaced or removed only if its content is that of the codebase: otherwise somebody has edited
+        it meanwhile. `on_conflict`: "keep": leave such files and name them in the result; "raise": `ConflictError`, and
+        nothing is written. Each file is replaced in one step. Never written: anything through a symlink, a symlink out
+        of the directory, parts of .git (with `git` all but hooks and configuration). Changes stay in the sandbox;
+        pull before a commit, which makes the codebase the sandbox's version.
+        """
+        if on_conflict not in ("keep", "raise"):
+            raise InvalidConfigurationError('on_conflict must be "keep" or "raise"')
+        pull = Pull(os.fspath(directory), git)
+        found = await self._client.list_changes(self.id, paths, exclude=exclude)
+        for change in await in_thread(pull.look, found):
+            pull.base[change.path] = await self._base_version(change)
+        with tempfile.TemporaryFile() as archive:
+            async for piece in self._client.export_changes(self.id, "tar", paths, exclude=exclude):
+                archive.write(piece)
+            if on_conflict == "raise":
+                conflicts = (await in_thread(pull.apply, archive, True)).conflicts
+                if conflicts:
+                    error = ConflictError(f"edited locally since the upload: {', '.join(conflicts[:10])}")
+                    error.paths = conflicts
+                    raise error
+            return await in_thread(pull.apply, archive)
+
+    async def _base_version(self, change: FileChange) -> str:
+        """What `Pull` compares local content with: the codebase's version of a changed path."""
+        kind = change.base_type if change.kind != "deleted" else change.type
+        if kind == FileType.SYMLINK:
+            parent = change.path.rpartition("/")[0]
+            entries = await self._client.list_files(self.codebase_id, parent)
+            return next(
+                (link_version(each.symlink_target) for each in entries if each.path == change.path), ""
+            )
+        if kind != FileType.FILE:
+            return ""
+        digest = hashlib.sha256()
+        async for piece in self._client.stream_file(self.codebase_id, change.path):
+            digest.update(piece)
+        return digest.hexdigest()

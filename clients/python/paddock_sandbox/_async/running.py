@@ -1,0 +1,177 @@
+"""Commands, processes and sessions of a sandbox object."""
+
+from __future__ import annotations
+
+from typing import Any, AsyncIterator, Callable, List, Mapping, Optional, Union
+
+from ..messages import ExecStreamChunk, OutputStream, TerminalSize, WaitPortResponse
+from ..result import ExecResult
+from .base import AsyncSandboxBase
+from .commands import Command, _text
+from .opening import Opening
+from .process import AsyncProcessHandle
+from .sandboxes import Duration
+from .session import AsyncSessionWrapper
+
+
+class AsyncRunMethods(AsyncSandboxBase):
+    """Commands, processes and sessions."""
+
+    async def run(
+        self,
+        command: Command,
+        timeout: Duration = 60,
+        env: Optional[Mapping[str, str]] = None,
+        workdir: Optional[str] = None,
+        raise_on_error: bool = False,
+        *,
+        stdin: Union[str, bytes, None] = None,
+        shell: Optional[str] = None,
+        max_output: Optional[int] = None,
+        merge: bool = False,
+        on_stdout: Optional[Callable[[bytes], object]] = None,
+        on_stderr: Optional[Callable[[bytes], object]] = None,
+    ) -> ExecResult:
+        """Runs a command until it exits.
+
+        An exit code other than 0 is a result; with `raise_on_error` it is a `CommandExecutionError`. `timeout`:
+        seconds, then everything that it started is killed and `CommandTimeoutError` raised; None: the server's default.
+        `on_stdout`, `on_stderr`: are called with output as it is written, which is in the result as well (all of it,
+        `max_output` does not apply). Not repeated after a cut connection, which ends the command.
+        """
+        if on_stdout is None and on_stderr is None:
+            result = await self._client.exec(
+                self.id,
+                command,
+                stdin,
+                env,
+                workdir,
+                timeout,
+                shell=shell,
+                max_output=max_output,
+                merge=merge,
+            )
+        else:
+            chunks = self._client.exec_chunks(
+                self.id, command, stdin, env, workdir, timeout, shell=shell, merge=merge
+            )
+            collected = _Collected(on_stdout, on_stderr)
+            async for chunk in chunks:
+                collected.add(chunk)
+            result = collected.result(command, merge)
+        return result.raise_on_error() if raise_on_error else result
+
+    async def exec(
+        self,
+        command: Command,
+        stdin: Union[str, bytes, None] = None,
+        env: Optional[Mapping[str, str]] = None,
+        workdir: Optional[str] = None,
+        timeout: Duration = None,
+        **options: Any,
+    ) -> ExecResult:
+        """Runs a command until it exits; see `exec` of the client for the options."""
+        return await self._client.exec(self.id, command, stdin, env, workdir, timeout, **options)
+
+    async def exec_stream(
+        self,
+        command: Command,
+        stdin: Union[str, bytes, None] = None,
+        env: Optional[Mapping[str, str]] = None,
+        workdir: Optional[str] = None,
+        timeout: Duration = None,
+        **options: Any,
+    ) -> AsyncIterator[bytes]:
+        """Runs a command and yields output of both streams as it is written. Leaving the loop kills the command."""
+        pieces = self._client.exec_stream(self.id, command, stdin, env, workdir, timeout, **options)
+        async for piece in pieces:
+            yield piece
+
+    async def start_process(
+        self,
+        command: Command,
+        *,
+        process_id: Optional[str] = None,
+        env: Optional[Mapping[str, str]] = None,
+        workdir: Optional[str] = None,
+        stdin: bool = False,
+        terminal: Optional[TerminalSize] = None,
+        timeout: Duration = None,
+        labels: Optional[Mapping[str, str]] = None,
+        shell: Optional[str] = None,
+    ) -> AsyncProcessHandle:
+        """Starts a process, which goes on by itself: a server, a long build. See `start_process` of the client.
+
+        Delete it, or use the handle as a context manager; otherwise it ends with the sandbox.
+        """
+        process = await self._client.start_process(
+            self.id,
+            command,
+            process_id=process_id,
+            env=env,
+            workdir=workdir,
+            stdin=stdin,
+            terminal=terminal,
+            timeout=timeout,
+            labels=labels,
+            shell=shell,
+        )
+        return AsyncProcessHandle(self._client, process)
+
+    async def process(self, process_id: str) -> AsyncProcessHandle:
+        """A process that was started before, also by another program. Its output is read from the beginning."""
+        return AsyncProcessHandle(self._client, await self._client.get_process(self.id, process_id))
+
+    async def processes(self, *, running: bool = False) -> List[AsyncProcessHandle]:
+        """The processes, the newest first."""
+        found = await self._client.list_processes(self.id, running=running)
+        return [AsyncProcessHandle(self._client, each) for each in found]
+
+    def session(
+        self, shell: Optional[str] = None, env: Optional[Mapping[str, str]] = None
+    ) -> Opening[AsyncSessionWrapper]:
+        """Starts a shell that keeps its directory, variables and background processes; see `create_session`."""
+        return Opening(self._client._new_session(self.id, shell, env))
+
+    async def wait_port(self, port: int, timeout: Union[int, float] = 30) -> WaitPortResponse:
+        """Waits up to `timeout` seconds until a program listens on a TCP port.
+
+        `listening` of the answer is False if none does then.
+        """
+        return await self._client.wait_port(self.id, port, timeout)
+
+
+class _Collected:
+    """The output of a stream."""
+
+    def __init__(
+        self, on_stdout: Optional[Callable[[bytes], object]], on_stderr: Optional[Callable[[bytes], object]]
+    ) -> None:
+        self._tell = {OutputStream.STDOUT: on_stdout, OutputStream.STDERR: on_stderr}
+        self._pieces: List[ExecStreamChunk] = []
+
+    def add(self, chunk: ExecStreamChunk) -> None:
+        self._pieces.append(chunk)
+        tell = self._tell.get(chunk.stream)
+        if tell is not None and chunk.data:
+            tell(chunk.data)
+
+    def result(self, command: Command, merge: bool) -> ExecResult:
+        texts = {
+            stream: b"".join(each.data for each in self._pieces if each.stream == stream).decode(
+                "utf-8", "replace"
+            )
+            for stream in OutputStream
+        }
+        last = self._pieces[-1]
+        stdout, stderr = texts[OutputStream.STDOUT], texts[OutputStream.STDERR]
+        return ExecResult(
+            stdout="" if merge else stdout,
+            stderr=stderr,
+            exit_code=last.exit_code if last.exit_code is not None else -1,
+            duration_ms=last.duration_ms,
+            end_reason=last.end_reason or "",
+            output="\n".join(text for text in (stdout, stderr) if text),
+            command=_text(command),
+            merged=stdout if merge else "",
+        )

@@ -1,0 +1,292 @@
+"""A sandbox, from a local directory or a codebase."""
+
+from __future__ import annotations
+
+import os
+from types import TracebackType
+from typing import Any, Awaitable, Callable, Dict, List, Mapping, Optional, Sequence, Type, Union
+
+from ..errors import NotFoundError, SandboxError
+from ..messages import Codebase, ResourceLimits, Runtime
+from ..messages import Sandbox as SandboxInfo
+from ..presets import Rule, ShortRules
+from ..utils import generate_codebase_name
+from .client import AsyncSandboxClient
+from .opening import Opening
+from .review import AsyncReviewMethods
+from .sandboxes import Duration
+
+
+class AsyncSandbox(AsyncReviewMethods):
+    """A sandbox.
+
+    Made by `from_local`, `from_codebase`, `connect` or `fork`, not by its constructor. As a context manager it destroys
+    what it has created at its end: the sandbox, the codebase of `from_local`, the connection.
+    """
+
+    @classmethod
+    def from_local(
+        cls,
+        path: Union[str, "os.PathLike[str]"],
+        preset: Optional[str] = "agent-safe",
+        permissions: Optional[Sequence[Rule]] = None,
+        runtime: Union[Runtime, str, None] = None,
+        image: Optional[str] = None,
+        resources: Optional[ResourceLimits] = None,
+        endpoint: Optional[str] = None,
+        secure: bool = False,
+        owner_id: Optional[str] = None,
+        codebase_name: Optional[str] = None,
+        ignore_patterns: Optional[Sequence[str]] = None,
+        labels: Optional[Mapping[str, str]] = None,
+        auto_start: bool = True,
+        *,
+        rules: Optional[ShortRules] = None,
+        gitignore: bool = False,
+        git: bool = True,
+        hooks: bool = False,
+        expires_in: Duration = None,
+        env: Optional[Mapping[str, str]] = None,
+        shell: Optional[str] = None,
+        workdir: Optional[str] = None,
+        auto_commit: Optional[str] = None,
+        client: Optional[AsyncSandboxClient] = None,
+        **connection: Any,
+    ) -> Opening[AsyncSandbox]:
+        """Uploads a directory into a new codebase and creates a sandbox on it, which runs when this returns.
+
+        Nothing is left on the service if it fails. The result owns the sandbox and the codebase.
+
+        Args:
+            path: Local directory. ValueError if it is none.
+            preset: Rules: "agent-safe", "development", "read-only", "full-access", "view-only" or one of your own;
+                None: only those of `permissions` or `rules`.
+            permissions: Rules in addition to those of the preset.
+            runtime: Mechanism that isolates the sandbox; None: the server's default.
+            image: Image of the sandbox.
+            resources: Limits of the sandbox.
+            endpoint: See `AsyncSandboxClient`, also for further arguments: url, key, timeout, and so on.
+            secure: https, if `endpoint` names no scheme.
+            owner_id: Owner; only admins may name another than the key's own.
+            codebase_name: Name of the codebase; None: that of the directory.
+            ignore_patterns: What not to upload; see `upload_directory`, also for gitignore, git and hooks.
+            labels: Labels of the sandbox.
+            auto_start: False: stop the sandbox again.
+            rules: Rules in a short form: `{"write": ["src"], "none": ["**/.env*"]}`.
+            gitignore: Do not upload what git ignores.
+            git: Upload the directories `.git`.
+            hooks: Upload git's hooks, too.
+            expires_in: Seconds until the sandbox expires.
+            env: Environment variables of all its commands.
+            shell: Shell of its commands.
+            workdir: Working directory of its commands.
+            auto_commit: "never", "on_exec" or "on_stop".
+            client: A client to use, which stays open afterwards; None: one of its own.
+        """
+        if not os.path.isdir(path):
+            raise ValueError(f"not a directory: {os.fspath(path)}")
+        upload = {"ignore_patterns": ignore_patterns, "gitignore": gitignore, "git": git, "hooks": hooks}
+        creation = {
+            "preset": preset,
+            "permissions": permissions,
+            "rules": rules,
+            "runtime": runtime,
+            "image": image,
+            "resources": resources,
+            "labels": labels,
+            "expires_in": expires_in,
+            "env": env,
+            "shell": shell,
+            "workdir": workdir,
+            "auto_commit": auto_commit,
+        }
+        own = client is None
+        used = client or AsyncSandboxClient(endpoint, secure, **connection)
+        name = codebase_name or generate_codebase_name(path)
+        return Opening(cls._uploaded(used, own, path, name, owner_id, upload, creation, auto_start))
+
+    @classmethod
+    async def _uploaded(
+        cls,
+        client: AsyncSandboxClient,
+        own: bool,
+        path: Union[str, "os.PathLike[str]"],
+        name: str,
+        owner_id: Optional[str],
+        upload: Dict[str, Any],
+        creation: Dict[str, Any],
+        auto_start: bool,
+    ) -> AsyncSandbox:
+        codebase: Optional[Codebase] = None
+        try:
+            codebase = await client.create_codebase(name, owner_id)
+            await client.upload_directory(codebase.id, path, **upload)
+            info = await cls._created(client, codebase.id, creation, auto_start)
+        except BaseException:
+            if codebase is not None:
+                await cls._attempt(client.delete_codebase, codebase.id)
+            if own:
+                await client.close()
+            raise
+        return cls(client, info, codebase, owns_client=own, owns_codebase=True, owns_sandbox=True)
+
+    @classmethod
+    def from_codebase(
+        cls,
+        codebase_id: str,
+        preset: Optional[str] = "agent-safe",
+        permissions: Optional[Sequence[Rule]] = None,
+        runtime: Union[Runtime, str, None] = None,
+        image: Optional[str] = None,
+        resources: Optional[ResourceLimits] = None,
+        endpoint: Optional[str] = None,
+        secure: bool = False,
+        labels: Optional[Mapping[str, str]] = None,
+        auto_start: bool = True,
+        *,
+        rules: Optional[ShortRules] = None,
+        client: Optional[AsyncSandboxClient] = None,
+        url: Optional[str] = None,
+        key: Optional[str] = None,
+        **creation: Any,
+    ) -> Opening[AsyncSandbox]:
+        """Creates a sandbox on a codebase, which stays when the sandbox is destroyed.
+
+        The arguments are those of `from_local`; further ones (`creation`) those of `create_sandbox`.
+        """
+        fields = {
+            "preset": preset,
+            "permissions": permissions,
+            "rules": rules,
+            "runtime": runtime,
+            "image": image,
+            "resources": resources,
+            "labels": labels,
+            **creation,
+        }
+        own = client is None
+        used = client or AsyncSandboxClient(endpoint, secure, url=url, key=key)
+        return Opening(cls._on(used, own, codebase_id, fields, auto_start))
+
+    @classmethod
+    async def _on(
+        cls, client: AsyncSandboxClient, own: bool, codebase_id: str, fields: Dict[str, Any], auto_start: bool
+    ) -> AsyncSandbox:
+        try:
+            codebase = await client.get_codebase(codebase_id)
+            info = await cls._created(client, codebase_id, fields, auto_start)
+        except BaseException:
+            if own:
+                await client.close()
+            raise
+        return cls(client, info, codebase, owns_client=own, owns_codebase=False, owns_sandbox=True)
+
+    @staticmethod
+    async def _created(
+        client: AsyncSandboxClient, codebase_id: str, fields: Dict[str, Any], auto_start: bool
+    ) -> SandboxInfo:
+        info = await client.create_sandbox(codebase_id, **fields)
+        return info if auto_start else await client.stop_sandbox(info.id)
+
+    @classmethod
+    def connect(
+        cls,
+        sandbox_id: str,
+        endpoint: Optional[str] = None,
+        secure: bool = False,
+        *,
+        client: Optional[AsyncSandboxClient] = None,
+        **connection: Any,
+    ) -> Opening[AsyncSandbox]:
+        """An existing sandbox. As a context manager the result only closes its connection; `destroy` destroys."""
+        own = client is None
+        used = client or AsyncSandboxClient(endpoint, secure, **connection)
+        return Opening(cls._existing(used, own, sandbox_id))
+
+    @classmethod
+    async def _existing(cls, client: AsyncSandboxClient, own: bool, sandbox_id: str) -> AsyncSandbox:
+        try:
+            info = await client.get_sandbox(sandbox_id)
+        except BaseException:
+            if own:
+                await client.close()
+            raise
+        return cls(client, info, None, owns_client=own, owns_codebase=False, owns_sandbox=False)
+
+    async def fork(self, count: int = 1, **options: Any) -> List[AsyncSandbox]:
+        """Creates sandboxes with the present files of this one; see `fork` of the client for the options.
+
+        The caller destroys each. They use this sandbox's connection: close it last. If one cannot be created, those
+        that were are destroyed, and its error is raised.
+        """
+        answer = await self._client.fork(self.id, count, **options)
+        made = [
+            type(self)(self._client, each.sandbox, self._codebase, owns_sandbox=True)
+            for each in answer.results
+            if each.sandbox is not None
+        ]
+        error = next((each.error for each in answer.results if each.error is not None), None)
+        if error is not None:
+            for each in made:
+                await self._attempt(each.destroy)
+            raise SandboxError(error.message, grpc_code=error.code)
+        return made
+
+    async def start(self) -> AsyncSandbox:
+        """Starts the sandbox. Changes nothing if it runs."""
+        self._info = await self._client.start_sandbox(self.id)
+        return self
+
+    async def stop(self) -> AsyncSandbox:
+        """Ends every process and keeps the files. Changes nothing if it is stopped."""
+        self._info = await self._client.stop_sandbox(self.id)
+        return self
+
+    async def refresh(self) -> AsyncSandbox:
+        """Asks the service for `info` and `status`."""
+        self._info = await self._client.get_sandbox(self.id)
+        return self
+
+    async def destroy(self, delete_codebase: Optional[bool] = None, *, discard: bool = False) -> None:
+        """Destroys the sandbox with its uncommitted changes. Does nothing the second time.
+
+        `delete_codebase`: None: only if this object created it. `discard`: leave out the commit of `auto_commit`.
+        """
+        if self._destroyed:
+            return
+        try:
+            await self._client.destroy_sandbox(self.id, discard=discard)
+        except NotFoundError:
+            pass
+        self._destroyed = True
+        if self._owns_codebase if delete_codebase is None else delete_codebase:
+            await self._client.delete_codebase(self.codebase_id)
+        await self.close()
+
+    async def close(self) -> None:
+        """Closes the connection, if this object made it. The sandbox stays."""
+        if self._owns_client:
+            await self._client.close()
+
+    async def __aenter__(self) -> AsyncSandbox:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        trace: Optional[TracebackType],
+    ) -> None:
+        try:
+            if self._owns_sandbox:
+                await self.destroy()
+        finally:
+            await self.close()
+
+    @staticmethod
+    async def _attempt(cleanup: Callable[..., Awaitable[None]], *arguments: str) -> None:
+        """Cleans up after an error, which is the one that the caller gets."""
+        try:
+            await cleanup(*arguments)
+        except SandboxError:
+            pass

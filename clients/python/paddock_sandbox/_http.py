@@ -1,0 +1,149 @@
+"""What both transports share: requests, bodies, lines, sockets."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import socket
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Union
+from urllib.parse import quote, urlencode
+
+from ._json import encode
+from ._routes import ROUTES
+from ._settings import Settings
+from ._version import __version__
+from .errors import InvalidConfigurationError
+
+#: Bytes of a body that are read or written at once.
+PIECE = 256 * 1024
+#: Seconds after which an idle connection is not used again: the server closes it after 75.
+IDLE = 60.0
+#: Parts of an answer come at least every 15 seconds in streams with keepalives.
+STREAM_TIMEOUT = 60.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Body:
+    """Content that is sent in pieces.
+
+    Attributes:
+        pieces: Returns the content from its beginning.
+        again: Whether it can be called more than once.
+    """
+
+    pieces: Callable[[], Iterator[bytes]]
+    again: bool = True
+
+
+Content = Union[bytes, str, Body, Iterator[bytes]]
+
+
+def body_of(content: Any) -> Union[bytes, Body]:
+    """The body of content that a caller gives: text, bytes, an iterator of bytes, or a file opened in binary mode."""
+    if isinstance(content, str):
+        return content.encode()
+    if isinstance(content, (bytes, bytearray, memoryview)):
+        return bytes(content)
+    if isinstance(content, Body):
+        return content
+    if hasattr(content, "read"):
+        return Body(lambda: iter(lambda: content.read(PIECE), b""), again=False)
+    if hasattr(content, "__iter__"):
+        return Body(lambda: iter(content), again=False)
+    raise InvalidConfigurationError("content must be text, bytes, an iterator of bytes or a binary file")
+
+
+@dataclasses.dataclass
+class Request:
+    """One attempt of a call. `timeout`: seconds without any byte of the answer; None: unlimited."""
+
+    method: str
+    target: str
+    headers: Dict[str, str]
+    body: Optional[Union[bytes, Body]] = None
+    timeout: Optional[float] = None
+
+
+def request_of(
+    settings: Settings,
+    operation: str,
+    fields: Mapping[str, Any],
+    body: Optional[Union[bytes, Body]],
+    key: Optional[str],
+) -> Request:
+    """The HTTP request of an operation. Fields with the value None are absent."""
+    route = ROUTES[operation]
+    rest = {name: encode(value) for name, value in fields.items() if value is not None}
+    target = settings.prefix
+    for part in route.path.split("/")[1:]:
+        target += "/" + (_fill(part[1:-1], rest) if part.startswith("{") else part)
+    headers = {"Host": settings.authority, "User-Agent": f"paddock-sandbox/{__version__} python"}
+    if settings.key is not None:
+        headers["Authorization"] = f"Bearer {settings.key}"
+    if key is not None:
+        headers["Idempotency-Key"] = key
+    if route.kind in ("unary", "events") and route.method in ("POST", "PUT", "PATCH"):
+        headers["Content-Type"] = "application/json"
+        body = json.dumps(rest).encode()
+    elif rest:
+        target += "?" + urlencode(_query(rest))
+    return Request(route.method, target, headers, body)
+
+
+def _fill(name: str, fields: Dict[str, Any]) -> str:
+    value = str(fields.pop(name.rstrip("+"), ""))
+    try:
+        return quote(value, safe="/" if name.endswith("+") else "")
+    except UnicodeEncodeError:
+        raise InvalidConfigurationError(f"{name.rstrip('+')} must be valid Unicode") from None
+
+
+def _query(fields: Mapping[str, Any]) -> List[Any]:
+    """An entry of a map is a parameter `field.key`, each element of a list a parameter of its own."""
+    pairs: List[Any] = []
+    for name, value in fields.items():
+        if isinstance(value, dict):
+            pairs += [(f"{name}.{key}", _text(each)) for key, each in value.items()]
+        elif isinstance(value, list):
+            pairs += [(name, _text(each)) for each in value]
+        else:
+            pairs.append((name, _text(value)))
+    return pairs
+
+
+def _text(value: Any) -> str:
+    return ("true" if value else "false") if isinstance(value, bool) else str(value)
+
+
+class Lines:
+    """Divides pieces of a stream into lines."""
+
+    def __init__(self) -> None:
+        self._rest: List[bytes] = []
+
+    def add(self, piece: bytes) -> List[bytes]:
+        """The lines that the piece completes."""
+        first, *others = piece.split(b"\n")
+        self._rest.append(first)
+        if not others:
+            return []
+        lines = [b"".join(self._rest), *others[:-1]]
+        self._rest = [others[-1]]
+        return [line for line in lines if line]
+
+
+def tune(sock: socket.socket) -> None:
+    """Finds dead peers also while a long command says nothing: after about a minute and a half."""
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 6)):
+        if hasattr(socket, name):
+            sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+
+
+def parse(raw: bytes) -> Any:
+    """JSON; None for anything else, which is not from the service."""
+    try:
+        return json.loads(raw)
+    except ValueError:
+        return None

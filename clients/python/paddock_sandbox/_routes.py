@@ -1,0 +1,99 @@
+"""The routes of the service, and what a repeated call does.
+
+Generated from handlers/index.ts by `npm run generate`; do not edit.
+"""
+
+from __future__ import annotations
+
+from typing import Dict, NamedTuple
+
+
+class Route(NamedTuple):
+    """Where an operation is, and how it may be repeated.
+
+    Attributes:
+        kind: Form of request and answer: "unary", "events", "raw", "bytes", "download" or "multipart".
+        retry: "read" and "same" have no further effect; "key" has none with an idempotency key; "again" takes effect
+            again.
+    """
+
+    method: str
+    path: str
+    kind: str
+    retry: str
+
+
+#: An operation with several routes has the others under its name with the method.
+ROUTES: Dict[str, Route] = {
+    "CreateSandbox": Route("POST", "/v1/sandboxes", "unary", "key"),
+    "GetSandbox": Route("GET", "/v1/sandboxes/{sandbox_id}", "unary", "read"),
+    "ListSandboxes": Route("GET", "/v1/sandboxes", "unary", "read"),
+    "UpdateSandbox": Route("PATCH", "/v1/sandboxes/{sandbox_id}", "unary", "again"),
+    "StartSandbox": Route("POST", "/v1/sandboxes/{sandbox_id}/start", "unary", "same"),
+    "StopSandbox": Route("POST", "/v1/sandboxes/{sandbox_id}/stop", "unary", "same"),
+    "DestroySandbox": Route("DELETE", "/v1/sandboxes/{sandbox_id}", "unary", "same"),
+    "Exec": Route("POST", "/v1/sandboxes/{sandbox_id}/exec", "unary", "again"),
+    "ExecStream": Route("POST", "/v1/sandboxes/{sandbox_id}/exec/stream", "events", "again"),
+    "StartProcess": Route("POST", "/v1/sandboxes/{sandbox_id}/processes", "unary", "again"),
+    "ListProcesses": Route("GET", "/v1/sandboxes/{sandbox_id}/processes", "unary", "read"),
+    "GetProcess": Route("GET", "/v1/sandboxes/{sandbox_id}/processes/{process_id}", "unary", "read"),
+    "DeleteProcess": Route("DELETE", "/v1/sandboxes/{sandbox_id}/processes/{process_id}", "unary", "same"),
+    "SignalProcess": Route("POST", "/v1/sandboxes/{sandbox_id}/processes/{process_id}/signal", "unary", "again"),
+    "ResizeTerminal": Route("POST", "/v1/sandboxes/{sandbox_id}/processes/{process_id}/resize", "unary", "same"),
+    "ReadProcessOutput": Route("GET", "/v1/sandboxes/{sandbox_id}/processes/{process_id}/output", "unary", "read"),
+    "WatchProcess": Route("GET", "/v1/sandboxes/{sandbox_id}/processes/{process_id}/events", "events", "read"),
+    "WriteProcessInput": Route("POST", "/v1/sandboxes/{sandbox_id}/processes/{process_id}/input", "raw", "again"),
+    "WaitPort": Route("GET", "/v1/sandboxes/{sandbox_id}/ports", "unary", "read"),
+    "CreateSession": Route("POST", "/v1/sandboxes/{sandbox_id}/sessions", "unary", "again"),
+    "ListSessions": Route("GET", "/v1/sandboxes/{sandbox_id}/sessions", "unary", "read"),
+    "GetSession": Route("GET", "/v1/sessions/{session_id}", "unary", "read"),
+    "DestroySession": Route("DELETE", "/v1/sessions/{session_id}", "unary", "same"),
+    "SessionExec": Route("POST", "/v1/sessions/{session_id}/exec", "unary", "again"),
+    "SessionExecStream": Route("POST", "/v1/sessions/{session_id}/exec/stream", "events", "again"),
+    "UpdatePermissions": Route("PUT", "/v1/sandboxes/{sandbox_id}/permissions", "unary", "same"),
+    "ExplainPermission": Route("GET", "/v1/sandboxes/{sandbox_id}/permissions/explain", "unary", "read"),
+    "ListPresets": Route("GET", "/v1/presets", "unary", "read"),
+    "ExportChanges": Route("GET", "/v1/sandboxes/{sandbox_id}/changes", "bytes", "read"),
+    "ListChanges": Route("GET", "/v1/sandboxes/{sandbox_id}/changes", "unary", "read"),
+    "Commit": Route("POST", "/v1/sandboxes/{sandbox_id}/commit", "unary", "key"),
+    "Discard": Route("POST", "/v1/sandboxes/{sandbox_id}/discard", "unary", "again"),
+    "CreateCheckpoint": Route("POST", "/v1/sandboxes/{sandbox_id}/checkpoints", "unary", "key"),
+    "ListCheckpoints": Route("GET", "/v1/sandboxes/{sandbox_id}/checkpoints", "unary", "read"),
+    "DeleteCheckpoint": Route("DELETE", "/v1/sandboxes/{sandbox_id}/checkpoints/{name}", "unary", "same"),
+    "Rollback": Route("POST", "/v1/sandboxes/{sandbox_id}/rollback", "unary", "again"),
+    "Fork": Route("POST", "/v1/sandboxes/{sandbox_id}/fork", "unary", "key"),
+    "StatFile": Route("GET", "/v1/sandboxes/{sandbox_id}/stat", "unary", "read"),
+    "ReadFile": Route("GET", "/v1/sandboxes/{sandbox_id}/files/{path+}", "download", "read"),
+    "ReadFileHead": Route("HEAD", "/v1/sandboxes/{sandbox_id}/files/{path+}", "download", "read"),
+    "WriteFile": Route("PUT", "/v1/sandboxes/{sandbox_id}/files/{path+}", "raw", "same"),
+    "DeleteFile": Route("DELETE", "/v1/sandboxes/{sandbox_id}/files/{path+}", "unary", "same"),
+    "ExportFiles": Route("GET", "/v1/sandboxes/{sandbox_id}/files", "bytes", "read"),
+    "ListDirectory": Route("GET", "/v1/sandboxes/{sandbox_id}/files", "unary", "read"),
+    "ImportFiles": Route("PUT", "/v1/sandboxes/{sandbox_id}/files", "raw", "same"),
+    "MakeDirectory": Route("POST", "/v1/sandboxes/{sandbox_id}/mkdir", "unary", "same"),
+    "MoveFile": Route("POST", "/v1/sandboxes/{sandbox_id}/move", "unary", "again"),
+    "CreateCodebase": Route("POST", "/v1/codebases", "unary", "key"),
+    "GetCodebase": Route("GET", "/v1/codebases/{codebase_id}", "unary", "read"),
+    "ListCodebases": Route("GET", "/v1/codebases", "unary", "read"),
+    "DeleteCodebase": Route("DELETE", "/v1/codebases/{codebase_id}", "unary", "same"),
+    "UploadFile": Route("POST", "/v1/codebases/{codebase_id}/files", "multipart", "same"),
+    "DownloadFile": Route("GET", "/v1/codebases/{codebase_id}/files/{file_path+}", "download", "read"),
+    "ExportCodebaseFiles": Route("GET", "/v1/codebases/{codebase_id}/files", "bytes", "read"),
+    "ListFiles": Route("GET", "/v1/codebases/{codebase_id}/files", "unary", "read"),
+    "UploadFilePut": Route("PUT", "/v1/codebases/{codebase_id}/files/{file_path+}", "raw", "same"),
+    "ImportCodebaseFiles": Route("PUT", "/v1/codebases/{codebase_id}/files", "raw", "same"),
+    "DownloadFileHead": Route("HEAD", "/v1/codebases/{codebase_id}/files/{file_path+}", "download", "read"),
+    "RemoveFile": Route("DELETE", "/v1/codebases/{codebase_id}/files/{file_path+}", "unary", "same"),
+    "ImportImage": Route("PUT", "/v1/images/{name+}", "raw", "same"),
+    "GetImage": Route("GET", "/v1/images/{image+}", "unary", "read"),
+    "ListImages": Route("GET", "/v1/images", "unary", "read"),
+    "DeleteImage": Route("DELETE", "/v1/images/{image+}", "unary", "same"),
+    "CreateKey": Route("POST", "/v1/keys", "unary", "key"),
+    "ListKeys": Route("GET", "/v1/keys", "unary", "read"),
+    "RevokeKey": Route("DELETE", "/v1/keys/{key_id}", "unary", "same"),
+    "CreateTicket": Route("POST", "/v1/tickets", "unary", "again"),
+    "GetCaller": Route("GET", "/v1/caller", "unary", "read"),
+    "SetOwnerLimits": Route("PUT", "/v1/owners/{owner_id}/limits", "unary", "same"),
+    "GetOwnerLimits": Route("GET", "/v1/owners/{owner_id}/limits", "unary", "read"),
+    "Health": Route("GET", "/health", "unary", "read"),
+}

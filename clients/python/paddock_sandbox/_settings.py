@@ -1,0 +1,100 @@
+"""Where the service is and how it is reached."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import ssl
+from typing import Optional
+from urllib.parse import urlsplit
+
+from .errors import InvalidConfigurationError
+
+DEFAULT_URL = "http://127.0.0.1:8080"
+#: The address that programs for the reference interface name: it is gRPC's, and stands for the default.
+_GRPC_DEFAULTS = ("localhost:9000", "127.0.0.1:9000")
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """What a client needs to send requests.
+
+    Attributes:
+        tls: Context of https; None: http.
+        prefix: Path in front of all routes; empty or with a leading "/".
+        timeout: Seconds without any byte of an answer after which a call fails.
+        connect_timeout: Seconds until a connection is made.
+        attempts: How often a call is tried at most.
+    """
+
+    host: str
+    port: int
+    prefix: str
+    key: Optional[str] = dataclasses.field(repr=False)
+    tls: Optional[ssl.SSLContext]
+    timeout: float
+    connect_timeout: float
+    attempts: int
+
+    @property
+    def endpoint(self) -> str:
+        """The address, for error messages."""
+        return f"{'https' if self.tls else 'http'}://{self.authority}{self.prefix}"
+
+    @property
+    def authority(self) -> str:
+        """Value of the header Host."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
+
+
+def settings(
+    endpoint: Optional[str] = None,
+    secure: bool = False,
+    *,
+    url: Optional[str] = None,
+    key: Optional[str] = None,
+    ca_file: Optional[str] = None,
+    tls: Optional[ssl.SSLContext] = None,
+    timeout: float = 300.0,
+    connect_timeout: float = 10.0,
+    attempts: int = 4,
+) -> Settings:
+    """Reads the arguments of a client; see `SandboxClient`."""
+    address = url or _of_endpoint(endpoint, secure) or os.environ.get("PADDOCK_URL") or DEFAULT_URL
+    parts = urlsplit(address)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise InvalidConfigurationError(
+            f"the URL of the service must be http://… or https://…, not {address!r}"
+        )
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise InvalidConfigurationError(
+            "the URL of the service must have no user, query or fragment: a key is `key`"
+        )
+    context = None
+    if parts.scheme == "https":
+        context = tls or ssl.create_default_context(cafile=ca_file)
+    return Settings(
+        host=parts.hostname,
+        port=parts.port or (443 if parts.scheme == "https" else 80),
+        prefix=parts.path.rstrip("/"),
+        key=_checked_key(key or os.environ.get("PADDOCK_KEY") or None),
+        tls=context,
+        timeout=timeout,
+        connect_timeout=connect_timeout,
+        attempts=max(1, attempts),
+    )
+
+
+def _of_endpoint(endpoint: Optional[str], secure: bool) -> Optional[str]:
+    if endpoint is None or endpoint in _GRPC_DEFAULTS:
+        return None
+    if "://" in endpoint:
+        return endpoint
+    return f"{'https' if secure else 'http'}://{endpoint}"
+
+
+def _checked_key(key: Optional[str]) -> Optional[str]:
+    if key is not None and not (key.isascii() and key.isprintable() and " " not in key):
+        raise InvalidConfigurationError("the key must be printable ASCII without spaces")
+    return key

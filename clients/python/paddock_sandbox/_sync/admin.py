@@ -1,0 +1,86 @@
+# Generated from _async/admin.py by `npm run generate`; do not edit.
+"""Operations on images, keys and limits."""
+
+from __future__ import annotations
+
+from typing import Any, List, Optional, Sequence
+
+from .._http import body_of
+from .._json import seconds
+from ..messages import Caller, CreatedKey, Image, Key, OwnerLimits, OwnerSettings, Ticket
+from .codebases import CodebaseOperations
+from .sandboxes import Duration
+
+
+class AdminOperations(CodebaseOperations):
+    """Operations on images, keys and limits. Most of them need a key of role admin or owner."""
+
+    def import_image(self, name: str, archive: Any) -> Image:
+        """Stores an image: a tar of a file system, an OCI layout, or what `docker save` writes. Admins only."""
+        return self._message(Image, "ImportImage", {"name": name}, body=body_of(archive), timeout=None)
+
+    def get_image(self, image: str) -> Image:
+        """One image by its name or id."""
+        return self._message(Image, "GetImage", {"image": image})
+
+    def list_images(self) -> List[Image]:
+        """All images by id."""
+        return self._all(Image, "ListImages", "images", {})
+
+    def delete_image(self, image: str) -> None:
+        """Deletes an image with all its names. `PreconditionError` while sandboxes use it. Admins only."""
+        self._call("DeleteImage", {"image": image})
+
+    def create_key(
+        self,
+        name: str,
+        role: str = "owner",
+        *,
+        owner_id: Optional[str] = None,
+        sandbox_id: Optional[str] = None,
+        scopes: Optional[Sequence[str]] = None,
+        expires_in: Duration = None,
+        idempotency_key: Optional[str] = None,
+    ) -> CreatedKey:
+        """Creates a key. `secret` of the answer is shown this once; `expires_in` is in seconds.
+
+        `role`: "admin", "owner", or "agent" with the one sandbox that it may use.
+        """
+        fields = {
+            "name": name,
+            "role": role,
+            "owner_id": owner_id,
+            "sandbox_id": sandbox_id,
+            "scopes": None if scopes is None else list(scopes),
+            "expires_in": None if expires_in is None else seconds(expires_in),
+        }
+        return self._message(CreatedKey, "CreateKey", fields, key=idempotency_key)
+
+    def list_keys(self, owner_id: Optional[str] = None) -> List[Key]:
+        """Keys without their secrets."""
+        return self._all(Key, "ListKeys", "keys", {"owner_id": owner_id})
+
+    def revoke_key(self, key_id: str) -> None:
+        """Revokes a key. Calls in progress with it end with `AuthenticationError`."""
+        self._call("RevokeKey", {"key_id": key_id})
+
+    def get_caller(self) -> Caller:
+        """The rights of the caller itself."""
+        return self._message(Caller, "GetCaller", {})
+
+    def create_ticket(self, path: str) -> Ticket:
+        """A ticket for one GET request without headers: `path` is that of its URL, with the query."""
+        return self._message(Ticket, "CreateTicket", {"path": path})
+
+    def get_owner_limits(self, owner_id: str) -> OwnerSettings:
+        """The limits of an owner."""
+        return self._message(OwnerSettings, "GetOwnerLimits", {"owner_id": owner_id})
+
+    def set_owner_limits(self, owner_id: str, limits: OwnerLimits) -> OwnerSettings:
+        """Replaces the limits of an owner that differ from the configured ones. Admins only."""
+        return self._message(OwnerSettings, "SetOwnerLimits", {"owner_id": owner_id, "limits": limits})
+
+    def health(self) -> bool:
+        """True if the service accepts calls; otherwise an error."""
+        self._call("Health", {})
+        return True

@@ -1,0 +1,146 @@
+# Generated from _async/review.py by `npm run generate`; do not edit.
+"""Files, rules and changes of a sandbox object."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from typing import Any, List, Optional, Sequence, Union
+
+from .._pull import Pull, PullResult
+from .._versions import link_version
+from ..errors import ConflictError, InvalidConfigurationError
+from ..messages import (
+    Checkpoint,
+    CommitResponse,
+    FileChange,
+    FileType,
+    PermissionExplanation,
+    PermissionRule,
+)
+from ..presets import Rule, ShortRules
+from .changes import Paths
+from .files import Files
+from .running import RunMethods
+from .transport import in_thread
+
+
+class ReviewMethods(RunMethods):
+    """Files, rules and changes."""
+
+    @property
+    def files(self) -> Files:
+        """The files of the workspace, with the rules of the sandbox."""
+        return Files(self._client, self.id)
+
+    def read_file(self, path: str) -> str:
+        """A file of the workspace as text (UTF-8), without the rules; `files` has them."""
+        return (self.read_file_bytes(path)).decode("utf-8")
+
+    def read_file_bytes(self, path: str) -> bytes:
+        """A file of the workspace, without the rules."""
+        return self.files.as_owner().read(path)
+
+    def write_file(self, path: str, content: Union[str, bytes]) -> None:
+        """Creates or replaces a file of the workspace, without the rules. It is a change of the sandbox."""
+        self.files.as_owner().write(path, content)
+
+    def list_files(self, path: str = "", recursive: bool = False) -> List[str]:
+        """The paths of files below a directory of the workspace, without the rules and without directories."""
+        found = self.files.as_owner().list(path, recursive=recursive)
+        return [each.path for each in found if each.type != FileType.DIRECTORY]
+
+    @property
+    def rules(self) -> Sequence[PermissionRule]:
+        """The rules in force when the service was last asked."""
+        return self._info.permissions
+
+    def set_rules(
+        self,
+        permissions: Optional[Sequence[Rule]] = None,
+        *,
+        preset: Optional[str] = None,
+        rules: Optional[ShortRules] = None,
+    ) -> None:
+        """Replaces the rules. When this returns every operation obeys the new ones, also those on open files."""
+        self._info = self._client.update_permissions(self.id, permissions, preset=preset, rules=rules)
+
+    def explain(self, path: str) -> PermissionExplanation:
+        """The permission of a path, which need not exist, and why."""
+        return self._client.explain_permission(self.id, path)
+
+    def changes(self, paths: Paths = None, **options: Any) -> List[FileChange]:
+        """The paths at which the sandbox differs from its codebase; see `list_changes` of the client."""
+        return self._client.list_changes(self.id, paths, **options)
+
+    def patch(self, paths: Paths = None, *, exclude: Paths = None) -> str:
+        """The changes as a unified diff for `git apply`. Bytes that are not UTF-8 are kept as surrogates."""
+        raw = self._client.patch(self.id, paths, exclude=exclude)
+        return raw.decode("utf-8", "surrogateescape")
+
+    def commit(self, paths: Paths = None, **options: Any) -> CommitResponse:
+        """Moves changes into the codebase, all or nothing; see `commit` of the client."""
+        return self._client.commit(self.id, paths, **options)
+
+    def discard(self, paths: Paths = None, **options: Any) -> int:
+        """Drops changes, all or nothing; see `discard` of the client."""
+        return self._client.discard(self.id, paths, **options)
+
+    def checkpoint(self, name: str) -> Checkpoint:
+        """Saves the present files under a name."""
+        return self._client.create_checkpoint(self.id, name)
+
+    def rollback(self, checkpoint: str) -> None:
+        """Returns the files to a checkpoint."""
+        self._info = self._client.rollback(self.id, checkpoint)
+
+    def pull(
+        self,
+        directory: Union[str, "os.PathLike[str]"],
+        paths: Paths = None,
+        *,
+        exclude: Paths = None,
+        on_conflict: str = "keep",
+        git: bool = False,
+    ) -> PullResult:
+        """Applies the changes to a local directory: usually the one that `from_local` uploaded.
+
+        A local file is replaced or removed only if its content is that of the codebase: otherwise somebody has edited
+        it meanwhile. `on_conflict`: "keep": leave such files and name them in the result; "raise": `ConflictError`, and
+        nothing is written. Each file is replaced in one step. Never written: anything through a symlink, a symlink out
+        of the directory, parts of .git (with `git` all but hooks and configuration). Changes stay in the sandbox;
+        pull before a commit, which makes the codebase the sandbox's version.
+        """
+        if on_conflict not in ("keep", "raise"):
+            raise InvalidConfigurationError('on_conflict must be "keep" or "raise"')
+        pull = Pull(os.fspath(directory), git)
+        found = self._client.list_changes(self.id, paths, exclude=exclude)
+        for change in in_thread(pull.look, found):
+            pull.base[change.path] = self._base_version(change)
+        with tempfile.TemporaryFile() as archive:
+            for piece in self._client.export_changes(self.id, "tar", paths, exclude=exclude):
+                archive.write(piece)
+            if on_conflict == "raise":
+                conflicts = (in_thread(pull.apply, archive, True)).conflicts
+                if conflicts:
+                    error = ConflictError(f"edited locally since the upload: {', '.join(conflicts[:10])}")
+                    error.paths = conflicts
+                    raise error
+            return in_thread(pull.apply, archive)
+
+    def _base_version(self, change: FileChange) -> str:
+        """What `Pull` compares local content with: the codebase's version of a changed path."""
+        kind = change.base_type if change.kind != "deleted" else change.type
+        if kind == FileType.SYMLINK:
+            parent = change.path.rpartition("/")[0]
+            entries = self._client.list_files(self.codebase_id, parent)
+            return next(
+                (link_version(each.symlink_target) for each in entries if each.path == change.path), ""
+            )
+        if kind != FileType.FILE:
+            return ""
+        digest = hashlib.sha256()
+        for piece in self._client.stream_file(self.codebase_id, change.path):
+            digest.update(piece)
+        return digest.hexdigest()

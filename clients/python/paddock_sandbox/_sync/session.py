@@ -1,0 +1,81 @@
+# Generated from _async/session.py by `npm run generate`; do not edit.
+"""A shell that keeps its state."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import TYPE_CHECKING, Iterator, Optional, Type
+
+from ..errors import NotFoundError
+from ..messages import Session, SessionStatus
+from ..result import ExecResult
+
+if TYPE_CHECKING:
+    from .commands import CommandOperations
+    from .sandboxes import Duration
+
+
+class SessionWrapper:
+    """A session. As a context manager it destroys the session at its end."""
+
+    def __init__(self, client: "CommandOperations", session: Session) -> None:
+        self._client = client
+        self._session = session
+
+    @property
+    def id(self) -> str:
+        """Identifier of the session."""
+        return self._session.id
+
+    @property
+    def sandbox_id(self) -> str:
+        """Identifier of its sandbox."""
+        return self._session.sandbox_id
+
+    @property
+    def status(self) -> SessionStatus:
+        """Its state when it was created."""
+        return self._session.status
+
+    @property
+    def shell(self) -> str:
+        """Path of its shell in the sandbox."""
+        return self._session.shell
+
+    def exec(
+        self,
+        command: str,
+        timeout: "Duration" = None,
+        *,
+        max_output: Optional[int] = None,
+        merge: bool = False,
+        raise_on_error: bool = False,
+    ) -> ExecResult:
+        """Runs one command in the shell: see `session_exec` of the client."""
+        result = self._client.session_exec(
+            self.id, command, timeout, max_output=max_output, merge=merge
+        )
+        return result.raise_on_error() if raise_on_error else result
+
+    def exec_stream(self, command: str, timeout: "Duration" = None) -> Iterator[bytes]:
+        """Runs one command in the shell and yields its output as it is written."""
+        for piece in self._client.session_exec_stream(self.id, command, timeout):
+            yield piece
+
+    def close(self) -> None:
+        """Kills the shell and everything that was started in it. Does nothing if the session is gone."""
+        try:
+            self._client.destroy_session(self.id)
+        except NotFoundError:
+            pass
+
+    def __enter__(self) -> "SessionWrapper":
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        trace: Optional[TracebackType],
+    ) -> None:
+        self.close()

@@ -1,0 +1,217 @@
+"""Errors of the service and of the connection to it. All are a `SandboxError`."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Optional, Sequence, Tuple
+
+
+class SandboxError(Exception):
+    """Base of all errors of this package.
+
+    Attributes:
+        message: What happened, as one sentence of the service.
+        code: Name of the gRPC status code, for example "NOT_FOUND"; empty if the service gave none.
+        grpc_code: Number of that code; None if the service gave none.
+        details: Further values, depending on the code.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str = "",
+        grpc_code: Optional[int] = None,
+        details: Sequence[object] = (),
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+        self.grpc_code = grpc_code
+        self.details: Tuple[object, ...] = tuple(details)
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class ConnectionError(SandboxError, builtins.ConnectionError):
+    """The service cannot be reached, or the connection was cut. What was asked may have taken effect or not."""
+
+    endpoint: str = ""
+
+
+class NotConnectedError(ConnectionError):
+    """The connection could not be made: the service has not seen the request."""
+
+
+class UnavailableError(ConnectionError):
+    """UNAVAILABLE: the service cannot do it now, or the sandbox ended meanwhile."""
+
+
+class RequestTimeoutError(ConnectionError, builtins.TimeoutError):
+    """No answer, or no further part of it, within the time limit of the client."""
+
+
+class NotFoundError(SandboxError):
+    """NOT_FOUND.
+
+    Attributes:
+        resource: "sandbox", "codebase", "session", "process", "key", "image", "checkpoint" or "file".
+        id: Its identifier, name or path.
+    """
+
+    resource: str = ""
+    id: str = ""
+
+
+class SandboxNotFoundError(NotFoundError):
+    """The sandbox does not exist, or belongs to another owner."""
+
+    @property
+    def sandbox_id(self) -> str:
+        """Identifier of the sandbox."""
+        return self.id
+
+
+class CodebaseError(SandboxError):
+    """An error of a codebase or of a file."""
+
+
+class CodebaseNotFoundError(NotFoundError, CodebaseError):
+    """The codebase does not exist, or belongs to another owner."""
+
+    @property
+    def codebase_id(self) -> str:
+        """Identifier of the codebase."""
+        return self.id
+
+
+class FileNotFoundError(NotFoundError, CodebaseError, builtins.FileNotFoundError):
+    """The file does not exist, or the rules hide it."""
+
+    @property
+    def file_path(self) -> str:
+        """Path of the file."""
+        return self.id
+
+
+class UploadError(CodebaseError):
+    """A local directory cannot be uploaded.
+
+    Attributes:
+        file_path: Path of the file in the directory.
+    """
+
+    file_path: str = ""
+
+
+class SessionError(SandboxError):
+    """An error of a session."""
+
+    session_id: str = ""
+
+
+class SessionNotFoundError(NotFoundError, SessionError):
+    """The session does not exist, or ended with the server."""
+
+
+class SessionClosedError(SessionError):
+    """The session has ended: its shell exited, or its sandbox was stopped."""
+
+
+class PreconditionError(SandboxError):
+    """FAILED_PRECONDITION: the state of the sandbox or codebase does not permit it."""
+
+
+class SandboxNotRunningError(PreconditionError):
+    """The sandbox is not running.
+
+    Attributes:
+        sandbox_id: Identifier of the sandbox.
+    """
+
+    sandbox_id: str = ""
+
+
+class InvalidConfigurationError(SandboxError, ValueError):
+    """INVALID_ARGUMENT or OUT_OF_RANGE: the message names the field and the allowed values."""
+
+
+class AuthenticationError(SandboxError):
+    """UNAUTHENTICATED: no key, or one that is not valid (any more)."""
+
+
+class PermissionDeniedError(SandboxError, builtins.PermissionError):
+    """PERMISSION_DENIED: the rules of the sandbox, or the rights of the key, do not permit it.
+
+    Attributes:
+        operation: Operation that was refused.
+        path: Path that was refused; None if it was not about one.
+    """
+
+    operation: str = ""
+    path: Optional[str] = None
+
+
+class ConflictError(SandboxError):
+    """ABORTED: somebody else changed the same thing meanwhile.
+
+    Attributes:
+        paths: The first 1000 paths in conflict, if a commit or a pull was refused for them; otherwise empty.
+    """
+
+    paths: Tuple[str, ...] = ()
+
+
+class AlreadyExistsError(ConflictError):
+    """ALREADY_EXISTS: the name or path is taken."""
+
+
+class ResourceLimitExceededError(SandboxError):
+    """RESOURCE_EXHAUSTED: a limit, which the message names, does not permit it until something is removed."""
+
+
+class RateLimitError(ResourceLimitExceededError):
+    """RESOURCE_EXHAUSTED by a limit of calls, also after the retries of the client.
+
+    Attributes:
+        retry_after: Seconds after which a repetition may succeed.
+    """
+
+    retry_after: float = 0.0
+
+
+class CommandTimeoutError(SandboxError, builtins.TimeoutError):
+    """DEADLINE_EXCEEDED: the command and what it started were killed at the end of its time limit.
+
+    Attributes:
+        command: The command.
+        timeout_seconds: Its time limit; 0: that of the server.
+        stdout: Its output so far.
+        stderr: The same of standard error.
+    """
+
+    command: str = ""
+    timeout_seconds: float = 0.0
+    stdout: str = ""
+    stderr: str = ""
+
+
+class CommandExecutionError(SandboxError):
+    """A command ended with an exit code other than 0, and the caller asked for an error then.
+
+    Attributes:
+        command: The command.
+        exit_code: Its exit code; 128+N if signal N ended it.
+        stdout: Its output.
+        stderr: The same of standard error.
+    """
+
+    def __init__(self, command: str, exit_code: int, stdout: str = "", stderr: str = "") -> None:
+        last = (stderr or stdout).strip()[-500:]
+        shown = command if len(command) <= 100 else f"{command[:100]}…"
+        super().__init__(f"exit code {exit_code}: {shown}" + (f"\n{last}" if last else ""))
+        self.command = command
+        self.exit_code = exit_code
+        self.stdout = stdout
+        self.stderr = stderr

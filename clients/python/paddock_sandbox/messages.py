@@ -1,0 +1,1304 @@
+"""Messages of the service's answers, and of rules and limits in requests.
+
+Generated from proto/service/v1 by `npm run generate`; do not edit. Times are in Unix seconds. A field
+that the server does not send has its default. An unknown value of an enum is kept as a member.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Mapping, Optional, Tuple
+
+from ._enums import ProtoEnum
+
+
+__all__ = [
+    "Attached",
+    "Caller",
+    "ChangeKind",
+    "Checkpoint",
+    "Codebase",
+    "CommitResponse",
+    "CreatedKey",
+    "DeleteFileResponse",
+    "DiscardResponse",
+    "DownloadFileResponse",
+    "ExecResponse",
+    "ExecStreamChunk",
+    "ExportChangesResponse",
+    "ExportCodebaseFilesResponse",
+    "ExportFilesResponse",
+    "FileChange",
+    "FileInfo",
+    "FileStat",
+    "FileType",
+    "ForkError",
+    "ForkResponse",
+    "ForkResult",
+    "Image",
+    "ImportCodebaseFilesResponse",
+    "ImportFilesResponse",
+    "Key",
+    "ListChangesResponse",
+    "ListCheckpointsResponse",
+    "ListCodebasesResponse",
+    "ListDirectoryResponse",
+    "ListFilesResponse",
+    "ListImagesResponse",
+    "ListKeysResponse",
+    "ListPresetsResponse",
+    "ListProcessesResponse",
+    "ListSandboxesResponse",
+    "ListSessionsResponse",
+    "ListeningPort",
+    "MatchingRule",
+    "OutputStream",
+    "OwnerLimits",
+    "OwnerSettings",
+    "PatternType",
+    "Permission",
+    "PermissionExplanation",
+    "PermissionRule",
+    "PermissionRules",
+    "Preset",
+    "Process",
+    "ProcessEnd",
+    "ProcessEvent",
+    "ProcessOutput",
+    "ReadFileResponse",
+    "ReadProcessOutputResponse",
+    "ResourceLimits",
+    "RuleWarning",
+    "Runtime",
+    "Sandbox",
+    "SandboxStatus",
+    "Session",
+    "SessionStatus",
+    "TerminalSize",
+    "Ticket",
+    "UploadFileResponse",
+    "WaitPortResponse",
+    "WriteProcessInputResponse",
+]
+
+
+class Permission(ProtoEnum):
+    """Access that a rule grants to commands at the paths that it matches."""
+
+    #: The path does not exist for the command.
+    NONE = "none"
+    #: The path is listed and can be stat'ed; its contents cannot be opened.
+    VIEW = "view"
+    #: The contents can be read; nothing can be changed.
+    READ = "read"
+    #: Every operation is allowed.
+    WRITE = "write"
+
+    @classmethod
+    def wire_prefix(cls) -> str:
+        return "PERMISSION_"
+
+
+class PatternType(ProtoEnum):
+    """Syntax and meaning of a rule's pattern."""
+
+    #: A glob: "*", "?", "[...]" and "{a,b}" match within one path component, "**" any number of
+    #: components.
+    GLOB = "glob"
+    #: The directory and everything below it.
+    DIRECTORY = "directory"
+    #: One exact path.
+    FILE = "file"
+
+    @classmethod
+    def wire_prefix(cls) -> str:
+        return "PATTERN_"
+
+
+class SandboxStatus(ProtoEnum):
+    """State of a sandbox."""
+
+    #: The sandbox is being created.
+    PENDING = "pending"
+    #: The sandbox accepts commands.
+    RUNNING = "running"
+    #: The sandbox has its files but no processes.
+    STOPPED = "stopped"
+    #: The sandbox could not be started, or ended unexpectedly; status_reason gives the reason.
+    ERROR = "error"
+
+    @classmethod
+    def wire_prefix(cls) -> str:
+        return "SANDBOX_"
+
+
+class Runtime(ProtoEnum):
+    """Mechanism that isolates a sandbox."""
+
+    #: Namespaces created by bubblewrap.
+    BWRAP = "bwrap"
+    #: A Docker container.
+    DOCKER = "docker"
+    #: No isolation: for tests.
+    MOCK = "mock"
+
+    @classmethod
+    def wire_prefix(cls) -> str:
+        return "RUNTIME_"
+
+
+class ChangeKind(ProtoEnum):
+    """Kind of a change."""
+
+    #: The path exists in the sandbox only.
+    ADDED = "added"
+    #: The path exists in both, with a difference.
+    MODIFIED = "modified"
+    #: The path exists in the codebase only.
+    DELETED = "deleted"
+
+    @classmethod
+    def wire_prefix(cls) -> str:
+        return "CHANGE_"
+
+
+class FileType(ProtoEnum):
+    """Type of a file."""
+
+    #: Regular file.
+    FILE = "file"
+    #: Directory.
+    DIRECTORY = "directory"
+    #: Symbolic link.
+    SYMLINK = "symlink"
+    #: FIFO, socket or device.
+    OTHER = "other"
+
+    @classmethod
+    def wire_prefix(cls) -> str:
+        return "TYPE_"
+
+
+class OutputStream(ProtoEnum):
+    """Output stream of a command."""
+
+    #: Standard output.
+    STDOUT = "stdout"
+    #: Standard error.
+    STDERR = "stderr"
+
+    @classmethod
+    def wire_prefix(cls) -> str:
+        return ""
+
+
+class SessionStatus(ProtoEnum):
+    """State of a session."""
+
+    #: The session accepts commands.
+    ACTIVE = "active"
+    #: The session has ended; status_reason gives the reason.
+    CLOSED = "closed"
+
+    @classmethod
+    def wire_prefix(cls) -> str:
+        return "SESSION_"
+
+
+@dataclasses.dataclass(frozen=True)
+class Codebase:
+    """A stored set of files.
+
+    Attributes:
+        id: Identifier: "cb_", then letters and digits.
+        name: Name given at creation; names need not be unique.
+        owner_id: User who owns the codebase; may be empty.
+        created_at: Time of creation.
+        file_count: Number of files.
+        total_size: Size of all files in bytes.
+        status_reason: Reason why the files cannot be counted (file_count and total_size are then
+            0); empty otherwise.
+    """
+
+    id: str = ""
+    name: str = ""
+    owner_id: str = ""
+    created_at: int = 0
+    file_count: int = 0
+    total_size: int = 0
+    status_reason: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class ListCodebasesResponse:
+    """Response of ListCodebases.
+
+    Attributes:
+        codebases: Codebases of this page.
+        next_page_token: page_token of the next page; empty: this was the last page.
+    """
+
+    codebases: Tuple[Codebase, ...] = ()
+    next_page_token: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class UploadFileResponse:
+    """Response of UploadFile.
+
+    Attributes:
+        size: Size of the contents in bytes.
+        checksum: SHA-256 of the contents in lower-case hexadecimal.
+    """
+
+    size: int = 0
+    checksum: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class DownloadFileResponse:
+    """Response of DownloadFile.
+
+    Attributes:
+        data: Next bytes of the contents.
+    """
+
+    data: bytes = b""
+
+
+@dataclasses.dataclass(frozen=True)
+class ListFilesResponse:
+    """Response of ListFiles.
+
+    Attributes:
+        files: Files and directories of this page.
+        next_page_token: page_token of the next page; empty: this was the last page.
+    """
+
+    files: Tuple[FileInfo, ...] = ()
+    next_page_token: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class FileInfo:
+    """A file or directory of a codebase.
+
+    Attributes:
+        path: Path from the codebase root.
+        size: Size in bytes; 0 for a directory.
+        modified_at: Time of the last change of the contents.
+        is_dir: True for a directory.
+        mode: Permission bits.
+        symlink_target: Target of a symlink, whose bytes that are not UTF-8 are U+FFFD; empty for
+            all else.
+    """
+
+    path: str = ""
+    size: int = 0
+    modified_at: int = 0
+    is_dir: bool = False
+    mode: int = 0
+    symlink_target: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class ImportCodebaseFilesResponse:
+    """Response of ImportCodebaseFiles.
+
+    Attributes:
+        files: Number of files in the archive, hard links included.
+        directories: Number of directories in the archive, or above its files.
+        symlinks: Number of symlinks in the archive.
+        size: Bytes of file contents.
+    """
+
+    files: int = 0
+    directories: int = 0
+    symlinks: int = 0
+    size: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class ExportCodebaseFilesResponse:
+    """Response of ExportCodebaseFiles.
+
+    Attributes:
+        data: Next bytes of the archive.
+    """
+
+    data: bytes = b""
+
+
+@dataclasses.dataclass(frozen=True)
+class Image:
+    """A stored file system.
+
+    Attributes:
+        id: Identifier: "sha256:", then the digest of the image's configuration or, for a tar of
+            a file system, of the tar.
+        names: Names, each of one image only; an image whose names were given to others has none.
+        format: Format of the archive: "tar", "oci" or "docker".
+        created_at: Time of the import.
+        file_count: Number of files, directories and links.
+        total_size: Size of all files in bytes, which it takes on the disk once.
+        env: Environment that the image gives to commands.
+    """
+
+    id: str = ""
+    names: Tuple[str, ...] = ()
+    format: str = ""
+    created_at: int = 0
+    file_count: int = 0
+    total_size: int = 0
+    env: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True)
+class ListImagesResponse:
+    """Response of ListImages.
+
+    Attributes:
+        images: Images of this page.
+        next_page_token: page_token of the next page; empty: this was the last page.
+    """
+
+    images: Tuple[Image, ...] = ()
+    next_page_token: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Key:
+    """A key without its secret.
+
+    Attributes:
+        id: Identifier: 8 letters and digits, which are part of the key.
+        name: Name given at creation; names need not be unique.
+        owner_id: Owner whose sandboxes and codebases the key may use; empty: a key of role
+            admin.
+        role: "admin": everything, of every owner; "owner": everything of one owner; "agent":
+            commands and files of one sandbox.
+        sandbox_id: The sandbox of a key of role agent; otherwise empty.
+        scopes: Scopes that restrict the key further; none: all that its role may do.
+        created_at: Time of creation.
+        expires_at: Time from which the key is refused; 0: never.
+        last_used_at: Time of the last use, to the minute; 0: never used.
+        created_by: Identifier of the key that created this one; empty: it was created on the
+            server's host.
+        mask: Beginning and end of the key, to recognize it: "pdk_7f3a9c2e_…9c".
+    """
+
+    id: str = ""
+    name: str = ""
+    owner_id: str = ""
+    role: str = ""
+    sandbox_id: str = ""
+    scopes: Tuple[str, ...] = ()
+    created_at: int = 0
+    expires_at: int = 0
+    last_used_at: int = 0
+    created_by: str = ""
+    mask: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class CreatedKey:
+    """Response of CreateKey.
+
+    Attributes:
+        key: The key without its secret.
+        secret: The key itself, as callers send it. The server does not store it and cannot show
+            it again.
+        notice: Set if the request was repeated with its idempotency key after its answer: why
+            `secret` is empty; otherwise empty.
+    """
+
+    key: Optional[Key] = None
+    secret: str = ""
+    notice: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class ListKeysResponse:
+    """Response of ListKeys.
+
+    Attributes:
+        keys: Keys of this page.
+        next_page_token: page_token of the next page; empty: this was the last page.
+    """
+
+    keys: Tuple[Key, ...] = ()
+    next_page_token: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Caller:
+    """The rights of a caller.
+
+    Attributes:
+        role: "admin", "owner" or "agent"; "admin" if authentication is off.
+        owner_id: Owner whose sandboxes and codebases the caller may use; empty: every owner.
+        sandbox_id: The only sandbox that the caller may use; empty: not restricted.
+        scopes: Scopes that restrict the caller further; none: all that the role may do.
+        key: Key of the caller; absent if authentication is off.
+    """
+
+    role: str = ""
+    owner_id: str = ""
+    sandbox_id: str = ""
+    scopes: Tuple[str, ...] = ()
+    key: Optional[Key] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Ticket:
+    """Response of CreateTicket.
+
+    Attributes:
+        ticket: The value of the query parameter `ticket`. It can be used once.
+        expires_at: Time from which it is refused: 30 seconds after its creation.
+    """
+
+    ticket: str = ""
+    expires_at: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class OwnerLimits:
+    """Limits of one owner. 0: no limit.
+
+    Attributes:
+        requests_per_second: Calls per second, of all keys of the owner together.
+        request_burst: Calls at once after a pause; 0: as many as requests_per_second.
+        commands: Commands that run at the same time.
+        streams: Streams, uploads, downloads and exports at the same time.
+        creates_per_minute: New sandboxes, forks, codebases, checkpoints and keys per minute.
+        codebases: Codebases.
+        stored_bytes: Bytes of the files of all codebases together.
+        sandboxes: Sandboxes that are neither destroyed nor expired.
+        memory_bytes: Memory of all sandboxes together, in bytes.
+        cpu_quota: CPU time of all sandboxes together, in microseconds per 100,000: 200000 is two
+            processors.
+        delta_bytes: Bytes that all sandboxes together keep, running and stopped, with their
+            checkpoints.
+    """
+
+    requests_per_second: Optional[int] = None
+    request_burst: Optional[int] = None
+    commands: Optional[int] = None
+    streams: Optional[int] = None
+    creates_per_minute: Optional[int] = None
+    codebases: Optional[int] = None
+    stored_bytes: Optional[int] = None
+    sandboxes: Optional[int] = None
+    memory_bytes: Optional[int] = None
+    cpu_quota: Optional[int] = None
+    delta_bytes: Optional[int] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class OwnerSettings:
+    """The limits of an owner.
+
+    Attributes:
+        owner_id: The owner.
+        set: The limits that were set for this owner.
+        effective: All limits in force: those that were set, and the configured ones.
+    """
+
+    owner_id: str = ""
+    set: Optional[OwnerLimits] = None
+    effective: Optional[OwnerLimits] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class TerminalSize:
+    """Size of a terminal.
+
+    Attributes:
+        columns: Characters in a line: 1 to 1000. At the start of a process 0 is 80.
+        rows: Lines: 1 to 1000. At the start of a process 0 is 24.
+    """
+
+    columns: int = 0
+    rows: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Process:
+    """A process.
+
+    Attributes:
+        sandbox_id: Sandbox that runs it.
+        process_id: Id, unique in the sandbox.
+        command: Its shell command; empty with `argv`.
+        argv: Its program and arguments.
+        workdir: Its working directory, as requested.
+        labels: Its labels.
+        started_at: Time of its start.
+        ended_at: Time of its end; 0 while it runs.
+        end: Its end; absent while it runs.
+        output_next: Bytes of output written so far; the offset of the next byte.
+        output_first: Offset of the first byte that is still kept.
+        input_next: Bytes of input taken so far; the offset of the next byte.
+        stdin_open: Whether its standard input is open for WriteProcessInput.
+        terminal: Size of its terminal; absent without one.
+    """
+
+    sandbox_id: str = ""
+    process_id: str = ""
+    command: str = ""
+    argv: Tuple[str, ...] = ()
+    workdir: str = ""
+    labels: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    started_at: int = 0
+    ended_at: int = 0
+    end: Optional[ProcessEnd] = None
+    output_next: int = 0
+    output_first: int = 0
+    input_next: int = 0
+    stdin_open: bool = False
+    terminal: Optional[TerminalSize] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class ProcessEnd:
+    """The end of a process.
+
+    Attributes:
+        reason: - "exited": it ended by itself, with `exit_code`
+            - "signaled": a signal ended it; a shell's exit code of 128+N counts as signal N
+            - "timeout": its timeout was over
+            - "out_of_memory": the sandbox's memory limit ended it
+            - "killed": SignalProcess with SIGKILL, or DeleteProcess
+            - "sandbox_stopped": its sandbox was stopped or destroyed
+            - "sandbox_lost": its sandbox failed, or the server was restarted
+        exit_code: Exit code; 128+N if signal N ended it; -1 if it is not known.
+        signal: Number of the signal that ended it; otherwise 0.
+        duration_ms: Run time in milliseconds.
+    """
+
+    reason: str = ""
+    exit_code: int = 0
+    signal: int = 0
+    duration_ms: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class ListProcessesResponse:
+    """Response of ListProcesses.
+
+    Attributes:
+        processes: Processes of this page.
+        next_page_token: Token of the next page; empty after the last one.
+    """
+
+    processes: Tuple[Process, ...] = ()
+    next_page_token: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class ProcessOutput:
+    """A part of the output of a process.
+
+    Attributes:
+        stream: Stream that the bytes were written to: "stdout", "stderr" or "terminal".
+        offset: Offset of the first byte.
+        data: The bytes.
+    """
+
+    stream: str = ""
+    offset: int = 0
+    data: bytes = b""
+
+
+@dataclasses.dataclass(frozen=True)
+class ReadProcessOutputResponse:
+    """Response of ReadProcessOutput.
+
+    Attributes:
+        gap: Bytes between the requested offset and the first returned byte that are no longer
+            kept.
+        output: Output in the order of the offsets.
+        next: Offset for the next call.
+        end: The end of the process, if all of its output has been returned.
+    """
+
+    gap: int = 0
+    output: Tuple[ProcessOutput, ...] = ()
+    next: int = 0
+    end: Optional[ProcessEnd] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class ProcessEvent:
+    """An event of a process. It carries output (`data`), or one of `gap`, `end`, `keepalive` and
+    `attached`.
+
+    Attributes:
+        data: Next bytes of the output.
+        stream: Stream that the bytes were written to: "stdout", "stderr" or "terminal"; empty
+            without output.
+        next: Offset after this event: a reader that starts there continues with the next one.
+        gap: Bytes before the next output that are no longer kept.
+        end: The end of the process: the last event.
+        keepalive: Sent every 15 seconds in which nothing else was sent.
+        attached: The first event of AttachProcess, and of no other.
+    """
+
+    data: bytes = b""
+    stream: str = ""
+    next: int = 0
+    gap: int = 0
+    end: Optional[ProcessEnd] = None
+    keepalive: bool = False
+    attached: Optional[Attached] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Attached:
+    """How a caller is attached to a process.
+
+    Attributes:
+        terminal: Whether the process has a terminal.
+        writer: Whether this caller may write.
+        offset: End of the output at this moment: output before it is a replay.
+    """
+
+    terminal: bool = False
+    writer: bool = False
+    offset: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class WriteProcessInputResponse:
+    """Response of WriteProcessInput.
+
+    Attributes:
+        input_next: Bytes of input taken so far: the offset of the next byte.
+    """
+
+    input_next: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class ListeningPort:
+    """A TCP port on which a program of a sandbox listens.
+
+    Attributes:
+        port: Number of the port.
+        address: Address that it is bound to, for example "127.0.0.1", "0.0.0.0" or "::".
+        pid: Id inside the sandbox of a process that has the socket; 0 if it is not known.
+        program: Name of that process's program, at most 15 bytes; empty if it is not known.
+        process_id: Process (see StartProcess) that it belongs to; empty for a command of Exec or
+            a session.
+    """
+
+    port: int = 0
+    address: str = ""
+    pid: int = 0
+    program: str = ""
+    process_id: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class WaitPortResponse:
+    """Response of WaitPort.
+
+    Attributes:
+        listening: Whether the port (with `port` 0: any port) is listened on. False if that was
+            not so within `wait`.
+        ports: The ports, in the order of their numbers.
+    """
+
+    listening: bool = False
+    ports: Tuple[ListeningPort, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class PermissionRule:
+    """One rule. For each path one rule wins: the highest priority; then FILE over DIRECTORY over
+    GLOB; then the more
+    specific pattern; then the more restrictive permission. A path that no rule matches has
+    PERMISSION_NONE.
+
+    Attributes:
+        pattern: Matched from the codebase root; a leading "/" is optional.
+        permission: Access that the rule grants.
+        type: Syntax and meaning of the pattern.
+        priority: Precedence over other rules; higher wins.
+        scratch: What is written at these paths is kept and seen by the sandbox, and is no change
+            of it: ListChanges, ExportChanges,
+            Commit, automatic commits and Discard leave it out, unless they ask for it. Only with
+            PERMISSION_WRITE. A rule that is
+            scratch wins over an otherwise equal one that is not. A `**` in its glob, except at
+            the end, does not match `.git`.
+    """
+
+    pattern: str = ""
+    permission: Permission = Permission.NONE
+    type: PatternType = PatternType.GLOB
+    priority: int = 0
+    scratch: Optional[bool] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class PermissionRules:
+    """Rules in a short form: a list of patterns for each permission. The strictest list that
+    matches a path decides, in the
+    order none, view, read, scratch, write; the pattern "**" stands for all paths that no other
+    pattern matches. A pattern
+    without special characters is a path with everything below it, others are globs. A pattern in
+    two lists, and one that
+    can never decide because a stricter list matches all its paths, is refused. The sandbox's
+    `permissions` show the rules
+    that this stands for.
+
+    Attributes:
+        write: Every operation is allowed.
+        read: The contents can be read; nothing can be changed.
+        none: The paths do not exist for commands.
+        scratch: Every operation is allowed, and what is written is no change of the sandbox. See
+            PermissionRule.
+        view: The paths are listed; their contents cannot be opened.
+    """
+
+    write: Tuple[str, ...] = ()
+    read: Tuple[str, ...] = ()
+    none: Tuple[str, ...] = ()
+    scratch: Tuple[str, ...] = ()
+    view: Tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class RuleWarning:
+    """Something about the rules of a sandbox that is probably not meant.
+
+    Attributes:
+        code: "no_rules", "matches_nothing", "directory_only", "never_decides", "readable_secret"
+            or "incomplete" (the codebase was
+            too large to be examined completely).
+        rule: Index in the sandbox's `permissions`; -1: the warning is not about one rule.
+        path: The path that the warning is about; empty: none.
+        message: The warning as a sentence.
+    """
+
+    code: str = ""
+    rule: int = 0
+    path: str = ""
+    message: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class ResourceLimits:
+    """Limits of a sandbox. 0: no limit; in a request: the server's default.
+
+    Attributes:
+        memory_bytes: Memory of all processes together in bytes.
+        cpu_quota: CPU time in microseconds per period of 100 000 microseconds.
+        cpu_shares: Relative CPU weight; 1024 is one share.
+        pids_limit: Number of processes and threads.
+    """
+
+    memory_bytes: int = 0
+    cpu_quota: int = 0
+    cpu_shares: int = 0
+    pids_limit: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Sandbox:
+    """An isolated environment attached to a codebase.
+
+    Attributes:
+        id: Identifier: "sb_", then letters and digits.
+        codebase_id: Codebase that the sandbox works on.
+        status: State of the sandbox.
+        permissions: Rules in force.
+        labels: Labels; see UpdateSandbox.
+        created_at: Time of creation.
+        expires_at: Time at which the sandbox expires: from then on it refuses commands, and
+            `on_expire` happens; 0: never.
+        runtime: Mechanism that isolates the sandbox.
+        image: Container image, or with RUNTIME_BWRAP the id of an image of the server; empty:
+            the host's system.
+        resources: Limits in force.
+        status_reason: Reason for SANDBOX_ERROR, or for the last restart of the sandbox by the
+            server itself; empty otherwise.
+        auto_commit: "never", "on_exec" or "on_stop".
+        auto_commit_error: Reason why the last automatic commit failed; empty: it succeeded, or
+            there was none.
+        auto_commit_stopped: True after an automatic commit met a conflict: no automatic commit
+            is made until a Commit or Discard succeeds.
+        owner_id: Owner of the sandbox: that of its codebase; may be empty.
+        idle_timeout: Seconds without use after which `on_idle` happens; 0: never. Every call
+            that names the sandbox is use, until its
+            answer was sent: commands, streams, uploads and downloads for their whole duration.
+            Lists are not.
+        on_idle: "stop": a running sandbox is stopped, as by StopSandbox. "destroy": the sandbox
+            is destroyed in every state, as by
+            DestroySandbox.
+        shell: Shell of its commands, processes and sessions that name none; empty: sh, and bash
+            for sessions.
+        env: Environment variables of its commands, processes and sessions, under those of each
+            request.
+        workdir: Working directory of its commands, processes and sessions that name none; empty:
+            /workspace.
+        on_expire: What happens at `expires_at`. "keep_changes": the sandbox is stopped if it has
+            uncommitted changes or checkpoints, and
+            destroyed otherwise. "stop": it is stopped. "destroy": it is destroyed. See
+            docs/life-cycle.md.
+        expires_soon: True from an hour before `expires_at` on, also once the sandbox has
+            expired.
+        destroy_at: Time at which the sandbox is destroyed, after it expired and was stopped
+            instead; 0: it was not, or it is never
+            destroyed.
+        warnings: What is probably not meant in the rules, in the answers of CreateSandbox,
+            UpdatePermissions and Fork: at most 50. In
+            other answers empty.
+    """
+
+    id: str = ""
+    codebase_id: str = ""
+    status: SandboxStatus = SandboxStatus.PENDING
+    permissions: Tuple[PermissionRule, ...] = ()
+    labels: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    created_at: int = 0
+    expires_at: int = 0
+    runtime: Runtime = Runtime.BWRAP
+    image: str = ""
+    resources: Optional[ResourceLimits] = None
+    status_reason: str = ""
+    auto_commit: str = ""
+    auto_commit_error: str = ""
+    auto_commit_stopped: bool = False
+    owner_id: str = ""
+    idle_timeout: int = 0
+    on_idle: str = ""
+    shell: str = ""
+    env: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    workdir: str = ""
+    on_expire: str = ""
+    expires_soon: bool = False
+    destroy_at: int = 0
+    warnings: Tuple[RuleWarning, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class ListSandboxesResponse:
+    """Response of ListSandboxes.
+
+    Attributes:
+        sandboxes: Sandboxes of this page.
+        next_page_token: page_token of the next page; empty: this was the last page.
+    """
+
+    sandboxes: Tuple[Sandbox, ...] = ()
+    next_page_token: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class ExecResponse:
+    """Response of Exec.
+
+    Attributes:
+        stdout: Standard output. Bytes that are not UTF-8 are replaced by U+FFFD. Output above
+            the server's limit is cut, and a last
+            line reports that; with `max_output`, a line between the beginning and the end.
+        stderr: Standard error, with the same restrictions.
+        exit_code: Exit code; 128+N if signal N ended the command.
+        duration_ms: Run time in milliseconds.
+        end_reason: Why the command ended: "exited", "signaled" (exit code 128+N, also a
+            shell's), "out_of_memory", or "timeout" with
+            `yield_after`; empty while it is `running`.
+        output_truncated: Whether output was left out of `stdout`, `stderr` or `output`.
+        stdout_dropped_bytes: Bytes of standard output that were left out.
+        stderr_dropped_bytes: Bytes of standard error that were left out.
+        running: Whether the command goes on as the process `process_id`. Its output from the
+            beginning is in the process's log.
+        process_id: Id of the process, if the command goes on.
+        output: With `merge`: standard output and error in the order in which they were written,
+            instead of `stdout` and `stderr`,
+            which are empty.
+        output_dropped_bytes: Bytes that were left out of `output`.
+        session_ended: SessionExec only. The shell of the session has ended with this command.
+        session_reset: SessionExec only. The command was the first in a new shell, without the
+            state of the one that was killed.
+    """
+
+    stdout: str = ""
+    stderr: str = ""
+    exit_code: int = 0
+    duration_ms: int = 0
+    end_reason: str = ""
+    output_truncated: bool = False
+    stdout_dropped_bytes: int = 0
+    stderr_dropped_bytes: int = 0
+    running: bool = False
+    process_id: str = ""
+    output: str = ""
+    output_dropped_bytes: int = 0
+    session_ended: bool = False
+    session_reset: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class ExecStreamChunk:
+    """Response of ExecStream.
+
+    Attributes:
+        data: Next bytes of the output; empty in the last chunk.
+        stream: Stream that the bytes were written to.
+        exit_code: Exit code, in the last chunk only; 128+N if signal N ended the command.
+        duration_ms: Run time in milliseconds, in the last chunk.
+        end_reason: Why the command ended, in the last chunk: "exited", "signaled" (exit code
+            128+N, also a shell's) or "out_of_memory".
+        keepalive: This chunk only shows that the command still runs.
+        session_ended: SessionExecStream only, in the last chunk: see ExecResponse.
+        session_reset: SessionExecStream only, in the last chunk: see ExecResponse.
+    """
+
+    data: bytes = b""
+    stream: OutputStream = OutputStream.STDOUT
+    exit_code: Optional[int] = None
+    duration_ms: int = 0
+    end_reason: Optional[str] = None
+    keepalive: Optional[bool] = None
+    session_ended: Optional[bool] = None
+    session_reset: Optional[bool] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Session:
+    """A shell in a sandbox that keeps its state between commands.
+
+    Attributes:
+        id: Identifier: "se_", then letters and digits.
+        sandbox_id: Sandbox of the session.
+        status: State of the session.
+        shell: Path of the shell in the sandbox.
+        created_at: Time of creation.
+        closed_at: Time of its end; 0: it has not ended.
+        status_reason: Reason of SESSION_CLOSED; empty otherwise.
+    """
+
+    id: str = ""
+    sandbox_id: str = ""
+    status: SessionStatus = SessionStatus.ACTIVE
+    shell: str = ""
+    created_at: int = 0
+    closed_at: int = 0
+    status_reason: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class ListSessionsResponse:
+    """Response of ListSessions.
+
+    Attributes:
+        sessions: Sessions of this page.
+        next_page_token: page_token of the next page; empty: this was the last page.
+    """
+
+    sessions: Tuple[Session, ...] = ()
+    next_page_token: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class MatchingRule:
+    """A rule that matches a path.
+
+    Attributes:
+        index: Index in the sandbox's `permissions`.
+        rule: The rule.
+    """
+
+    index: int = 0
+    rule: Optional[PermissionRule] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class PermissionExplanation:
+    """Permission of a path, with the rules that decide it.
+
+    Attributes:
+        path: Path from the codebase root.
+        permission: Permission of the path.
+        winner: The rule that wins; absent: no rule matches.
+        beaten: The other rules that match, best first.
+        pass_through: True if the path itself is hidden, but a directory there can be traversed
+            because paths below it can be visible.
+        reason: The decision as a sentence.
+    """
+
+    path: str = ""
+    permission: Permission = Permission.NONE
+    winner: Optional[MatchingRule] = None
+    beaten: Tuple[MatchingRule, ...] = ()
+    pass_through: bool = False
+    reason: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Preset:
+    """A named set of rules.
+
+    Attributes:
+        name: Name for the `preset` field of requests.
+        description: Purpose of the rules, as a sentence.
+        permissions: Rules of the preset.
+    """
+
+    name: str = ""
+    description: str = ""
+    permissions: Tuple[PermissionRule, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class ListPresetsResponse:
+    """Response of ListPresets.
+
+    Attributes:
+        presets: All presets.
+    """
+
+    presets: Tuple[Preset, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class FileChange:
+    """A path at which a sandbox differs from its codebase.
+
+    Attributes:
+        path: Path from the codebase root.
+        kind: Kind of the change.
+        type: Type of the sandbox's file; of a deletion: of the codebase's file.
+        size: Size of the sandbox's file in bytes; 0 for a deletion and for a directory.
+        base_size: Size of the codebase's file in bytes; 0 if it has none, and for a directory.
+        mode: Permission bits in the sandbox; 0 for a deletion.
+        base_mode: Permission bits in the codebase; 0 for an addition.
+        base_type: Type of the codebase's file, if it differs from `type`.
+        content_changed: False if only the permission bits differ.
+        renamed_from: Codebase path of an added file that is a renamed one, if known; empty
+            otherwise.
+        conflict: True if the codebase's version is no longer the one that the sandbox started
+            from: Commit needs on_conflict.
+        scratch: True if the rules make this path scratch; only with include_scratch.
+    """
+
+    path: str = ""
+    kind: ChangeKind = ChangeKind.ADDED
+    type: FileType = FileType.FILE
+    size: int = 0
+    base_size: int = 0
+    mode: int = 0
+    base_mode: int = 0
+    base_type: FileType = FileType.FILE
+    content_changed: bool = False
+    renamed_from: str = ""
+    conflict: bool = False
+    scratch: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class ListChangesResponse:
+    """Response of ListChanges.
+
+    Attributes:
+        changes: Changes of this page.
+        next_page_token: page_token of the next page; empty: this was the last page.
+    """
+
+    changes: Tuple[FileChange, ...] = ()
+    next_page_token: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class ExportChangesResponse:
+    """Response of ExportChanges.
+
+    Attributes:
+        data: Next bytes of the patch or archive.
+    """
+
+    data: bytes = b""
+
+
+@dataclasses.dataclass(frozen=True)
+class DiscardResponse:
+    """Response of Discard.
+
+    Attributes:
+        discarded: Number of paths whose changes were dropped.
+    """
+
+    discarded: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class CommitResponse:
+    """Response of Commit.
+
+    Attributes:
+        committed: False after dry_run.
+        count: Number of committed changes; with dry_run, of changes that would be committed.
+        changes: The first 1000 of these changes.
+        conflicts: The first 1000 paths in conflict.
+    """
+
+    committed: bool = False
+    count: int = 0
+    changes: Tuple[FileChange, ...] = ()
+    conflicts: Tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Checkpoint:
+    """A saved state of a sandbox.
+
+    Attributes:
+        sandbox_id: Sandbox of the checkpoint.
+        name: Name, unique in the sandbox.
+        created_at: Time of creation.
+        files: Number of files, directories and symlinks in the sandbox's delta at that time.
+        bytes: Bytes of the files in the sandbox's delta at that time.
+    """
+
+    sandbox_id: str = ""
+    name: str = ""
+    created_at: int = 0
+    files: int = 0
+    bytes: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class ListCheckpointsResponse:
+    """Response of ListCheckpoints.
+
+    Attributes:
+        checkpoints: Checkpoints, oldest first.
+    """
+
+    checkpoints: Tuple[Checkpoint, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class ForkError:
+    """Error of one new sandbox.
+
+    Attributes:
+        code: gRPC status code.
+        message: The reason as a sentence.
+    """
+
+    code: int = 0
+    message: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class ForkResult:
+    """Result for one new sandbox; exactly one field is set.
+
+    Attributes:
+        sandbox: The new sandbox, SANDBOX_RUNNING.
+        error: Error that prevented its creation.
+    """
+
+    sandbox: Optional[Sandbox] = None
+    error: Optional[ForkError] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class ForkResponse:
+    """Response of Fork.
+
+    Attributes:
+        results: One result for each requested sandbox.
+    """
+
+    results: Tuple[ForkResult, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class FileStat:
+    """A file, directory or symlink of a workspace.
+
+    Attributes:
+        path: Path from the root of the workspace.
+        type: Type of the file.
+        size: Size in bytes; 0 for a directory; the length of its target for a symlink.
+        mode: Permission bits as they apply to the caller.
+        modified_at: Time of the last change of the contents.
+        target: Target of a symlink that the caller may read; empty otherwise.
+        permission: Permission by the sandbox's rules, the same for agent and owner.
+    """
+
+    path: str = ""
+    type: FileType = FileType.FILE
+    size: int = 0
+    mode: int = 0
+    modified_at: int = 0
+    target: str = ""
+    permission: Permission = Permission.NONE
+
+
+@dataclasses.dataclass(frozen=True)
+class ListDirectoryResponse:
+    """Response of ListDirectory.
+
+    Attributes:
+        files: Files, directories and symlinks of this page.
+        next_page_token: page_token of the next page; empty: this was the last page.
+    """
+
+    files: Tuple[FileStat, ...] = ()
+    next_page_token: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class ReadFileResponse:
+    """Response of ReadFile.
+
+    Attributes:
+        data: Next bytes of the contents.
+    """
+
+    data: bytes = b""
+
+
+@dataclasses.dataclass(frozen=True)
+class DeleteFileResponse:
+    """Response of DeleteFile.
+
+    Attributes:
+        removed: Number of files, directories and symlinks removed.
+    """
+
+    removed: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class ExportFilesResponse:
+    """Response of ExportFiles.
+
+    Attributes:
+        data: Next bytes of the archive.
+    """
+
+    data: bytes = b""
+
+
+@dataclasses.dataclass(frozen=True)
+class ImportFilesResponse:
+    """Response of ImportFiles.
+
+    Attributes:
+        files: Number of files unpacked.
+        directories: Number of directories created.
+        symlinks: Number of symlinks created.
+        size: Bytes of file contents.
+    """
+
+    files: int = 0
+    directories: int = 0
+    symlinks: int = 0
+    size: int = 0

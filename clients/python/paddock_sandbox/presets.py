@@ -1,0 +1,117 @@
+"""Presets: named sets of rules. Those of the service, one of this package, and your own."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+
+from ._preset_rules import SERVER_PRESETS
+from .errors import InvalidConfigurationError
+from .messages import PatternType, Permission, PermissionRule
+
+PRESET_AGENT_SAFE = "agent-safe"
+PRESET_READ_ONLY = "read-only"
+PRESET_FULL_ACCESS = "full-access"
+PRESET_DEVELOPMENT = "development"
+PRESET_VIEW_ONLY = "view-only"
+
+#: A rule, or its fields: `{"pattern": "src/**", "permission": "write"}`.
+Rule = Union[PermissionRule, Mapping[str, Any]]
+#: Rules in a short form: `{"write": ["src"], "none": ["**/.env*"]}`.
+ShortRules = Mapping[str, Sequence[str]]
+
+#: The rules of each preset by name. `register_preset` adds to it.
+PRESETS: Dict[str, List[PermissionRule]] = {
+    **{name: list(rules) for name, rules in SERVER_PRESETS.items()},
+    PRESET_VIEW_ONLY: [PermissionRule("/**", Permission.VIEW, PatternType.GLOB, -100)],
+}
+
+
+def rule_of(rule: Rule) -> PermissionRule:
+    """The rule itself, or the one with these fields: pattern, permission, type ("glob"), priority (0), scratch."""
+    if isinstance(rule, PermissionRule):
+        return rule
+    unknown = set(rule) - {"pattern", "permission", "type", "priority", "scratch"}
+    if unknown or "pattern" not in rule or "permission" not in rule:
+        raise InvalidConfigurationError(
+            f"a rule has pattern and permission, and may have type, priority and scratch: {dict(rule)!r} does not"
+        )
+    scratch = rule.get("scratch")
+    return PermissionRule(
+        str(rule["pattern"]),
+        Permission(rule["permission"]),
+        PatternType(rule.get("type", "glob")),
+        int(rule.get("priority", 0)),
+        None if scratch is None else bool(scratch),
+    )
+
+
+def get_preset(name: str) -> List[PermissionRule]:
+    """The rules of a preset, as this version of the package knows them. ValueError for an unknown name."""
+    if name not in PRESETS:
+        raise ValueError(f"there is no preset {name!r}: the presets are {', '.join(list_presets())}")
+    return list(PRESETS[name])
+
+
+def get_preset_dicts(name: str) -> List[Dict[str, Any]]:
+    """Like `get_preset`, each rule as a dictionary."""
+    return [
+        {
+            "pattern": rule.pattern,
+            "permission": rule.permission.value,
+            "type": rule.type.value,
+            "priority": rule.priority,
+            **({"scratch": True} if rule.scratch else {}),
+        }
+        for rule in get_preset(name)
+    ]
+
+
+def extend_preset(
+    base: str,
+    additions: Optional[Sequence[Rule]] = None,
+    overrides: Optional[Sequence[Rule]] = None,
+) -> List[PermissionRule]:
+    """The rules of a preset with more of them, for `permissions`.
+
+    `additions` keep their priority. `overrides` get one above all rules of the preset, also above those that hide
+    secrets, unless theirs is higher already. ValueError for an unknown preset.
+    """
+    rules = get_preset(base)
+    highest = max((rule.priority for rule in rules), default=0)
+    rules += [rule_of(each) for each in additions or ()]
+    for each in overrides or ():
+        rule = rule_of(each)
+        priority = rule.priority if rule.priority > highest else highest + 100
+        rules.append(PermissionRule(rule.pattern, rule.permission, rule.type, priority, rule.scratch))
+    return rules
+
+
+def list_presets() -> List[str]:
+    """The names of all presets, sorted."""
+    return sorted(PRESETS)
+
+
+def register_preset(name: str, rules: Sequence[Rule]) -> None:
+    """Adds a preset of your own for this process. ValueError if the name is taken."""
+    if name in PRESETS:
+        raise ValueError(f"there is a preset {name!r} already")
+    PRESETS[name] = [rule_of(each) for each in rules]
+
+
+def rule_fields(
+    preset: Optional[str], permissions: Optional[Sequence[Rule]], rules: Optional[ShortRules]
+) -> Dict[str, Any]:
+    """The fields `preset`, `permissions` and `rules` of a request. Presets that the service has are its own."""
+    given = [rule_of(each) for each in permissions or ()]
+    name, own = _divided(preset)
+    if own and rules:
+        raise InvalidConfigurationError(
+            f"rules cannot extend the preset {preset!r}: give permissions instead"
+        )
+    return {"preset": name, "permissions": own + given or None, "rules": rules or None}
+
+
+def _divided(preset: Optional[str]) -> Tuple[Optional[str], List[PermissionRule]]:
+    if preset is None or preset in SERVER_PRESETS or preset not in PRESETS:
+        return preset, []
+    return None, get_preset(preset)

@@ -1,0 +1,109 @@
+"""Review of a sandbox's changes on a real server."""
+
+from __future__ import annotations
+
+import subprocess
+
+from paddock_sandbox import ChangeKind, ConflictError, NotFoundError, Permission, Sandbox
+from support import ServerCase
+
+
+class Changes(ServerCase):
+    def test_changes_are_listed_exported_discarded_and_committed(self) -> None:
+        self.sandbox.run("echo three >> src/app.txt; echo new > added.txt; rm main.py")
+        found = {each.path: each.kind for each in self.sandbox.changes()}
+        expected = {
+            "added.txt": ChangeKind.ADDED,
+            "main.py": ChangeKind.DELETED,
+            "src/app.txt": ChangeKind.MODIFIED,
+        }
+        self.assertEqual(found, expected)
+        self.assertEqual([each.path for each in self.sandbox.changes(["src"])], ["src/app.txt"])
+        self.assertIn("+three\n", self.sandbox.patch())
+        directory = self.directory()
+        subprocess.run(["git", "apply"], cwd=directory, input=self.sandbox.patch().encode(), check=True)
+        self.assertEqual(self.get(directory, "src/app.txt"), "one\ntwo\nthree\n")
+        self.assertEqual(self.sandbox.discard(["main.py"]), 1)
+        self.assertEqual(self.sandbox.commit(dry_run=True).committed, False)
+        done = self.sandbox.commit(exclude=["src/**"])
+        self.assertEqual((done.committed, [each.path for each in done.changes]), (True, ["added.txt"]))
+        self.assertEqual(self.client.download_file(self.sandbox.codebase_id, "added.txt"), b"new\n")
+        self.client.remove_file(self.sandbox.codebase_id, "added.txt")
+
+    def test_a_conflict_names_the_paths(self) -> None:
+        self.sandbox.run("echo mine > src/app.txt")
+        self.client.upload_file(self.sandbox.codebase_id, "src/app.txt", "theirs\n")
+        with self.assertRaises(ConflictError) as caught:
+            self.sandbox.commit()
+        self.assertEqual(caught.exception.paths, ("src/app.txt",))
+        self.sandbox.commit(on_conflict="theirs")
+        self.assertEqual(self.sandbox.read_file("src/app.txt"), "theirs\n")
+        self.client.upload_file(self.sandbox.codebase_id, "src/app.txt", "one\ntwo\n")
+
+    def test_checkpoints_and_forks(self) -> None:
+        self.sandbox.write_file("state.txt", "first")
+        self.sandbox.checkpoint("first")
+        self.sandbox.write_file("state.txt", "second")
+        (fork,) = self.sandbox.fork(checkpoint="first")
+        self.assertEqual(fork.read_file("state.txt"), "first")
+        fork.destroy()
+        self.sandbox.rollback("first")
+        self.assertEqual(self.sandbox.read_file("state.txt"), "first")
+        self.assertEqual([each.name for each in self.client.list_checkpoints(self.sandbox.id)], ["first"])
+        self.client.delete_checkpoint(self.sandbox.id, "first")
+        with self.assertRaises(NotFoundError) as caught:
+            self.sandbox.rollback("first")
+        self.assertEqual((caught.exception.resource, caught.exception.id), ("checkpoint", "first"))
+
+    def test_rules_can_be_explained_and_replaced(self) -> None:
+        self.assertEqual(self.sandbox.explain(".env").permission, Permission.NONE)
+        with Sandbox.from_codebase(
+            self.sandbox.codebase_id, rules={"write": ["src"], "view": ["data"], "read": ["**"]}, preset=None
+        ) as second:
+            self.assertEqual(second.explain("src/x").permission, Permission.WRITE)
+            self.assertFalse(second.run("cat data/blob.bin").success)
+            second.set_rules([{"pattern": "**", "permission": "read"}])
+            self.assertTrue(second.run("cat data/blob.bin > /dev/null").success)
+            self.assertEqual([rule.permission for rule in second.rules], [Permission.READ])
+
+    def test_the_presets_of_this_package_are_those_of_the_server(self) -> None:
+        from paddock_sandbox import PRESETS
+
+        for preset in self.client.list_presets():
+            own = [
+                (each.pattern, each.permission, each.type, each.priority, bool(each.scratch))
+                for each in PRESETS[preset.name]
+            ]
+            theirs = [
+                (each.pattern, each.permission, each.type, each.priority, bool(each.scratch))
+                for each in preset.permissions
+            ]
+            self.assertEqual(own, theirs, preset.name)
+
+
+class Processes(ServerCase):
+    def test_a_process_takes_input_and_its_output_can_be_read_again(self) -> None:
+        with self.sandbox.start_process("while read n; do echo $((n + 1)); done", stdin=True) as process:
+            process.write("1\n")
+            process.write("2\n", offset=2)
+            process.write("1\n2\n", offset=0)
+            process.close_stdin()
+            self.assertEqual(process.wait(20).reason, "exited")
+            self.assertEqual(b"".join(each.data for each in process.output()), b"2\n3\n")
+            self.assertEqual(list(process.output()), [])
+            again = self.sandbox.process(process.id)
+            self.assertEqual(b"".join(each.data for each in again.output(offset=2)), b"3\n")
+        self.assertEqual(self.sandbox.processes(), [])
+
+    def test_a_process_can_be_waited_for_and_killed(self) -> None:
+        program = "import socket; s = socket.create_server(('', 8123)); s.accept()"
+        process = self.sandbox.start_process(["python3", "-c", program], labels={"of": "port"})
+        answer = self.sandbox.wait_port(8123, 20)
+        self.assertEqual([(each.port, each.process_id) for each in answer.ports], [(8123, process.id)])
+        with self.assertRaises(TimeoutError):
+            process.wait(0)
+        process.signal("SIGINT")
+        self.assertEqual(process.wait(20).signal, 2)
+        process.delete()
+        process.delete()
+        self.assertFalse(self.sandbox.wait_port(8123, 0).listening)

@@ -1,0 +1,138 @@
+"""Messages, rules, settings and results, without a server."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import os
+from datetime import timedelta
+from unittest import mock
+
+import paddock_sandbox
+from paddock_sandbox import (
+    AsyncSandbox,
+    AsyncSandboxClient,
+    ExecResult,
+    InvalidConfigurationError,
+    OwnerLimits,
+    PatternType,
+    Permission,
+    PermissionRule,
+    ResourceLimits,
+    Sandbox,
+    SandboxClient,
+    extend_preset,
+    get_preset,
+    list_presets,
+    messages,
+    register_preset,
+)
+from paddock_sandbox._json import decode, encode, seconds
+from paddock_sandbox._settings import settings
+from paddock_sandbox.presets import PRESETS, rule_fields
+from support import TestCase
+
+
+class Messages(TestCase):
+    def test_json_becomes_messages_and_the_other_way_round(self) -> None:
+        rule = {
+            "pattern": "src",
+            "permission": "PERMISSION_WRITE",
+            "type": "PATTERN_DIRECTORY",
+            "scratch": True,
+        }
+        value = {
+            "id": "sb_1",
+            "status": "SANDBOX_NEW",
+            "permissions": [rule],
+            "resources": {"pids_limit": 3},
+            "new": 1,
+        }
+        sandbox = decode(messages.Sandbox, value)
+        self.assertEqual(
+            sandbox.permissions, (PermissionRule("src", Permission.WRITE, PatternType.DIRECTORY, 0, True),)
+        )
+        self.assertEqual((sandbox.status.value, sandbox.status.wire), ("new", "SANDBOX_NEW"))
+        self.assertEqual(sandbox.resources, ResourceLimits(pids_limit=3))
+        self.assertEqual(encode(sandbox.permissions), [rule])
+        self.assertEqual(encode(OwnerLimits(commands=0)), {"commands": 0})
+        self.assertEqual(decode(messages.ProcessEvent, {"data": "AP8=", "end": None}).data, b"\x00\xff")
+
+    def test_an_unknown_value_is_a_member_only_in_an_answer(self) -> None:
+        with self.assertRaises(ValueError):
+            Permission("nothing")
+        self.assertEqual(str(Permission.from_wire("PERMISSION_ASK")), "ask")
+
+    def test_every_message_can_be_made_of_nothing(self) -> None:
+        for name in messages.__all__:
+            kind = getattr(messages, name)
+            if dataclasses.is_dataclass(kind):
+                self.assertIsInstance(decode(kind, {}), kind)
+            self.assertTrue(inspect.getdoc(kind), name)
+
+    def test_durations_are_rounded_up(self) -> None:
+        self.assertEqual(
+            [seconds(each) for each in (None, 0, 0.1, timedelta(seconds=1.5), 3)], [0, 0, 1, 2, 3]
+        )
+
+    def test_a_result_has_both_streams(self) -> None:
+        result = ExecResult(stdout="a", exit_code=0, duration_ms=1500)
+        self.assertEqual((result.success, result.duration), (True, timedelta(seconds=1.5)))
+        self.assertIs(result.raise_on_error(), result)
+
+
+class Rules(TestCase):
+    def test_presets_can_be_extended_and_registered(self) -> None:
+        rules = extend_preset(
+            "agent-safe",
+            additions=[{"pattern": "src/**", "permission": "write"}],
+            overrides=[{"pattern": ".env", "permission": "read", "type": "file", "priority": "5"}],
+        )
+        self.assertEqual(rules[-2], PermissionRule("src/**", Permission.WRITE))
+        self.assertEqual(rules[-1], PermissionRule(".env", Permission.READ, PatternType.FILE, 1100))
+        self.addCleanup(PRESETS.pop, "mine")
+        register_preset("mine", [{"pattern": "**", "permission": "view"}])
+        self.assertIn("mine", list_presets())
+        self.assertEqual(rule_fields("mine", None, None)["permissions"], get_preset("mine"))
+        self.assertEqual(rule_fields("agent-safe", None, {"write": ["a"]})["preset"], "agent-safe")
+        with self.assertRaises(ValueError):
+            register_preset("mine", [])
+        with self.assertRaises(ValueError):
+            get_preset("none")
+        with self.assertRaises(ValueError):
+            rule_fields("mine", None, {"read": ["a"]})
+        with self.assertRaises(InvalidConfigurationError):
+            extend_preset("read-only", [{"pattern": "a", "permision": "read"}])
+
+
+class Settings(TestCase):
+    def test_the_address_comes_from_the_argument_or_the_environment(self) -> None:
+        with mock.patch.dict(os.environ, {"PADDOCK_URL": "https://host/base/", "PADDOCK_KEY": "k"}):
+            found = settings("localhost:9000")
+            self.assertEqual((found.endpoint, found.key), ("https://host:443/base", "k"))
+            self.assertEqual(settings("other:80", key="a").endpoint, "http://other:80")
+            self.assertEqual(settings("other", secure=True).endpoint, "https://other:443")
+            self.assertEqual(settings(url="http://[::1]:5").authority, "[::1]:5")
+        with mock.patch.dict(os.environ, clear=True):
+            self.assertEqual((settings().endpoint, settings().key), ("http://127.0.0.1:8080", None))
+        for wrong in ("ftp://a", "http://", "http://user:secret@a", "http://a?x=1"):
+            with self.assertRaises(InvalidConfigurationError):
+                settings(url=wrong)
+        with self.assertRaises(InvalidConfigurationError):
+            settings(key="a\r\nb")
+
+
+class Interface(TestCase):
+    def test_both_clients_have_the_same_documented_methods(self) -> None:
+        pairs = [(Sandbox, AsyncSandbox), (SandboxClient, AsyncSandboxClient)]
+        for synchronous, asynchronous in pairs:
+            public = {name for name in dir(synchronous) if not name.startswith("_")}
+            self.assertEqual(public, {name for name in dir(asynchronous) if not name.startswith("_")})
+            for name in public:
+                self.assertTrue(inspect.getdoc(getattr(synchronous, name)), f"{synchronous.__name__}.{name}")
+
+    def test_everything_public_is_documented(self) -> None:
+        for name in paddock_sandbox.__all__:
+            value = getattr(paddock_sandbox, name)
+            if inspect.isclass(value) or inspect.isfunction(value):
+                self.assertTrue(inspect.getdoc(value), name)

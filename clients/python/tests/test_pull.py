@@ -1,0 +1,61 @@
+"""Changes of a sandbox into a local directory, on a real server."""
+
+from __future__ import annotations
+
+import os
+
+from paddock_sandbox import ConflictError
+from support import PROJECT, ServerCase
+
+
+class Pulls(ServerCase):
+    def test_changes_are_applied_to_the_local_directory(self) -> None:
+        directory = self.directory()
+        self.sandbox.run(
+            "echo more >> src/app.txt; rm -r data; mkdir -p a/b; echo n > a/b/n; chmod 755 main.py; ln -s n a/b/l"
+        )
+        pulled = self.sandbox.pull(directory)
+        self.assertEqual((pulled.conflicts, dict(pulled.skipped)), ((), {}))
+        self.assertEqual(self.get(directory, "src/app.txt"), "one\ntwo\nmore\n")
+        self.assertEqual(self.get(directory, "a/b/l"), "n\n")
+        self.assertEqual(os.readlink(os.path.join(directory, "a/b/l")), "n")
+        self.assertTrue(os.access(os.path.join(directory, "main.py"), os.X_OK))
+        self.assertEqual(os.stat(os.path.join(directory, "main.py")).st_mode & 0o777, 0o755)
+        self.assertEqual(sorted(os.listdir(directory)), [".env", "a", "main.py", "src"])
+        again = self.sandbox.pull(directory)
+        self.assertEqual((again.applied, again.conflicts), ((), ()))
+
+    def test_local_edits_are_never_lost(self) -> None:
+        directory = self.directory({**PROJECT, "added.txt": "mine", "main.py": "print('mine')\n"})
+        self.put(directory, "data/blob.bin", "edited")
+        self.sandbox.run(
+            "echo theirs > added.txt; echo more >> src/app.txt; echo more >> main.py; rm -r data"
+        )
+        conflicts = ("added.txt", "data/blob.bin", "main.py")
+        with self.assertRaises(ConflictError) as caught:
+            self.sandbox.pull(directory, on_conflict="raise")
+        self.assertEqual(caught.exception.paths, conflicts)
+        self.assertEqual(self.get(directory, "src/app.txt"), "one\ntwo\n")
+        pulled = self.sandbox.pull(directory)
+        self.assertEqual(pulled.conflicts, conflicts)
+        self.assertEqual(pulled.applied, ("src/app.txt",))
+        self.assertEqual(self.get(directory, "added.txt"), "mine")
+        self.assertEqual(self.get(directory, "main.py"), "print('mine')\n")
+        self.assertEqual(self.get(directory, "data/blob.bin"), "edited")
+
+    def test_nothing_is_written_where_a_sandbox_must_not_write(self) -> None:
+        directory, outside = self.directory(), self.directory({"keep.txt": "kept"})
+        os.symlink(outside, os.path.join(directory, "link"))
+        self.sandbox.run(
+            "mkdir link; echo evil > link/keep.txt;"
+            "ln -s ../../etc out; ln -s /etc/passwd absolute; ln -s .git/hooks inside; mkfifo fifo"
+        )
+        self.sandbox.write_file(".git/hooks/pre-commit", "evil")
+        pulled = self.sandbox.pull(directory, git=True)
+        self.assertEqual(self.get(outside, "keep.txt"), "kept")
+        self.assertIn("link/keep.txt", pulled.conflicts)
+        self.assertFalse(os.path.exists(os.path.join(directory, ".git/hooks/pre-commit")))
+        refused = {".git/hooks/pre-commit", "out", "absolute", "inside"}
+        self.assertLessEqual(refused, set(pulled.skipped))
+        self.assertNotIn("out", os.listdir(directory))
+        self.assertIn(".git/hooks", self.sandbox.pull(directory).skipped)

@@ -1,0 +1,155 @@
+"""Commands, sessions and files of a sandbox on a real server."""
+
+from __future__ import annotations
+
+import io
+import os
+import tarfile
+
+from paddock_sandbox import (
+    CommandExecutionError,
+    CommandTimeoutError,
+    FileNotFoundError,
+    FileType,
+    NotFoundError,
+    PermissionDeniedError,
+    Sandbox,
+    SandboxNotFoundError,
+    SandboxNotRunningError,
+    SandboxStatus,
+    SessionClosedError,
+)
+from support import PROJECT, ServerCase
+
+
+class Commands(ServerCase):
+    def test_a_result_has_both_streams_and_the_exit_code(self) -> None:
+        result = self.sandbox.run("cat; echo error >&2; exit 3", stdin="input", env={"A": "1"})
+        self.assertEqual((result.stdout, result.stderr, result.exit_code), ("input", "error\n", 3))
+        self.assertEqual(result.output, "input\nerror\n")
+        self.assertFalse(result.success)
+        self.assertGreaterEqual(result.duration.total_seconds(), 0)
+        with self.assertRaises(CommandExecutionError) as caught:
+            result.raise_on_error()
+        self.assertEqual((caught.exception.exit_code, caught.exception.stderr), (3, "error\n"))
+
+    def test_a_list_is_a_program_with_arguments(self) -> None:
+        self.assertEqual(self.sandbox.run(["printf", "%s|", "a b", "$HOME"]).stdout, "a b|$HOME|")
+
+    def test_input_can_be_any_bytes(self) -> None:
+        self.assertEqual(self.sandbox.run("od -An -tx1", stdin=b"\x00\xff").stdout.split(), ["00", "ff"])
+
+    def test_a_timeout_has_the_output_so_far(self) -> None:
+        with self.assertRaises(CommandTimeoutError) as caught:
+            self.sandbox.run("echo begun; sleep 100", timeout=1)
+        self.assertEqual((caught.exception.stdout, caught.exception.timeout_seconds), ("begun\n", 1))
+        self.assertIsInstance(caught.exception, TimeoutError)
+
+    def test_output_is_given_as_it_is_written(self) -> None:
+        self.assertEqual(b"".join(self.sandbox.exec_stream("echo a; echo b >&2")), b"a\nb\n")
+        told = []
+        result = self.sandbox.run("echo a; echo b >&2; exit 2", on_stdout=told.append, on_stderr=told.append)
+        self.assertEqual(
+            (sorted(told), result.stdout, result.stderr, result.exit_code),
+            ([b"a\n", b"b\n"], "a\n", "b\n", 2),
+        )
+
+    def test_leaving_a_stream_ends_the_command(self) -> None:
+        for piece in self.sandbox.exec_stream("echo begun; exec sleep 1234"):
+            self.assertEqual(piece, b"begun\n")
+            break
+        self.eventually(
+            lambda: "1234" not in self.sandbox.run("cat /proc/[0-9]*/cmdline 2>&1 | tr '\\0' ' '").stdout
+        )
+
+    def test_a_session_keeps_its_state_until_its_shell_ends(self) -> None:
+        with self.sandbox.session(env={"A": "1"}) as session:
+            session.exec("cd src; B=2")
+            self.assertEqual(session.exec("pwd; echo $A$B").stdout, "/workspace/src\n12\n")
+            self.assertEqual(b"".join(session.exec_stream("echo $B")), b"2\n")
+            self.assertEqual(session.exec("exit 5").exit_code, 5)
+            with self.assertRaises(SessionClosedError):
+                session.exec("true")
+        with self.assertRaises(NotFoundError) as caught:
+            self.client.get_session(session.id)
+        self.assertEqual((caught.exception.resource, caught.exception.id), ("session", session.id))
+
+
+class Files(ServerCase):
+    def test_files_are_written_read_listed_moved_and_removed(self) -> None:
+        files = self.sandbox.files
+        files.write("/workspace/new/ä b.txt", "text", mode=0o755)
+        self.assertEqual(files.read_text("new/ä b.txt"), "text")
+        self.assertEqual(b"".join(files.stream("data/blob.bin")), PROJECT["data/blob.bin"])
+        found = files.stat("new/ä b.txt")
+        self.assertEqual((found.type, found.size, found.mode), (FileType.FILE, 4, 0o755))
+        files.move("new/ä b.txt", "new/c.txt")
+        files.mkdir("new/deep/er")
+        paths = [each.path for each in files.list("new", recursive=True)]
+        self.assertEqual(paths, ["new/c.txt", "new/deep", "new/deep/er"])
+        self.assertTrue(files.exists("new/c.txt"))
+        self.assertEqual(files.remove("new", recursive=True), 4)
+        with self.assertRaises(FileNotFoundError) as caught:
+            files.read("new/c.txt")
+        self.assertEqual((caught.exception.resource, caught.exception.file_path), ("file", "new/c.txt"))
+
+    def test_rules_hold_for_files_and_not_for_the_owner(self) -> None:
+        self.assertFalse(self.sandbox.files.exists(".env"))
+        with self.assertRaises(PermissionDeniedError) as caught:
+            self.sandbox.files.write(".env", "x")
+        self.assertEqual(caught.exception.path, ".env")
+        self.assertEqual(self.sandbox.read_file("/workspace/.env"), "SECRET=1\n")
+        self.assertEqual(self.sandbox.list_files("src"), ["src/app.txt"])
+        self.sandbox.write_file("notes.txt", "seen")
+        self.assertEqual(
+            self.sandbox.run("cat notes.txt; ls -A").stdout, "seendata\nmain.py\nnotes.txt\nsrc\n"
+        )
+
+    def test_large_content_is_streamed_from_a_file(self) -> None:
+        content = os.urandom(3_000_000)
+        self.sandbox.files.write("large", io.BytesIO(content))
+        self.assertEqual(self.sandbox.files.read("large"), content)
+
+    def test_archives_go_in_and_out(self) -> None:
+        archive = io.BytesIO(b"".join(self.sandbox.files.export_tar("src")))
+        with tarfile.open(fileobj=archive) as tar:
+            self.assertEqual([each.name.rstrip("/") for each in tar if each.isfile()], ["app.txt"])
+        archive.seek(0)
+        self.assertEqual(self.sandbox.files.import_tar(archive, "copy").files, 1)
+        self.assertEqual(self.sandbox.files.read_text("copy/app.txt"), "one\ntwo\n")
+
+
+class LifeCycle(ServerCase):
+    def test_what_a_context_manager_made_is_gone_at_its_end(self) -> None:
+        with Sandbox.from_codebase(self.sandbox.codebase_id, labels={"of": "test"}) as second:
+            self.assertEqual(second.status, SandboxStatus.RUNNING)
+            self.assertEqual(
+                [each.id for each in self.client.list_sandboxes(labels={"of": "test"})], [second.id]
+            )
+        with self.assertRaises(SandboxNotFoundError) as caught:
+            self.client.get_sandbox(second.id)
+        self.assertEqual(caught.exception.sandbox_id, second.id)
+
+    def test_a_connected_sandbox_stays(self) -> None:
+        with Sandbox.connect(self.sandbox.id) as same:
+            self.assertEqual(same.run("echo same").stdout, "same\n")
+        self.assertEqual(self.sandbox.refresh().status, SandboxStatus.RUNNING)
+
+    def test_stop_and_start(self) -> None:
+        self.assertEqual(self.sandbox.stop().status, SandboxStatus.STOPPED)
+        with self.assertRaises(SandboxNotRunningError) as caught:
+            self.sandbox.run("true")
+        self.assertEqual(caught.exception.sandbox_id, self.sandbox.id)
+        self.sandbox.start()
+        self.assertTrue(self.sandbox.run("true").success)
+
+    def test_nothing_is_left_of_a_creation_that_fails(self) -> None:
+        before = len(self.client.list_codebases())
+        with self.assertRaises(ValueError):
+            Sandbox.from_local(self.directory(), permissions=[{"pattern": "", "permission": "read"}])
+        self.assertEqual(len(self.client.list_codebases()), before)
+
+    def test_an_update_is_a_merge_patch(self) -> None:
+        self.client.update_sandbox(self.sandbox.id, labels={"a": "1", "b": "2"}, workdir="src")
+        changed = self.client.update_sandbox(self.sandbox.id, labels={"a": None}, workdir=None)
+        self.assertEqual((dict(changed.labels), changed.workdir), ({"b": "2"}, ""))

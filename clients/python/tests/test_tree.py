@@ -1,0 +1,121 @@
+"""What of a directory is uploaded."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import tarfile
+from typing import Dict, List
+
+from paddock_sandbox import UploadError, count_files, walk_directory
+from paddock_sandbox._tree import Selection, archive_of, files_of
+from support import TestCase
+
+REPOSITORY = {
+    "main.py": "1",
+    "dist/out.js": "2",
+    "src/deep/a.log": "3",
+    "src/.gitignore": "*.log\n!keep.log\n",
+    "src/keep.log": "4",
+    ".gitignore": "/dist/\n",
+}
+
+
+class Tree(TestCase):
+    def repository(self, files: Dict[str, str] = REPOSITORY) -> str:
+        directory = self.directory(dict(files))
+        subprocess.run(["git", "init", "-q", directory], check=True)
+        self.put(directory, ".git/hooks/pre-commit", "hook")
+        self.put(directory, ".git/modules/hooks/HEAD", "ref")
+        self.put(directory, ".git/modules/hooks/hooks/x", "hook")
+        self.put(directory, ".git/refs/heads/hooks/x", "ref")
+        return directory
+
+    def members(self, directory: str, selection: Selection = Selection()) -> List[tarfile.TarInfo]:
+        with tarfile.open(fileobj=io.BytesIO(b"".join(archive_of(directory, selection)))) as tar:
+            return tar.getmembers()
+
+    def names(self, directory: str, selection: Selection = Selection()) -> List[str]:
+        return [each.name for each in self.members(directory, selection) if not each.isdir()]
+
+    def test_hooks_are_not_sent_by_default(self) -> None:
+        directory = self.repository()
+        names = self.names(directory)
+        self.assertIn(".git/HEAD", names)
+        self.assertIn(".git/modules/hooks/HEAD", names)
+        self.assertIn(".git/refs/heads/hooks/x", names)
+        self.assertEqual(
+            [each for each in names if each.startswith((".git/hooks", ".git/modules/hooks/hooks"))], []
+        )
+        self.assertIn(".git/hooks/pre-commit", self.names(directory, Selection(hooks=True)))
+        self.assertEqual(
+            [each for each in self.names(directory, Selection(git=False)) if ".git/" in each], []
+        )
+
+    def test_git_itself_says_what_it_ignores(self) -> None:
+        directory = self.repository()
+        self.put(directory, "nested/inner.txt", "5")
+        subprocess.run(["git", "init", "-q", os.path.join(directory, "nested")], check=True)
+        names = self.names(directory, Selection(gitignore=True, git=False))
+        self.assertEqual(
+            names, [".gitignore", "main.py", "nested/inner.txt", "src/.gitignore", "src/keep.log"]
+        )
+        with self.assertRaises(UploadError):
+            list(files_of(self.directory(), Selection(gitignore=True)))
+
+    def test_patterns_are_lines_of_a_gitignore(self) -> None:
+        files = {
+            name: ""
+            for name in [
+                "a.log",
+                "b/a.log",
+                "b/c/d.txt",
+                "build/x",
+                "b/build/x",
+                "docs/1.md",
+                "docs/i/1.md",
+                "x[1]",
+            ]
+        }
+        directory = self.directory(files)
+        left = {
+            "*.log": ["b/build/x", "b/c/d.txt", "build/x", "docs/1.md", "docs/i/1.md", "x[1]"],
+            "/build": ["a.log", "b/a.log", "b/build/x", "b/c/d.txt", "docs/1.md", "docs/i/1.md", "x[1]"],
+            "build/": ["a.log", "b/a.log", "b/c/d.txt", "docs/1.md", "docs/i/1.md", "x[1]"],
+            "docs/*.md": ["a.log", "b/a.log", "b/build/x", "b/c/d.txt", "build/x", "docs/i/1.md", "x[1]"],
+            "docs/**/*.md": ["a.log", "b/a.log", "b/build/x", "b/c/d.txt", "build/x", "x[1]"],
+            "b/**": ["a.log", "build/x", "docs/1.md", "docs/i/1.md", "x[1]"],
+            "?.[!m]og": ["b/build/x", "b/c/d.txt", "build/x", "docs/1.md", "docs/i/1.md", "x[1]"],
+        }
+        for pattern, expected in left.items():
+            with self.subTest(pattern):
+                self.assertEqual(self.names(directory, Selection((pattern,))), expected)
+        self.assertEqual(
+            [path for path, _ in walk_directory(directory, ["b/**", "docs"])], ["a.log", "build/x", "x[1]"]
+        )
+        self.assertEqual(count_files(directory), (8, 0))
+
+    def test_an_archive_has_modes_times_links_and_any_name(self) -> None:
+        directory = self.directory({"run.sh": "x" * 600_000, "ä" * 90: "long"})
+        os.chmod(os.path.join(directory, "run.sh"), 0o4755)
+        os.utime(os.path.join(directory, "run.sh"), (1, 1_000_000_000))
+        os.symlink("../outside", os.path.join(directory, "link"))
+        os.mkdir(os.path.join(directory, "empty"))
+        os.mkfifo(os.path.join(directory, "fifo"))
+        with open(os.path.join(os.fsencode(directory), b"\xff"), "w"):
+            pass
+        found = {each.name: each for each in self.members(directory)}
+        self.assertEqual(set(found), {"run.sh", "ä" * 90, "link", "empty", os.fsdecode(b"\xff")})
+        run = found["run.sh"]
+        self.assertEqual((run.mode, run.mtime, run.size, run.uid), (0o755, 1_000_000_000, 600_000, 0))
+        self.assertEqual(
+            (found["link"].issym(), found["link"].linkname, found["empty"].isdir()),
+            (True, "../outside", True),
+        )
+
+    def test_what_cannot_be_read_is_an_error_with_its_path(self) -> None:
+        with self.assertRaises(UploadError):
+            list(files_of("/nowhere", Selection()))
+        with self.assertRaises(UploadError):
+            list(files_of(self.directory(), Selection(("!a",))))

@@ -1,0 +1,97 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Server, State } from '../contract/server.ts';
+
+const PACKAGE = resolve(import.meta.dirname, '../../clients/python');
+// The system's own, which scripts/setup.sh installs.
+const PYTHON = '/usr/bin/python3';
+
+let state: State;
+let server: Server;
+let directory: string;
+let installed: string;
+
+async function python(args: string[], more: Record<string, string> = {}): Promise<{ stdout: string; stderr: string }> {
+  const env = { PATH: process.env.PATH, PYTHONPATH: installed, PYTHONDONTWRITEBYTECODE: '1', ...more };
+  return promisify(execFile)(PYTHON, args, { cwd: directory, env, maxBuffer: 2 ** 24 });
+}
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'paddock-python-'));
+  installed = join(directory, 'installed');
+  const { stdout } = await python([join(PACKAGE, 'build_backend.py'), directory]);
+  // Debian's python3 alone has neither pip nor venv: a wheel without scripts is installed by unpacking it.
+  await python(['-m', 'zipfile', '-e', stdout.trim(), installed]);
+  state = await State.create();
+  server = await Server.start(state);
+});
+
+afterAll(async () => {
+  await server?.stop();
+  await state?.remove();
+  await rm(directory, { recursive: true, force: true });
+});
+
+describe('the Python client', () => {
+  it('passes its own tests from an installed wheel, against the built server', async () => {
+    const env = { PADDOCK_URL: `http://${server.httpAddress}`, PADDOCK_PYTHON: PACKAGE };
+    const { stderr } = await python(['-W', 'error', '-m', 'unittest', 'discover', '-s', join(PACKAGE, 'tests')], env);
+    expect(stderr).toMatch(/Ran \d\d+ tests in [\d.]+s\n\nOK\n$/);
+  });
+
+  it('has a method for every operation', async () => {
+    const script = `
+import glob, re, sys
+from paddock_sandbox._routes import ROUTES
+text = ''.join(open(path).read() for path in glob.glob(sys.argv[1] + '/paddock_sandbox/_sync/*.py'))
+print(sorted(name for name in ROUTES if f'"{name}"' not in text))`;
+    // Other forms of operations that are called: HEAD and multipart.
+    const unused = "['DownloadFileHead', 'ReadFileHead', 'UploadFile']\n";
+    expect((await python(['-c', script, installed])).stdout).toBe(unused);
+  });
+
+  it('is installed as its wheel says', async () => {
+    const script = `
+import base64, csv, glob, hashlib, sys
+(info,) = glob.glob(sys.argv[1] + '/*.dist-info')
+listed = set()
+for path, digest, size in csv.reader(open(info + '/RECORD')):
+    listed.add(path)
+    if path.endswith('RECORD'): continue
+    content = open(sys.argv[1] + '/' + path, 'rb').read()
+    found = 'sha256=' + base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b'=').decode()
+    assert (found, str(len(content))) == (digest, size), path
+present = {path[len(sys.argv[1]) + 1:] for path in glob.glob(sys.argv[1] + '/**/*.*', recursive=True)}
+assert present <= listed | {info[len(sys.argv[1]) + 1:]}, present - listed
+from importlib.metadata import metadata, version
+import paddock_sandbox
+assert version('paddock-sandbox') == paddock_sandbox.__version__
+assert metadata('paddock-sandbox')['License'] == 'MIT'
+print(open(paddock_sandbox.__path__[0] + '/py.typed').read() + 'complete')`;
+    expect((await python(['-c', script, installed])).stdout).toBe('complete\n');
+  });
+
+  it('is small files of Python 3.9', async () => {
+    const script = `
+import ast, glob, sys
+for path in sorted(glob.glob(sys.argv[1] + '/**/*.py', recursive=True)):
+    text = open(path, encoding='utf-8').read()
+    tree = ast.parse(text, path, feature_version=(3, 9))
+    compile(tree, path, 'exec')
+    lines = text.splitlines()
+    for number, line in enumerate(lines, 1):
+        if len(line) > 120: print(f'{path}:{number}: {len(line)} characters')
+    if path.endswith('/messages.py'): continue
+    if len(lines) > 300: print(f'{path}: {len(lines)} lines')
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            documented = isinstance(node.body[0], ast.Expr)
+            begin = node.body[0].end_lineno if documented else node.lineno
+            if node.end_lineno - begin > 60: print(f'{path}:{node.lineno}: {node.end_lineno - begin} lines')`;
+    expect((await python(['-W', 'error', '-c', script, PACKAGE])).stdout).toBe('');
+  });
+});
