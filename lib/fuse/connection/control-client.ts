@@ -1,5 +1,7 @@
 import { writeSync } from 'node:fs';
+import { deserialize } from 'node:v8';
 import type { MessagePort } from 'node:worker_threads';
+import { Breaks } from '../../breaks.ts';
 import { ServiceError } from '../../errors.ts';
 import { encodeRetrieveNothing } from '../protocol/notifications.ts';
 import { CONTROL_NODEID } from '../session/control-node.ts';
@@ -29,8 +31,8 @@ export class ControlClient {
   readonly #calls = new Map<number, Call>();
   /** Successful answers whose notification batch is not written yet, oldest first. */
   readonly #held: Answer[] = [];
-  /** Partial results of calls without an answer yet, by call id. */
-  readonly #parts = new Map<number, unknown[]>();
+  /** Encoded partial results of calls without an answer yet, by call id. */
+  readonly #parts = new Map<number, Uint8Array[]>();
   readonly #longArguments: LongArguments;
   #nextId = 1;
   #writtenBatch = 0;
@@ -51,7 +53,8 @@ export class ControlClient {
   /**
    * Runs an operation of the file system in the request worker. Arguments and result cross by structured clone. Rejects
    * with the error that the operation threw (`ControlledFileSystem.toError`), or with UNAVAILABLE after `close`. A call
-   * with partial results resolves with an array: the partial results in order, then the answer. A call with a list of more
+   * with partial results resolves with an array, the partial results in order, then the answer, possibly after calls that were
+   * answered later. A call with a list of more
    * than some hundred items begins after its lists were sent; calls made meanwhile begin before it.
    */
   call(operation: string, ...args: readonly unknown[]): Promise<unknown> {
@@ -104,10 +107,10 @@ export class ControlClient {
   }
 
   /** Receives a partial result of a call. */
-  onPart(id: number, value: unknown): void {
+  onPart(id: number, encoded: Uint8Array): void {
     const parts = this.#parts.get(id);
-    if (parts === undefined) this.#parts.set(id, [value]);
-    else parts.push(value);
+    if (parts === undefined) this.#parts.set(id, [encoded]);
+    else parts.push(encoded);
   }
 
   /** Receives the answer to a call. */
@@ -142,7 +145,7 @@ export class ControlClient {
       const answer = this.#held.shift() as Answer;
       const parts = this.#parts.get(answer.id);
       this.#parts.delete(answer.id);
-      this.#remove(answer.id)?.resolve(parts === undefined ? answer.value : [...parts, answer.value]);
+      this.#remove(answer.id)?.resolve(parts === undefined ? answer.value : withParts(parts, answer.value));
     }
   }
 
@@ -155,4 +158,20 @@ export class ControlClient {
 
 function unavailable(reason: string): ServiceError {
   return new ServiceError('UNAVAILABLE', `the workspace file system is not available: ${reason}`);
+}
+
+/**
+ * Decodes partial results, and lets other events be handled in between: a port delivers all messages that it has in one
+ * step, and as values those of 100,000 items would be decoded in it.
+ */
+async function withParts(parts: readonly Uint8Array[], last: unknown): Promise<unknown[]> {
+  const breaks = new Breaks();
+  const values: unknown[] = [];
+  for (const encoded of parts) {
+    values.push(deserialize(encoded));
+    const due = breaks.due();
+    if (due !== undefined) await due;
+  }
+  values.push(last);
+  return values;
 }

@@ -1,3 +1,4 @@
+import { serialize } from 'node:v8';
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { Postponed } from '../filesystem.ts';
 import { encodeRetrieveNothing } from '../protocol/notifications.ts';
@@ -133,7 +134,7 @@ export class ControlOperations {
     } else if ('steps' in answer) {
       this.#tasks.begin({
         steps: answer.steps,
-        part: (value) => this.post({ kind: 'part', id, value }),
+        part: (value) => this.post({ kind: 'part', id, encoded: serialize(value) }),
         done: (value) => this.#reply(id, { value }),
         failed: (thrown) => {
           if (thrown instanceof Postponed) this.#postponed.add(thrown.cause, request);

@@ -67,8 +67,8 @@ export type WorkerMessage =
   | { kind: 'ready'; minor: number }
   /** The answer to a call. Valid when all notifications up to `batch` are written. */
   | { kind: 'answer'; id: number; value?: unknown; error?: ControlError; batch: number }
-  /** A partial result; the answer with the rest follows. */
-  | { kind: 'part'; id: number; value: unknown }
+  /** A partial result, encoded by node:v8; the answer with the rest follows. */
+  | { kind: 'part'; id: number; encoded: Uint8Array }
   /** From `FileSystemHost.emit`. */
   | { kind: 'event'; event: unknown }
   | { kind: 'defect'; operation: number; error: ControlError }

@@ -162,7 +162,7 @@ export class Threads {
         this.control.onAnswer(message);
         break;
       case 'part':
-        this.control.onPart(message.id, message.value);
+        this.control.onPart(message.id, message.encoded);
         break;
       case 'event':
         this.#options.onEvent(message.event);

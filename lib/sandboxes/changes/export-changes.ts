@@ -72,7 +72,7 @@ export async function exportChanges(
     const reader = new HostFileReader(OPEN_DIRECTORIES);
     try {
       const small = (inodes: readonly number[]) => withWorkspace(id, context, (mount) => mount.contents(id, inodes));
-      const contents = new PresentContents(changes, small, reader);
+      const contents = await PresentContents.make(changes, small, reader);
       yield* made.make(changes, contents, (path) => ({ file: { root, path }, reader }));
     } finally {
       await reader.close();

@@ -1,4 +1,5 @@
 import type { HostFileReader } from '../../host-tree/host-file.ts';
+import { filtered, forEach } from '../../long-lists.ts';
 import type { WorkspaceChange } from '../../workspaces/workspaces.ts';
 import { changed, hostFile } from './host-file.ts';
 import { batchesOf, isSmall, smallContents } from './small-contents.ts';
@@ -11,16 +12,22 @@ export class PresentContents {
   readonly #batches = new Map<WorkspaceChange, WorkspaceChange[]>();
   #read: { batch: WorkspaceChange[]; contents: Map<WorkspaceChange, Uint8Array> } | undefined;
 
+  private constructor(contents: ReturnType<typeof smallContents>, reader: HostFileReader) {
+    this.#reader = reader;
+    this.#contents = contents;
+  }
+
   /** `reader`: must stay open while contents are read. */
-  constructor(
+  static async make(
     changes: readonly WorkspaceChange[],
     contents: Parameters<typeof smallContents>[0],
     reader: HostFileReader,
-  ) {
-    this.#reader = reader;
-    this.#contents = smallContents(contents);
-    for (const batch of batchesOf(changes.filter(isSmall)))
-      for (const change of batch) this.#batches.set(change, batch);
+  ): Promise<PresentContents> {
+    const made = new PresentContents(smallContents(contents), reader);
+    await forEach(batchesOf(await filtered(changes, isSmall)), (batch) => {
+      for (const change of batch) made.#batches.set(change, batch);
+    });
+    return made;
   }
 
   /** The content of a file; ABORTED if its size has changed. */

@@ -1,4 +1,5 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
+import { serialize } from 'node:v8';
 import { MessageChannel } from 'node:worker_threads';
 import { afterAll, afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { ControlClient } from '../../../lib/fuse/connection/control-client.ts';
@@ -56,4 +57,24 @@ it('the control client sends nothing of a list after its close', async () => {
   const written = write.mock.calls.length;
   await expect(called).rejects.toThrow('it was closed');
   expect(write.mock.calls.length).toBe(written);
+});
+
+it('the control client decodes partial results in several steps, in order', async () => {
+  const called = client.call('changes');
+  const id = 1;
+  const parts = Array.from({ length: 100 }, (_, part) =>
+    Array.from({ length: 1000 }, (_, n) => ({ path: `${part}/${n}` })),
+  );
+  for (const part of parts) client.onPart(id, serialize(part));
+  client.onAnswer({ kind: 'answer', id, value: ['last'], batch: 0 });
+  let turns = 0;
+  let ended = false;
+  const count = () => {
+    turns++;
+    if (!ended) setImmediate(count);
+  };
+  setImmediate(count);
+  expect(await called).toEqual([...parts, ['last']]);
+  ended = true;
+  expect(turns).toBeGreaterThan(0);
 });
