@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import ssl
 import struct
 import threading
 from typing import Any, Dict, List, Optional
@@ -35,17 +36,18 @@ def error(
 class FakeServer:
     """Answers the requests in the order of `answers`, and keeps what it was asked. Use it as a context manager."""
 
-    def __init__(self, *answers: Answer, read_body: bool = True) -> None:
+    def __init__(self, *answers: Answer, read_body: bool = True, tls: Optional[ssl.SSLContext] = None) -> None:
         self._answers = list(answers)
         self._read_body = read_body
         self._listener = socket.create_server(("127.0.0.1", 0))
+        self._tls = tls
         self.requests: List[Dict[str, Any]] = []
         self._threads = [threading.Thread(target=self._accept)]
         self._threads[0].start()
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        return f"http{'s' if self._tls else ''}://127.0.0.1:{self._listener.getsockname()[1]}"
 
     def __enter__(self) -> "FakeServer":
         return self
@@ -68,6 +70,12 @@ class FakeServer:
             thread.start()
 
     def _serve(self, connection: socket.socket) -> None:
+        if self._tls is not None:
+            try:
+                connection = self._tls.wrap_socket(connection, server_side=True)
+            except OSError:
+                connection.close()
+                return
         with connection, connection.makefile("rb") as file:
             try:
                 while self._answers and self._next(connection, file):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import inspect
 import itertools
+import ssl
+import subprocess
 from typing import Any, Callable
 from unittest import mock
 
@@ -218,6 +220,28 @@ class Connections(Retries):
                 client.health()
 
         self.each_client(lambda: FakeServer(SILENT), check, attempts=1, timeout=0.2)
+
+    def test_an_upload_can_be_the_first_request_over_tls(self) -> None:
+        directory = self.directory({})
+        key, certificate = f"{directory}/key.pem", f"{directory}/certificate.pem"
+        make = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+        names = ["-subj", "/CN=test", "-addext", "subjectAltName=IP:127.0.0.1"]
+        subprocess.run([*make, "-keyout", key, "-out", certificate, *names], check=True, capture_output=True)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, key)
+
+        def check(client: Any, fake: FakeServer) -> None:
+            # More than the buffers of both ends hold: the server's tickets arrive before the last piece.
+            pieces = itertools.repeat(b"x" * 65536, 320)
+            self.assertEqual(client.upload_file("cb_1", "a", pieces).size, 1)
+            self.assertEqual(len(fake.requests[0]["body"]), 320 * 65536)
+            self.assertTrue(client.health())
+
+        answers = [answer(200, {"size": 1}), answer(200, {})]
+        self.each_client(lambda: FakeServer(*answers, tls=context), check, ca_file=certificate, timeout=10)
+        with FakeServer(tls=context) as fake, SandboxClient(url=fake.url, attempts=1) as client:
+            with self.assertRaises(NotConnectedError):
+                client.health()
 
     def test_the_key_is_sent_and_not_shown(self) -> None:
         def check(client: Any, fake: FakeServer) -> None:

@@ -180,10 +180,13 @@ class Transport:
 
 
 def _until_answered(pieces: Iterator[bytes], connection: http.client.HTTPConnection) -> Iterator[bytes]:
+    # What can be read of TLS need not be an answer: the server sends tickets for later connections. An early answer is
+    # seen there when the server closes the connection.
+    plain = not isinstance(connection.sock, ssl.SSLSocket)
     for piece in pieces:
         if piece:
             yield piece
-        if _readable(connection.sock):
+        if plain and _readable(connection.sock):
             raise _EarlyAnswer
 
 
