@@ -173,7 +173,7 @@ class Pull:
         try:
             with open(descriptor, "wb") as file:
                 shutil.copyfileobj(content, file)
-                os.fchmod(file.fileno(), member.mode & 0o777)
+            os.chmod(temporary, member.mode & 0o777)
             os.replace(temporary, full)
         except BaseException:
             os.unlink(temporary)

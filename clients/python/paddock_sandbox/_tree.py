@@ -102,7 +102,9 @@ def _member(directory: str, path: str) -> Iterator[bytes]:
 
 
 def _file(full: str, path: str) -> Iterator[bytes]:
-    descriptor = os.open(full, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    # Windows has O_BINARY instead of the other two.
+    flags = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
+    descriptor = os.open(full, os.O_RDONLY | flags)
     with open(descriptor, "rb") as file:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
