@@ -5,17 +5,15 @@
  */
 import { randomUUID } from 'node:crypto';
 import { chmodSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { settings } from './demo/machine.mjs';
-import { buildPackages, checkOut, filesOf, isCode } from './demo/project.mjs';
+import { archive, buildPackages, checkOut, filesOf, isCode } from './demo/project.mjs';
 import { Report } from './demo/report.mjs';
 import { reviewAndCommit } from './demo/review.mjs';
 import { mountsBelow, Service } from './demo/service.mjs';
 
 const ROOT = resolve(import.meta.dirname, '..');
-const PARALLEL_UPLOADS = 8;
 const SECRET = randomUUID();
 
 const RULES = [
@@ -82,25 +80,19 @@ async function setUp() {
   });
   await report.step('upload', async () => {
     const packages = buildPackages(ROOT).flatMap((path) => [...filesOf(join(ROOT, path), path)]);
-    const files = [...filesOf(project), ...packages.filter(isCode)];
-    await uploadAll(codebase.id, files);
+    const trees = [
+      { root: project, paths: [...filesOf(project)] },
+      { root: ROOT, paths: packages.filter(isCode) },
+    ];
+    const sent = trees.flatMap(({ paths }) => paths).length;
+    await service.importFiles(codebase.id, archive(trees, directory));
     const { file_count, total_size } = await service.call('GET', `/v1/codebases/${codebase.id}`);
-    report.check(`the codebase counts ${files.length} files`, file_count === files.length, `${file_count}`);
+    report.check(`the codebase counts ${sent} files`, file_count === sent, `${file_count}`);
     return {
       text: `${file_count} files, ${(total_size / 1e6).toFixed(1)} MB: includes .git and the packages that its build needs`,
     };
   });
   return { codebase, checkout: { project, git } };
-}
-
-async function uploadAll(codebaseId, files) {
-  const agent = new Agent({ keepAlive: true, maxSockets: PARALLEL_UPLOADS });
-  const queue = files[Symbol.iterator]();
-  const worker = async () => {
-    for (const file of queue) await service.upload(codebaseId, file, agent);
-  };
-  await Promise.all(Array.from({ length: PARALLEL_UPLOADS }, worker));
-  agent.destroy();
 }
 
 function createSandbox(codebase) {

@@ -1,15 +1,6 @@
 /** The input of the demo: this repository as in git, and the packages that its build needs. */
-import { execFileSync } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Never part of a project's own files. */
@@ -66,17 +57,26 @@ export function buildPackages(root) {
 }
 
 /** Whether the build reads the file: excludes types, source maps and documents. */
-export function isCode({ path }) {
+export function isCode(path) {
   return /\.(c?js|mjs|json|proto|node)$|\/bin\/[^/]+$/.test(path);
 }
 
-/** Every regular file below `directory`, as {path, file, mode}; `path` is relative, below `prefix`. */
+/** The path of every regular file below `directory`, relative, below `prefix`. */
 export function* filesOf(directory, prefix = '') {
   for (const entry of readdirSync(directory, { withFileTypes: true })) {
-    const file = join(directory, entry.name);
     const path = prefix === '' ? entry.name : `${prefix}/${entry.name}`;
     // Packages nested in a package have their own entries in the lock file.
-    if (entry.isDirectory() && entry.name !== 'node_modules') yield* filesOf(file, path);
-    else if (entry.isFile()) yield { path, file, mode: statSync(file).mode & 0o777 };
+    if (entry.isDirectory() && entry.name !== 'node_modules') yield* filesOf(join(directory, entry.name), path);
+    else if (entry.isFile()) yield path;
   }
+}
+
+/** An archive of files of several trees, as {root, paths}. `directory`: for the lists of the paths. */
+export function archive(trees, directory) {
+  const places = trees.flatMap(({ root, paths }, index) => {
+    const list = join(directory, `files-${index}`);
+    writeFileSync(list, paths.map((path) => `${path}\0`).join(''));
+    return ['-C', root, '-T', list];
+  });
+  return spawn('tar', ['-c', '--no-recursion', '--null', ...places], { stdio: ['ignore', 'pipe', 'inherit'] }).stdout;
 }

@@ -1,7 +1,7 @@
 /** The built server as a process of its own, and calls over both of its protocols. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createReadStream, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -72,12 +72,13 @@ export class Service {
     });
   }
 
-  async upload(codebaseId, { path, file, mode }, agent) {
-    const target = `/v1/codebases/${codebaseId}/files/${path.split('/').map(encodeURIComponent).join('/')}?mode=${mode.toString(8)}`;
-    const outgoing = request({ ...this.#http, method: 'PUT', path: target, agent });
-    const [[answer]] = await Promise.all([once(outgoing, 'response'), pipeline(createReadStream(file), outgoing)]);
+  /** `archive`: a stream of a tar. */
+  async importFiles(codebaseId, archive) {
+    const path = `/v1/codebases/${codebaseId}/files?format=tar&mode=replace`;
+    const outgoing = request({ ...this.#http, method: 'PUT', path });
+    const [[answer]] = await Promise.all([once(outgoing, 'response'), pipeline(archive, outgoing)]);
     const body = Buffer.concat(await answer.toArray()).toString();
-    if (answer.statusCode !== 200) throw new Error(`upload of ${path}: ${body}`);
+    if (answer.statusCode !== 200) throw new Error(`import: ${body}`);
   }
 
   execOverGrpc(message) {
