@@ -13,7 +13,7 @@ export const FILES: Readonly<Record<string, string>> = {
     '{"name": "sums", "type": "module", "scripts": {"test": "vitest run", "types": "tsc --noEmit", "hello": "node src/hello.js"}}\n',
   'package-lock.json': '{"name": "sums", "lockfileVersion": 3, "packages": {}}\n',
   'tsconfig.json':
-    '{"compilerOptions": {"strict": true, "module": "esnext", "moduleResolution": "bundler", "target": "es2022", "types": [], "skipLibCheck": true, "allowImportingTsExtensions": true, "noEmit": true}, "include": ["src"]}\n',
+    '{"compilerOptions": {"strict": true, "module": "esnext", "moduleResolution": "bundler", "target": "es2022", "lib": ["es2022"], "types": [], "skipLibCheck": true, "allowImportingTsExtensions": true, "noEmit": true}, "include": ["src"], "exclude": ["src/*.test.ts"]}\n',
   'src/add.ts': 'export const add = (a: number, b: number): number => a + b;\n',
   'src/hello.js': "console.log('hello from node');\n",
   'src/add.test.ts': [
