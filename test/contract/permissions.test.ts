@@ -80,14 +80,18 @@ const ruleSets: { name: string; rules: PermissionRule[]; files: string[] }[] = [
   },
 ];
 
-const matching: Case[] = ruleSets.map(({ name, rules, files }) => ({
-  name,
+/** In one sandbox: to create one takes longer than all the rest. */
+const matching: Case = {
+  name: 'match paths as documented, at once after they replaced others',
   async run(scene) {
-    const sandbox = await scene.sandboxOn(TREE, rules);
-    const found = (await scene.output(sandbox, readable)).trim();
-    expect(found === '' ? [] : found.split('\n').map((line) => line.slice(2))).toEqual(files);
+    const { id } = await scene.sandboxOn(TREE, []);
+    for (const { name, rules, files } of ruleSets) {
+      const sandbox = await scene.client.call('UpdatePermissions', { sandbox_id: id, permissions: rules });
+      const found = (await scene.output(sandbox, readable)).split('\n').filter(Boolean);
+      expect({ name, found }).toEqual({ name, found: files.map((file) => `./${file}`) });
+    }
   },
-}));
+};
 
 const directories: Case[] = [
   {
@@ -256,5 +260,5 @@ const around: Case[] = [
 
 contract(
   'permission rules',
-  [...matching, ...directories, ...around].map((each): Case => ({ ...each, needs: ['commands'] })),
+  [matching, ...directories, ...around].map((each): Case => ({ ...each, needs: ['commands'] })),
 );

@@ -33,7 +33,7 @@ export class Scene {
   async codebase(files: Record<string, Content> = {}, owner_id = this.owner): Promise<Codebase> {
     const { id } = await this.client.call('CreateCodebase', { name: 'a codebase', owner_id });
     this.#codebases.push(id);
-    for (const [path, content] of Object.entries(files)) await this.client.upload(id, path, content);
+    await Promise.all(Object.entries(files).map(([path, content]) => this.client.upload(id, path, content)));
     return this.client.call('GetCodebase', { codebase_id: id });
   }
 
@@ -74,10 +74,10 @@ export class Scene {
   }
 
   async close(): Promise<void> {
-    for (const sandbox_id of this.#sandboxes) {
-      await quietly(this.client.call('DestroySandbox', { sandbox_id, discard: true }));
-    }
-    for (const codebase_id of this.#codebases) await quietly(this.client.call('DeleteCodebase', { codebase_id }));
+    const destroy = (sandbox_id: string) => quietly(this.client.call('DestroySandbox', { sandbox_id, discard: true }));
+    await Promise.all(this.#sandboxes.map(destroy));
+    const remove = (codebase_id: string) => quietly(this.client.call('DeleteCodebase', { codebase_id }));
+    await Promise.all(this.#codebases.map(remove));
     this.rest.close();
     this.grpc.close();
   }
