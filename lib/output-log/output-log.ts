@@ -160,7 +160,7 @@ export class OutputLog {
       if (!collector.empty) break;
       collector.skip(Math.min(this.#afterGap(collector.next), wanted));
     }
-    this.#readers.read(offset, collector.next);
+    this.#readers.read(offset, collector.next, this.#next);
     return collector.result();
   }
 
@@ -239,11 +239,11 @@ export class OutputLog {
 
   /**
    * Lets readers take what the batch displaces, so that one that keeps pace gets all output. A reader that is too slow,
-   * or has left, hardly slows the process: it is waited for a moment with each part, and not without its next read.
+   * or has left, hardly slows the process: it is waited for a moment with each of a few parts.
    */
   #waitForReaders(batch: Batch): Promise<void> | undefined {
     const { bytes, end } = this.#segments.displacedBy(batch.length);
-    return bytes === 0 || this.#removed ? undefined : this.#readers.passed(end, bytes / PACE);
+    return bytes === 0 || this.#removed ? undefined : this.#readers.dropped(end, bytes / PACE);
   }
 
   /** Lets readers take the oldest output in memory, so that those that keep pace are not served from the disk. */

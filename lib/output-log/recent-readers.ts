@@ -1,26 +1,35 @@
 /** Milliseconds after a read in which its reader is expected to go on. */
 const RECENT_MS = 1000;
 const MAX_READERS = 16;
+/** Times in a row that output was dropped before a reader had it. It is then too slow, and not waited for. */
+const TOO_LATE = 8;
+
+interface Reader {
+  next: number;
+  at: number;
+  late: number;
+}
 
 /**
- * Where readers of a log are. A reader is known by its last read: the next one starts where that ended. One that left,
- * or is slow, counts for RECENT_MS after its last read.
+ * Where readers of a log are. A reader is known by its last read: the next one starts where that ended. One that left
+ * counts for RECENT_MS after its last read. One that is too slow counts again once it has reached the end of the log.
  */
 export class RecentReaders {
   readonly #now: () => number;
-  #readers: { next: number; at: number }[] = [];
+  #readers: Reader[] = [];
   #moved: (() => void) | undefined;
 
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 
-  /** A read of the output between two offsets has ended. */
-  read(from: number, next: number): void {
+  /** A read of the output between two offsets has ended. `end`: that of the log. */
+  read(from: number, next: number, end: number = Number.POSITIVE_INFINITY): void {
     const others = this.#readers.filter((reader) => reader.next !== from);
     // Of several readers at the same place, one moved.
-    const rest = this.#readers.filter((reader) => reader.next === from).slice(1);
-    this.#readers = [...others, ...rest, { next, at: this.#now() }].slice(-MAX_READERS);
+    const [moved, ...rest] = this.#readers.filter((reader) => reader.next === from);
+    const late = next === end ? 0 : (moved?.late ?? 0);
+    this.#readers = [...others, ...rest, { next, at: this.#now(), late }].slice(-MAX_READERS);
     this.#moved?.();
   }
 
@@ -29,7 +38,7 @@ export class RecentReaders {
     if (this.#readers.length === 0) return false;
     const since = this.#now() - RECENT_MS;
     this.#readers = this.#readers.filter(({ at }) => at > since);
-    return this.#readers.some(({ next }) => from <= next && next < offset);
+    return this.#readers.some(({ next, late }) => late < TOO_LATE && from <= next && next < offset);
   }
 
   /**
@@ -49,5 +58,13 @@ export class RecentReaders {
         if (!this.before(offset, from)) done();
       };
     });
+  }
+
+  /** As `passed`, before the output up to `offset` is dropped. */
+  async dropped(offset: number, milliseconds: number): Promise<void> {
+    await this.passed(offset, milliseconds);
+    for (const reader of this.#readers) {
+      if (reader.late < TOO_LATE) reader.late = reader.next < offset ? reader.late + 1 : 0;
+    }
   }
 }

@@ -51,3 +51,32 @@ it('a wait from an offset on is not for readers before it', async () => {
   await readers.passed(100, 60_000, 51);
   expect(readers.before(100, 50)).toBe(true);
 });
+
+it('a reader that is always too late is waited for no more, until it has reached the end', async () => {
+  const readers = new RecentReaders(() => 0);
+  readers.read(0, 10);
+  for (let part = 1; part <= 8; part++) {
+    expect(readers.before(100 * part)).toBe(true);
+    await readers.dropped(100 * part, 1);
+    readers.read(100 * part - 90, 100 * part + 10);
+  }
+  expect(readers.before(1000)).toBe(false);
+  // It would never end otherwise.
+  await readers.dropped(1000, 2_000_000_000);
+  readers.read(810, 2000, 2500);
+  expect(readers.before(2400)).toBe(false);
+  readers.read(2000, 2500, 2500);
+  expect(readers.before(2600)).toBe(true);
+});
+
+it('a reader that is late at times goes on to be waited for', async () => {
+  const readers = new RecentReaders(() => 0);
+  readers.read(0, 10);
+  for (let part = 1; part <= 20; part++) {
+    expect(readers.before(100 * part)).toBe(true);
+    const dropping = readers.dropped(100 * part, part % 4 === 0 ? 60_000 : 1);
+    if (part % 4 !== 0) await dropping;
+    readers.read(100 * part - 90, 100 * part + 10);
+    await dropping;
+  }
+});
