@@ -3,7 +3,12 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { operations } from '../../handlers/index.ts';
 import { generateFromTable, outdated } from '../../proto/generate.mjs';
-import { expectDocumented, expectDocumentedBody, expectDocumentedLine } from '../contract/documented.ts';
+import {
+  expectDocumented,
+  expectDocumentedBody,
+  expectDocumentedLine,
+  expectDocumentedRequest,
+} from '../contract/documented.ts';
 
 interface Operation {
   operationId: string;
@@ -79,6 +84,17 @@ describe('the check of answers against the document', () => {
     expect(() => expectDocumentedLine('POST', '/v1/sandboxes/sb_1/exec/stream', line)).toThrow(/\(further\)/);
     const error = JSON.stringify({ code: 5, message: 'gone', details: [], further: 1 });
     expect(() => expectDocumentedBody('GET', '/v1/codebases/cb_1', head(404), error)).toThrow(/\(further\)/);
+  });
+
+  it('refuses a field of a request, and one of a query, that the document does not have', () => {
+    const refused = (method: string, path: string, fields: object) => () =>
+      expectDocumentedRequest(method, path, fields, method === 'POST');
+    refused('POST', '/v1/sandboxes/sb_1/exec', { command: 'ls', timeout: 5 })();
+    refused('GET', '/v1/sandboxes', { page_size: 5, labels: { a: 'b' } })();
+    expect(refused('POST', '/v1/sandboxes/sb_1/exec', { command: 'ls', further: 1 })).toThrow(/\(further\)/);
+    expect(refused('POST', '/v1/sandboxes/sb_1/start', { further: 1 })).toThrow('no further of StartSandbox');
+    expect(refused('GET', '/v1/sandboxes', { further: 1 })).toThrow('no further of ListSandboxes');
+    expect(refused('GET', '/v1/sandboxes', { page_size: 1001 })).toThrow(/page_size .*must be <= 1000/);
   });
 
   it('refuses a status and a content type that the document does not have', () => {

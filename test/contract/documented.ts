@@ -8,7 +8,8 @@ interface Media {
 
 interface Operation {
   operationId: string;
-  parameters: { in?: string; 'x-rest-of-path'?: true }[];
+  parameters: { name?: string; in?: string; 'x-rest-of-path'?: true; 'x-entries'?: string }[];
+  requestBody?: object;
   responses: Record<string, { content?: Record<string, Media> }>;
 }
 
@@ -62,6 +63,31 @@ export function expectDocumentedBody(method: string, target: string, head: Answe
   expectValid(pointer, JSON.parse(body), `the answer ${head.status} to ${method} ${target.slice(0, 200)}`);
 }
 
+/**
+ * Throws unless the document permits a request that the server accepted. `fields`: those that are not in the path; they
+ * are the JSON body, or parameters of the query.
+ */
+export function expectDocumentedRequest(method: string, target: string, fields: object, isBody: boolean): void {
+  const route = find(method, target);
+  if (route === undefined) throw new Error(`docs/openapi.json has no ${method} ${target}`);
+  const { operationId, requestBody, parameters } = route.operation;
+  const what = `the request of ${operationId}`;
+  if (isBody && requestBody) {
+    expectValid(`/components/schemas/${operationId}Request`, fields, what);
+    return;
+  }
+  for (const [name, value] of Object.entries(fields)) {
+    const index = isBody ? -1 : parameters.findIndex((each) => each.in === 'query' && each.name === name);
+    if (index < 0) throw new Error(`docs/openapi.json has no ${name} of ${operationId}`);
+    const pointer = pointerOf('paths', route.path, method.toLowerCase(), 'parameters', String(index), 'schema');
+    expectValid(pointer, parameters[index]?.['x-entries'] ? entriesOf(name, value) : value, `${name} of ${what}`);
+  }
+}
+
+/** A map as the parameters of a query that it is sent as. */
+const entriesOf = (name: string, map: object): object =>
+  Object.fromEntries(Object.entries(map).map(([key, value]) => [`${name}.${key}`, value]));
+
 /** The same for a line of a stream. */
 export function expectDocumentedLine(method: string, target: string, line: unknown): void {
   const route = find(method, target);
@@ -82,9 +108,11 @@ function expectValid(pointer: string, value: unknown, what: string): void {
 }
 
 function schemaOf({ path, method }: Route, status: number, type: string): string {
-  const names = ['paths', path, method.toLowerCase(), 'responses', String(status), 'content', type, 'schema'];
-  return names.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+  return pointerOf('paths', path, method.toLowerCase(), 'responses', String(status), 'content', type, 'schema');
 }
+
+const pointerOf = (...names: string[]): string =>
+  names.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
 function find(method: string, target: string): Route | undefined {
   const [path = '', query = ''] = target.split(/\?(.*)/s);

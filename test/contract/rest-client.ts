@@ -25,7 +25,7 @@ import {
   type Unary,
   type UploadResult,
 } from './client.ts';
-import { expectDocumented, expectDocumentedBody, expectDocumentedLine } from './documented.ts';
+import { expectDocumented, expectDocumentedBody, expectDocumentedLine, expectDocumentedRequest } from './documented.ts';
 
 const ROUTES: Readonly<Record<keyof Unary, readonly [method: string, path: string]>> = {
   CreateSandbox: ['POST', '/v1/sandboxes'],
@@ -149,9 +149,11 @@ export class RestClient implements Client {
         ? value.split('/').map(encodeURIComponent).join('/')
         : encodeURIComponent(value);
     });
-    const answer = ['POST', 'PUT', 'PATCH'].includes(method)
+    const hasBody = ['POST', 'PUT', 'PATCH'].includes(method);
+    const answer = hasBody
       ? await this.json(method, path, rest, signal)
       : await this.send(method, `${path}${query(rest)}`, { signal });
+    if (answer.status === 200) expectDocumentedRequest(method, path, JSON.parse(JSON.stringify(rest)), hasBody);
     return withBytes(succeeded(answer)) as Unary[O];
   }
 

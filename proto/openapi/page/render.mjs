@@ -56,7 +56,7 @@ function pageOf(document, style, script) {
 <nav aria-label="Operations">${groups.map(navHtml)}<h2>Types</h2><ul><li><a href="#schemas">All types</a></li></ul></nav>
 <main>
 <section class="intro">${markdown(info.description)}
-<p>In a shell, set these once; then every <code>curl</code> line below works. The document itself: <a href="openapi.json"><code>/openapi.json</code></a>.</p>
+<p>In a shell, set these once; then every <code>curl</code> line below works; the files that it names are in the present directory. The document itself: <a href="openapi.json"><code>/openapi.json</code></a>.</p>
 <div class="curl"><pre><code id="variables">${VARIABLES}</code></pre><button type="button" class="copy" hidden>Copy</button></div>
 </section>
 <p id="none" hidden>No operation has these words.</p>
