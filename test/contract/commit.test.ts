@@ -314,7 +314,7 @@ const cases: Case[] = [
       const sandbox = await scene.sandbox(codebase);
       const writing = scene.output(
         sandbox,
-        'for i in $(seq 300); do echo $i > f$((i % 7)).new && mv f$((i % 7)).new f$((i % 7)); done; touch /tmp/done; cat f?',
+        'for i in $(seq 150); do echo $i > f$((i % 7)).new && mv f$((i % 7)).new f$((i % 7)); done; touch /tmp/done; cat f?',
       );
       for (let done = false; !done; ) {
         await commit(scene, sandbox).catch((error) => {

@@ -187,7 +187,7 @@ const lifeCycle: Case[] = [
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       const request = { sandbox_id: sandbox.id };
-      const turns = Array.from({ length: 10 }, (_, index) =>
+      const turns = Array.from({ length: 6 }, (_, index) =>
         index % 2 === 0 ? ('StopSandbox' as const) : ('StartSandbox' as const),
       );
       const answers = await Promise.all(turns.map((operation) => scene.client.call(operation, request)));
