@@ -34,6 +34,7 @@ type State = 'header' | 'record' | 'content' | 'padding' | 'done';
  */
 export class TarReader {
   readonly #sink: ArchiveSink;
+  readonly #ignored: string;
   #state: State = 'header';
   /** Bytes that the state still needs. */
   #left = BLOCK;
@@ -44,8 +45,10 @@ export class TarReader {
   #recordSize = 0;
   #fields: ExtendedFields = {};
 
-  constructor(sink: ArchiveSink) {
+  /** `ignored`: type flags of members that are left out. */
+  constructor(sink: ArchiveSink, ignored = '') {
     this.#sink = sink;
+    this.#ignored = ignored;
   }
 
   /** Whether the end of the archive was read; further bytes are ignored. */
@@ -105,6 +108,13 @@ export class TarReader {
       if (this.#recordSize > MAX_RECORD) throw invalidArchive(`a record has more than ${MAX_RECORD} bytes`);
       if (this.#recordSize === 0) this.#record(header.subarray(0, 0));
       else this.#await('record', Math.ceil(this.#recordSize / BLOCK) * BLOCK);
+      return;
+    }
+    if (this.#ignored.includes(type)) {
+      this.#fields = {};
+      const size = Math.ceil(sizeOf(header) / BLOCK) * BLOCK;
+      if (size > 0) this.#await('padding', size);
+      else this.#await('header', BLOCK);
       return;
     }
     const entry = entryOf(header, this.#fields);

@@ -1,17 +1,5 @@
-import { invalidArchive } from '../archive/invalid-archive.ts';
-import { paxRecords } from '../archive/pax-records.ts';
-import {
-  BLOCK,
-  checkHeader,
-  type Entry,
-  type ExtendedFields,
-  entryOf,
-  isEnd,
-  sizeOf,
-  textAt,
-  typeOf,
-} from '../archive/tar-header.ts';
-import { ByteReader } from './byte-reader.ts';
+import type { Entry } from '../archive/tar-header.ts';
+import { TarReader } from '../archive/tar-reader.ts';
 
 /** A member of a layer, which is unpacked before the next one is read. */
 export interface Member extends Entry {
@@ -19,66 +7,64 @@ export interface Member extends Entry {
   content: AsyncIterable<Uint8Array>;
 }
 
-/** Maximum bytes of an extended header or long name: far above any path. */
-const MAX_RECORD = 64 * 1024;
 /** Writers pad archives to complete records. */
 const MAX_PADDING = 1 << 20;
 /** Devices and FIFOs. */
 const SPECIAL = '346';
 
+type Part = { entry: Entry } | { bytes: Buffer } | 'end';
+
 /**
  * Yields the members of an archive one by one, without devices and FIFOs. Throws INVALID_ARGUMENT for data that is not an
- * archive or is truncated.
+ * archive or is truncated. Holds the parts of one piece of the source.
  */
 export async function* membersOf(source: AsyncIterable<Uint8Array>): AsyncGenerator<Member, void, void> {
-  const reader = new ByteReader(source);
+  const pieces = source[Symbol.asyncIterator]();
   try {
-    let fields: ExtendedFields = {};
-    for (;;) {
-      const header = await reader.take(BLOCK);
-      if (header === undefined) throw invalidArchive('it is truncated');
-      if (isEnd(header)) break;
-      checkHeader(header);
-      const type = typeOf(header);
-      if ('xgLK'.includes(type)) {
-        fields = { ...fields, ...recordOf(type, await wholeRecord(reader, sizeOf(header))) };
-        continue;
-      }
-      if (SPECIAL.includes(type)) await reader.skip(padded(sizeOf(header)));
-      else {
-        const entry = entryOf(header, fields);
-        const rest = { left: entry.size };
-        yield { ...entry, content: contentOf(reader, rest) };
-        await reader.skip(rest.left + padded(entry.size) - entry.size);
-      }
-      fields = {};
+    const next = partsOf(pieces);
+    for (let part = await next(); part !== undefined; part = await next()) {
+      if (part === 'end' || 'bytes' in part) continue;
+      const { entry } = part;
+      const content = contentOf(next, entry.type === 'file');
+      yield { ...entry, content };
+      for (let rest = await content.next(); !rest.done; rest = await content.next());
     }
-    await reader.skip(MAX_PADDING);
+    for (let skipped = 0; skipped < MAX_PADDING; ) {
+      const { value, done } = await pieces.next();
+      if (done) break;
+      skipped += value.length;
+    }
   } finally {
-    await reader.close();
+    await pieces.return?.();
   }
 }
 
-async function* contentOf(reader: ByteReader, rest: { left: number }): AsyncGenerator<Uint8Array, void, void> {
-  while (rest.left > 0) {
-    const chunk = await reader.next(rest.left);
-    if (chunk === undefined) throw invalidArchive('it is truncated');
-    rest.left -= chunk.length;
-    yield chunk;
-  }
+/** A function that returns the next part; undefined: the end of the archive was read. */
+function partsOf(pieces: AsyncIterator<Uint8Array>): () => Promise<Part | undefined> {
+  let parts: Part[] = [];
+  let at = 0;
+  const sink = {
+    begin: (entry: Entry) => void parts.push({ entry }),
+    content: (bytes: Buffer) => void parts.push({ bytes }),
+    end: () => void parts.push('end'),
+  };
+  const reader = new TarReader(sink, SPECIAL);
+  return async () => {
+    while (at === parts.length && !reader.isDone) {
+      parts = [];
+      at = 0;
+      const { value, done } = await pieces.next();
+      if (done) reader.finish();
+      else reader.feed(Buffer.from(value.buffer, value.byteOffset, value.byteLength));
+    }
+    return parts[at++];
+  };
 }
 
-function recordOf(type: string, record: Buffer): ExtendedFields {
-  if (type === 'x') return paxRecords(record);
-  if (type === 'L') return { path: textAt(record, 0, record.length) };
-  return type === 'K' ? { linkpath: textAt(record, 0, record.length) } : {};
+async function* contentOf(
+  next: () => Promise<Part | undefined>,
+  isFile: boolean,
+): AsyncGenerator<Uint8Array, void, void> {
+  if (!isFile) return;
+  for (let part = await next(); typeof part === 'object' && 'bytes' in part; part = await next()) yield part.bytes;
 }
-
-async function wholeRecord(reader: ByteReader, size: number): Promise<Buffer> {
-  if (size > MAX_RECORD) throw invalidArchive(`a record has more than ${MAX_RECORD} bytes`);
-  const record = await reader.take(padded(size));
-  if (record === undefined) throw invalidArchive('it is truncated');
-  return record.subarray(0, size);
-}
-
-const padded = (size: number) => Math.ceil(size / BLOCK) * BLOCK;
