@@ -9,7 +9,7 @@ import { constants, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { at, median } from '../exec/table.mjs';
 
-export const HELD_MS = 10;
+const HELD_MS = 10;
 const PAUSE_MS = 5;
 
 /** The bench's side. The caller must call `stop`. */
@@ -73,7 +73,8 @@ if (process.argv.includes('--probe') && process.send) {
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
   };
-  process.on('message', async (message) => {
+  process.on('message', async (received) => {
+    const message = /** @type {{ asked?: object, wanted?: string, during?: string }} */ (received);
     if (message.asked) asked = message.asked;
     else if (message.wanted) process.send?.({ times: times[message.wanted] ?? [] });
     else {
