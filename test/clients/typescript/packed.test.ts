@@ -22,7 +22,9 @@ const inFolder = (...command: [string, ...string[]]) =>
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'paddock-packed-'));
-  const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: PACKAGE });
+  // Without the variables of `npm test`, which name the server's package.
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME };
+  const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: PACKAGE, env });
   await writeFile(join(folder, 'package.json'), '{"private": true, "type": "module"}');
   const install = [
     'install',
