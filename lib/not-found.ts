@@ -1,3 +1,4 @@
+import { hideKeys } from './access/key-format.ts';
 import { ServiceError } from './errors.ts';
 
 const MAX_SHOWN = 64;
@@ -10,7 +11,7 @@ export const RESOURCE_INFO = 'type.googleapis.com/google.rpc.ResourceInfo';
 export interface ResourceInfo {
   '@type': typeof RESOURCE_INFO;
   resourceType: string;
-  /** Its id, name or path. */
+  /** Its id, name or path, without the secrets of keys. */
   resourceName: string;
 }
 
@@ -25,8 +26,13 @@ export function notFound(kind: Kind, id: string): ServiceError {
 
 /** NOT_FOUND with a text of its own, and `more` details. */
 export function missing(kind: Kind, name: string, message: string, more: readonly unknown[] = []): ServiceError {
-  const info: ResourceInfo = { '@type': RESOURCE_INFO, resourceType: kind, resourceName: name.slice(0, MAX_NAME) };
+  const info: ResourceInfo = { '@type': RESOURCE_INFO, resourceType: kind, resourceName: beginningOf(hideKeys(name)) };
   return new ServiceError('NOT_FOUND', message, [...more, info]);
+}
+
+/** As well-formed Unicode, which a string of gRPC must be: the cut may divide a surrogate pair. */
+function beginningOf(name: string): string {
+  return (name.slice(0, MAX_NAME) as string & { toWellFormed(): string }).toWellFormed();
 }
 
 export function isResourceInfo(detail: unknown): detail is ResourceInfo {

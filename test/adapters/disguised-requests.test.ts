@@ -247,8 +247,10 @@ describe('a key', () => {
     metadata.set('x-api-key', key);
     const refused = await rpc
       .unary('service.v1.SandboxService/GetSandbox', { sandbox_id: key }, metadata)
-      .catch(({ details }: { details: string }) => details);
-    expect(refused).toBe(`sandbox "pdk_${ownerKey.record.id}_…" does not exist`);
+      .catch((error: { details: string; metadata: Metadata }) => error);
+    const { details, metadata: trailers } = refused as { details: string; metadata: Metadata };
+    expect(details).toBe(`sandbox "pdk_${ownerKey.record.id}_…" does not exist`);
+    expectNoSecret(String(trailers.get('grpc-status-details-bin')));
     expect(lines.join('')).toContain(`pdk_${ownerKey.record.id}_…`);
     expectNoSecret(lines.join(''));
   });
