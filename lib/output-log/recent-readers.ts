@@ -3,6 +3,11 @@ const RECENT_MS = 1000;
 const MAX_READERS = 16;
 /** Times in a row that output was dropped before a reader had it. It is then too slow, and not waited for. */
 const TOO_LATE = 8;
+/**
+ * After a wait in vain for readers that are too slow, the process goes on without one for so many times its length, which
+ * bounds what they cost it. Then they get one more: a reader may be fast again.
+ */
+const PAUSE = 40;
 
 interface Reader {
   next: number;
@@ -12,11 +17,14 @@ interface Reader {
 
 /**
  * Where readers of a log are. A reader is known by its last read: the next one starts where that ended. One that left
- * counts for RECENT_MS after its last read. One that is too slow counts again once it has reached the end of the log.
+ * counts for RECENT_MS after its last read. One that is too slow counts again after a pause, or once it has reached the
+ * end of the log.
  */
 export class RecentReaders {
   readonly #now: () => number;
   #readers: Reader[] = [];
+  /** When readers that are too slow are waited for once more: all at the same time, so that many cost no more than one. */
+  #retryAt = 0;
   #moved: (() => void) | undefined;
 
   constructor(now: () => number = () => performance.now()) {
@@ -62,9 +70,13 @@ export class RecentReaders {
 
   /** As `passed`, before the output up to `offset` is dropped. */
   async dropped(offset: number, milliseconds: number): Promise<void> {
+    const isRetry = this.#now() >= this.#retryAt;
+    if (isRetry) for (const reader of this.#readers) reader.late = Math.min(reader.late, TOO_LATE - 1);
     await this.passed(offset, milliseconds);
     for (const reader of this.#readers) {
       if (reader.late < TOO_LATE) reader.late = reader.next < offset ? reader.late + 1 : 0;
     }
+    const someAreTooSlow = this.#readers.some(({ late }) => late === TOO_LATE);
+    if (isRetry && someAreTooSlow) this.#retryAt = this.#now() + PAUSE * milliseconds;
   }
 }

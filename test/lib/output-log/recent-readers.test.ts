@@ -69,6 +69,39 @@ it('a reader that is always too late is waited for no more, until it has reached
   expect(readers.before(2600)).toBe(true);
 });
 
+it('a reader that was always too late is waited for once in a while, and again if it has become fast', async () => {
+  let now = 0;
+  const readers = new RecentReaders(() => now);
+  let at = 0;
+  const readTo = (next: number) => {
+    readers.read(at, next);
+    at = next;
+  };
+  readTo(10);
+  for (let part = 1; part <= 8; part++) await readers.dropped(100 * part, 2);
+  for (const [time, isWaitedFor] of [
+    [79, false],
+    [80, true],
+    [159, false],
+    [160, true],
+  ] as const) {
+    now = time;
+    let waited = true;
+    const dropping = readers.dropped(900, 2).then(() => {
+      waited = false;
+    });
+    for (let tick = 0; tick < 5; tick++) await Promise.resolve();
+    expect([time, waited]).toEqual([time, isWaitedFor]);
+    await dropping;
+  }
+  expect(readers.before(900)).toBe(false);
+  now = 240;
+  const dropping = readers.dropped(900, 60_000);
+  readTo(900);
+  await dropping;
+  expect(readers.before(1000)).toBe(true);
+});
+
 it('a reader that is late at times goes on to be waited for', async () => {
   const readers = new RecentReaders(() => 0);
   readers.read(0, 10);
