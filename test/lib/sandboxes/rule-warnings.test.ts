@@ -96,6 +96,17 @@ it('says that a large codebase was examined in part, and claims nothing of it', 
   ]);
 });
 
+it('tells of the same rules that never decide, whatever the codebase has', async () => {
+  const rules = [glob('**', 'READ', 1), ...Array.from({ length: 60 }, (_, index) => glob(`d${index}/**`, 'WRITE'))];
+  const neverDeciding = async (files: Record<string, string>) =>
+    (await warned(rules, 0, files)).filter((warning) => warning.startsWith('never_decides'));
+  const secrets = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`s${index}/.env`, 'TOKEN=x']));
+  const inNone = await neverDeciding({});
+  expect(inNone.length).toBeGreaterThan(20);
+  expect(await neverDeciding(secrets)).toEqual(inNone);
+  expect(await warned(rules, 0, secrets)).toHaveLength(50);
+});
+
 it('reads a codebase once for each of its versions', async () => {
   const root = codebase({ a: 'a' });
   const warnings = new RuleWarnings(() => root, silentLog);

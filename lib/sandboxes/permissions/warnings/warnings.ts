@@ -5,6 +5,11 @@ import type { CodebaseNames } from './codebase-names.ts';
 
 const MAX_WARNINGS = 50;
 const MAX_SECRETS = 20;
+/**
+ * Rules that never decide. Their warnings have room beside those of all secrets, so that which ones are told does not
+ * depend on the codebase: keys that may not read files see them.
+ */
+const MAX_NEVER_DECIDING = MAX_WARNINGS - MAX_SECRETS - 1;
 /** Rules that are compared with each other. */
 const MAX_COMPARED = 200;
 /** Entries matched in one step. */
@@ -37,7 +42,8 @@ export function* findingWarnings(
     warnings.push({ ...warning('readable_secret', text, compiled.matching(path)[0]?.index), path: toText(path) });
   }
   const few = rules.length <= MAX_COMPARED;
-  for (const { index, by } of few ? yield* findingNeverDeciding(rules, own) : []) {
+  const neverDeciding = few ? yield* findingNeverDeciding(rules, own) : [];
+  for (const { index, by } of neverDeciding.slice(0, MAX_NEVER_DECIDING)) {
     const text = `${shown(rules, index)} never decides: ${shown(rules, by)} precedes it at every path that it matches.`;
     warnings.push(warning('never_decides', text, index));
   }
@@ -54,7 +60,9 @@ export function* findingWarnings(
       warnings.push(warning('matches_nothing', `${shown(rules, index)} matches nothing in the codebase now.`, index));
     }
   }
-  if (!few || !names.complete.names || !names.complete.contents) warnings.push(INCOMPLETE);
+  const isComplete =
+    few && neverDeciding.length <= MAX_NEVER_DECIDING && names.complete.names && names.complete.contents;
+  if (!isComplete) warnings.push(INCOMPLETE);
   return warnings.length <= MAX_WARNINGS ? warnings : [...warnings.slice(0, MAX_WARNINGS - 1), INCOMPLETE];
 }
 
