@@ -33,10 +33,11 @@ function decimal(text: string, what: string): number {
 
 /** Seconds with a fraction, possibly before 1970. */
 function timeOf(text: string): Time {
-  const value = Number(text);
-  if (!/^-?\d{1,12}(\.\d*)?$/.test(text) || !Number.isFinite(value))
-    throw invalidArchive('a record has an invalid mtime');
-  const sec = Math.floor(value);
-  const fraction = text.startsWith('-') ? '' : (text.split('.')[1] ?? '');
-  return { sec, nsec: Number(fraction.slice(0, 9).padEnd(9, '0')) };
+  const parts = /^(-?)(\d{1,12})(?:\.(\d*))?$/.exec(text);
+  if (parts === null) throw invalidArchive('a record has an invalid mtime');
+  const [, sign, whole, fraction = ''] = parts;
+  const sec = Number(whole);
+  const nsec = Number(fraction.slice(0, 9).padEnd(9, '0'));
+  if (sign === '') return { sec, nsec };
+  return nsec === 0 ? { sec: 0 - sec, nsec } : { sec: -1 - sec, nsec: 1_000_000_000 - nsec };
 }

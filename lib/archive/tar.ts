@@ -28,8 +28,10 @@ const BLOCK = 512;
 const PIECE = 64 * 1024;
 const PAX = fromText('pax');
 const TYPES = { file: '0', link: '1', symlink: '2', directory: '5' } as const;
-/** Maximum of the 11 octal digits of a size. */
-const MAX_SIZE = 0o77777777777;
+/** Maximum of the 11 octal digits of a size or time. */
+const MAX_NUMBER = 0o77777777777;
+/** The largest time of a record that readers accept (pax-records.ts). */
+const MAX_SECONDS = 999_999_999_999;
 
 /**
  * Encodes a POSIX (pax) archive, in pieces of some members; ends when `members` ends. Other events are handled between
@@ -81,17 +83,28 @@ export function memberHead(member: MemberHead): Buffer {
   const target = member.target ?? NO_BYTES;
   const size = member.type === 'file' ? member.size : 0;
   const { sec, nsec } = member.mtime;
+  const headerSeconds = Math.min(Math.max(0, sec), MAX_NUMBER);
   const records = [
     path.length > 100 ? record('path', path) : '',
     target.length > 100 ? record('linkpath', target) : '',
-    size > MAX_SIZE ? record('size', fromLatin1(String(size))) : '',
-    nsec > 0 && sec >= 0 ? record('mtime', fromLatin1(`${sec}.${String(nsec).padStart(9, '0')}`)) : '',
+    size > MAX_NUMBER ? record('size', fromLatin1(String(size))) : '',
+    nsec > 0 || sec !== headerSeconds ? record('mtime', timeText(member.mtime)) : '',
   ].join('');
-  const own = header(path, TYPES[member.type], member.mode, size, Math.max(0, sec), target);
+  const own = header(path, TYPES[member.type], member.mode, size, headerSeconds, target);
   if (records === '') return own;
   const body = Buffer.alloc(Math.ceil(records.length / BLOCK) * BLOCK);
   body.write(records, 'latin1');
   return Buffer.concat([header(PAX, 'x', 0o644, records.length, 0, NO_BYTES), body, own]);
+}
+
+/** Seconds with a fraction; before 1970 both are subtracted. */
+function timeText({ sec, nsec }: Time): ByteString {
+  const bounded = Math.min(Math.max(-MAX_SECONDS, sec), MAX_SECONDS);
+  const isBorrowed = sec < 0 && nsec > 0;
+  const whole = Math.abs(isBorrowed ? bounded + 1 : bounded);
+  const fraction = isBorrowed ? 1_000_000_000 - nsec : nsec;
+  const text = fraction === 0 ? String(whole) : `${whole}.${String(fraction).padStart(9, '0')}`;
+  return fromLatin1(sec < 0 ? `-${text}` : text);
 }
 
 /** `<length> <key>=<value>` and a newline; the length includes its own digits. */
@@ -108,7 +121,7 @@ function header(path: ByteString, type: string, mode: number, size: number, mtim
   block.write(octal(mode & 0o777, 7), 100);
   block.write(octal(0, 7), 108);
   block.write(octal(0, 7), 116);
-  block.write(octal(size > MAX_SIZE ? 0 : size, 11), 124);
+  block.write(octal(size > MAX_NUMBER ? 0 : size, 11), 124);
   block.write(octal(mtime, 11), 136);
   block.write('        ', 148);
   block.write(type, 156);

@@ -1,8 +1,21 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { memberHead, tarEnd } from '../../../lib/archive/tar.ts';
+import { fromText } from '../../../lib/byte-string.ts';
+import { timeOf } from '../../../lib/linux/time.ts';
 import { readMembers } from './read-members.ts';
 
 let directory: string;
@@ -76,6 +89,36 @@ describe('reading an archive', () => {
     const times = new Map(members.map(({ path, mtime }) => [path as string, mtime]));
     expect(times.get('./a')).toEqual({ sec: 1_600_000_000, nsec: 250_000_000 });
     expect(times.size).toBeGreaterThan(5);
+  });
+
+  const exported = (sec: number, nsec: number) =>
+    Buffer.concat([
+      memberHead({ path: fromText('f'), type: 'file', mode: 0o644, mtime: { sec, nsec }, size: 0 }),
+      tarEnd(),
+    ]);
+
+  it.each([
+    [-1, 0],
+    [-2, 500_000_000],
+    [-1, 999_999_999],
+    [2 ** 33, 0],
+  ])('an exported time of %d s and %d ns is the same for this reader and for tar', async (sec, nsec) => {
+    expect((await readMembers([exported(sec, nsec)]))[0]!.mtime).toEqual({ sec, nsec });
+    execFileSync('tar', ['-xf', '-'], { cwd: directory, input: exported(sec, nsec), stdio: 'pipe' });
+    const { mtimeNs } = statSync(join(directory, 'f'), { bigint: true });
+    expect(timeOf(mtimeNs)).toEqual({ sec, nsec });
+  });
+
+  it('an exported time that only some file systems can hold is the same for tar', async () => {
+    expect((await readMembers([exported(2 ** 36, 0)]))[0]!.mtime).toEqual({ sec: 2 ** 36, nsec: 0 });
+    const options = { input: exported(2 ** 36, 0), encoding: 'utf8' } as const;
+    expect(execFileSync('tar', ['-tv', '--full-time', '--utc'], options)).toContain(' 4147-08-20 07:32:16 f');
+  });
+
+  it('exports no time that it would not accept', async () => {
+    for (const sec of [2 ** 45, -(2 ** 45)]) {
+      expect((await readMembers([exported(sec, 0)]))[0]!.mtime.sec).toBe(Math.sign(sec) * 999_999_999_999);
+    }
   });
 
   it('returns names byte for byte', async () => {
