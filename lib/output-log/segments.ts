@@ -241,12 +241,20 @@ export class Segments implements BudgetedLog {
     this.#list = [...this.#list.filter(({ path }) => path !== segment.path), segment];
   }
 
-  /** After a failed write: takes back what it wrote. The next part begins a new segment. */
+  /**
+   * After a failed write: takes back what it wrote, and older output that is not overwritten yet; if the disk refuses
+   * this, too, the file keeps its bytes, and they count. The next part begins a new segment.
+   */
   async #undo(segment: Segment): Promise<void> {
     if (segment === this.#active) {
-      await this.#handle?.truncate(segment.size).catch(() => undefined);
-      this.#kept -= this.#reusable;
-      segment.reused = 0;
+      const cut = this.#handle?.truncate(segment.size).then(
+        () => true,
+        () => false,
+      );
+      if (await cut) {
+        this.#kept -= this.#reusable;
+        segment.reused = 0;
+      }
     } else await this.#unlink(segment);
     await this.#giveUpActive();
   }

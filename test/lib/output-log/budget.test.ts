@@ -1,4 +1,6 @@
+import { readdirSync, statSync } from 'node:fs';
 import * as fs from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Log } from '../../../lib/log.ts';
 import { LogBudget } from '../../../lib/output-log/budget.ts';
@@ -109,6 +111,28 @@ it('a write that fails between two others is a gap between them, also after the 
   for (const each of [log, recovered!]) expect(await readText(each)).toEqual(['stdout:one', 'gap:3', 'stdout:three']);
 });
 
+it('what a failing disk does not cut off a file goes on to count', async () => {
+  let failing = false;
+  const budget = new LogBudget(256 * KIB);
+  const at = directory();
+  const fileSystem = fullDisk(
+    () => failing,
+    () => failing,
+  );
+  const log = await OutputLog.create(at, { maxBytes: 256 * KIB, budget, fileSystem, delayMs: 0 });
+  // More than is kept, so that the last file overwrites an older one; it is not full.
+  for (let written = 0; written < 297; written += 9) {
+    void log.append('stdout', piece.subarray(0, 9 * KIB));
+    await new Promise(setImmediate);
+    await budget.turn(async () => undefined);
+  }
+  failing = true;
+  void log.append('stdout', bytes('lost'));
+  await log.close();
+  const sizes = readdirSync(at).map((name) => statSync(join(at, name)).size);
+  expect(budget.kept).toBe(sizes.reduce((sum, size) => sum + size, 0));
+});
+
 it('a server short of descriptors says so to readers, instead of a gap', async () => {
   let short = false;
   const limited: LogFileSystem = {
@@ -132,7 +156,7 @@ function errno(code: string): Error {
   return Object.assign(new Error(code), { code });
 }
 
-function fullDisk(full: () => boolean): LogFileSystem {
+function fullDisk(full: () => boolean, keepsSizes = () => false): LogFileSystem {
   return {
     ...fs,
     open: async (...call) => {
@@ -142,6 +166,11 @@ function fullDisk(full: () => boolean): LogFileSystem {
         if (full()) throw errno('ENOSPC');
         return write(...data);
       }) as typeof handle.write;
+      const truncate = handle.truncate.bind(handle);
+      handle.truncate = async (length) => {
+        if (keepsSizes()) throw errno('EIO');
+        await truncate(length);
+      };
       return handle;
     },
   };
