@@ -1,7 +1,7 @@
 import type { PatternType, Permission, PermissionRule, PermissionRules } from '../contract/messages.ts';
 import { invalidArgument } from '../errors.ts';
 import { covers } from './covers.ts';
-import { componentKey } from './parse-pattern.ts';
+import { componentKey, parsePattern } from './parse-pattern.ts';
 import { parseRulePattern } from './parse-rule-pattern.ts';
 import { PatternError } from './pattern-limits.ts';
 import { OTHERS_PRIORITY } from './preset-priorities.ts';
@@ -81,7 +81,8 @@ function entryOf(list: List, index: number, text: string, type: PatternType): En
   const at = `rules.${list}[${index}]`;
   try {
     const { components } = parseRulePattern({ type, pattern: text, scratch: list === 'scratch' });
-    const key = components.map(componentKey).join('/');
+    // Of the text: a pattern is the same one in the list for scratch, where it matches no `.git`.
+    const key = parsePattern(type, text).components.map(componentKey).join('/');
     return { at, list, text, key, components, isAllOthers: ALL_OTHERS.includes(text) };
   } catch (error) {
     if (!(error instanceof PatternError)) throw error;

@@ -64,6 +64,7 @@ describe('the short form of rules', () => {
       'rules.write[0] "a/**" is also in rules.read; a pattern can be in one list only',
     ],
     [{ write: ['a'], read: ['a/**'] }, 'rules.write[0] "a" is also in rules.read'],
+    [{ write: ['**/dist/**'], scratch: ['**/dist/**'] }, 'rules.write[0] "**/dist/**" is also in rules.scratch'],
     [{ write: ['**'], read: ['/**'] }, 'rules.write[0] "**" is also in rules.read'],
     [
       { write: ['x', 'src/gen/**'], read: ['src/**'] },
