@@ -19,13 +19,13 @@ export const DOCUMENT_METHODS = ['GET', 'HEAD'];
 
 /**
  * The document of OpenAPI and its page. Both are public: they say what the released protos and gRPC reflection say, and
- * nothing of this server but its version. They are unpacked at the first request.
+ * nothing of this server but its version. They are unpacked at the first request, and after a failure at the next one.
  */
 let files: Promise<ReadonlyMap<string, StaticFile>> | undefined;
 
 /** Responds to GET and HEAD of a path for which `isDocument` is true. */
 export async function respondDocument(req: IncomingMessage, res: ServerResponse, path: string): Promise<void> {
-  files ??= unpack();
+  files ??= unpack().catch(forget);
   const { headers, plain, zipped } = (await files).get(path)!;
   if (matches(req.headers['if-none-match'], String(headers.etag))) {
     res.writeHead(304, headers).end();
@@ -36,6 +36,11 @@ export async function respondDocument(req: IncomingMessage, res: ServerResponse,
   res.writeHead(200, { ...headers, ...(asGzip && { 'content-encoding': 'gzip' }), 'content-length': body.length });
   if (req.method === 'HEAD') res.end();
   else res.end(body);
+}
+
+function forget(error: unknown): never {
+  files = undefined;
+  throw error;
 }
 
 /** Compression and decompression run in other threads. */
