@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import type { ResourceLimits } from './contract/messages.ts';
 
 export type LimitName = keyof ResourceLimits;
@@ -18,18 +17,20 @@ export const RESOURCE_RANGES = {
 
 /** Period of `cpu_quota` in microseconds (cpu.cfs_period_us). */
 export const CPU_PERIOD_US = 100_000;
-/** Of the machine's cores. */
+/** Of the cores. */
 const AUTOMATIC_SHARE = 3 / 4;
 
 /**
  * The CPU quota of a sandbox for which nobody set one: three quarters of the cores, so that one sandbox leaves time for the
  * server and the others. 0 where the other defaults are 0, as on a host without cgroups, which could not enforce it.
+ * `cores`: those that sandboxes may use.
  */
 export function automaticCpuQuota(
   { memoryBytes, pidsLimit }: { memoryBytes: number; pidsLimit: number },
-  cores = availableParallelism(),
+  cores: number,
 ): number {
-  return memoryBytes === 0 && pidsLimit === 0 ? 0 : Math.floor(cores * AUTOMATIC_SHARE * CPU_PERIOD_US);
+  if (memoryBytes === 0 && pidsLimit === 0) return 0;
+  return Math.max(Math.floor(cores * AUTOMATIC_SHARE * CPU_PERIOD_US), RESOURCE_RANGES.cpu_quota.minimum);
 }
 
 /** Whether the value is allowed for the limit. */

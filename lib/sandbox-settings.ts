@@ -1,7 +1,9 @@
+import { availableParallelism } from 'node:os';
 import type { Config } from './config/schema.ts';
 import type { Runtime as RuntimeName } from './contract/messages.ts';
 import type { OwnerLimitSource } from './limits/stored-limits.ts';
 import { automaticCpuQuota } from './resource-limits.ts';
+import { coresAbove } from './runtime/cgroup/cores-above.ts';
 import type { Settings } from './sandboxes/context.ts';
 
 export const RUNTIME_NAMES = {
@@ -13,6 +15,7 @@ export const RUNTIME_NAMES = {
 /** The settings of sandboxes in the configuration. */
 export function settingsOf({ runtime, sandbox, limits }: Config, owners: OwnerLimitSource): Settings {
   const { memoryBytes, cpuQuota, cpuShares, pidsLimit } = sandbox.defaultResources;
+  const cores = Math.min(availableParallelism(), coresAbove());
   return {
     runtime: RUNTIME_NAMES[runtime.type],
     defaultImage: runtime.docker.defaultImage,
@@ -27,7 +30,7 @@ export function settingsOf({ runtime, sandbox, limits }: Config, owners: OwnerLi
     owners,
     defaultResources: {
       memory_bytes: memoryBytes,
-      cpu_quota: cpuQuota === 'auto' ? automaticCpuQuota(sandbox.defaultResources) : cpuQuota,
+      cpu_quota: cpuQuota === 'auto' ? automaticCpuQuota(sandbox.defaultResources, cores) : cpuQuota,
       cpu_shares: cpuShares,
       pids_limit: pidsLimit,
     },

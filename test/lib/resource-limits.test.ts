@@ -5,7 +5,8 @@ it.each([
   [2, 150_000],
   [1, 75_000],
   [6, 450_000],
-])('the CPU quota of a sandbox without one is three quarters of %i cores', (cores, quota) => {
+  [0.01, 1000],
+])('the CPU quota of a sandbox without one is three quarters of %d cores', (cores, quota) => {
   expect(automaticCpuQuota({ memoryBytes: 2 ** 31, pidsLimit: 1024 }, cores)).toBe(quota);
   expect(automaticCpuQuota({ memoryBytes: 0, pidsLimit: 1024 }, cores)).toBe(quota);
 });
