@@ -5,7 +5,9 @@ import type { GatheredText, OutputText } from './output-text.ts';
 
 /**
  * The beginning and the end of an output, of at most `limit` bytes together and of no more than the available memory, with
- * a line between them that tells how many bytes were left out. No UTF-8 sequence is divided.
+ * a line between them that tells how many bytes were left out. If only bytes are missing that were no longer known, the
+ * line is at the beginning: these were the oldest, except for what was lost while it was read or on a full disk. No UTF-8
+ * sequence is divided.
  */
 export class OutputEnds implements OutputText {
   readonly #limit: number;

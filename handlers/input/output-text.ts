@@ -13,7 +13,7 @@ export interface OutputText {
   readonly bytes: number;
   /** Returns the number of bytes, of `data` or of earlier ones, that were dropped. */
   append(data: Buffer): number;
-  /** Counts bytes that are no longer known, before those that are appended. */
+  /** Counts bytes that are no longer known. Where they were among those that are appended is not known either. */
   skip(bytes: number): void;
   /** At most `room` bytes and the line that reports what was left out; absent: up to the limit. Call last. */
   text(room?: number): GatheredText;

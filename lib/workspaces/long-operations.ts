@@ -95,7 +95,6 @@ export function longOperations(workspaces: AttachedWorkspaces): LongOperations {
   };
 }
 
-/** Calls `first`, then runs the steps of each workspace in turn. */
 /** Returns those that fitted. An error at one of them keeps the others from being told of the change. */
 function unfitted(workspaces: readonly Workspace[]): Set<Workspace> {
   const fitted = workspaces.filter(({ fittedTo }) => fittedTo !== undefined);
@@ -103,6 +102,7 @@ function unfitted(workspaces: readonly Workspace[]): Set<Workspace> {
   return new Set(fitted);
 }
 
+/** Calls `first`, then runs the steps of each workspace in turn. */
 function* eachInTurn(
   { holds }: AttachedWorkspaces,
   workspaces: readonly Workspace[],
