@@ -80,6 +80,8 @@ function* revertSame(workspace: Workspace, changing: ChangingBase): Steps<number
     const size = each.entry === WHITEOUT ? 0 : each.entry.size;
     if (total + size > MAX_TOTAL) continue;
     total += size;
+    // A small file is opened and read in one step, which may wait for the disk.
+    yield;
     if (yield* isSame(workspace, each)) same.push(each);
   }
   const ops: Op[] = same.map(({ dir, name }) => ['drop', dir.id, name]);

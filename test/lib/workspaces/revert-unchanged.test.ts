@@ -223,6 +223,16 @@ describe('a file of the sandbox that equals the one of the codebase', () => {
     expect(s.read('large')).toBe('small');
   });
 
+  it('is compared in a step of its own for each file', () => {
+    const names = Array.from({ length: 50 }, (_, index) => `file${index}`);
+    const s = new Sandbox(Object.fromEntries(names.map((name) => [name, 'first'])));
+    for (const name of names) s.write(name, 'other');
+    const steps = s.fs.begin('revertUnchanged', [s.spec, changing(...names), false])!;
+    let count = 0;
+    while (!steps.next().done) count++;
+    expect(count).toBeGreaterThanOrEqual(names.length);
+  });
+
   it('too large to be compared is kept, and is a conflict', () => {
     const s = new Sandbox({ large: '' });
     truncateSync(join(s.spec.base, 'large'), (64 << 20) + 1);
