@@ -12,7 +12,7 @@ import shutil
 import stat
 import tarfile
 import tempfile
-from typing import IO, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import IO, Dict, List, Mapping, Optional, Sequence, Set, Tuple
 
 from ._versions import is_real_directory, leads_out, link_version, member_version, refused, version_of
 from .errors import InvalidConfigurationError
@@ -65,7 +65,7 @@ class Pull:
         """Reads the local versions. Returns the changes for which the codebase's version must be known."""
         asked: List[FileChange] = []
         for change in changes:
-            reason = refused(change.path, self._git)
+            reason = refused(change.path, self._git, change.type == FileType.DIRECTORY)
             if reason:
                 self._skipped[change.path] = reason
                 continue
@@ -101,26 +101,26 @@ class Pull:
             done.unchanged.append(change.path)
         elif change.type == FileType.DIRECTORY:
             # What is still in it is the user's own, or in conflict, and keeps it.
-            if (
-                not dry
-                and local.kind == FileType.DIRECTORY
-                and self._safe(change.path)
-                and not os.listdir(full)
-            ):
-                os.rmdir(full)
-                done.applied.append(change.path)
-        elif not self._is_base(change.path) or not self._unchanged_since(change.path):
+            if local.kind == FileType.DIRECTORY and self._safe(change.path) and self._is_empty(change.path, done):
+                if not dry:
+                    os.rmdir(full)
+                done.remove(change.path)
+        elif not self._is_base(change.path, done) or not self._unchanged_since(change.path):
             done.conflicts.append(change.path)
         else:
             if not dry:
                 os.unlink(full)
-            done.applied.append(change.path)
+            done.remove(change.path)
 
     def _place(
         self, path: str, tar: tarfile.TarFile, member: tarfile.TarInfo, done: "_Done", dry: bool
     ) -> None:
+        # The sandbox may have replaced it since its changes were listed.
+        reason = refused(path, self._git, member.isdir())
         if member.issym() and leads_out(path, member.linkname):
-            done.skipped[path] = f"a symlink out of the directory, to {member.linkname!r}"
+            reason = f"a symlink that may lead out of the directory, to {member.linkname!r}"
+        if reason:
+            done.skipped[path] = reason
             return
         local = self._local[path]
         if member.isdir():
@@ -128,34 +128,28 @@ class Pull:
             return
         if local.version is not None and local.version == member_version(tar, member):
             same = member.issym() or local.signature is None or local.signature[3] == member.mode & 0o777
-            if same or not self._is_base(path):
+            if same or not self._is_base(path, done):
                 done.unchanged.append(path)
                 return
-        if (local.kind is not None and not self._is_base(path)) or not self._unchanged_since(path):
+        if not self._may_replace(path, done) or not self._make_parents(path, done, dry):
             done.conflicts.append(path)
-        elif dry:
-            done.applied.append(path)
-        elif not self._make_parents(path):
-            done.conflicts.append(path)
-        else:
+            return
+        if not dry:
             self._write(path, tar, member)
-            done.applied.append(path)
+        done.place(path)
 
     def _place_directory(self, path: str, local: Local, done: "_Done", dry: bool) -> None:
         if local.kind == FileType.DIRECTORY:
             done.unchanged.append(path)
-        elif local.kind is not None and not (self._is_base(path) and self._unchanged_since(path)):
-            done.conflicts.append(path)
-        elif dry:
-            done.applied.append(path)
-        elif not self._make_parents(path):
+        elif not self._may_replace(path, done) or not self._make_parents(path, done, dry):
             done.conflicts.append(path)
         else:
             full = os.path.join(self._root, path)
-            if local.kind is not None:
-                os.unlink(full)
-            os.makedirs(full, exist_ok=True)
-            done.applied.append(path)
+            if not dry:
+                if local.kind is not None:
+                    os.unlink(full)
+                os.makedirs(full, exist_ok=True)
+            done.place(path, is_directory=True)
 
     def _write(self, path: str, tar: tarfile.TarFile, member: tarfile.TarInfo) -> None:
         full = os.path.join(self._root, path)
@@ -179,14 +173,32 @@ class Pull:
             os.unlink(temporary)
             raise
 
-    def _is_base(self, path: str) -> bool:
-        local = self._local[path]
+    def _is_base(self, path: str, done: "_Done") -> bool:
+        """Whether the local version is the codebase's."""
+        local, change = self._local[path], self._changes[path]
         if local.kind == FileType.DIRECTORY:
             # An empty one has nothing to lose; `rmdir` refuses another.
-            return self._changes[path].kind != ChangeKind.ADDED and not os.listdir(
-                os.path.join(self._root, path)
+            was = change.type if change.kind == ChangeKind.DELETED else change.base_type
+            return (
+                change.kind != ChangeKind.ADDED
+                and was == FileType.DIRECTORY
+                and self._safe(path)
+                and self._is_empty(path, done)
             )
         return local.version is not None and local.version == self.base.get(path)
+
+    def _is_empty(self, path: str, done: "_Done") -> bool:
+        """Whether nothing is in a directory but what this pull removes."""
+        names = os.listdir(os.path.join(self._root, path))
+        return all(f"{path}/{name}" in done.removed for name in names)
+
+    def _may_replace(self, path: str, done: "_Done") -> bool:
+        """Whether no local edit is lost. That a file of the codebase is gone is an edit, too."""
+        if self._local[path].kind is None:
+            mine = self._changes[path].kind == ChangeKind.ADDED
+        else:
+            mine = self._is_base(path, done)
+        return mine and self._unchanged_since(path)
 
     def _unchanged_since(self, path: str) -> bool:
         """Whether the local path is still what was looked at, and not reached through a symlink."""
@@ -201,12 +213,17 @@ class Pull:
                 return False
         return True
 
-    def _make_parents(self, path: str) -> bool:
-        at = self._root
-        for part in path.split("/")[:-1]:
-            at = os.path.join(at, part)
+    def _make_parents(self, path: str, done: "_Done", dry: bool) -> bool:
+        """Makes the missing directories above a path. False if something else is there."""
+        parts = path.split("/")
+        for count in range(1, len(parts)):
+            parent = "/".join(parts[:count])
+            at = os.path.join(self._root, parent)
+            if dry and (parent in done.directories or parent in done.removed):
+                continue
             if not os.path.lexists(at):
-                os.mkdir(at)
+                if not dry:
+                    os.mkdir(at)
             elif not is_real_directory(at):
                 return False
         return True
@@ -244,6 +261,18 @@ class _Done:
         self.unchanged: List[str] = []
         self.conflicts: List[str] = []
         self.skipped = dict(skipped)
+        #: What is gone, and the directories that were made: in a dry run they are not, and yet count.
+        self.removed: Set[str] = set()
+        self.directories: Set[str] = set()
+
+    def remove(self, path: str) -> None:
+        self.applied.append(path)
+        self.removed.add(path)
+
+    def place(self, path: str, is_directory: bool = False) -> None:
+        self.applied.append(path)
+        if is_directory:
+            self.directories.add(path)
 
     def result(self) -> PullResult:
         return PullResult(

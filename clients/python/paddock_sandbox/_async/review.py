@@ -79,7 +79,13 @@ class AsyncReviewMethods(AsyncRunMethods):
         return raw.decode("utf-8", "surrogateescape")
 
     async def commit(self, paths: Paths = None, **options: Any) -> CommitResponse:
-        """Moves changes into the codebase, all or nothing; see `commit` of the client."""
+        """Moves changes into the codebase, all or nothing; see `commit` of the client.
+
+        The codebase of `from_local` is then no longer deleted with the sandbox.
+        """
+        if not options.get("dry_run"):
+            # Before the call: its answer may be lost.
+            self._owns_codebase = False
         return await self._client.commit(self.id, paths, **options)
 
     async def discard(self, paths: Paths = None, **options: Any) -> int:
@@ -106,10 +112,11 @@ class AsyncReviewMethods(AsyncRunMethods):
         """Applies the changes to a local directory: usually the one that `from_local` uploaded.
 
         A local file is replaced or removed only if its content is that of the codebase: otherwise somebody has edited
-        it meanwhile. `on_conflict`: "keep": leave such files and name them in the result; "raise": `ConflictError`, and
-        nothing is written. Each file is replaced in one step. Never written: anything through a symlink, a symlink out
-        of the directory, parts of .git (with `git` all but hooks and configuration). Changes stay in the sandbox;
-        pull before a commit, which makes the codebase the sandbox's version.
+        it meanwhile, or has removed it. `on_conflict`: "keep": leave such files and name them in the result; "raise":
+        `ConflictError`, and nothing is written. Each file is replaced in one step. Never written: anything through a
+        symlink, a symlink that may lead out of the directory, parts of .git (with `git` all but what git runs: hooks,
+        configuration, unfinished rebases, links to other repositories). Changes stay in the sandbox; pull before a
+        commit, which makes the codebase the sandbox's version.
         """
         if on_conflict not in ("keep", "raise"):
             raise InvalidConfigurationError('on_conflict must be "keep" or "raise"')
@@ -120,13 +127,14 @@ class AsyncReviewMethods(AsyncRunMethods):
         with tempfile.TemporaryFile() as archive:
             async for piece in self._client.export_changes(self.id, "tar", paths, exclude=exclude):
                 archive.write(piece)
-            if on_conflict == "raise":
-                conflicts = (await in_thread(pull.apply, archive, True)).conflicts
-                if conflicts:
-                    error = ConflictError(f"edited locally since the upload: {', '.join(conflicts[:10])}")
-                    error.paths = conflicts
+            # Without writing first. The second result has other conflicts only if somebody edits files meanwhile.
+            for dry in (True, False) if on_conflict == "raise" else (False,):
+                result = await in_thread(pull.apply, archive, dry)
+                if on_conflict == "raise" and result.conflicts:
+                    error = ConflictError(f"edited locally since the upload: {', '.join(result.conflicts[:10])}")
+                    error.paths = result.conflicts
                     raise error
-            return await in_thread(pull.apply, archive)
+            return result
 
     async def _base_version(self, change: FileChange) -> str:
         """What `Pull` compares local content with: the codebase's version of a changed path."""

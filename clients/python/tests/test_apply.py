@@ -1,0 +1,124 @@
+"""What a pull does to a local directory, without a server."""
+
+from __future__ import annotations
+
+import io
+import os
+import tarfile
+from typing import Dict, List, Optional
+
+from paddock_sandbox import ChangeKind, FileChange, FileType, PullResult
+from paddock_sandbox._pull import Pull
+from paddock_sandbox._versions import leads_out, link_version, refused, version_of
+from support import TestCase
+
+#: The content of a member; None: a directory; "-> x": a symlink.
+Members = Dict[str, Optional[str]]
+
+
+def change(path: str, kind: ChangeKind = ChangeKind.ADDED, now: str = "file", base: str = "file") -> FileChange:
+    return FileChange(path, kind, FileType(now), base_type=FileType(base))
+
+
+def archive(members: Members) -> io.BytesIO:
+    found = io.BytesIO()
+    with tarfile.open(fileobj=found, mode="w") as tar:
+        for name, content in members.items():
+            member = tarfile.TarInfo(name)
+            raw = (content or "").encode()
+            if content is None:
+                member.type, member.mode = tarfile.DIRTYPE, 0o755
+            elif content.startswith("-> "):
+                member.type, member.linkname = tarfile.SYMTYPE, content[3:]
+            else:
+                member.size = len(raw)
+            tar.addfile(member, io.BytesIO(raw) if member.isfile() else None)
+    return found
+
+
+class Apply(TestCase):
+    def pull(
+        self, directory: str, changes: List[FileChange], members: Members, git: bool = False, dry: bool = False
+    ) -> PullResult:
+        """Pulls; the content of all files in the codebase is "base"."""
+        pull = Pull(directory, git)
+        for each in pull.look(changes):
+            pull.base[each.path] = version_of(io.BytesIO(b"base"))
+        return pull.apply(archive(members), dry)
+
+    def test_what_was_removed_locally_stays_removed(self) -> None:
+        directory = self.directory({"renamed": "base"})
+        changes = [change("gone", ChangeKind.MODIFIED), change("sub/gone", ChangeKind.MODIFIED), change("new")]
+        found = self.pull(directory, changes, {"gone": "x", "sub/gone": "x", "new": "x"})
+        self.assertEqual((found.conflicts, found.applied), (("gone", "sub/gone"), ("new",)))
+        self.assertEqual(sorted(os.listdir(directory)), ["new", "renamed"])
+
+    def test_a_dry_run_finds_the_conflicts_of_the_real_one(self) -> None:
+        files = {"tree/deep/a": "base", "tree/b": "base", "file": "base", "old/x": "base", "mine": "my file"}
+        changes = [
+            change("tree", ChangeKind.MODIFIED, "file", "directory"),
+            change("tree/b", ChangeKind.DELETED),
+            change("tree/deep", ChangeKind.DELETED, "directory"),
+            change("tree/deep/a", ChangeKind.DELETED),
+            change("file", ChangeKind.MODIFIED, "directory", "file"),
+            change("file/inner"),
+            change("new", now="directory"),
+            change("new/inner"),
+        ]
+        members: Members = {"file": None, "file/inner": "1", "new": None, "new/inner": "2", "tree": "3"}
+        directory = self.directory(dict(files))
+        for dry in (True, False):
+            found = self.pull(directory, changes, members, dry=dry)
+            self.assertEqual((found.conflicts, dict(found.skipped), len(found.applied)), ((), {}, 8))
+        self.assertEqual([self.get(directory, each) for each in ("file/inner", "new/inner", "tree")], ["1", "2", "3"])
+
+        os.symlink("old", os.path.join(directory, "link"))
+        changes = [change("mine/inner"), change("link/inner"), change("old/y")]
+        members = {"mine/inner": "1", "link/inner": "2", "old/y": "3"}
+        for dry in (True, False):
+            self.assertEqual(self.pull(directory, changes, members, dry=dry).conflicts, ("link/inner", "mine/inner"))
+        self.assertEqual(sorted(os.listdir(os.path.join(directory, "old"))), ["x", "y"])
+
+    def test_a_directory_in_place_of_a_file_is_a_conflict(self) -> None:
+        directory = self.directory({})
+        for name in ("removed", "changed"):
+            os.mkdir(os.path.join(directory, name))
+        changes = [change("removed", ChangeKind.DELETED), change("changed", ChangeKind.MODIFIED)]
+        found = self.pull(directory, changes, {"changed": "x"})
+        self.assertEqual(found.conflicts, ("changed", "removed"))
+        self.assertEqual(sorted(os.listdir(directory)), ["changed", "removed"])
+
+    def test_nothing_that_git_runs_is_written(self) -> None:
+        wrong = [
+            ".git/hooks/x",
+            ".git/config",
+            ".git/commondir",
+            ".GIT/commondir",
+            ".git/worktrees/x/gitdir",
+            ".git/rebase-merge/git-rebase-todo",
+            ".git/rebase-apply/x",
+            ".git/sequencer/todo",
+            ".git",
+            "sub/.git",
+        ]
+        for path in wrong:
+            self.assertTrue(refused(path, True, False), path)
+        for path in (".git/HEAD", ".git/refs/heads/main", ".git/rebase", "git/config"):
+            self.assertFalse(refused(path, True, False), path)
+        self.assertFalse(refused("sub/.git", True, True))
+        # A directory in the list and a file in the archive: the sandbox has replaced it in between.
+        directory = self.directory({})
+        found = self.pull(directory, [change("sub/.git", now="directory")], {"sub/.git": "gitdir: /x"}, git=True)
+        self.assertEqual((list(found.skipped), os.listdir(directory)), (["sub/.git"], []))
+
+    def test_symlinks_stay_in_the_directory(self) -> None:
+        self.assertEqual(link_version("x"), "-> x")
+        for path, target in [("a", ".."), ("a", "b/../../x"), ("a", "b/.."), ("a/b", "../../x"), ("a", "/x")]:
+            self.assertTrue(leads_out(path, target), target)
+        for path, target in [("a", "b"), ("a/b", "../x"), ("a/b/c", "./../../x/y"), ("a/b", "..")]:
+            self.assertFalse(leads_out(path, target), target)
+        directory = self.directory({})
+        # "in" is the directory itself: the text of "out" stays below it, and its target does not.
+        members: Members = {"d/in": "-> ..", "out": "-> d/in/../etc"}
+        found = self.pull(directory, [change("d/in", now="symlink"), change("out", now="symlink")], members)
+        self.assertEqual((found.applied, list(found.skipped)), (("d/in",), ["out"]))
