@@ -61,7 +61,8 @@ def settings(
     attempts: int = 4,
 ) -> Settings:
     """Reads the arguments of a client; see `SandboxClient`."""
-    address = url or _of_endpoint(endpoint, secure) or os.environ.get("PADDOCK_URL") or DEFAULT_URL
+    default = os.environ.get("PADDOCK_URL") or DEFAULT_URL
+    address = url or _of_endpoint(endpoint, secure) or default
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise InvalidConfigurationError(
@@ -71,19 +72,31 @@ def settings(
         raise InvalidConfigurationError(
             "the URL of the service must have no user, query or fragment: a key is `key`"
         )
-    context = None
-    if parts.scheme == "https":
-        context = tls or ssl.create_default_context(cafile=ca_file)
+    # The key of the environment is that of the address in the environment: no other host gets it.
+    known = os.environ.get("PADDOCK_KEY") if address.rstrip("/") == default.rstrip("/") else None
     return Settings(
         host=parts.hostname,
         port=parts.port or (443 if parts.scheme == "https" else 80),
         prefix=parts.path.rstrip("/"),
-        key=_checked_key(key or os.environ.get("PADDOCK_KEY") or None),
-        tls=context,
+        key=_checked_key(key or known or None),
+        tls=_context(parts.scheme, secure, ca_file, tls),
         timeout=timeout,
         connect_timeout=connect_timeout,
         attempts=max(1, attempts),
     )
+
+
+def _context(
+    scheme: str, secure: bool, ca_file: Optional[str], tls: Optional[ssl.SSLContext]
+) -> Optional[ssl.SSLContext]:
+    if scheme == "https":
+        if tls is not None and ca_file is not None:
+            raise InvalidConfigurationError("tls and ca_file exclude each other")
+        return tls or ssl.create_default_context(cafile=ca_file)
+    if secure or ca_file is not None or tls is not None:
+        # The key would be sent in plain text although the caller asks for TLS.
+        raise InvalidConfigurationError("secure, ca_file and tls need an address with https://")
+    return None
 
 
 def _of_endpoint(endpoint: Optional[str], secure: bool) -> Optional[str]:

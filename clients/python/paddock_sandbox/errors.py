@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from typing import Optional, Sequence, Tuple
+from typing import Any, Dict, Optional, Sequence, Tuple, Type
 
 
 class SandboxError(Exception):
@@ -32,6 +32,17 @@ class SandboxError(Exception):
 
     def __str__(self) -> str:
         return self.message
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        # Without the constructors, whose arguments differ: for `pickle` (of a process pool) and `copy`.
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(kind: Type[SandboxError], arguments: Tuple[Any, ...], state: Dict[str, Any]) -> SandboxError:
+    error = kind.__new__(kind)
+    error.args = arguments
+    error.__dict__.update(state)
+    return error
 
 
 class ConnectionError(SandboxError, builtins.ConnectionError):

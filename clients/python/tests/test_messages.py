@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import inspect
 import os
+import pickle
+import ssl
 from datetime import timedelta
 from unittest import mock
 
@@ -12,6 +15,7 @@ import paddock_sandbox
 from paddock_sandbox import (
     AsyncSandbox,
     AsyncSandboxClient,
+    CommandExecutionError,
     ExecResult,
     InvalidConfigurationError,
     OwnerLimits,
@@ -27,6 +31,7 @@ from paddock_sandbox import (
     messages,
     register_preset,
 )
+from paddock_sandbox import errors
 from paddock_sandbox._json import decode, encode, seconds
 from paddock_sandbox._settings import settings
 from paddock_sandbox.presets import PRESETS, rule_fields
@@ -110,6 +115,10 @@ class Settings(TestCase):
         with mock.patch.dict(os.environ, {"PADDOCK_URL": "https://host/base/", "PADDOCK_KEY": "k"}):
             found = settings("localhost:9000")
             self.assertEqual((found.endpoint, found.key), ("https://host:443/base", "k"))
+            self.assertEqual(settings(url="https://host/base").key, "k")
+            # The key of one service is not sent to another.
+            self.assertIsNone(settings(url="https://other").key)
+            self.assertIsNone(settings("other:80").key)
             self.assertEqual(settings("other:80", key="a").endpoint, "http://other:80")
             self.assertEqual(settings("other", secure=True).endpoint, "https://other:443")
             self.assertEqual(settings(url="http://[::1]:5").authority, "[::1]:5")
@@ -120,6 +129,25 @@ class Settings(TestCase):
                 settings(url=wrong)
         with self.assertRaises(InvalidConfigurationError):
             settings(key="a\r\nb")
+
+    def test_what_needs_tls_is_refused_without(self) -> None:
+        context = ssl.create_default_context()
+        for options in ({"tls": context}, {"ca_file": "/x"}, {"secure": True}):
+            with self.assertRaises(InvalidConfigurationError):
+                settings(url="http://host", **options)
+        with self.assertRaises(InvalidConfigurationError):
+            settings(url="https://host", tls=context, ca_file="/x")
+        self.assertIs(settings(url="https://host", tls=context, secure=True).tls, context)
+
+
+class Errors(TestCase):
+    def test_all_errors_can_be_pickled(self) -> None:
+        kinds = [each for each in vars(errors).values() if inspect.isclass(each) and each.__module__ == errors.__name__]
+        for kind in kinds:
+            made = kind("x", 7, "out", "err") if kind is CommandExecutionError else kind("x", code="C", details=[1])
+            for again in (pickle.loads(pickle.dumps(made)), copy.copy(made)):
+                self.assertIs(type(again), kind)
+                self.assertEqual((str(again), again.args, vars(again)), (str(made), made.args, vars(made)))
 
 
 class Interface(TestCase):

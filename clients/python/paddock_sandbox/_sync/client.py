@@ -36,9 +36,9 @@ class SandboxClient(AdminOperations):
         Args:
             endpoint: "host:port" of the REST address; "localhost:9000", the gRPC address that programs for the
                 reference interface name, stands for the default.
-            secure: https, if `endpoint` names no scheme.
+            secure: https, if `endpoint` names no scheme; any other address must be https then.
             url: Address of the service; default: PADDOCK_URL, or http://127.0.0.1:8080.
-            key: API key; default: PADDOCK_KEY, or none.
+            key: API key; default: none, or PADDOCK_KEY if the address is that of PADDOCK_URL: no other host gets it.
             ca_file: File with the certificates that the service's may be signed by; default: the system's.
             tls: Context of https connections instead, for example with a client certificate.
             timeout: Seconds without any byte of an answer after which a call fails with `RequestTimeoutError`.
