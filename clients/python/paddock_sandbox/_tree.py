@@ -33,7 +33,8 @@ def files_of(directory: str, selection: Selection) -> Iterator[str]:
     """
     if not os.path.isdir(directory):
         raise UploadError(f"{directory} is not a directory")
-    ignored = [_compiled(each) for each in selection.ignore_patterns]
+    lines = [each.strip() for each in selection.ignore_patterns]
+    ignored = [_compiled(each) for each in lines if each and not each.startswith("#")]
     listed = _listed_by_git(directory) if selection.gitignore else None
     yield from _walk(directory, "", selection, ignored, listed)
 
@@ -58,8 +59,8 @@ def _walk(
                 continue
         elif listed is not None:
             if is_directory and path in listed:
-                # A repository in the repository: git names it as one entry.
-                below = None
+                # A repository in the repository: git names it as one entry, and has not looked into it.
+                below = _listed_in(root, path)
             elif path not in listed and f"{path}/" not in listed:
                 continue
         shown = f"{path}/" if is_directory else path
@@ -140,6 +141,14 @@ def _takes_git(path: str, beside_head: bool, selection: Selection) -> bool:
     inside = parts[parts.index(".git") + 1 :]
     is_hooks = inside[-1:] == ["hooks"] and inside[0] not in ("refs", "logs") and beside_head
     return selection.git and (selection.hooks or not is_hooks)
+
+
+def _listed_in(root: str, path: str) -> Optional[Set[str]]:
+    """The same of a repository in the directory; None: it is no repository (yet), and all of it is taken."""
+    inner = os.path.join(root, path)
+    if not os.path.lexists(os.path.join(inner, ".git")):
+        return None
+    return {f"{path}/{each}" for each in _listed_by_git(inner)}
 
 
 def _listed_by_git(directory: str) -> Set[str]:

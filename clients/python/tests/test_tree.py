@@ -56,10 +56,20 @@ class Tree(TestCase):
     def test_git_itself_says_what_it_ignores(self) -> None:
         directory = self.repository()
         self.put(directory, "nested/inner.txt", "5")
+        self.put(directory, "nested/.gitignore", "*.key\n")
+        self.put(directory, "nested/deep/a.key", "6")
         subprocess.run(["git", "init", "-q", os.path.join(directory, "nested")], check=True)
         names = self.names(directory, Selection(gitignore=True, git=False))
         self.assertEqual(
-            names, [".gitignore", "main.py", "nested/inner.txt", "src/.gitignore", "src/keep.log"]
+            names,
+            [
+                ".gitignore",
+                "main.py",
+                "nested/.gitignore",
+                "nested/inner.txt",
+                "src/.gitignore",
+                "src/keep.log",
+            ],
         )
         with self.assertRaises(UploadError):
             list(files_of(self.directory(), Selection(gitignore=True)))
@@ -95,6 +105,8 @@ class Tree(TestCase):
             [path for path, _ in walk_directory(directory, ["b/**", "docs"])], ["a.log", "build/x", "x[1]"]
         )
         self.assertEqual(count_files(directory), (8, 0))
+        # Lines of a file that say nothing.
+        self.assertEqual(count_files(directory, ["", "  ", "# *.log"]), (8, 0))
 
     def test_an_archive_has_modes_times_links_and_any_name(self) -> None:
         directory = self.directory({"run.sh": "x" * 600_000, "ä" * 90: "long"})
