@@ -17,6 +17,7 @@ const REPLACEMENTS = [
   [/\bAwaitable\[(\w+)\]/g, '$1'],
   [/\basync (def|with|for)\b/g, '$1'],
   [/\bawait /g, ''],
+  [/\bAsyncGenerator\[(.*), None\]/g, 'Generator[$1, None, None]'],
   [/\basyncio\.run\((.*)\)/g, '$1'],
   [/\b__a(enter|exit|iter|next)__/g, '__$1__'],
   [/\bAsync([A-Z]\w*)/g, '$1'],

@@ -63,7 +63,7 @@ def _classify(
     retry_after: Optional[float],
 ) -> Tuple[Type[errors.SandboxError], Dict[str, Any]]:
     if name == "NOT_FOUND":
-        resource, identifier = _missing(message, operation, request)
+        resource, identifier = _missing(message, details, request)
         return _MISSING.get(resource, errors.NotFoundError), {
             "resource": resource,
             "id": identifier,
@@ -96,7 +96,11 @@ def _more(name: str, details: List[Any], operation: str, request: Mapping[str, A
     return {}
 
 
-def _missing(message: str, operation: str, request: Mapping[str, Any]) -> Tuple[str, str]:
+def _missing(message: str, details: List[Any], request: Mapping[str, Any]) -> Tuple[str, str]:
+    for each in details:
+        if isinstance(each, dict) and str(each.get("@type", "")).endswith("google.rpc.ResourceInfo"):
+            return str(each.get("resourceType", "")), str(each.get("resourceName", ""))
+    # Servers that do not say it yet.
     named = _NAMED.search(message)
     if named:
         return named.group(1), named.group(2)

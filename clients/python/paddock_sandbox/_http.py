@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
+import re
 import socket
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Union
 from urllib.parse import quote, urlencode
@@ -18,6 +20,7 @@ from .errors import InvalidConfigurationError
 PIECE = 256 * 1024
 #: Seconds after which an idle connection is not used again: the server closes it after 75.
 IDLE = 60.0
+_IDEMPOTENCY_KEY = re.compile(r'[A-Za-z0-9\-._~:/+=@]{1,255}|"[A-Za-z0-9\-._~:/+=@]{1,255}"')
 #: Parts of an answer come at least every 15 seconds in streams with keepalives.
 STREAM_TIMEOUT = 60.0
 
@@ -46,11 +49,21 @@ def body_of(content: Any) -> Union[bytes, Body]:
         return bytes(content)
     if isinstance(content, Body):
         return content
-    if hasattr(content, "read"):
-        return Body(lambda: iter(lambda: content.read(PIECE), b""), again=False)
-    if hasattr(content, "__iter__"):
-        return Body(lambda: iter(content), again=False)
-    raise InvalidConfigurationError("content must be text, bytes, an iterator of bytes or a binary file")
+    if hasattr(content, "read") and not isinstance(content, io.TextIOBase):
+        return Body(lambda: _bytes_of(iter(lambda: content.read(PIECE), b"")), again=False)
+    if hasattr(content, "__iter__") and not isinstance(content, io.TextIOBase):
+        return Body(lambda: _bytes_of(iter(content)), again=False)
+    raise InvalidConfigurationError(_CONTENT)
+
+
+_CONTENT = "content must be text, bytes, an iterator of bytes or a file opened in binary mode"
+
+
+def _bytes_of(pieces: Iterator[Any]) -> Iterator[bytes]:
+    for piece in pieces:
+        if not isinstance(piece, (bytes, bytearray, memoryview)):
+            raise InvalidConfigurationError(_CONTENT)
+        yield bytes(piece)
 
 
 @dataclasses.dataclass
@@ -81,6 +94,10 @@ def request_of(
     if settings.key is not None:
         headers["Authorization"] = f"Bearer {settings.key}"
     if key is not None:
+        if not _IDEMPOTENCY_KEY.fullmatch(key):
+            raise InvalidConfigurationError(
+                "idempotency_key must be 1 to 255 letters, digits and - . _ ~ : / + = @"
+            )
         headers["Idempotency-Key"] = key
     if route.kind in ("unary", "events") and route.method in ("POST", "PUT", "PATCH"):
         headers["Content-Type"] = "application/json"

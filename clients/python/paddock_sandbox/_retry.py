@@ -39,4 +39,7 @@ def _backoff(attempt: int) -> float:
 
 def may_have_worked(error: SandboxError) -> bool:
     """Whether the request may have taken effect although it failed."""
-    return isinstance(error, ConnectionError) and not isinstance(error, (NotConnectedError, UnavailableError))
+    if isinstance(error, UnavailableError):
+        # That of a proxy, which has no code, says nothing of what the service did.
+        return not error.code
+    return isinstance(error, ConnectionError) and not isinstance(error, NotConnectedError)

@@ -36,7 +36,17 @@ def error(
 class FakeServer:
     """Answers the requests in the order of `answers`, and keeps what it was asked. Use it as a context manager."""
 
-    def __init__(self, *answers: Answer, read_body: bool = True, tls: Optional[ssl.SSLContext] = None) -> None:
+    def __init__(
+        self,
+        *answers: Answer,
+        read_body: bool = True,
+        stay: bool = False,
+        tls: Optional[ssl.SSLContext] = None,
+    ) -> None:
+        """`stay`: a body that is shorter than announced goes on when the client leaves; `left` counts that."""
+        self._stay = stay
+        self._closing = threading.Event()
+        self.left = 0
         self._answers = list(answers)
         self._read_body = read_body
         self._listener = socket.create_server(("127.0.0.1", 0))
@@ -53,6 +63,7 @@ class FakeServer:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._closing.set()
         # Closing a listener does not wake the thread that accepts.
         self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
@@ -99,12 +110,19 @@ class FakeServer:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             return False
         connection.sendall(reply)
+        if reply == SILENT and not self._read_body:
+            # Reads nothing, either.
+            self._closing.wait()
+            return False
         if reply == SILENT:
             return bool(connection.recv(1))
         if not self._read_body:
             connection.shutdown(socket.SHUT_WR)
             while connection.recv(65536):
                 pass
+        if self._stay:
+            connection.recv(1)
+            self.left += 1
         # A shorter body than announced: the connection is cut in it.
         head, _, content = reply.partition(b"\r\n\r\n")
         return f"content-length: {len(content)}".encode() in head

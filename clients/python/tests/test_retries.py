@@ -1,90 +1,33 @@
-"""Retries, cut connections and refusals, against a server that the test directs. Both clients."""
+"""Retries and cut connections, against a server that the test directs. Both clients."""
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 import itertools
 import ssl
 import subprocess
-from typing import Any, Callable
+from typing import Any
 from unittest import mock
 
+from both import Retries
 from fake import CUT, SILENT, FakeServer, answer, error
 from paddock_sandbox import (
     AsyncSandboxClient,
     AuthenticationError,
+    CommandTimeoutError,
     ConnectionError,
     NotConnectedError,
     RateLimitError,
     RequestTimeoutError,
     ResourceLimitExceededError,
+    Sandbox,
     SandboxClient,
     SandboxError,
+    SandboxInfo,
     UnavailableError,
 )
-from support import TestCase
 
 SANDBOX = answer(200, {"id": "sb_1", "status": "SANDBOX_RUNNING", "of_a_newer_server": 1})
 BUSY = error(429, 8, "too many requests", headers={"retry-after": "0"})
-
-
-async def outcome(value: Any) -> Any:
-    """The result of a method of either client: awaited, or all that it yields."""
-    if hasattr(value, "__aiter__"):
-        return [each async for each in value]
-    return await value if inspect.isawaitable(value) else value
-
-
-class Retries(TestCase):
-    def setUp(self) -> None:
-        patched = mock.patch("paddock_sandbox._retry._FIRST", 0.001)
-        patched.start()
-        self.addCleanup(patched.stop)
-
-    def each_client(
-        self, server: Callable[[], FakeServer], check: Callable[[Any, FakeServer], Any], **options: Any
-    ) -> None:
-        """Runs the check with both clients, each with a server of its own."""
-        with self.subTest("sync"), server() as fake, SandboxClient(url=fake.url, **options) as client:
-            check(client, fake)
-
-        async def main() -> None:
-            with server() as fake:
-                async with AsyncSandboxClient(url=fake.url, **options) as client:
-                    await AsyncChecks(check, client, fake).run()
-
-        with self.subTest("async"):
-            asyncio.run(main())
-
-
-class AsyncChecks:
-    """Runs a check that is written for the synchronous client with the asynchronous one, in a thread."""
-
-    def __init__(
-        self, check: Callable[[Any, FakeServer], Any], client: AsyncSandboxClient, fake: FakeServer
-    ) -> None:
-        self._check, self._client, self._fake = check, client, fake
-
-    async def run(self) -> None:
-        loop = asyncio.get_running_loop()
-        await asyncio.to_thread(self._check, _Blocking(self._client, loop), self._fake)
-
-
-class _Blocking:
-    def __init__(self, client: AsyncSandboxClient, loop: asyncio.AbstractEventLoop) -> None:
-        self._client, self._loop = client, loop
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        method = getattr(self._client, name)
-
-        def call(*arguments: Any, **options: Any) -> Any:
-            async def run() -> Any:
-                return await outcome(method(*arguments, **options))
-
-            return asyncio.run_coroutine_threadsafe(run(), self._loop).result()
-
-        return call
 
 
 class Repeated(Retries):
@@ -164,6 +107,49 @@ class Repeated(Retries):
 
 
 class Streams(Retries):
+    def test_a_callback_that_raises_ends_the_command(self) -> None:
+        def check(client: Any, fake: FakeServer) -> None:
+            def fail(_: bytes) -> None:
+                raise ZeroDivisionError
+
+            sandbox = Sandbox(client, SandboxInfo(id="sb_1"))
+            try:
+                sandbox.run("true", on_stdout=fail)
+            except ZeroDivisionError as error:
+                # Its traceback has the frames of the generators, as in a program that logs it.
+                self.kept = error
+                self.eventually(lambda: fake.left == 1)
+            else:
+                self.fail("the exception of the callback is raised")
+
+        piece = b'{"data":"YWI=","stream":"STDOUT"}\n'
+        with FakeServer(answer(200, piece, length=900), stay=True) as fake, SandboxClient(url=fake.url) as client:
+            check(client, fake)
+
+    def test_a_timeout_has_the_output_that_callbacks_were_given(self) -> None:
+        piece = b'{"data":"YWI=","stream":"STDOUT"}\n'
+        late = b'{"error":{"code":4,"message":"1 s","details":[]}}\n'
+        with FakeServer(answer(200, piece + late)) as fake, SandboxClient(url=fake.url) as client:
+            with self.assertRaises(CommandTimeoutError) as caught:
+                Sandbox(client, SandboxInfo(id="sb_1")).run("true", on_stdout=len)
+            self.assertEqual(caught.exception.stdout, "ab")
+
+    def test_a_watch_is_tried_as_often_as_a_call(self) -> None:
+        def check(client: Any, fake: FakeServer) -> None:
+            with self.assertRaises(ConnectionError):
+                list(client.watch_process("sb_1", "p"))
+            self.assertEqual(len(fake.requests), 4)
+
+        self.each_client(lambda: FakeServer(*[CUT] * 20), check)
+
+    def test_waiting_may_take_longer_than_the_time_limit_of_the_client(self) -> None:
+        with mock.patch("paddock_sandbox._sync.transport.Transport.send", side_effect=ConnectionError("x")) as sent:
+            with SandboxClient(url="http://127.0.0.1:1", timeout=1, attempts=1) as client:
+                for wait in (30, 0):
+                    with self.assertRaises(ConnectionError):
+                        client.read_process_output("sb_1", "p", wait=wait)
+        self.assertEqual([each.args[0].timeout for each in sent.call_args_list], [90, 1])
+
     def test_a_watch_goes_on_where_it_was_cut(self) -> None:
         def check(client: Any, fake: FakeServer) -> None:
             events = list(client.watch_process("sb_1", "p"))
@@ -186,13 +172,6 @@ class Streams(Retries):
         piece = b'{"data":"YWI=","stream":"STDOUT"}\n'
         failed = b'{"error":{"code":16,"message":"the key was revoked","details":[]}}\n'
         self.each_client(lambda: FakeServer(answer(200, piece), answer(200, piece + failed)), check)
-
-    def test_an_early_answer_ends_an_upload(self) -> None:
-        def check(client: Any, fake: FakeServer) -> None:
-            with self.assertRaises(ResourceLimitExceededError):
-                client.import_codebase("cb_1", itertools.repeat(b"x" * 65536))
-
-        self.each_client(lambda: FakeServer(error(429, 8, "full"), read_body=False), check)
 
 
 class Connections(Retries):
@@ -251,4 +230,5 @@ class Connections(Retries):
 
         self.each_client(lambda: FakeServer(SANDBOX), check, key="pdk_secret")
         client = SandboxClient(url="http://127.0.0.1:1", key="pdk_secret")
-        self.assertNotIn("secret", repr(client._settings))
+        for shown in (client, client._settings, AsyncSandboxClient(url="http://127.0.0.1:1", key="pdk_secret")):
+            self.assertNotIn("secret", repr(shown))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import (
     Any,
-    AsyncIterator,
+    AsyncGenerator,
     Awaitable,
     Callable,
     Dict,
@@ -23,7 +23,7 @@ from .._json import decode
 from .._retry import may_have_worked, pause
 from .._routes import ROUTES
 from .._settings import Settings
-from ..errors import ConnectionError, NotFoundError, SandboxError
+from ..errors import ConnectionError, NotFoundError, SandboxError, UnavailableError
 from .transport import AsyncAnswer, AsyncTransport, sleep
 
 M = TypeVar("M")
@@ -57,7 +57,14 @@ class AsyncCaller:
 
         async def once(request_key: Optional[str]) -> Any:
             answer = await self._send(operation, fields, body, timeout, request_key)
-            return parse(await answer.read())
+            raw = await answer.read()
+            content = parse(raw)
+            if isinstance(content, dict):
+                return content
+            if answer.status == 204:
+                return {}
+            # A cut answer, or one of something in between: what the operation did is not known.
+            raise self._transport.cut(ValueError(f"not an answer of {operation}: {raw[:50]!r}"))
 
         return await self._repeated(operation, once, body, repeatable, key)
 
@@ -75,19 +82,27 @@ class AsyncCaller:
         return found
 
     async def _open(
-        self, operation: str, fields: Mapping[str, Any], *, timeout: Optional[float] = -1
+        self,
+        operation: str,
+        fields: Mapping[str, Any],
+        *,
+        timeout: Optional[float] = -1,
+        attempts: Optional[int] = None,
     ) -> AsyncAnswer:
         """The answer of an operation whose body is a stream or a file. Retried only until its head has come."""
 
         async def once(_: Optional[str]) -> AsyncAnswer:
             return await self._send(operation, fields, None, timeout, None)
 
-        return await self._repeated(operation, once, None, None, None)
+        return await self._repeated(operation, once, None, None, None, attempts)
 
-    async def _pieces(self, operation: str, fields: Mapping[str, Any]) -> AsyncIterator[bytes]:
+    async def _pieces(self, operation: str, fields: Mapping[str, Any]) -> AsyncGenerator[bytes, None]:
         answer = await self._open(operation, fields)
-        async for piece in answer.pieces():
-            yield piece
+        try:
+            async for piece in answer.pieces():
+                yield piece
+        finally:
+            await answer.aclose()
 
     async def _whole(self, operation: str, fields: Mapping[str, Any]) -> bytes:
         """A file or archive; a cut connection starts again."""
@@ -98,9 +113,11 @@ class AsyncCaller:
 
         return await self._repeated(operation, once, None, None, None)
 
-    async def _events(self, operation: str, fields: Mapping[str, Any]) -> AsyncIterator[Dict[str, Any]]:
-        """The messages of a stream. An error in it is raised."""
-        answer = await self._open(operation, fields, timeout=STREAM_TIMEOUT)
+    async def _events(
+        self, operation: str, fields: Mapping[str, Any], *, attempts: Optional[int] = None
+    ) -> AsyncGenerator[Dict[str, Any], None]:
+        """The messages of a stream. An error in it is raised. `attempts` to open it; None: those of the client."""
+        answer = await self._open(operation, fields, timeout=STREAM_TIMEOUT, attempts=attempts)
         lines = Lines()
         try:
             async for piece in answer.pieces():
@@ -129,9 +146,9 @@ class AsyncCaller:
             return answer
         content = parse(await answer.read())
         if not isinstance(content, dict) or "message" not in content:
-            raise SandboxError(
-                f"{self._settings.endpoint} answered {answer.status}, and not as the service does"
-            )
+            # 502 to 504 are a proxy's, which does not reach the service, or has lost its answer.
+            kind = UnavailableError if answer.status in (502, 503, 504) else SandboxError
+            raise kind(f"{self._settings.endpoint} answered {answer.status}, and not as the service does")
         after = answer.headers.get("retry-after", "")
         raise error_of(content, operation, fields, float(after) if after.isdigit() else None)
 
@@ -142,6 +159,7 @@ class AsyncCaller:
         body: Optional[Union[bytes, Body]],
         repeatable: Optional[bool],
         key: Optional[str],
+        attempts: Optional[int] = None,
     ) -> T:
         route = ROUTES[operation]
         if route.retry == "key" and key is None:
@@ -150,6 +168,7 @@ class AsyncCaller:
             repeatable = route.retry != "again"
         if isinstance(body, Body) and not body.again:
             repeatable = False
+            attempts = 1
         attempt = 0
         lost = False
         while True:
@@ -161,10 +180,7 @@ class AsyncCaller:
                     # An earlier attempt, whose answer was lost, has removed it.
                     return None  # type: ignore[return-value]
                 lost = lost or may_have_worked(error)
-                attempts = self._settings.attempts
-                if isinstance(body, Body) and not body.again:
-                    attempts = 1
-                delay = pause(error, attempt, attempts, repeatable)
+                delay = pause(error, attempt, attempts or self._settings.attempts, repeatable)
                 if delay is None:
                     raise
             await sleep(delay)

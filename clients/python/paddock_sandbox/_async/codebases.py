@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, AsyncIterator, List, Optional, Sequence, Union
+from typing import Any, AsyncGenerator, List, Optional, Sequence, Union
 
 from .._http import Body, body_of
 from .._paths import in_workspace
@@ -50,11 +50,10 @@ class AsyncCodebaseOperations(AsyncWorkspaceOperations):
         fields = {"codebase_id": codebase_id, "file_path": in_workspace(file_path)}
         return await self._whole("DownloadFile", fields)
 
-    async def stream_file(self, codebase_id: str, file_path: str) -> AsyncIterator[bytes]:
+    def stream_file(self, codebase_id: str, file_path: str) -> AsyncGenerator[bytes, None]:
         """The contents of a file as they arrive."""
         fields = {"codebase_id": codebase_id, "file_path": in_workspace(file_path)}
-        async for piece in self._pieces("DownloadFile", fields):
-            yield piece
+        return self._pieces("DownloadFile", fields)
 
     async def list_files(self, codebase_id: str, path: str = "", recursive: bool = False) -> List[FileInfo]:
         """The files and directories of a codebase, in byte order of their paths."""
@@ -74,11 +73,10 @@ class AsyncCodebaseOperations(AsyncWorkspaceOperations):
             ImportCodebaseFilesResponse, "ImportCodebaseFiles", fields, body=body_of(archive)
         )
 
-    async def export_codebase(self, codebase_id: str, path: str = "") -> AsyncIterator[bytes]:
+    def export_codebase(self, codebase_id: str, path: str = "") -> AsyncGenerator[bytes, None]:
         """A codebase, or a directory of it, as a tar archive."""
         fields = {"codebase_id": codebase_id, "path": in_workspace(path), "format": "tar"}
-        async for piece in self._pieces("ExportCodebaseFiles", fields):
-            yield piece
+        return self._pieces("ExportCodebaseFiles", fields)
 
     async def upload_directory(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import AsyncIterator, Dict, List, Mapping, Optional, Sequence, Union
+from typing import AsyncGenerator, Dict, List, Mapping, Optional, Sequence, Union
 
 from .._json import seconds
 from ..errors import ConnectionError
@@ -58,7 +58,7 @@ class AsyncCommandOperations(AsyncSandboxOperations):
         answer = await self._message(ExecResponse, "Exec", fields, timeout=_wait(timeout))
         return result_of(answer, _text(command))
 
-    async def exec_stream(
+    def exec_stream(
         self,
         sandbox_id: str,
         command: Command,
@@ -69,14 +69,12 @@ class AsyncCommandOperations(AsyncSandboxOperations):
         *,
         shell: Optional[str] = None,
         merge: bool = False,
-    ) -> AsyncIterator[bytes]:
+    ) -> AsyncGenerator[bytes, None]:
         """Like `exec`, and yields output of both streams as it is written. Leaving the loop kills the command."""
         chunks = self.exec_chunks(sandbox_id, command, stdin, env, workdir, timeout, shell=shell, merge=merge)
-        async for chunk in chunks:
-            if chunk.data:
-                yield chunk.data
+        return self._data(chunks)
 
-    async def exec_chunks(
+    def exec_chunks(
         self,
         sandbox_id: str,
         command: Command,
@@ -87,7 +85,7 @@ class AsyncCommandOperations(AsyncSandboxOperations):
         *,
         shell: Optional[str] = None,
         merge: bool = False,
-    ) -> AsyncIterator[ExecStreamChunk]:
+    ) -> AsyncGenerator[ExecStreamChunk, None]:
         """Like `exec_stream`, with the stream of each piece. The last chunk has the `exit_code` and no data."""
         fields = {
             "sandbox_id": sandbox_id,
@@ -99,19 +97,34 @@ class AsyncCommandOperations(AsyncSandboxOperations):
             "shell": shell,
             "merge": merge,
         }
-        async for chunk in self._chunks("ExecStream", fields):
-            yield chunk
+        return self._chunks("ExecStream", fields)
 
-    async def _chunks(self, operation: str, fields: Mapping[str, object]) -> AsyncIterator[ExecStreamChunk]:
+    async def _chunks(
+        self, operation: str, fields: Mapping[str, object]
+    ) -> AsyncGenerator[ExecStreamChunk, None]:
         ended = False
-        async for message in self._events(operation, {**fields, "keepalive": True}):
-            if message.get("keepalive"):
-                continue
-            chunk = decode(ExecStreamChunk, message)
-            ended = chunk.exit_code is not None
-            yield chunk
+        messages = self._events(operation, {**fields, "keepalive": True})
+        try:
+            async for message in messages:
+                if message.get("keepalive"):
+                    continue
+                chunk = decode(ExecStreamChunk, message)
+                ended = chunk.exit_code is not None
+                yield chunk
+        finally:
+            # An outer generator that is closed does not close this one: its command would go on.
+            await messages.aclose()
         if not ended:
             raise ConnectionError(f"the stream of {operation} ended before the command")
+
+    @staticmethod
+    async def _data(chunks: AsyncGenerator[ExecStreamChunk, None]) -> AsyncGenerator[bytes, None]:
+        try:
+            async for chunk in chunks:
+                if chunk.data:
+                    yield chunk.data
+        finally:
+            await chunks.aclose()
 
     async def create_session_info(
         self, sandbox_id: str, shell: Optional[str] = None, env: Optional[Mapping[str, str]] = None
@@ -177,14 +190,12 @@ class AsyncCommandOperations(AsyncSandboxOperations):
         answer = await self._message(ExecResponse, "SessionExec", fields, timeout=None)
         return result_of(answer, command)
 
-    async def session_exec_stream(
+    def session_exec_stream(
         self, session_id: str, command: str, timeout: Duration = None, *, merge: bool = False
-    ) -> AsyncIterator[bytes]:
+    ) -> AsyncGenerator[bytes, None]:
         """Like `session_exec`, and yields output as it is written."""
         fields = {"session_id": session_id, "command": command, "timeout": seconds(timeout), "merge": merge}
-        async for chunk in self._chunks("SessionExecStream", fields):
-            if chunk.data:
-                yield chunk.data
+        return self._data(self._chunks("SessionExecStream", fields))
 
 
 def _command(command: Command) -> Dict[str, object]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, AsyncIterator, Optional
+from typing import Any, AsyncGenerator, Optional
 from typing import List as ListOf
 
 from ..errors import NotFoundError
@@ -34,10 +34,9 @@ class AsyncFiles:
         """The content of a file as text."""
         return (await self.read(path)).decode(encoding)
 
-    async def stream(self, path: str) -> AsyncIterator[bytes]:
+    def stream(self, path: str) -> AsyncGenerator[bytes, None]:
         """The content of a file as it arrives, for large ones."""
-        async for piece in self._client.stream_workspace_file(self._sandbox_id, path, view=self._view):
-            yield piece
+        return self._client.stream_workspace_file(self._sandbox_id, path, view=self._view)
 
     async def write(self, path: str, content: Any, *, mode: Optional[int] = None) -> FileStat:
         """Creates or replaces a file, completely or not at all; see `write_workspace_file`."""
@@ -77,10 +76,9 @@ class AsyncFiles:
             self._sandbox_id, path, parents=parents, mode=mode, view=self._view
         )
 
-    async def export_tar(self, path: str = "") -> AsyncIterator[bytes]:
+    def export_tar(self, path: str = "") -> AsyncGenerator[bytes, None]:
         """A directory as a tar archive, as it arrives."""
-        async for piece in self._client.export_files(self._sandbox_id, path, view=self._view):
-            yield piece
+        return self._client.export_files(self._sandbox_id, path, view=self._view)
 
     async def import_tar(self, archive: Any, path: str = "") -> ImportFilesResponse:
         """Unpacks a tar archive into a directory, all or nothing: bytes, an iterator of bytes or a binary file."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, AsyncIterator, Optional, Type
+from typing import TYPE_CHECKING, Any, AsyncGenerator, Optional, Type
 
 from ..errors import NotFoundError, RequestTimeoutError
 from ..messages import Process, ProcessEnd, ProcessEvent, ProcessOutput
@@ -40,18 +40,26 @@ class AsyncProcessHandle:
         self._process = await self._client.get_process(self._process.sandbox_id, self.id)
         return self._process
 
-    async def events(self, offset: Optional[int] = None) -> AsyncIterator[ProcessEvent]:
+    async def events(self, offset: Optional[int] = None) -> AsyncGenerator[ProcessEvent, None]:
         """Events from an offset on (None: where the last ones ended) until the process ends. See `watch_process`."""
         start = self.offset if offset is None else offset
-        async for event in self._client.watch_process(self._process.sandbox_id, self.id, start):
-            self.offset = event.next
-            yield event
+        found = self._client.watch_process(self._process.sandbox_id, self.id, start)
+        try:
+            async for event in found:
+                self.offset = event.next
+                yield event
+        finally:
+            await found.aclose()
 
-    async def output(self, offset: Optional[int] = None) -> AsyncIterator[ProcessOutput]:
+    async def output(self, offset: Optional[int] = None) -> AsyncGenerator[ProcessOutput, None]:
         """The output alone, with the stream of each piece. What is no longer kept is missing."""
-        async for event in self.events(offset):
-            if event.data:
-                yield ProcessOutput(event.stream, event.next - len(event.data), event.data)
+        found = self.events(offset)
+        try:
+            async for event in found:
+                if event.data:
+                    yield ProcessOutput(event.stream, event.next - len(event.data), event.data)
+        finally:
+            await found.aclose()
 
     async def write(self, content: Any, *, offset: Optional[int] = None, end: bool = False) -> int:
         """Writes to standard input; see `write_process_input`. The process must have been started with `stdin`."""

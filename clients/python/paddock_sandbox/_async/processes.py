@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any, AsyncIterator, List, Mapping, Optional, Union
+from typing import Any, AsyncGenerator, List, Mapping, Optional, Union
 
 from .._http import body_of
 from .._json import decode, seconds
@@ -17,7 +17,7 @@ from ..messages import (
     WaitPortResponse,
     WriteProcessInputResponse,
 )
-from .commands import AsyncCommandOperations, Command, _command, _number
+from .commands import _GRACE, AsyncCommandOperations, Command, _command, _number
 from .sandboxes import Duration
 from .transport import sleep
 
@@ -102,11 +102,13 @@ class AsyncProcessOperations(AsyncCommandOperations):
             "max_bytes": max_bytes,
             "wait": int(_number(wait) * 1000),
         }
-        return await self._message(ReadProcessOutputResponse, "ReadProcessOutput", fields)
+        # The service says nothing while it waits, which may be longer than the client's time limit.
+        limit = _number(wait) + _GRACE if wait else -1
+        return await self._message(ReadProcessOutputResponse, "ReadProcessOutput", fields, timeout=limit)
 
     async def watch_process(
         self, sandbox_id: str, process_id: str, offset: int = 0
-    ) -> AsyncIterator[ProcessEvent]:
+    ) -> AsyncGenerator[ProcessEvent, None]:
         """Output from an offset on, and further output as it is written. The last event has `end`.
 
         Goes on where it was after a cut connection. Leaving the loop does not affect the process.
@@ -114,8 +116,10 @@ class AsyncProcessOperations(AsyncCommandOperations):
         fields = {"sandbox_id": sandbox_id, "process_id": process_id}
         failures = 0
         while True:
+            # Opened once each time: what is repeated is this loop.
+            messages = self._events("WatchProcess", {**fields, "offset": offset}, attempts=1)
             try:
-                async for message in self._events("WatchProcess", {**fields, "offset": offset}):
+                async for message in messages:
                     failures = 0
                     if message.get("keepalive"):
                         continue
@@ -130,6 +134,8 @@ class AsyncProcessOperations(AsyncCommandOperations):
                 delay = pause(error, failures, self._settings.attempts, True)
                 if delay is None:
                     raise
+            finally:
+                await messages.aclose()
             await sleep(delay)
 
     async def write_process_input(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import TYPE_CHECKING, AsyncIterator, Optional, Type
+from typing import TYPE_CHECKING, AsyncGenerator, Optional, Type
 
 from ..errors import NotFoundError
 from ..messages import Session, SessionStatus
@@ -56,10 +56,9 @@ class AsyncSessionWrapper:
         )
         return result.raise_on_error() if raise_on_error else result
 
-    async def exec_stream(self, command: str, timeout: "Duration" = None) -> AsyncIterator[bytes]:
+    def exec_stream(self, command: str, timeout: "Duration" = None) -> AsyncGenerator[bytes, None]:
         """Runs one command in the shell and yields its output as it is written."""
-        async for piece in self._client.session_exec_stream(self.id, command, timeout):
-            yield piece
+        return self._client.session_exec_stream(self.id, command, timeout)
 
     async def close(self) -> None:
         """Kills the shell and everything that was started in it. Does nothing if the session is gone."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import Any, AsyncIterator, Callable, Dict, Iterator, List, Optional, Tuple, TypeVar
+from typing import Any, AsyncGenerator, AsyncIterator, Callable, Dict, List, Optional, Tuple, TypeVar, Union
 
 from .._http import IDLE, PIECE, Body, Request, tune
 from .._settings import Settings
@@ -38,8 +38,13 @@ class _Connection:
 
     @property
     def usable(self) -> bool:
-        fresh = time.monotonic() - self.idle_since < IDLE
-        return fresh and not self.reader.at_eof() and not self.writer.is_closing()
+        # What came after the last answer belongs to no request. The streams have no other way to ask for it.
+        stale = bool(getattr(self.reader, "_buffer", b""))
+        return not (stale or self.expired or self.reader.at_eof() or self.writer.is_closing())
+
+    @property
+    def expired(self) -> bool:
+        return time.monotonic() - self.idle_since >= IDLE
 
     def close(self) -> None:
         if not self.loop.is_closed():
@@ -68,7 +73,7 @@ class AsyncAnswer:
         """The whole body."""
         return b"".join([piece async for piece in self.pieces()])
 
-    async def pieces(self) -> AsyncIterator[bytes]:
+    async def pieces(self) -> AsyncGenerator[bytes, None]:
         """The body as it arrives."""
         try:
             if not self._bodiless:
@@ -173,6 +178,9 @@ class AsyncTransport:
             return
         connection.idle_since = time.monotonic()
         self._idle.append(connection)
+        # The last one is used first: those that many calls at a time have left would never be closed.
+        while self._idle[0].expired:
+            self._idle.pop(0).close()
 
     async def aclose(self) -> None:
         """Closes the connections that are not in use."""
@@ -227,18 +235,18 @@ class AsyncTransport:
             "",
         ]
         start = "\r\n".join(lines).encode("latin-1")
-        connection.writer.write(start + (body if isinstance(body, bytes) else b""))
-        if not isinstance(body, Body):
-            await connection.writer.drain()
+        if body is None or (isinstance(body, bytes) and len(body) <= PIECE):
+            await _put(connection.writer, start + (body or b""), request.timeout)
             return await asyncio.wait_for(_head(connection.reader), request.timeout), True
-        return await self._upload(connection, body.pieces(), request.timeout)
+        connection.writer.write(start)
+        return await self._upload(connection, body, request.timeout)
 
     async def _upload(
-        self, connection: _Connection, pieces: Iterator[bytes], timeout: Optional[float]
+        self, connection: _Connection, body: Union[bytes, Body], timeout: Optional[float]
     ) -> Tuple[Tuple[int, Dict[str, str]], bool]:
         # The server may refuse the body before its end: the answer is awaited meanwhile.
         head = asyncio.ensure_future(_head(connection.reader))
-        sending = asyncio.ensure_future(_send(connection.writer, pieces))
+        sending = asyncio.ensure_future(_send(connection.writer, body, timeout))
         try:
             await asyncio.wait({head, sending}, return_when=asyncio.FIRST_COMPLETED)
             complete = sending.done() and sending.exception() is None
@@ -253,16 +261,24 @@ class AsyncTransport:
             await asyncio.gather(head, sending, return_exceptions=True)
 
 
-async def _send(writer: asyncio.StreamWriter, pieces: Iterator[bytes]) -> None:
+async def _put(writer: asyncio.StreamWriter, data: bytes, timeout: Optional[float]) -> None:
+    writer.write(data)
+    await asyncio.wait_for(writer.drain(), timeout)
+
+
+async def _send(writer: asyncio.StreamWriter, body: Union[bytes, Body], timeout: Optional[float]) -> None:
+    if isinstance(body, bytes):
+        for at in range(0, len(body), PIECE):
+            await _put(writer, body[at : at + PIECE], timeout)
+        return
+    pieces = body.pieces()
     while True:
         piece = await asyncio.to_thread(next, pieces, None)
         if piece is None:
             break
         if piece:
-            writer.write(b"%x\r\n%s\r\n" % (len(piece), piece))
-            await writer.drain()
-    writer.write(b"0\r\n\r\n")
-    await writer.drain()
+            await _put(writer, b"%x\r\n%s\r\n" % (len(piece), piece), timeout)
+    await _put(writer, b"0\r\n\r\n", timeout)
 
 
 async def _head(reader: asyncio.StreamReader) -> Tuple[int, Dict[str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, AsyncIterator, Dict, List, Optional
+from typing import Any, AsyncGenerator, Dict, List, Optional
 
 from .._http import body_of
 from .._paths import in_workspace
@@ -32,12 +32,11 @@ class AsyncWorkspaceOperations(AsyncChangeOperations):
         """The contents of one version of a file."""
         return await self._whole("ReadFile", _file(sandbox_id, path, view))
 
-    async def stream_workspace_file(
+    def stream_workspace_file(
         self, sandbox_id: str, path: str, *, view: Optional[str] = None
-    ) -> AsyncIterator[bytes]:
+    ) -> AsyncGenerator[bytes, None]:
         """The contents of one version of a file as they arrive."""
-        async for piece in self._pieces("ReadFile", _file(sandbox_id, path, view)):
-            yield piece
+        return self._pieces("ReadFile", _file(sandbox_id, path, view))
 
     async def write_workspace_file(
         self,
@@ -92,12 +91,11 @@ class AsyncWorkspaceOperations(AsyncChangeOperations):
         fields = {**_file(sandbox_id, path, view), "recursive": recursive or None}
         return (await self._message(DeleteFileResponse, "DeleteFile", fields)).removed
 
-    async def export_files(
+    def export_files(
         self, sandbox_id: str, path: str = "", *, view: Optional[str] = None
-    ) -> AsyncIterator[bytes]:
+    ) -> AsyncGenerator[bytes, None]:
         """A directory as a tar archive, whose names start there."""
-        async for piece in self._pieces("ExportFiles", {**_file(sandbox_id, path, view), "format": "tar"}):
-            yield piece
+        return self._pieces("ExportFiles", {**_file(sandbox_id, path, view), "format": "tar"})
 
     async def import_files(
         self, sandbox_id: str, archive: Any, path: str = "", *, view: Optional[str] = None

@@ -7,6 +7,7 @@ from typing import Any, List, Optional, Sequence
 
 from .._http import body_of
 from .._json import seconds
+from ..errors import ConnectionError
 from ..messages import Caller, CreatedKey, Image, Key, OwnerLimits, OwnerSettings, Ticket
 from .codebases import CodebaseOperations
 from .sandboxes import Duration
@@ -45,6 +46,9 @@ class AdminOperations(CodebaseOperations):
         """Creates a key. `secret` of the answer is shown this once; `expires_in` is in seconds.
 
         `role`: "admin", "owner", or "agent" with the one sandbox that it may use.
+
+        If the answer with the secret is lost, that key is revoked and another one created. With an `idempotency_key` of
+        yours this is left to you: `secret` is empty then, and `notice` says why.
         """
         fields = {
             "name": name,
@@ -54,7 +58,15 @@ class AdminOperations(CodebaseOperations):
             "scopes": None if scopes is None else list(scopes),
             "expires_in": None if expires_in is None else seconds(expires_in),
         }
-        return self._message(CreatedKey, "CreateKey", fields, key=idempotency_key)
+        created = self._message(CreatedKey, "CreateKey", fields, key=idempotency_key)
+        if created.secret or created.key is None or idempotency_key is not None:
+            return created
+        self.revoke_key(created.key.id)
+        created = self._message(CreatedKey, "CreateKey", fields)
+        if not created.secret and created.key is not None:
+            self.revoke_key(created.key.id)
+            raise ConnectionError("the answer with the secret of the new key was lost twice; both keys are revoked")
+        return created
 
     def list_keys(self, owner_id: Optional[str] = None) -> List[Key]:
         """Keys without their secrets."""

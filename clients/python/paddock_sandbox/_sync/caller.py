@@ -6,7 +6,7 @@ from __future__ import annotations
 import uuid
 from typing import (
     Any,
-    Iterator,
+    Generator,
     Awaitable,
     Callable,
     Dict,
@@ -24,7 +24,7 @@ from .._json import decode
 from .._retry import may_have_worked, pause
 from .._routes import ROUTES
 from .._settings import Settings
-from ..errors import ConnectionError, NotFoundError, SandboxError
+from ..errors import ConnectionError, NotFoundError, SandboxError, UnavailableError
 from .transport import Answer, Transport, sleep
 
 M = TypeVar("M")
@@ -58,7 +58,14 @@ class Caller:
 
         def once(request_key: Optional[str]) -> Any:
             answer = self._send(operation, fields, body, timeout, request_key)
-            return parse(answer.read())
+            raw = answer.read()
+            content = parse(raw)
+            if isinstance(content, dict):
+                return content
+            if answer.status == 204:
+                return {}
+            # A cut answer, or one of something in between: what the operation did is not known.
+            raise self._transport.cut(ValueError(f"not an answer of {operation}: {raw[:50]!r}"))
 
         return self._repeated(operation, once, body, repeatable, key)
 
@@ -76,19 +83,27 @@ class Caller:
         return found
 
     def _open(
-        self, operation: str, fields: Mapping[str, Any], *, timeout: Optional[float] = -1
+        self,
+        operation: str,
+        fields: Mapping[str, Any],
+        *,
+        timeout: Optional[float] = -1,
+        attempts: Optional[int] = None,
     ) -> Answer:
         """The answer of an operation whose body is a stream or a file. Retried only until its head has come."""
 
         def once(_: Optional[str]) -> Answer:
             return self._send(operation, fields, None, timeout, None)
 
-        return self._repeated(operation, once, None, None, None)
+        return self._repeated(operation, once, None, None, None, attempts)
 
-    def _pieces(self, operation: str, fields: Mapping[str, Any]) -> Iterator[bytes]:
+    def _pieces(self, operation: str, fields: Mapping[str, Any]) -> Generator[bytes, None, None]:
         answer = self._open(operation, fields)
-        for piece in answer.pieces():
-            yield piece
+        try:
+            for piece in answer.pieces():
+                yield piece
+        finally:
+            answer.close()
 
     def _whole(self, operation: str, fields: Mapping[str, Any]) -> bytes:
         """A file or archive; a cut connection starts again."""
@@ -99,9 +114,11 @@ class Caller:
 
         return self._repeated(operation, once, None, None, None)
 
-    def _events(self, operation: str, fields: Mapping[str, Any]) -> Iterator[Dict[str, Any]]:
-        """The messages of a stream. An error in it is raised."""
-        answer = self._open(operation, fields, timeout=STREAM_TIMEOUT)
+    def _events(
+        self, operation: str, fields: Mapping[str, Any], *, attempts: Optional[int] = None
+    ) -> Generator[Dict[str, Any], None, None]:
+        """The messages of a stream. An error in it is raised. `attempts` to open it; None: those of the client."""
+        answer = self._open(operation, fields, timeout=STREAM_TIMEOUT, attempts=attempts)
         lines = Lines()
         try:
             for piece in answer.pieces():
@@ -130,9 +147,9 @@ class Caller:
             return answer
         content = parse(answer.read())
         if not isinstance(content, dict) or "message" not in content:
-            raise SandboxError(
-                f"{self._settings.endpoint} answered {answer.status}, and not as the service does"
-            )
+            # 502 to 504 are a proxy's, which does not reach the service, or has lost its answer.
+            kind = UnavailableError if answer.status in (502, 503, 504) else SandboxError
+            raise kind(f"{self._settings.endpoint} answered {answer.status}, and not as the service does")
         after = answer.headers.get("retry-after", "")
         raise error_of(content, operation, fields, float(after) if after.isdigit() else None)
 
@@ -143,6 +160,7 @@ class Caller:
         body: Optional[Union[bytes, Body]],
         repeatable: Optional[bool],
         key: Optional[str],
+        attempts: Optional[int] = None,
     ) -> T:
         route = ROUTES[operation]
         if route.retry == "key" and key is None:
@@ -151,6 +169,7 @@ class Caller:
             repeatable = route.retry != "again"
         if isinstance(body, Body) and not body.again:
             repeatable = False
+            attempts = 1
         attempt = 0
         lost = False
         while True:
@@ -162,10 +181,7 @@ class Caller:
                     # An earlier attempt, whose answer was lost, has removed it.
                     return None  # type: ignore[return-value]
                 lost = lost or may_have_worked(error)
-                attempts = self._settings.attempts
-                if isinstance(body, Body) and not body.again:
-                    attempts = 1
-                delay = pause(error, attempt, attempts, repeatable)
+                delay = pause(error, attempt, attempts or self._settings.attempts, repeatable)
                 if delay is None:
                     raise
             sleep(delay)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Iterator, List, Optional, Sequence, Union
+from typing import Any, Generator, List, Optional, Sequence, Union
 
 from .._http import Body, body_of
 from .._paths import in_workspace
@@ -51,11 +51,10 @@ class CodebaseOperations(WorkspaceOperations):
         fields = {"codebase_id": codebase_id, "file_path": in_workspace(file_path)}
         return self._whole("DownloadFile", fields)
 
-    def stream_file(self, codebase_id: str, file_path: str) -> Iterator[bytes]:
+    def stream_file(self, codebase_id: str, file_path: str) -> Generator[bytes, None, None]:
         """The contents of a file as they arrive."""
         fields = {"codebase_id": codebase_id, "file_path": in_workspace(file_path)}
-        for piece in self._pieces("DownloadFile", fields):
-            yield piece
+        return self._pieces("DownloadFile", fields)
 
     def list_files(self, codebase_id: str, path: str = "", recursive: bool = False) -> List[FileInfo]:
         """The files and directories of a codebase, in byte order of their paths."""
@@ -75,11 +74,10 @@ class CodebaseOperations(WorkspaceOperations):
             ImportCodebaseFilesResponse, "ImportCodebaseFiles", fields, body=body_of(archive)
         )
 
-    def export_codebase(self, codebase_id: str, path: str = "") -> Iterator[bytes]:
+    def export_codebase(self, codebase_id: str, path: str = "") -> Generator[bytes, None, None]:
         """A codebase, or a directory of it, as a tar archive."""
         fields = {"codebase_id": codebase_id, "path": in_workspace(path), "format": "tar"}
-        for piece in self._pieces("ExportCodebaseFiles", fields):
-            yield piece
+        return self._pieces("ExportCodebaseFiles", fields)
 
     def upload_directory(
         self,

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Iterator, Dict, List, Mapping, Optional, Sequence, Union
+from typing import Generator, Dict, List, Mapping, Optional, Sequence, Union
 
 from .._json import seconds
 from ..errors import ConnectionError
@@ -69,12 +69,10 @@ class CommandOperations(SandboxOperations):
         *,
         shell: Optional[str] = None,
         merge: bool = False,
-    ) -> Iterator[bytes]:
+    ) -> Generator[bytes, None, None]:
         """Like `exec`, and yields output of both streams as it is written. Leaving the loop kills the command."""
         chunks = self.exec_chunks(sandbox_id, command, stdin, env, workdir, timeout, shell=shell, merge=merge)
-        for chunk in chunks:
-            if chunk.data:
-                yield chunk.data
+        return self._data(chunks)
 
     def exec_chunks(
         self,
@@ -87,7 +85,7 @@ class CommandOperations(SandboxOperations):
         *,
         shell: Optional[str] = None,
         merge: bool = False,
-    ) -> Iterator[ExecStreamChunk]:
+    ) -> Generator[ExecStreamChunk, None, None]:
         """Like `exec_stream`, with the stream of each piece. The last chunk has the `exit_code` and no data."""
         fields = {
             "sandbox_id": sandbox_id,
@@ -99,19 +97,34 @@ class CommandOperations(SandboxOperations):
             "shell": shell,
             "merge": merge,
         }
-        for chunk in self._chunks("ExecStream", fields):
-            yield chunk
+        return self._chunks("ExecStream", fields)
 
-    def _chunks(self, operation: str, fields: Mapping[str, object]) -> Iterator[ExecStreamChunk]:
+    def _chunks(
+        self, operation: str, fields: Mapping[str, object]
+    ) -> Generator[ExecStreamChunk, None, None]:
         ended = False
-        for message in self._events(operation, {**fields, "keepalive": True}):
-            if message.get("keepalive"):
-                continue
-            chunk = decode(ExecStreamChunk, message)
-            ended = chunk.exit_code is not None
-            yield chunk
+        messages = self._events(operation, {**fields, "keepalive": True})
+        try:
+            for message in messages:
+                if message.get("keepalive"):
+                    continue
+                chunk = decode(ExecStreamChunk, message)
+                ended = chunk.exit_code is not None
+                yield chunk
+        finally:
+            # An outer generator that is closed does not close this one: its command would go on.
+            messages.close()
         if not ended:
             raise ConnectionError(f"the stream of {operation} ended before the command")
+
+    @staticmethod
+    def _data(chunks: Generator[ExecStreamChunk, None]) -> Generator[bytes, None, None]:
+        try:
+            for chunk in chunks:
+                if chunk.data:
+                    yield chunk.data
+        finally:
+            chunks.close()
 
     def create_session_info(
         self, sandbox_id: str, shell: Optional[str] = None, env: Optional[Mapping[str, str]] = None
@@ -179,12 +192,10 @@ class CommandOperations(SandboxOperations):
 
     def session_exec_stream(
         self, session_id: str, command: str, timeout: Duration = None, *, merge: bool = False
-    ) -> Iterator[bytes]:
+    ) -> Generator[bytes, None, None]:
         """Like `session_exec`, and yields output as it is written."""
         fields = {"session_id": session_id, "command": command, "timeout": seconds(timeout), "merge": merge}
-        for chunk in self._chunks("SessionExecStream", fields):
-            if chunk.data:
-                yield chunk.data
+        return self._data(self._chunks("SessionExecStream", fields))
 
 
 def _command(command: Command) -> Dict[str, object]:

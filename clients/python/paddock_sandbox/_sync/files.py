@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterator, Optional
+from typing import Any, Generator, Optional
 from typing import List as ListOf
 
 from ..errors import NotFoundError
@@ -35,10 +35,9 @@ class Files:
         """The content of a file as text."""
         return (self.read(path)).decode(encoding)
 
-    def stream(self, path: str) -> Iterator[bytes]:
+    def stream(self, path: str) -> Generator[bytes, None, None]:
         """The content of a file as it arrives, for large ones."""
-        for piece in self._client.stream_workspace_file(self._sandbox_id, path, view=self._view):
-            yield piece
+        return self._client.stream_workspace_file(self._sandbox_id, path, view=self._view)
 
     def write(self, path: str, content: Any, *, mode: Optional[int] = None) -> FileStat:
         """Creates or replaces a file, completely or not at all; see `write_workspace_file`."""
@@ -78,10 +77,9 @@ class Files:
             self._sandbox_id, path, parents=parents, mode=mode, view=self._view
         )
 
-    def export_tar(self, path: str = "") -> Iterator[bytes]:
+    def export_tar(self, path: str = "") -> Generator[bytes, None, None]:
         """A directory as a tar archive, as it arrives."""
-        for piece in self._client.export_files(self._sandbox_id, path, view=self._view):
-            yield piece
+        return self._client.export_files(self._sandbox_id, path, view=self._view)
 
     def import_tar(self, archive: Any, path: str = "") -> ImportFilesResponse:
         """Unpacks a tar archive into a directory, all or nothing: bytes, an iterator of bytes or a binary file."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Iterator, Optional, Type
+from typing import TYPE_CHECKING, Any, Generator, Optional, Type
 
 from ..errors import NotFoundError, RequestTimeoutError
 from ..messages import Process, ProcessEnd, ProcessEvent, ProcessOutput
@@ -41,18 +41,26 @@ class ProcessHandle:
         self._process = self._client.get_process(self._process.sandbox_id, self.id)
         return self._process
 
-    def events(self, offset: Optional[int] = None) -> Iterator[ProcessEvent]:
+    def events(self, offset: Optional[int] = None) -> Generator[ProcessEvent, None, None]:
         """Events from an offset on (None: where the last ones ended) until the process ends. See `watch_process`."""
         start = self.offset if offset is None else offset
-        for event in self._client.watch_process(self._process.sandbox_id, self.id, start):
-            self.offset = event.next
-            yield event
+        found = self._client.watch_process(self._process.sandbox_id, self.id, start)
+        try:
+            for event in found:
+                self.offset = event.next
+                yield event
+        finally:
+            found.close()
 
-    def output(self, offset: Optional[int] = None) -> Iterator[ProcessOutput]:
+    def output(self, offset: Optional[int] = None) -> Generator[ProcessOutput, None, None]:
         """The output alone, with the stream of each piece. What is no longer kept is missing."""
-        for event in self.events(offset):
-            if event.data:
-                yield ProcessOutput(event.stream, event.next - len(event.data), event.data)
+        found = self.events(offset)
+        try:
+            for event in found:
+                if event.data:
+                    yield ProcessOutput(event.stream, event.next - len(event.data), event.data)
+        finally:
+            found.close()
 
     def write(self, content: Any, *, offset: Optional[int] = None, end: bool = False) -> int:
         """Writes to standard input; see `write_process_input`. The process must have been started with `stdin`."""

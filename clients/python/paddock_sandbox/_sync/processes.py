@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any, Iterator, List, Mapping, Optional, Union
+from typing import Any, Generator, List, Mapping, Optional, Union
 
 from .._http import body_of
 from .._json import decode, seconds
@@ -18,7 +18,7 @@ from ..messages import (
     WaitPortResponse,
     WriteProcessInputResponse,
 )
-from .commands import CommandOperations, Command, _command, _number
+from .commands import _GRACE, CommandOperations, Command, _command, _number
 from .sandboxes import Duration
 from .transport import sleep
 
@@ -103,11 +103,13 @@ class ProcessOperations(CommandOperations):
             "max_bytes": max_bytes,
             "wait": int(_number(wait) * 1000),
         }
-        return self._message(ReadProcessOutputResponse, "ReadProcessOutput", fields)
+        # The service says nothing while it waits, which may be longer than the client's time limit.
+        limit = _number(wait) + _GRACE if wait else -1
+        return self._message(ReadProcessOutputResponse, "ReadProcessOutput", fields, timeout=limit)
 
     def watch_process(
         self, sandbox_id: str, process_id: str, offset: int = 0
-    ) -> Iterator[ProcessEvent]:
+    ) -> Generator[ProcessEvent, None, None]:
         """Output from an offset on, and further output as it is written. The last event has `end`.
 
         Goes on where it was after a cut connection. Leaving the loop does not affect the process.
@@ -115,8 +117,10 @@ class ProcessOperations(CommandOperations):
         fields = {"sandbox_id": sandbox_id, "process_id": process_id}
         failures = 0
         while True:
+            # Opened once each time: what is repeated is this loop.
+            messages = self._events("WatchProcess", {**fields, "offset": offset}, attempts=1)
             try:
-                for message in self._events("WatchProcess", {**fields, "offset": offset}):
+                for message in messages:
                     failures = 0
                     if message.get("keepalive"):
                         continue
@@ -131,6 +135,8 @@ class ProcessOperations(CommandOperations):
                 delay = pause(error, failures, self._settings.attempts, True)
                 if delay is None:
                     raise
+            finally:
+                messages.close()
             sleep(delay)
 
     def write_process_input(

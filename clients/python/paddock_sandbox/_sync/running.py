@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterator, Callable, List, Mapping, Optional, Union
+from typing import Any, Generator, Callable, List, Mapping, Optional, Union
 
+from ..errors import CommandTimeoutError
 from ..messages import ExecStreamChunk, OutputStream, TerminalSize, WaitPortResponse
 from ..result import ExecResult
 from .base import SandboxBase
@@ -56,8 +57,15 @@ class RunMethods(SandboxBase):
                 self.id, command, stdin, env, workdir, timeout, shell=shell, merge=merge
             )
             collected = _Collected(on_stdout, on_stderr)
-            for chunk in chunks:
-                collected.add(chunk)
+            try:
+                for chunk in chunks:
+                    collected.add(chunk)
+            except CommandTimeoutError as error:
+                error.stdout, error.stderr = collected.text(OutputStream.STDOUT), collected.text(OutputStream.STDERR)
+                raise
+            finally:
+                # Also after an exception of a callback, which ends the command.
+                chunks.close()
             result = collected.result(command, merge)
         return result.raise_on_error() if raise_on_error else result
 
@@ -81,11 +89,9 @@ class RunMethods(SandboxBase):
         workdir: Optional[str] = None,
         timeout: Duration = None,
         **options: Any,
-    ) -> Iterator[bytes]:
+    ) -> Generator[bytes, None, None]:
         """Runs a command and yields output of both streams as it is written. Leaving the loop kills the command."""
-        pieces = self._client.exec_stream(self.id, command, stdin, env, workdir, timeout, **options)
-        for piece in pieces:
-            yield piece
+        return self._client.exec_stream(self.id, command, stdin, env, workdir, timeout, **options)
 
     def start_process(
         self,
@@ -156,15 +162,12 @@ class _Collected:
         if tell is not None and chunk.data:
             tell(chunk.data)
 
+    def text(self, stream: OutputStream) -> str:
+        return b"".join(each.data for each in self._pieces if each.stream == stream).decode("utf-8", "replace")
+
     def result(self, command: Command, merge: bool) -> ExecResult:
-        texts = {
-            stream: b"".join(each.data for each in self._pieces if each.stream == stream).decode(
-                "utf-8", "replace"
-            )
-            for stream in OutputStream
-        }
         last = self._pieces[-1]
-        stdout, stderr = texts[OutputStream.STDOUT], texts[OutputStream.STDERR]
+        stdout, stderr = self.text(OutputStream.STDOUT), self.text(OutputStream.STDERR)
         return ExecResult(
             stdout="" if merge else stdout,
             stderr=stderr,

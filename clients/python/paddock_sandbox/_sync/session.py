@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import TYPE_CHECKING, Iterator, Optional, Type
+from typing import TYPE_CHECKING, Generator, Optional, Type
 
 from ..errors import NotFoundError
 from ..messages import Session, SessionStatus
@@ -57,10 +57,9 @@ class SessionWrapper:
         )
         return result.raise_on_error() if raise_on_error else result
 
-    def exec_stream(self, command: str, timeout: "Duration" = None) -> Iterator[bytes]:
+    def exec_stream(self, command: str, timeout: "Duration" = None) -> Generator[bytes, None, None]:
         """Runs one command in the shell and yields its output as it is written."""
-        for piece in self._client.session_exec_stream(self.id, command, timeout):
-            yield piece
+        return self._client.session_exec_stream(self.id, command, timeout)
 
     def close(self) -> None:
         """Kills the shell and everything that was started in it. Does nothing if the session is gone."""

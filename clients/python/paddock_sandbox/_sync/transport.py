@@ -8,7 +8,7 @@ import socket
 import ssl
 import threading
 import time
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, TypeVar
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, TypeVar, Union
 
 from .._http import IDLE, PIECE, Body, Request, tune
 from .._settings import Settings
@@ -120,7 +120,11 @@ class Transport:
         """Takes a connection back whose answer was read."""
         with self._lock:
             if not self._closed:
-                self._idle.append((connection, time.monotonic()))
+                now = time.monotonic()
+                self._idle.append((connection, now))
+                # The last one is used first: those that many calls at a time have left would never be closed.
+                while now - self._idle[0][1] >= IDLE:
+                    self._idle.pop(0)[0].close()
                 return
         connection.close()
 
@@ -164,13 +168,19 @@ class Transport:
 
     def _write(self, connection: http.client.HTTPConnection, request: Request) -> bool:
         """Sends a request; returns whether the connection can be used again after its answer."""
-        if not isinstance(request.body, Body):
-            connection.request(request.method, request.target, request.body, request.headers)
-            return True
-        headers = {**request.headers, "Transfer-Encoding": "chunked"}
-        pieces = _until_answered(request.body.pieces(), connection)
+        body, headers = request.body, dict(request.headers)
+        content: Union[bytes, Iterator[bytes], None]
+        if isinstance(body, Body):
+            headers["Transfer-Encoding"] = "chunked"
+            content = _until_answered(body.pieces(), connection)
+        elif body is not None and len(body) > PIECE:
+            headers["Content-Length"] = str(len(body))
+            content = _until_answered((body[at : at + PIECE] for at in range(0, len(body), PIECE)), connection)
+        else:
+            content = body
         try:
-            connection.request(request.method, request.target, pieces, headers, encode_chunked=True)
+            chunked = isinstance(body, Body)
+            connection.request(request.method, request.target, content, headers, encode_chunked=chunked)
         except _EarlyAnswer:
             return False
         except (BrokenPipeError, ConnectionResetError, ssl.SSLError):
@@ -184,10 +194,10 @@ def _until_answered(pieces: Iterator[bytes], connection: http.client.HTTPConnect
     # seen there when the server closes the connection.
     plain = not isinstance(connection.sock, ssl.SSLSocket)
     for piece in pieces:
-        if piece:
-            yield piece
         if plain and _readable(connection.sock):
             raise _EarlyAnswer
+        if piece:
+            yield piece
 
 
 def _readable(sock: Optional[socket.socket]) -> bool:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterator, Dict, List, Optional
+from typing import Any, Generator, Dict, List, Optional
 
 from .._http import body_of
 from .._paths import in_workspace
@@ -35,10 +35,9 @@ class WorkspaceOperations(ChangeOperations):
 
     def stream_workspace_file(
         self, sandbox_id: str, path: str, *, view: Optional[str] = None
-    ) -> Iterator[bytes]:
+    ) -> Generator[bytes, None, None]:
         """The contents of one version of a file as they arrive."""
-        for piece in self._pieces("ReadFile", _file(sandbox_id, path, view)):
-            yield piece
+        return self._pieces("ReadFile", _file(sandbox_id, path, view))
 
     def write_workspace_file(
         self,
@@ -95,10 +94,9 @@ class WorkspaceOperations(ChangeOperations):
 
     def export_files(
         self, sandbox_id: str, path: str = "", *, view: Optional[str] = None
-    ) -> Iterator[bytes]:
+    ) -> Generator[bytes, None, None]:
         """A directory as a tar archive, whose names start there."""
-        for piece in self._pieces("ExportFiles", {**_file(sandbox_id, path, view), "format": "tar"}):
-            yield piece
+        return self._pieces("ExportFiles", {**_file(sandbox_id, path, view), "format": "tar"})
 
     def import_files(
         self, sandbox_id: str, archive: Any, path: str = "", *, view: Optional[str] = None

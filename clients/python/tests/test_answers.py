@@ -1,0 +1,74 @@
+"""Answers that are no success, against a server that the test directs. Both clients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from both import Retries
+from fake import CUT, FakeServer, answer, error
+from paddock_sandbox import ConnectionError, InvalidConfigurationError, NotFoundError, UnavailableError
+
+SANDBOX = answer(200, {"id": "sb_1", "status": "SANDBOX_RUNNING", "of_a_newer_server": 1})
+
+
+class Answers(Retries):
+    def test_an_answer_that_is_cut_or_no_json_is_no_success(self) -> None:
+        # Without a length the end of the connection is the end of the body.
+        cut = b'HTTP/1.1 200 x\r\nconnection: close\r\n\r\n{"stdout":"x","exit'
+
+        def check(client: Any, fake: FakeServer) -> None:
+            for _ in range(3):
+                with self.assertRaises(ConnectionError):
+                    client.exec("sb_1", "true")
+            self.assertEqual(len(fake.requests), 3)
+
+        answers = [answer(200, b"<html>log in</html>"), answer(200, b""), cut]
+        self.each_client(lambda: FakeServer(*answers), check)
+
+    def test_a_proxy_without_its_service_is_unavailable(self) -> None:
+        def check(client: Any, fake: FakeServer) -> None:
+            self.assertEqual(client.get_sandbox("sb_1").id, "sb_1")
+            with self.assertRaises(UnavailableError):
+                client.exec("sb_1", "true")
+            self.assertEqual(len(fake.requests), 4)
+            # The proxy may have lost the answer.
+            client.destroy_sandbox("sb_1")
+
+        bad, gone = answer(502, b"<html>"), error(404, 5, 'sandbox "sb_1" does not exist')
+        self.each_client(lambda: FakeServer(bad, answer(503, b""), SANDBOX, bad, bad, gone), check)
+
+    def test_an_idempotency_key_cannot_be_another_header(self) -> None:
+        def check(client: Any, fake: FakeServer) -> None:
+            for wrong in ("a\r\nx: y", "", "a b", "ä", "a" * 256, '"a'):
+                with self.assertRaises(InvalidConfigurationError):
+                    client.create_codebase("x", idempotency_key=wrong)
+            client.create_codebase("x", idempotency_key="aZ0-._~:/+=@")
+            self.assertEqual(len(fake.requests), 1)
+
+        self.each_client(lambda: FakeServer(answer(200, {"id": "cb_1"})), check)
+
+    def test_the_secret_of_a_key_is_never_empty(self) -> None:
+        def check(client: Any, fake: FakeServer) -> None:
+            self.assertEqual(client.create_key("x", owner_id="o").secret, "pdk_2")
+            self.assertEqual([each["method"] for each in fake.requests], ["POST", "POST", "DELETE", "POST"])
+            self.assertEqual(fake.requests[2]["target"], "/v1/keys/k1")
+            keys = [each["headers"].get("idempotency-key") for each in fake.requests]
+            self.assertNotEqual(keys[1], keys[3])
+
+        lost = answer(200, {"key": {"id": "k1"}, "notice": "repeated"})
+        new = answer(200, {"key": {"id": "k2"}, "secret": "pdk_2"})
+        self.each_client(lambda: FakeServer(CUT, lost, answer(200, {}), new), check)
+
+    def test_the_service_says_what_does_not_exist(self) -> None:
+        info = {
+            "@type": "type.googleapis.com/google.rpc.ResourceInfo",
+            "resourceType": "image",
+            "resourceName": "a",
+        }
+
+        def check(client: Any, fake: FakeServer) -> None:
+            with self.assertRaises(NotFoundError) as caught:
+                client.get_sandbox("sb_1")
+            self.assertEqual((caught.exception.resource, caught.exception.id), ("image", "a"))
+
+        self.each_client(lambda: FakeServer(error(404, 5, 'sandbox "b" does not exist', [info])), check)
