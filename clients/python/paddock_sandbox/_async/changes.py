@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, AsyncIterator, Dict, List, Mapping, Optional, Sequence
+from typing import Any, AsyncGenerator, Dict, List, Mapping, Optional, Sequence
 
 from .._json import decode, seconds
+from ..errors import InvalidConfigurationError
 from ..messages import (
     Checkpoint,
     CommitResponse,
@@ -24,8 +25,8 @@ Paths = Optional[Sequence[str]]
 class AsyncChangeOperations(AsyncProcessOperations):
     """Operations on the changes of a sandbox.
 
-    `paths`: only changes at these paths, each with everything below; None: all. `exclude`: globs, as in rules, of
-    changes to leave out. `include_scratch`: also what was written at scratch paths.
+    `paths`: only changes at these paths, each with everything below; None: all; an empty list is refused. `exclude`:
+    globs, as in rules, of changes to leave out. `include_scratch`: also what was written at scratch paths.
     """
 
     async def list_changes(
@@ -41,7 +42,7 @@ class AsyncChangeOperations(AsyncProcessOperations):
         fields = {**_selection(sandbox_id, paths, exclude, include_scratch), "as": view}
         return await self._all(FileChange, "ListChanges", "changes", fields)
 
-    async def export_changes(
+    def export_changes(
         self,
         sandbox_id: str,
         format: str = "patch",
@@ -50,11 +51,10 @@ class AsyncChangeOperations(AsyncProcessOperations):
         exclude: Paths = None,
         include_scratch: bool = False,
         view: Optional[str] = None,
-    ) -> AsyncIterator[bytes]:
+    ) -> AsyncGenerator[bytes, None]:
         """The changes as a stream: "patch" for `git apply`, or "tar" with the added and modified files."""
         fields = {**_selection(sandbox_id, paths, exclude, include_scratch), "as": view, "format": format}
-        async for piece in self._pieces("ExportChanges", fields):
-            yield piece
+        return self._pieces("ExportChanges", fields)
 
     async def patch(self, sandbox_id: str, paths: Paths = None, *, exclude: Paths = None) -> bytes:
         """The changes as a unified diff for `git apply`."""
@@ -144,6 +144,11 @@ class AsyncChangeOperations(AsyncProcessOperations):
 
 
 def _selection(sandbox_id: str, paths: Paths, exclude: Paths, include_scratch: bool) -> Dict[str, Any]:
+    if isinstance(paths, str) or isinstance(exclude, str):
+        raise InvalidConfigurationError("paths and exclude must be lists of text")
+    if paths is not None and not paths:
+        # The service takes no path for all of them.
+        raise InvalidConfigurationError("paths must name at least one path; None stands for all")
     return {
         "sandbox_id": sandbox_id,
         "paths": None if paths is None else list(paths),

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import ssl
 from types import TracebackType
-from typing import Any, Awaitable, Callable, Dict, List, Mapping, Optional, Sequence, Type, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Type, Union
 
-from ..errors import NotFoundError, SandboxError
-from ..messages import Codebase, ResourceLimits, Runtime
-from ..messages import Sandbox as SandboxInfo
+from .._error_of import error_of
+from ..errors import NotFoundError
+from ..messages import ResourceLimits, Runtime
 from ..presets import Rule, ShortRules
 from ..utils import generate_codebase_name
 from .client import AsyncSandboxClient
+from .making import created, discard_all, uploaded
 from .opening import Opening
 from .review import AsyncReviewMethods
 from .sandboxes import Duration
@@ -21,7 +23,8 @@ class AsyncSandbox(AsyncReviewMethods):
     """A sandbox.
 
     Made by `from_local`, `from_codebase`, `connect` or `fork`, not by its constructor. As a context manager it destroys
-    what it has created at its end: the sandbox, the codebase of `from_local`, the connection.
+    what it has created at its end: the sandbox, the connection, and the codebase of `from_local`, which stays if it may
+    hold work: after `commit` or `fork` of this object, or with `auto_commit`.
     """
 
     @classmethod
@@ -51,7 +54,13 @@ class AsyncSandbox(AsyncReviewMethods):
         workdir: Optional[str] = None,
         auto_commit: Optional[str] = None,
         client: Optional[AsyncSandboxClient] = None,
-        **connection: Any,
+        url: Optional[str] = None,
+        key: Optional[str] = None,
+        ca_file: Optional[str] = None,
+        tls: Optional[ssl.SSLContext] = None,
+        timeout: float = 300.0,
+        connect_timeout: float = 10.0,
+        attempts: int = 4,
     ) -> Opening[AsyncSandbox]:
         """Uploads a directory into a new codebase and creates a sandbox on it, which runs when this returns.
 
@@ -65,7 +74,7 @@ class AsyncSandbox(AsyncReviewMethods):
             runtime: Mechanism that isolates the sandbox; None: the server's default.
             image: Image of the sandbox.
             resources: Limits of the sandbox.
-            endpoint: See `AsyncSandboxClient`, also for further arguments: url, key, timeout, and so on.
+            endpoint: See `AsyncSandboxClient`, also for url, key, ca_file, tls, timeout, connect_timeout and attempts.
             secure: https, if `endpoint` names no scheme.
             owner_id: Owner; only admins may name another than the key's own.
             codebase_name: Name of the codebase; None: that of the directory.
@@ -80,7 +89,7 @@ class AsyncSandbox(AsyncReviewMethods):
             env: Environment variables of all its commands.
             shell: Shell of its commands.
             workdir: Working directory of its commands.
-            auto_commit: "never", "on_exec" or "on_stop".
+            auto_commit: "never", "on_exec" or "on_stop"; with the last two the codebase stays.
             client: A client to use, which stays open afterwards; None: one of its own.
         """
         if not os.path.isdir(path):
@@ -101,7 +110,10 @@ class AsyncSandbox(AsyncReviewMethods):
             "auto_commit": auto_commit,
         }
         own = client is None
-        used = client or AsyncSandboxClient(endpoint, secure, **connection)
+        used = client or AsyncSandboxClient(
+            endpoint, secure, url=url, key=key, ca_file=ca_file, tls=tls,
+            timeout=timeout, connect_timeout=connect_timeout, attempts=attempts,
+        )  # fmt: skip
         name = codebase_name or generate_codebase_name(path)
         return Opening(cls._uploaded(used, own, path, name, owner_id, upload, creation, auto_start))
 
@@ -117,18 +129,14 @@ class AsyncSandbox(AsyncReviewMethods):
         creation: Dict[str, Any],
         auto_start: bool,
     ) -> AsyncSandbox:
-        codebase: Optional[Codebase] = None
         try:
-            codebase = await client.create_codebase(name, owner_id)
-            await client.upload_directory(codebase.id, path, **upload)
-            info = await cls._created(client, codebase.id, creation, auto_start)
+            codebase, info = await uploaded(client, path, name, owner_id, upload, creation, auto_start)
         except BaseException:
-            if codebase is not None:
-                await cls._attempt(client.delete_codebase, codebase.id)
             if own:
                 await client.close()
             raise
-        return cls(client, info, codebase, owns_client=own, owns_codebase=True, owns_sandbox=True)
+        commits = creation["auto_commit"] not in (None, "", "never")
+        return cls(client, info, codebase, owns_client=own, owns_codebase=not commits, owns_sandbox=True)
 
     @classmethod
     def from_codebase(
@@ -148,6 +156,11 @@ class AsyncSandbox(AsyncReviewMethods):
         client: Optional[AsyncSandboxClient] = None,
         url: Optional[str] = None,
         key: Optional[str] = None,
+        ca_file: Optional[str] = None,
+        tls: Optional[ssl.SSLContext] = None,
+        timeout: float = 300.0,
+        connect_timeout: float = 10.0,
+        attempts: int = 4,
         **creation: Any,
     ) -> Opening[AsyncSandbox]:
         """Creates a sandbox on a codebase, which stays when the sandbox is destroyed.
@@ -165,7 +178,10 @@ class AsyncSandbox(AsyncReviewMethods):
             **creation,
         }
         own = client is None
-        used = client or AsyncSandboxClient(endpoint, secure, url=url, key=key)
+        used = client or AsyncSandboxClient(
+            endpoint, secure, url=url, key=key, ca_file=ca_file, tls=tls,
+            timeout=timeout, connect_timeout=connect_timeout, attempts=attempts,
+        )  # fmt: skip
         return Opening(cls._on(used, own, codebase_id, fields, auto_start))
 
     @classmethod
@@ -174,19 +190,12 @@ class AsyncSandbox(AsyncReviewMethods):
     ) -> AsyncSandbox:
         try:
             codebase = await client.get_codebase(codebase_id)
-            info = await cls._created(client, codebase_id, fields, auto_start)
+            info = await created(client, codebase_id, fields, auto_start)
         except BaseException:
             if own:
                 await client.close()
             raise
         return cls(client, info, codebase, owns_client=own, owns_codebase=False, owns_sandbox=True)
-
-    @staticmethod
-    async def _created(
-        client: AsyncSandboxClient, codebase_id: str, fields: Dict[str, Any], auto_start: bool
-    ) -> SandboxInfo:
-        info = await client.create_sandbox(codebase_id, **fields)
-        return info if auto_start else await client.stop_sandbox(info.id)
 
     @classmethod
     def connect(
@@ -217,8 +226,10 @@ class AsyncSandbox(AsyncReviewMethods):
         """Creates sandboxes with the present files of this one; see `fork` of the client for the options.
 
         The caller destroys each. They use this sandbox's connection: close it last. If one cannot be created, those
-        that were are destroyed, and its error is raised.
+        that were are destroyed, and its error is raised. The codebase stays when this sandbox is destroyed: the forks
+        may commit to it.
         """
+        self._owns_codebase = False
         answer = await self._client.fork(self.id, count, **options)
         made = [
             type(self)(self._client, each.sandbox, self._codebase, owns_sandbox=True)
@@ -227,9 +238,8 @@ class AsyncSandbox(AsyncReviewMethods):
         ]
         error = next((each.error for each in answer.results if each.error is not None), None)
         if error is not None:
-            for each in made:
-                await self._attempt(each.destroy)
-            raise SandboxError(error.message, grpc_code=error.code)
+            await discard_all(self._client, [each.id for each in made])
+            raise error_of({"code": error.code, "message": error.message}, "Fork", {"sandbox_id": self.id})
         return made
 
     async def start(self) -> AsyncSandbox:
@@ -248,9 +258,11 @@ class AsyncSandbox(AsyncReviewMethods):
         return self
 
     async def destroy(self, delete_codebase: Optional[bool] = None, *, discard: bool = False) -> None:
-        """Destroys the sandbox with its uncommitted changes. Does nothing the second time.
+        """Destroys the sandbox with its uncommitted changes, and closes the connection, if this object made it.
 
-        `delete_codebase`: None: only if this object created it. `discard`: leave out the commit of `auto_commit`.
+        Does nothing after it has worked. After an error it can be tried again, or the connection closed (`close`).
+        `delete_codebase`: None: only if this object created it, and has neither committed nor forked. `discard`: leave
+        out the commit of `auto_commit`.
         """
         if self._destroyed:
             return
@@ -258,9 +270,12 @@ class AsyncSandbox(AsyncReviewMethods):
             await self._client.destroy_sandbox(self.id, discard=discard)
         except NotFoundError:
             pass
-        self._destroyed = True
         if self._owns_codebase if delete_codebase is None else delete_codebase:
-            await self._client.delete_codebase(self.codebase_id)
+            try:
+                await self._client.delete_codebase(self.codebase_id)
+            except NotFoundError:
+                pass
+        self._destroyed = True
         await self.close()
 
     async def close(self) -> None:
@@ -282,11 +297,3 @@ class AsyncSandbox(AsyncReviewMethods):
                 await self.destroy()
         finally:
             await self.close()
-
-    @staticmethod
-    async def _attempt(cleanup: Callable[..., Awaitable[None]], *arguments: str) -> None:
-        """Cleans up after an error, which is the one that the caller gets."""
-        try:
-            await cleanup(*arguments)
-        except SandboxError:
-            pass
