@@ -22,7 +22,10 @@ export interface AttachOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** A connection to a process. Leaving the loop over its events closes it; the process goes on. */
+/**
+ * A connection to a process. Leaving the loop over its events closes it; the process goes on. What is sent after its end
+ * throws ConnectionError.
+ */
 export interface Attachment extends AsyncIterable<AttachEvent> {
   write(input: string | Uint8Array): void;
   resize(columns: number, rows: number): void;
@@ -69,27 +72,36 @@ function opened(socket: WebSocketLike, signal: AbortSignal | undefined): Promise
       events.fail(error);
     }
   });
-  const send = (frame: object) => socket.send(JSON.stringify(frame));
+  // A socket that is not open drops what it is given, silently.
+  const send = (frame: string | Uint8Array<ArrayBuffer>) => {
+    if (socket.readyState !== OPEN) {
+      throw new ConnectionError({ message: 'the connection to the process is closed', operation: 'attachProcess' });
+    }
+    socket.send(frame);
+  };
+  const sendJson = (frame: object) => send(JSON.stringify(frame));
   const attachment: Attachment = {
     write(input) {
       const bytes = typeof input === 'string' ? new TextEncoder().encode(input) : input;
       const frame = new Uint8Array(bytes.length + 1);
       frame.set(bytes, 1);
-      socket.send(frame);
+      send(frame);
     },
-    resize: (cols, rows) => send({ type: 'resize', cols, rows }),
-    signal: (name) => send({ type: 'signal', signal: name }),
-    end: () => send({ type: 'eof' }),
+    resize: (cols, rows) => sendJson({ type: 'resize', cols, rows }),
+    signal: (name) => sendJson({ type: 'signal', signal: name }),
+    end: () => sendJson({ type: 'eof' }),
     close,
     [Symbol.asyncIterator]: () => events.read(close),
   };
-  signal?.addEventListener('abort', () => {
-    events.fail(signal.reason);
+  const aborted = () => {
+    events.fail(signal?.reason);
     close();
-  });
+  };
+  signal?.addEventListener('abort', aborted, { once: true });
   return new Promise((resolve, reject) => {
     socket.addEventListener('open', () => resolve(attachment));
     socket.addEventListener('close', ({ code, reason }: { code: number; reason: string }) => {
+      signal?.removeEventListener('abort', aborted);
       const message = `the connection to the process was closed (${code})${reason && `: ${reason}`}`;
       const error = signal?.aborted ? signal.reason : new ConnectionError({ message, operation: 'attachProcess' });
       reject(error);
@@ -100,6 +112,8 @@ function opened(socket: WebSocketLike, signal: AbortSignal | undefined): Promise
   });
 }
 
+/** `readyState` of a WebSocket. */
+const OPEN = 1;
 const REPLAY = 3;
 
 /** A binary frame of output: see docs/processes.md. */

@@ -5,6 +5,7 @@ import { type Runner, run, stream } from './commands/run.ts';
 import type { CommandEvent } from './commands/stream.ts';
 import type { ExecResponse, ExecStreamChunk, SessionExecRequest, Session as SessionInfo } from './contract/messages.ts';
 import { asyncDispose } from './dispose.ts';
+import { NotFoundError } from './errors.ts';
 
 export interface SessionStreamOptions {
   /** Time until the command, and everything in its session, is killed. */
@@ -28,6 +29,8 @@ export class Session {
   readonly id: string;
   readonly #api: Api;
   readonly #runner: Runner;
+  /** Ends with the last command that `run` was given. */
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(api: Api, id: string) {
     this.#api = api;
@@ -42,12 +45,29 @@ export class Session {
 
   /** Runs one command in the shell, after those before it. */
   run(command: string, options: SessionRunOptions = {}): Promise<CommandResult> {
-    return run(this.#runner, command as Command, options);
+    // It waits here and not at the server, because `fetch` gives up on an answer that does not begin for 300 seconds.
+    const ended = this.#turn(options.signal).then(() => run(this.#runner, command as Command, options));
+    this.#last = Promise.allSettled([this.#last, ended]);
+    return ended;
   }
 
-  /** The output of one command as it is written. */
-  stream(command: string, options: SessionStreamOptions = {}): AsyncGenerator<CommandEvent, void, void> {
-    return stream(this.#runner, command as Command, options);
+  /** The output of one command as it is written, after those that `run` was given before. */
+  async *stream(command: string, options: SessionStreamOptions = {}): AsyncGenerator<CommandEvent, void, void> {
+    await this.#turn(options.signal);
+    // No later command waits for it here: the caller may run one before it has read the whole output.
+    yield* stream(this.#runner, command as Command, options);
+  }
+
+  /** Rejects with the reason of the signal. */
+  async #turn(signal: AbortSignal | undefined): Promise<void> {
+    let aborted = (): void => undefined;
+    const ended = new Promise<void>((resolve) => {
+      aborted = resolve;
+    });
+    signal?.addEventListener('abort', aborted, { once: true });
+    await Promise.race([this.#last, ended]);
+    signal?.removeEventListener('abort', aborted);
+    signal?.throwIfAborted();
   }
 
   info(options: { signal?: AbortSignal } = {}): Promise<SessionInfo> {
@@ -60,6 +80,11 @@ export class Session {
   }
 
   async [asyncDispose](): Promise<void> {
-    await this.close();
+    try {
+      await this.close();
+    } catch (error) {
+      // It was closed, or its sandbox is gone.
+      if (!(error instanceof NotFoundError)) throw error;
+    }
   }
 }
