@@ -15,6 +15,19 @@ export type ProcessOutput =
     }
   | { readonly type: 'gap'; readonly bytes: number; readonly next: number };
 
+type Part = Exclude<ProcessOutput, { type: 'gap' }>;
+
+/** What the decoders of the streams hold back, and forget. */
+function* rests(
+  decoders: ReadonlyMap<Part['type'], InstanceType<typeof TextDecoder>>,
+  next: number,
+): Generator<Part, void, void> {
+  for (const [type, decoder] of decoders) {
+    const text = decoder.decode();
+    if (text !== '') yield { type, data: new Uint8Array(0), text, next };
+  }
+}
+
 export interface OutputOptions {
   /** Byte of the whole output to start at; 0: the beginning. */
   offset?: number | undefined;
@@ -30,9 +43,8 @@ export class Process {
   readonly sandboxId: string;
   readonly id: string;
   readonly #api: Api;
-  /** Writes one after the other; bytes of input that were sent so far, once that is known. */
+  /** Writes one after the other. */
   #writing: Promise<unknown> = Promise.resolve();
-  #inputNext: number | undefined;
 
   constructor(api: Api, sandboxId: string, id: string) {
     this.#api = api;
@@ -50,11 +62,13 @@ export class Process {
 
   /** The output from an offset on, until the process ends. It goes on by itself after a lost connection. */
   async *output({ offset = 0, signal }: OutputOptions = {}): AsyncGenerator<ProcessOutput, void, void> {
-    const decoders = new Map<string, InstanceType<typeof TextDecoder>>();
+    const decoders = new Map<Part['type'], InstanceType<typeof TextDecoder>>();
     for await (const event of this.#api.watchProcess({ ...this.#ids, offset }, { signal })) {
+      // A character that a gap or the end has cut.
+      if (event.gap > 0 || event.end !== undefined) yield* rests(decoders, event.next - event.gap);
       if (event.gap > 0) yield { type: 'gap', bytes: event.gap, next: event.next };
       else if (event.data?.length > 0) {
-        const type = event.stream as 'stdout';
+        const type = event.stream as Part['type'];
         const decoder = decoders.get(type) ?? new TextDecoder();
         decoders.set(type, decoder);
         yield { type, data: event.data, text: decoder.decode(event.data, { stream: true }), next: event.next };
@@ -73,7 +87,10 @@ export class Process {
     throw new ConnectionError({ message: 'the stream of the process ended without its end' });
   }
 
-  /** Writes to standard input, at the pace at which the process reads. Needs `stdin: true`, or a terminal. */
+  /**
+   * Writes to standard input, at the pace at which the process reads. Needs `stdin: true`, or a terminal. Throws
+   * ConnectionError if the answer is lost: `info().inputNext` says how much was taken in all.
+   */
   write(input: string | Uint8Array, options: Signal = {}): Promise<void> {
     const bytes = typeof input === 'string' ? new TextEncoder().encode(input) : input;
     return this.#input(bytes, false, options);
@@ -83,18 +100,14 @@ export class Process {
     return this.#input(new Uint8Array(0), true, options);
   }
 
-  /** With the offset of the first byte, a write whose answer is lost can be repeated, and writes nothing twice. */
-  #input(bytes: Uint8Array, end: boolean, { signal }: Signal): Promise<void> {
+  /**
+   * Appends. With an offset a lost write could be repeated, but of two writers that send the same offset the server
+   * would skip the bytes of one, and answer success.
+   */
+  #input(bytes: Uint8Array, end: boolean, options: Signal): Promise<void> {
     const written = this.#writing.then(async () => {
-      this.#inputNext ??= (await this.info({ signal })).inputNext;
-      const request = { ...this.#ids, offset: this.#inputNext, end };
-      try {
-        const { inputNext } = await this.#api.writeProcessInput(request, bytes, { signal, repeatable: true });
-        this.#inputNext = inputNext;
-      } catch (error) {
-        this.#inputNext = undefined;
-        throw error;
-      }
+      options.signal?.throwIfAborted();
+      await this.#api.writeProcessInput({ ...this.#ids, end }, bytes, options);
     });
     this.#writing = written.catch(() => undefined);
     return written;
