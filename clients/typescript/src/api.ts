@@ -19,7 +19,8 @@ export function createApi(given: Settings = {}): Api {
     operation,
     method(transport, operation, row),
   ]);
-  return { ...Object.fromEntries(methods), settings } as Api;
+  // Not enumerable: the key does not appear where a sandbox is printed or serialized.
+  return Object.defineProperty(Object.fromEntries(methods), 'settings', { value: settings }) as unknown as Api;
 }
 
 function method(transport: Transport, operation: string, row: Row): unknown {
@@ -32,6 +33,6 @@ function method(transport: Transport, operation: string, row: Row): unknown {
     case 'events':
       return (request: Request, options: CallOptions = {}) => events(transport, { operation, row, request, options });
     default:
-      return (request: Request, options: CallOptions = {}) => transport.open({ operation, row, request, options });
+      return (request: Request, options: CallOptions = {}) => transport.answer({ operation, row, request, options });
   }
 }

@@ -4,7 +4,7 @@ import { all, PAGE_SIZE, pages } from './pages.ts';
 
 /** Which changes. */
 export interface ChangeSelection {
-  /** Only at these paths, each with everything below it. */
+  /** Only at these paths, each with everything below it. Absent: everywhere. An empty list is refused. */
   paths?: readonly string[] | undefined;
   /** Not at the paths that these globs match. */
   exclude?: readonly string[] | undefined;
@@ -26,7 +26,14 @@ export interface CommitOptions extends ChangeSelection {
   idempotencyKey?: string | undefined;
 }
 
-export function listChanges(api: Api, sandboxId: string, { signal, ...choice }: ShownChanges): Promise<FileChange[]> {
+/** The contract has no empty list of paths: it would be everything. Throws TypeError. */
+export function chosen<T extends ChangeSelection>(selection: T): T {
+  if (selection.paths?.length === 0) throw new TypeError('paths must not be empty; leave it out for all changes');
+  return selection;
+}
+
+export async function listChanges(api: Api, sandboxId: string, selection: ShownChanges): Promise<FileChange[]> {
+  const { signal, ...choice } = chosen(selection);
   return all(
     pages(
       (pageToken) => api.listChanges({ ...choice, sandboxId, pageToken, pageSize: PAGE_SIZE }, { signal }),
@@ -35,16 +42,18 @@ export function listChanges(api: Api, sandboxId: string, { signal, ...choice }: 
   );
 }
 
-export function exportChanges(
+/** `whole`: the answer is read to its end before this resolves. */
+export async function exportChanges(
   api: Api,
   sandboxId: string,
-  format: 'patch' | 'tar',
-  { signal, ...choice }: ShownChanges,
+  selection: ShownChanges,
+  { format, whole }: { format: 'patch' | 'tar'; whole: boolean },
 ): Promise<Response> {
-  return api.exportChanges({ ...choice, sandboxId, format }, { signal });
+  const { signal, ...choice } = chosen(selection);
+  return api.exportChanges({ ...choice, sandboxId, format }, { signal, whole });
 }
 
-export function commitChanges(api: Api, sandboxId: string, options: CommitOptions): Promise<CommitResponse> {
-  const { signal, idempotencyKey, ...choice } = options;
+export async function commitChanges(api: Api, sandboxId: string, options: CommitOptions): Promise<CommitResponse> {
+  const { signal, idempotencyKey, ...choice } = chosen(options);
   return api.commit({ ...choice, sandboxId } satisfies CommitRequest, { signal, idempotencyKey });
 }

@@ -2,7 +2,7 @@ import type { Api } from './api.ts';
 import type { Codebase, FileInfo, ImportCodebaseFilesResponse, UploadFileResponse } from './contract/messages.ts';
 import type { Body } from './http/call.ts';
 import type { PackOptions } from './local/pack.ts';
-import { loadLocal } from './local.ts';
+import { bodyOf } from './local.ts';
 import { all, PAGE_SIZE, pages } from './pages.ts';
 
 interface Signal {
@@ -28,10 +28,11 @@ export class Codebases {
   /** Creates a codebase, with the files of `from`. */
   async create(options: { name: string; ownerId?: string; from?: Source } & PackOptions & Signal): Promise<Codebase> {
     const { name, ownerId, from, signal } = options;
+    const body = from === undefined ? undefined : await bodyOf(from, options);
     const codebase = await this.#api.createCodebase({ name, ownerId }, { signal });
-    if (from === undefined) return codebase;
+    if (body === undefined) return codebase;
     try {
-      await this.upload(codebase.id, from, options);
+      await this.#upload(codebase.id, body, { signal });
       return await this.get(codebase.id, { signal });
     } catch (error) {
       await this.#api.deleteCodebase({ codebaseId: codebase.id }).catch(() => undefined);
@@ -41,9 +42,11 @@ export class Codebases {
 
   /** Brings in a local directory or a tar archive, all or nothing. */
   async upload(id: string, from: Source, options: UploadOptions = {}): Promise<ImportCodebaseFilesResponse> {
-    const body = typeof from === 'string' ? (await loadLocal()).archiveOf(from, options) : from;
-    const request = { codebaseId: id, format: 'tar', mode: options.mode };
-    return this.#api.importCodebaseFiles(request, body, { signal: options.signal });
+    return this.#upload(id, await bodyOf(from, options), options);
+  }
+
+  #upload(id: string, body: Body, { mode, signal }: UploadOptions): Promise<ImportCodebaseFilesResponse> {
+    return this.#api.importCodebaseFiles({ codebaseId: id, format: 'tar', mode }, body, { signal });
   }
 
   get(id: string, options: Signal = {}): Promise<Codebase> {
@@ -74,7 +77,7 @@ export class Codebases {
   }
 
   async read(id: string, path: string, options: Signal = {}): Promise<Uint8Array> {
-    const answer = await this.#api.downloadFile({ codebaseId: id, filePath: path }, options);
+    const answer = await this.#api.downloadFile({ codebaseId: id, filePath: path }, { ...options, whole: true });
     return new Uint8Array(await answer.arrayBuffer());
   }
 

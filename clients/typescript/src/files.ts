@@ -3,7 +3,7 @@ import type { FileStat, ImportFilesResponse } from './contract/messages.ts';
 import { NotFoundError } from './errors.ts';
 import type { Body } from './http/call.ts';
 import type { PackOptions } from './local/pack.ts';
-import { loadLocal } from './local.ts';
+import { bodyOf } from './local.ts';
 import { all, PAGE_SIZE, pages } from './pages.ts';
 
 export interface FileOptions {
@@ -27,19 +27,19 @@ export class Files {
   }
 
   async read(path: string, options: FileOptions = {}): Promise<Uint8Array> {
-    return new Uint8Array(await (await this.#open(path, options)).arrayBuffer());
+    return new Uint8Array(await (await this.#open(path, options, true)).arrayBuffer());
   }
 
   async text(path: string, options: FileOptions = {}): Promise<string> {
-    return (await this.#open(path, options)).text();
+    return (await this.#open(path, options, true)).text();
   }
 
   async stream(path: string, options: FileOptions = {}): Promise<ReadableStream<Uint8Array>> {
-    return (await this.#open(path, options)).body as ReadableStream<Uint8Array>;
+    return (await this.#open(path, options, false)).body as ReadableStream<Uint8Array>;
   }
 
-  #open(path: string, options: FileOptions): Promise<Response> {
-    return this.#api.readFile(this.#at(path, options), { signal: options.signal });
+  #open(path: string, options: FileOptions, whole: boolean): Promise<Response> {
+    return this.#api.readFile(this.#at(path, options), { signal: options.signal, whole });
   }
 
   /** Creates or replaces a file, completely or not at all. Missing directories are created. */
@@ -74,7 +74,7 @@ export class Files {
     }
   }
 
-  /** Returns how many files, directories and symlinks were removed. */
+  /** Returns how many files, directories and symlinks were removed; 0 if that answer was lost. */
   async remove(path: string, options: FileOptions & { recursive?: boolean } = {}): Promise<number> {
     const { recursive, signal } = options;
     return (await this.#api.deleteFile({ ...this.#at(path, options), recursive }, { signal })).removed;
@@ -98,7 +98,7 @@ export class Files {
     to = '',
     options: FileOptions & PackOptions = {},
   ): Promise<ImportFilesResponse> {
-    const body = typeof from === 'string' ? (await loadLocal()).archiveOf(from, options) : from;
+    const body = await bodyOf(from, options);
     return this.#api.importFiles({ ...this.#at(to, options), format: 'tar' }, body, { signal: options.signal });
   }
 

@@ -2,6 +2,7 @@ import { type Api, createApi } from './api.ts';
 import {
   type ChangeSelection,
   type CommitOptions,
+  chosen,
   commitChanges,
   exportChanges,
   listChanges,
@@ -137,7 +138,7 @@ export class Sandbox {
 
   /** The changes as a patch for `git apply`. */
   async patch(options: ShownChanges = {}): Promise<string> {
-    return (await exportChanges(this.api, this.id, 'patch', options)).text();
+    return (await exportChanges(this.api, this.id, options, { format: 'patch', whole: true })).text();
   }
 
   /** Moves changes into the codebase, all or nothing. Throws ConflictError with the paths. */
@@ -157,7 +158,8 @@ export class Sandbox {
   }
 
   /** Drops changes, all or nothing. Returns at how many paths. */
-  async discard({ signal, ...choice }: ChangeSelection = {}): Promise<number> {
+  async discard(selection: ChangeSelection = {}): Promise<number> {
+    const { signal, ...choice } = chosen(selection);
     return (await this.api.discard({ ...choice, sandboxId: this.id }, { signal })).discarded;
   }
 

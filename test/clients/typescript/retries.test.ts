@@ -1,5 +1,6 @@
 import { createServer } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { inspect } from 'node:util';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   ConnectionError,
   NotFoundError,
@@ -55,6 +56,23 @@ describe('a call whose answer is lost', () => {
     await sandbox(url).destroy();
     const other = await fakeServer(refused(5, 404));
     await expect(sandbox(other.url).destroy()).rejects.toThrow(NotFoundError);
+    const file = await fakeServer(refused(14, 503), refused(5, 404));
+    expect(await sandbox(file.url).files.remove('a')).toBe(0);
+  });
+
+  it('is not taken for one whose content cannot be read', async () => {
+    const { url, seen } = await fakeServer((res) => res.end('{}'));
+    const reason = new Error('broken');
+    async function* content() {
+      yield new Uint8Array(1);
+      throw reason;
+    }
+    await expect(sandbox(url).files.write('a', () => content())).rejects.toBe(reason);
+    const stream = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(reason) });
+    await expect(sandbox(url).files.write('a', stream)).rejects.toBe(reason);
+    const failing = () => Promise.reject(reason);
+    await expect(sandbox(url).files.write('a', failing)).rejects.toBe(reason);
+    expect(seen.length).toBeLessThan(3);
   });
 
   it('does not write input twice, and has no offset, for which bytes of another writer would be skipped', async () => {
@@ -66,6 +84,16 @@ describe('a call whose answer is lost', () => {
       'end=false ab',
       'end=true ',
     ]);
+  });
+
+  it('is repeated if the body of what it reads breaks off, unless it is a stream', async () => {
+    const broken = cut('begin');
+    const { url, seen } = await fakeServer(broken, (res) => res.end('whole'), broken);
+    expect(await sandbox(url).files.text('a')).toBe('whole');
+    expect(seen).toHaveLength(2);
+    const stream = await sandbox(url).files.stream('a');
+    await expect(new Response(stream as never).text()).rejects.toThrow(ConnectionError);
+    expect(seen).toHaveLength(3);
   });
 });
 
@@ -173,6 +201,35 @@ it('reports characters that a gap or the end has cut', async () => {
   for await (const part of sandbox(url).process('p').output())
     shown.push(part.type === 'gap' ? 'gap' : [part.text, part.next]);
   expect(shown).toEqual([['a', 2], ['\ufffd', 2], 'gap', ['b', 6], ['\ufffd', 6]]);
+});
+
+it('shows no key where a sandbox is printed', async () => {
+  const own = new Sandbox(new Paddock({ url: 'http://x', key: 'pdk_secret' }).api, { id: 'sb_1' } as never);
+  expect(own.api.settings.key).toBe('pdk_secret');
+  expect(inspect(own, { depth: 9 }) + JSON.stringify(own)).not.toContain('pdk_secret');
+});
+
+describe('the key of the environment', () => {
+  afterEach(() => vi.unstubAllEnvs());
+
+  it('is sent to the server of the environment only', () => {
+    vi.stubEnv('PADDOCK_KEY', 'pdk_env');
+    vi.stubEnv('PADDOCK_URL', 'http://own:1/');
+    const keyOf = (url?: string) => new Paddock({ url }).api.settings.key;
+    expect([keyOf(), keyOf('http://own:1'), keyOf('http://other:1')]).toEqual(['pdk_env', 'pdk_env', undefined]);
+  });
+});
+
+it('empty lists of paths are refused: to the server they are all paths', async () => {
+  const own = sandbox('http://127.0.0.1:1');
+  for (const method of ['changes', 'patch', 'commit', 'discard'] as const)
+    await expect(own[method]({ paths: [] })).rejects.toThrow(TypeError);
+});
+
+it('a header of the caller replaces one of the client, in any case', async () => {
+  const { url, seen } = await fakeServer(json({}));
+  await new Paddock({ url, key: 'a', headers: { Authorization: 'Bearer b' } }).caller();
+  expect(seen[0]!.headers.authorization).toBe('Bearer b');
 });
 
 it('sends key, headers and fields as the server reads them', async () => {

@@ -12,6 +12,8 @@ export interface CallOptions {
   headers?: Readonly<Record<string, string>> | undefined;
   /** The call has no further effect if it is repeated, although others of its operation may have. */
   repeatable?: boolean | undefined;
+  /** Resolve to an answer only once its whole body has arrived: a call whose connection is lost before is repeated. */
+  whole?: boolean | undefined;
 }
 
 /** How an operation is called over HTTP. */
@@ -32,7 +34,10 @@ export interface Row {
 export interface Settings {
   /** Address of the server, for example "http://127.0.0.1:8080". */
   url?: string | undefined;
-  /** Key of the caller; none if the server has no authentication. */
+  /**
+   * Key of the caller; none if the server has no authentication. By default PADDOCK_KEY, but only for the server of
+   * PADDOCK_URL: not if `url` names another one.
+   */
   key?: string | undefined;
   /** Used instead of the global `fetch`. */
   fetch?: typeof fetch | undefined;

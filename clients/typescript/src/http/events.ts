@@ -23,7 +23,7 @@ export async function* events(transport: Transport, call: Call): AsyncGenerator<
         request = { ...request, [cursor]: message.next };
       }
       if (cursor === undefined) return;
-      throw connectionError('the answer ended early', transport.settings.url, call.operation);
+      throw connectionError('the answer ended early', transport.url, call.operation);
     } catch (error) {
       const { signal } = call.options;
       if (signal?.aborted) throw signal.reason;
@@ -49,7 +49,7 @@ async function* connection(transport: Transport, call: Call): AsyncGenerator<Mes
   } catch (thrown) {
     if (options.signal?.aborted) throw options.signal.reason;
     if (thrown instanceof PaddockError) throw thrown;
-    throw connectionError(thrown, transport.settings.url, operation);
+    throw connectionError(thrown, transport.url, operation);
   }
 }
 

@@ -55,11 +55,37 @@ const canStream = (): boolean => {
 
 export type Sendable = string | Uint8Array<ArrayBuffer> | Blob | ReadableStream<Uint8Array>;
 
-export async function sendable(body: Body): Promise<Sendable> {
-  const content = typeof body === 'function' ? await body() : body;
-  if (isWhole(content)) return content as Sendable;
-  const stream = content instanceof ReadableStream ? content : streamOf(content as AsyncIterable<Uint8Array>);
-  return canStream() ? stream : new Response(stream as ConstructorParameters<typeof Response>[0]).blob();
+/** An error of the caller's own content, for example of a file that cannot be read: not one of the connection. */
+export class ContentError {
+  readonly error: unknown;
+
+  constructor(error: unknown) {
+    this.error = error;
+  }
+}
+
+export interface Sent {
+  content: Sendable | undefined;
+  /** Set once reading the content has failed. */
+  failed?: ContentError;
+}
+
+/** Throws ContentError. */
+export async function sendable(body: Body): Promise<Sent> {
+  const sent: Sent = { content: undefined };
+  try {
+    const content = typeof body === 'function' ? await body() : body;
+    if (isWhole(content)) return { content: content as Sendable };
+    const stream = streamOf(content as Exclude<Content, string | Uint8Array | Blob>, (error) => {
+      sent.failed ??= new ContentError(error);
+    });
+    sent.content = canStream()
+      ? stream
+      : await new Response(stream as ConstructorParameters<typeof Response>[0]).blob();
+    return sent;
+  } catch (error) {
+    throw new ContentError(error);
+  }
 }
 
 /** Whether the body can be sent a second time. */
@@ -69,16 +95,36 @@ export const isRepeatable = (body: Body | undefined): boolean =>
 const isWhole = (content: Content): boolean =>
   typeof content === 'string' || content instanceof Uint8Array || content instanceof Blob;
 
-function streamOf(pieces: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
-  const iterator = pieces[Symbol.asyncIterator]();
+type Pieces = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
+
+function streamOf(pieces: Pieces, onError: (error: unknown) => void): ReadableStream<Uint8Array> {
+  const { next, end } = pieces instanceof ReadableStream ? readerOf(pieces) : iteratorOf(pieces);
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const { done, value } = await iterator.next();
-      if (done) controller.close();
-      else controller.enqueue(value);
+      try {
+        const { done, value } = await next();
+        if (done) controller.close();
+        else controller.enqueue(value as Uint8Array);
+      } catch (error) {
+        onError(error);
+        throw error;
+      }
     },
-    async cancel() {
-      await iterator.return?.();
-    },
+    cancel: end,
   });
+}
+
+interface Source {
+  next(): Promise<{ done?: boolean | undefined; value?: unknown }>;
+  end(): Promise<void>;
+}
+
+function readerOf(stream: ReadableStream<Uint8Array>): Source {
+  const reader = stream.getReader();
+  return { next: () => reader.read(), end: () => reader.cancel() };
+}
+
+function iteratorOf(pieces: AsyncIterable<Uint8Array>): Source {
+  const iterator = pieces[Symbol.asyncIterator]();
+  return { next: () => iterator.next(), end: async () => void (await iterator.return?.()) };
 }

@@ -28,13 +28,18 @@ export async function repeated<T>(call: () => Promise<T>, repetition: Repetition
       return await call();
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
-      // What the first call removed is not there for the second one.
-      if (lost && row.empty && error instanceof NotFoundError) return undefined as T;
+      if (lost && row.method === 'DELETE' && isRemoved(error, row))
+        return (row.empty ? undefined : { removed: 0 }) as T;
       if (!(error instanceof PaddockError) || attempt >= maxRetries || !mayRepeat(error, repetition)) throw error;
-      lost ||= error instanceof ConnectionError && !error.unsent;
+      lost ||= error instanceof ConnectionError ? !error.unsent : error instanceof UnavailableError;
       await delay(waitOf(error, attempt), signal);
     }
   }
+}
+
+/** What the first call removed is not there for the second one. Only DeleteFile's answer has a field. */
+function isRemoved(error: unknown, row: Row): boolean {
+  return error instanceof NotFoundError && (row.empty === true || error.resourceType !== 'sandbox');
 }
 
 function mayRepeat(error: PaddockError, { row, again, repeatable }: Repetition): boolean {

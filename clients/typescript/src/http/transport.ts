@@ -2,7 +2,7 @@ import { fromWire } from '../contract/wire.ts';
 import { PaddockError } from '../errors.ts';
 import type { Body, CallOptions, Row, Settings } from './call.ts';
 import { connectionError, errorOfAnswer } from './error-of.ts';
-import { encode, isRepeatable, sendable } from './request.ts';
+import { ContentError, encode, isRepeatable, type Sent, sendable } from './request.ts';
 import { repeated } from './retry.ts';
 
 const RETRIES = 3;
@@ -18,19 +18,24 @@ export interface Call {
 
 /** Sends calls to one server, and repeats those that may be repeated. */
 export class Transport {
-  readonly settings: Settings & { url: string };
+  /** Private, because it has the key. */
+  readonly #settings: Settings & { url: string };
 
   constructor(settings: Settings & { url: string }) {
-    this.settings = settings;
+    this.#settings = settings;
+  }
+
+  get url(): string {
+    return this.#settings.url;
   }
 
   get maxRetries(): number {
-    return this.settings.maxRetries ?? RETRIES;
+    return this.#settings.maxRetries ?? RETRIES;
   }
 
   /** The answer as a message. */
   json(call: Call): Promise<unknown> {
-    return this.#answer(call, async (answer) => {
+    return this.#answered(call, async (answer) => {
       const value = fromWire(JSON.parse(await answer.text()));
       return call.row.empty ? undefined : value;
     });
@@ -38,39 +43,53 @@ export class Transport {
 
   /** The answer, once its head has arrived. */
   open(call: Call): Promise<Response> {
-    return this.#answer(call, async (answer) => answer);
+    return this.#answered(call, async (answer) => answer);
   }
 
-  #answer<T>(call: Call, read: (answer: Response) => Promise<T>): Promise<T> {
+  /** The same. Its body fails with the errors of this package, or is there already: `whole`. */
+  answer(call: Call): Promise<Response> {
+    const { operation, options } = call;
+    return this.#answered(call, async (answer) => {
+      if (options.whole) return copyOf(answer, await answer.arrayBuffer());
+      if (answer.body === null) return answer;
+      const failed = (thrown: unknown) =>
+        options.signal?.aborted ? options.signal.reason : connectionError(thrown, this.url, operation);
+      return copyOf(answer, bodyWith(answer.body as ReadableStream<Uint8Array>, failed));
+    });
+  }
+
+  async #answered<T>(call: Call, read: (answer: Response) => Promise<T>): Promise<T> {
     const { row, request, body, options } = call;
     const { target, json } = encode(row, request);
     const headers = this.#headers(row, options, json !== undefined);
     const attempt = async () => {
       options.signal?.throwIfAborted();
-      const content = body === undefined ? json : await sendable(body);
-      return this.#attempt(call, `${this.settings.url}${target}`, { headers, content }, read);
+      const sent = body === undefined ? { content: json } : await sendable(body);
+      return this.#attempt(call, target, { headers, sent }, read);
     };
-    return repeated(attempt, {
-      row,
-      maxRetries: this.maxRetries,
-      again: isRepeatable(body),
-      repeatable: options.repeatable ?? false,
-      signal: options.signal,
-    });
+    try {
+      return await repeated(attempt, {
+        row,
+        maxRetries: this.maxRetries,
+        again: isRepeatable(body),
+        repeatable: options.repeatable ?? false,
+        signal: options.signal,
+      });
+    } catch (error) {
+      throw error instanceof ContentError ? error.error : error;
+    }
   }
 
   async #attempt<T>(
     { operation, row, options }: Call,
-    url: string,
-    {
-      headers,
-      content,
-    }: { headers: Record<string, string>; content: Awaited<ReturnType<typeof sendable>> | undefined },
+    target: string,
+    { headers, sent }: { headers: Headers; sent: Sent },
     read: (answer: Response) => Promise<T>,
   ): Promise<T> {
-    const send = this.settings.fetch ?? fetch;
+    const send = this.#settings.fetch ?? fetch;
+    const { content } = sent;
     try {
-      const answer = await send(url, {
+      const answer = await send(`${this.url}${target}`, {
         method: row.method,
         headers,
         ...(options.signal && { signal: options.signal }),
@@ -81,21 +100,45 @@ export class Transport {
       return await read(answer);
     } catch (thrown) {
       if (options.signal?.aborted) throw options.signal.reason;
+      // The content broke off, and with it the connection.
+      if (sent.failed) throw sent.failed;
       if (thrown instanceof PaddockError) throw thrown;
-      throw connectionError(thrown, this.settings.url, operation);
+      throw connectionError(thrown, this.url, operation);
     }
   }
 
-  #headers(row: Row, options: CallOptions, isJson: boolean): Record<string, string> {
-    const { key, headers } = this.settings;
-    return {
-      ...(isJson && { 'content-type': 'application/json' }),
-      ...(key !== undefined && { authorization: `Bearer ${key}` }),
-      ...(row.retry === 'key' && { 'idempotency-key': options.idempotencyKey ?? randomId() }),
-      ...headers,
-      ...options.headers,
-    };
+  /** Names in any case: the last value of each. */
+  #headers(row: Row, options: CallOptions, isJson: boolean): Headers {
+    const { key, headers } = this.#settings;
+    const all = new Headers();
+    if (isJson) all.set('content-type', 'application/json');
+    if (key !== undefined) all.set('authorization', `Bearer ${key}`);
+    if (row.retry === 'key') all.set('idempotency-key', options.idempotencyKey ?? randomId());
+    for (const [name, value] of Object.entries({ ...headers, ...options.headers })) all.set(name, value);
+    return all;
   }
+}
+
+const copyOf = ({ status, statusText, headers }: Response, body: ArrayBuffer | ReadableStream<Uint8Array>): Response =>
+  new Response(body as ConstructorParameters<typeof Response>[0], { status, statusText, headers });
+
+function bodyWith(body: ReadableStream<Uint8Array>, errorOf: (thrown: unknown) => unknown): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read();
+          if (done) controller.close();
+          else controller.enqueue(value);
+        } catch (thrown) {
+          throw errorOf(thrown);
+        }
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
 }
 
 /** 32 hexadecimal digits. */

@@ -31,8 +31,13 @@ export function archiveOf(directory: string, options: PackOptions = {}): () => A
   return () => packed(directory, options);
 }
 
-async function* packed(directory: string, options: PackOptions): AsyncGenerator<Uint8Array, void, void> {
+/** Throws ENOENT or TypeError. */
+export async function requireDirectory(directory: string): Promise<void> {
   if (!(await stat(directory)).isDirectory()) throw new TypeError(`${directory} is not a directory`);
+}
+
+async function* packed(directory: string, options: PackOptions): AsyncGenerator<Uint8Array, void, void> {
+  await requireDirectory(directory);
   const excluded = (options.exclude ?? []).join('\n');
   const top = [{ base: '', file: new IgnoreFile(excluded) }];
   if (options.gitignore) top.unshift({ base: '', file: await ignoreFile(join(directory, '.git/info/exclude')) });

@@ -62,7 +62,7 @@ export async function pull(api: Api, target: Target, directory: string, options:
   // A removed directory or file can be in the place of a new file or directory.
   for (const change of deleted.reverse()) await apply(change, undefined);
   if (changes.size > deleted.length) {
-    const archive = await exportChanges(api, target.sandboxId, 'tar', selection);
+    const archive = await exportChanges(api, target.sandboxId, selection, { format: 'tar', whole: false });
     for await (const { path, type, data, target: link, mode } of untar(archive.body as ReadableStream<Uint8Array>)) {
       const change = changes.get(path);
       if (change === undefined || change.kind === 'CHANGE_DELETED') continue;
