@@ -2,6 +2,8 @@ import type { Api } from './api.ts';
 import { Codebases, type Source } from './codebases.ts';
 import { type Duration, secondsOf } from './commands/options.ts';
 import type { CreateSandboxRequest, Sandbox as SandboxInfo } from './contract/messages.ts';
+import { ConnectionError, PaddockError, UnavailableError } from './errors.ts';
+import { randomId } from './http/transport.ts';
 import type { PackOptions } from './local/pack.ts';
 import type { RuleOptions } from './rules.ts';
 
@@ -15,8 +17,8 @@ export interface CreateOptions extends Fields, RuleOptions, PackOptions {
   /** Name of the new codebase. */
   name?: string | undefined;
   /**
-   * Keep the new codebase when the sandbox is destroyed. By default it is deleted with it, unless something was
-   * committed to it, or other sandboxes use it.
+   * Keep the new codebase when the sandbox is destroyed. By default it is deleted with it, unless `commit` or `fork` of
+   * the returned object was called, `autoCommit` is set, or other sandboxes use it.
    */
   keepCodebase?: boolean | undefined;
   /** Time until the sandbox expires. */
@@ -43,7 +45,7 @@ export async function createSandbox(api: Api, options: CreateOptions): Promise<C
     idleTimeout: idleTimeout === undefined ? undefined : Math.ceil(secondsOf(idleTimeout)),
   };
   if (codebase !== undefined) {
-    return { info: await api.createSandbox({ ...request, codebaseId: codebase }, { signal }), ownsCodebase: false };
+    return { info: await createOrNone(api, { ...request, codebaseId: codebase }, signal), ownsCodebase: false };
   }
   const pack = { gitignore, exclude, gitHooks };
   const created = await new Codebases(api).create({
@@ -53,13 +55,47 @@ export async function createSandbox(api: Api, options: CreateOptions): Promise<C
     signal,
   });
   try {
-    const info = await api.createSandbox({ ...request, codebaseId: created.id }, { signal });
+    const info = await createOrNone(api, { ...request, codebaseId: created.id }, signal);
     const commits = fields.autoCommit !== undefined && fields.autoCommit !== '' && fields.autoCommit !== 'never';
     return { info, ownsCodebase: !keepCodebase && !commits };
   } catch (error) {
     await api.deleteCodebase({ codebaseId: created.id }).catch(() => undefined);
     throw error;
   }
+}
+
+/** How long an aborted call goes on to remove what it may have created. */
+const CLEAN_UP_MS = 30_000;
+
+/**
+ * A call that was aborted, or lost its answer, may have created a sandbox that nobody knows. The same call with the same
+ * idempotency key returns that one, so that it can be destroyed.
+ */
+async function createOrNone(
+  api: Api,
+  request: CreateSandboxRequest,
+  signal: AbortSignal | undefined,
+): Promise<SandboxInfo> {
+  signal?.throwIfAborted();
+  const idempotencyKey = randomId();
+  try {
+    return await api.createSandbox(request, { signal, idempotencyKey });
+  } catch (error) {
+    if (mayHaveTakenEffect(error)) {
+      const cleanUp = { signal: AbortSignal.timeout(CLEAN_UP_MS) };
+      await api
+        .createSandbox(request, { ...cleanUp, idempotencyKey })
+        .then(({ id }) => api.destroySandbox({ sandboxId: id, discard: true }, cleanUp))
+        .catch(() => undefined);
+    }
+    throw error;
+  }
+}
+
+function mayHaveTakenEffect(error: unknown): boolean {
+  if (error instanceof ConnectionError) return !error.unsent;
+  // The reason of a signal is no error of this package.
+  return error instanceof UnavailableError || !(error instanceof PaddockError);
 }
 
 const nameOf = (from: Source | undefined): string =>

@@ -143,9 +143,9 @@ export class Sandbox {
 
   /** Moves changes into the codebase, all or nothing. Throws ConflictError with the paths. */
   async commit(options: CommitOptions = {}): Promise<CommitResponse> {
-    const result = await commitChanges(this.api, this.id, options);
-    if (result.committed && result.count > 0) this.#ownsCodebase = false;
-    return result;
+    // Before the answer, which may be lost: what was committed is never deleted.
+    if (!options.dryRun) this.#ownsCodebase = false;
+    return commitChanges(this.api, this.id, options);
   }
 
   /**
@@ -193,6 +193,8 @@ export class Sandbox {
 
   /** As many new sandboxes, all or none. */
   async forks(count: number, options: Omit<ForkRequest, 'sandboxId' | 'count'> & Signal = {}): Promise<Sandbox[]> {
+    // A fork can commit, and be destroyed before this sandbox.
+    this.#ownsCodebase = false;
     const infos = await forkSandbox(this.api, this.id, count, options);
     return infos.map((info) => new Sandbox(this.api, info));
   }
@@ -219,19 +221,30 @@ export class Sandbox {
   }
 
   /**
-   * Removes the sandbox with its uncommitted changes, and its codebase if `create` made it and nothing was committed.
-   * `discard`: do not commit automatically.
+   * Removes the sandbox with its uncommitted changes, and its codebase if `create` made it and this object neither
+   * committed to it nor forked the sandbox. Commits by others, for example another object or the CLI, are not seen: give
+   * `keepCodebase` to `create` if there are any. `discard`: do not commit automatically.
    */
   async destroy({ discard, signal }: { discard?: boolean } & Signal = {}): Promise<void> {
-    await this.api.destroySandbox({ sandboxId: this.id, discard }, { signal });
+    try {
+      await this.api.destroySandbox({ sandboxId: this.id, discard }, { signal });
+    } catch (error) {
+      // It expired, or was destroyed by another.
+      if (error instanceof NotFoundError && error.resourceType === 'sandbox') await this.#deleteCodebase(signal);
+      throw error;
+    }
+    await this.#deleteCodebase(signal);
+  }
+
+  async #deleteCodebase(signal: AbortSignal | undefined): Promise<void> {
     if (!this.#ownsCodebase) return;
-    this.#ownsCodebase = false;
     try {
       await this.api.deleteCodebase({ codebaseId: this.info.codebaseId }, { signal });
     } catch (error) {
-      // A fork uses it.
+      // Another sandbox uses it.
       if (!(error instanceof FailedPreconditionError || error instanceof NotFoundError)) throw error;
     }
+    this.#ownsCodebase = false;
   }
 
   async [asyncDispose](): Promise<void> {

@@ -9,7 +9,7 @@ export interface Seen {
   body: string;
 }
 
-type Answer = (res: ServerResponse, seen: Seen) => void;
+export type Answer = (res: ServerResponse, seen: Seen) => void;
 
 /** A server that answers each request by the next of `answers`, and the last one for ever. */
 export async function fakeServer(...answers: Answer[]): Promise<{ url: string; seen: Seen[] }> {
