@@ -77,6 +77,7 @@ describe('an archive of a directory', () => {
 
   it('leaves out what git would ignore', async () => {
     const patterns = [
+      'first',
       '# comment',
       '*.log',
       '!keep.log',
@@ -95,14 +96,17 @@ describe('an archive of a directory', () => {
       'q?.t',
       'x[[:digit:]]',
       '\\!bang',
+      'r[z-a]',
+      'e[\\d]',
+      'm[a-c-]',
     ];
     await put({
-      '.gitignore': patterns.join('\n'),
+      '.gitignore': `\ufeff${patterns.join('\n')}`,
       'sub/.gitignore': '!*.log\nonly\n',
       ...Object.fromEntries(
         [
-          'a.log keep.log top.txt sub/top.txt build/x sub/build/y other/build docs/a.html docs/deep/b.html cache/1',
-          'deep/er/cache a/z a/b/z a/b/c/z #hash ax.c dx.c ax.o data/1 data/kept/2 trail q1.t q12.t x1 xa !bang',
+          'first a.log keep.log top.txt sub/top.txt build/x sub/build/y other/build docs/a.html docs/deep/b.html cache/1',
+          'deep/er/cache a/z a/b/z a/b/c/z #hash ax.c dx.c ax.o data/1 data/kept/2 trail q1.t q12.t x1 xa !bang rz r- ed e1 mb m- md',
           'sub/s.log sub/only sub/deep/only sub/deep/d.log',
         ].flatMap((line) => line.split(' ').map((name) => [name, ''])),
       ),
@@ -117,6 +121,24 @@ describe('an archive of a directory', () => {
     for await (const { path, type } of untar(blob.stream())) if (type === 'file') members.push(path);
     expect(members.sort()).toEqual(expected);
     expect(members).toContain('keep.log');
+  });
+
+  it('of a directory in a repository leaves out what the files above it name', async () => {
+    await put({ '.gitignore': '*.log\n/app/top\n', '.git/info/exclude': 'excluded\n', 'app/.gitignore': '!own.log\n' });
+    await put({ 'app/a.log': '', 'app/own.log': '', 'app/top': '', 'app/sub/top': '', 'app/excluded': '' });
+    const pieces: Uint8Array[] = [];
+    for await (const piece of archiveOf(join(directory, 'app'), { gitignore: true })()) pieces.push(piece);
+    const names = tar(['-tf', '-'], Buffer.concat(pieces)).trimEnd().split('\n').sort();
+    expect(names).toEqual(['.gitignore', 'own.log', 'sub/', 'sub/top']);
+  });
+
+  it('names the file whose name is not UTF-8', async () => {
+    await writeFile(Buffer.concat([Buffer.from(`${directory}/a`), Buffer.from([0xff])]), '');
+    await expect(packed()).rejects.toThrow(/the name of "a\ufffd" is not UTF-8/);
+    expect(await namesOf({ exclude: ['a?'] })).toEqual(['']);
+    await put({ 'b\ufffd': '' });
+    await symlink(Buffer.from([0xfe]), join(directory, 'link'));
+    await expect(packed({ exclude: ['a?'] })).rejects.toThrow(/the target of the symlink "link" is not UTF-8/);
   });
 });
 

@@ -14,7 +14,10 @@ export class IgnoreFile {
   readonly #patterns: readonly Pattern[];
 
   constructor(text: string) {
-    this.#patterns = text.split(/\r?\n/).flatMap(patternOf);
+    this.#patterns = text
+      .replace(/^\ufeff/, '')
+      .split(/\r?\n/)
+      .flatMap(patternOf);
   }
 
   /** `path`: relative to the directory of the file. undefined: no pattern decides. */
@@ -75,15 +78,27 @@ function globSource(glob: string): string | undefined {
 function classSource(text: string): { source: string; length: number } | undefined {
   const [all, negation = '', members = ''] = /^\[([!^]?)(\]?(?:\[:\w+:\]|\\.|[^\]\\])*)\]/s.exec(text) ?? [];
   if (all === undefined) return undefined;
-  const inner = members.replace(
-    /\[:(\w+):\]|\\(.)|[[\]^]/gs,
-    (part, name: string | undefined, escaped: string | undefined) => {
-      if (name !== undefined) return CLASSES[name] ?? '';
-      return `\\${escaped ?? part}`;
-    },
-  );
-  return { source: `(?!/)[${negation && '^'}${inner}]`, length: all.length };
+  return { source: `(?!/)[${negation && '^'}${membersSource(members)}]`, length: all.length };
 }
+
+/** The members of a bracket expression. A range whose ends are in the wrong order has its first one, as in git. */
+function membersSource(members: string): string {
+  const parts = [...members.matchAll(/\[:(\w+):\]|\\?(.)/gs)];
+  let source = '';
+  for (let at = 0; at < parts.length; at++) {
+    const [, name, char = ''] = parts[at]!;
+    const last = parts[at + 1]?.[0] === '-' ? parts[at + 2]?.[2] : undefined;
+    if (name !== undefined) source += CLASSES[name] ?? '';
+    else if (last === undefined) source += member(char);
+    else {
+      source += char <= last ? `${member(char)}-${member(last)}` : member(char);
+      at += 2;
+    }
+  }
+  return source;
+}
+
+const member = (char: string): string => char.replace(/[\\\]^[-]/, '\\$&');
 
 const CLASSES: Readonly<Record<string, string>> = {
   alnum: 'A-Za-z0-9',

@@ -1,11 +1,14 @@
 import { constants } from 'node:fs';
-import { type FileHandle, open, readdir, readFile, readlink, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { type FileHandle, lstat, open, readdir, readFile, readlink, stat } from 'node:fs/promises';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { IgnoreFile } from './ignore.ts';
 import { END, type Entry, headerOf, padding } from './tar.ts';
 
 export interface PackOptions {
-  /** Leave out what .gitignore files of the directory name, and `.git/info/exclude`. Also files that git tracks. */
+  /**
+   * Leave out what .gitignore files name: those of the directory, of the directories above it in its repository, and
+   * `.git/info/exclude`. Also files that git tracks.
+   */
   gitignore?: boolean | undefined;
   /** Globs of paths to leave out, as in a .gitignore file at the top. */
   exclude?: readonly string[] | undefined;
@@ -16,11 +19,19 @@ export interface PackOptions {
   gitHooks?: boolean | undefined;
 }
 
+interface Ignore {
+  /** Path of its directory below the root; empty: the root. */
+  base: string;
+  /** Instead, if the file is above the root: path of the root from its directory, with a slash. */
+  above: string;
+  file: IgnoreFile;
+}
+
 interface Level {
   /** Path of the directory below the root; empty: the root. */
   path: string;
   /** Ignore files of the directory and of those above. */
-  ignores: readonly { base: string; file: IgnoreFile }[];
+  ignores: readonly Ignore[];
 }
 
 const CHUNK = 256 * 1024;
@@ -38,24 +49,47 @@ export async function requireDirectory(directory: string): Promise<void> {
 
 async function* packed(directory: string, options: PackOptions): AsyncGenerator<Uint8Array, void, void> {
   await requireDirectory(directory);
-  const excluded = (options.exclude ?? []).join('\n');
-  const top = [{ base: '', file: new IgnoreFile(excluded) }];
-  if (options.gitignore) top.unshift({ base: '', file: await ignoreFile(join(directory, '.git/info/exclude')) });
-  yield* walk(directory, { path: '', ignores: top }, options);
+  const excluded = { base: '', above: '', file: new IgnoreFile((options.exclude ?? []).join('\n')) };
+  const ignores = [...(options.gitignore ? await ignoresAbove(resolve(directory)) : []), excluded];
+  yield* walk(directory, { path: '', ignores }, options);
   yield END;
 }
+
+/** Of the repository that the directory is in: `.git/info/exclude`, and the .gitignore files above the directory. */
+async function ignoresAbove(root: string): Promise<Ignore[]> {
+  const found: Ignore[] = [];
+  for (let at = root; ; at = dirname(at)) {
+    const above = at === root ? '' : `${relative(at, root).split(sep).join('/')}/`;
+    if (at !== root) found.unshift({ base: '', above, file: await ignoreFile(join(at, '.gitignore')) });
+    if (await exists(join(at, '.git'))) {
+      return [{ base: '', above, file: await ignoreFile(join(at, '.git/info/exclude')) }, ...found];
+    }
+    // In no repository.
+    if (dirname(at) === at) return [];
+  }
+}
+
+const exists = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => true,
+    () => false,
+  );
 
 async function* walk(root: string, level: Level, options: PackOptions): AsyncGenerator<Uint8Array, void, void> {
   const here = join(root, level.path);
   const ignores = [...level.ignores];
   // What `exclude` names takes precedence: it is the last one.
-  if (options.gitignore) ignores.splice(-1, 0, { base: level.path, file: await ignoreFile(join(here, '.gitignore')) });
+  if (options.gitignore) {
+    const file = await ignoreFile(join(here, '.gitignore'));
+    ignores.splice(-1, 0, { base: level.path, above: '', file });
+  }
   const entries = await readdir(here, { withFileTypes: true });
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = level.path === '' ? entry.name : `${level.path}/${entry.name}`;
     const isDirectory = entry.isDirectory();
     if (!options.gitHooks && isDirectory && HOOKS.test(path)) continue;
     if (isIgnored(path, isDirectory, ignores)) continue;
+    await requireUtf8(root, path);
     if (isDirectory) {
       const { mode, mtimeMs } = await stat(join(root, path));
       yield headerOf({ path, type: 'directory', mode, mtimeMs, size: 0 });
@@ -67,7 +101,7 @@ async function* walk(root: string, level: Level, options: PackOptions): AsyncGen
         mode: 0o777,
         mtimeMs: 0,
         size: 0,
-        target: await readlink(join(root, path)),
+        target: await targetOf(root, path),
       });
     } else if (entry.isFile()) yield* fileOf(root, path);
     // Sockets, FIFOs and devices have no contents.
@@ -77,11 +111,26 @@ async function* walk(root: string, level: Level, options: PackOptions): AsyncGen
 /** Nothing in a .git directory is ignored by a .gitignore file, but `exclude` can name it. */
 function isIgnored(path: string, isDirectory: boolean, ignores: Level['ignores']): boolean {
   const inGit = /(^|\/)\.git(\/|$)/.test(path);
-  for (const { base, file } of (inGit ? ignores.slice(-1) : ignores).toReversed()) {
-    const decided = file.decides(base === '' ? path : path.slice(base.length + 1), isDirectory);
+  for (const { base, above, file } of (inGit ? ignores.slice(-1) : ignores).toReversed()) {
+    const decided = file.decides(base === '' ? above + path : path.slice(base.length + 1), isDirectory);
     if (decided !== undefined) return decided;
   }
   return false;
+}
+
+/** Other bytes are U+FFFD in a name, which then is that of no file. */
+async function requireUtf8(root: string, path: string): Promise<void> {
+  if (!path.includes('\ufffd') || (await exists(join(root, path)))) return;
+  throw new TypeError(`the name of ${JSON.stringify(path)} is not UTF-8: rename it, or leave it out by exclude`);
+}
+
+async function targetOf(root: string, path: string): Promise<string> {
+  const target = await readlink(join(root, path), { encoding: 'buffer' });
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(target);
+  } catch {
+    throw new TypeError(`the target of the symlink ${JSON.stringify(path)} is not UTF-8`);
+  }
 }
 
 async function ignoreFile(path: string): Promise<IgnoreFile> {
