@@ -60,7 +60,7 @@ describe('an archive of a directory', () => {
     expect([script.mode & 0o777, script.mtimeMs]).toEqual([0o750, 1_700_000_000_250]);
     const blob = new Blob([Buffer.from(await packed())]);
     const members = [];
-    for await (const { path, type, data, mode } of untar(blob.stream())) members.push([path, type, data.length, mode]);
+    for await (const { path, type, size, mode } of untar(blob.stream())) members.push([path, type, size, mode]);
     expect(members).toContainEqual(['a.sh', 'file', 10, 0o750]);
     expect(members).toContainEqual([long, 'file', 4, 0o644]);
     await rm(out, { recursive: true });
@@ -177,7 +177,8 @@ describe('pull', () => {
       applied: ['gone', 'link', 'n', 'n/e', 'n/e/w', 'old', 'old/f', 'src/a.txt', 'src/b.txt'],
       same: ['both'],
       conflicts: ['edited', 't', 't/file'],
-      skipped: ['.git/config'],
+      skipped: [{ path: '.git/config', reason: 'it is in .git' }],
+      failed: [],
     });
     expect(plan).toEqual(pulled);
     expect(await here()).toEqual({

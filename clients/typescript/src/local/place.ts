@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import type { Stats } from 'node:fs';
-import { chmod, lstat, mkdir, readFile, readlink, rename, rm, rmdir, symlink, writeFile } from 'node:fs/promises';
+import { type BigIntStats, constants } from 'node:fs';
+import { lstat, mkdir, open, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { type Found, versionOf } from './found.ts';
 
-/** What is at a path, on either side. */
-export type Found =
-  | { type: 'file'; data: Uint8Array; executable: boolean }
-  | { type: 'symlink'; target: string }
-  | { type: 'directory' }
-  | { type: 'other' }
-  | undefined;
+/** What was at a path, and a mark that changes with it. */
+export interface Look {
+  found: Found;
+  mark: string;
+}
 
 /** A path of a local directory that no symlink leads out of. */
 export class Place {
@@ -43,76 +42,106 @@ export class Place {
     return true;
   }
 
-  async read(): Promise<Found> {
-    const found = await statOf(this.#full);
-    if (found === undefined) return undefined;
-    if (found.isSymbolicLink()) return { type: 'symlink', target: await readlink(this.#full) };
-    if (found.isDirectory()) return { type: 'directory' };
-    if (!found.isFile()) return { type: 'other' };
-    return { type: 'file', data: await readFile(this.#full), executable: (found.mode & 0o100) !== 0 };
+  async look(): Promise<Look> {
+    const stat = await statOf(this.#full);
+    const mark = markOf(stat);
+    if (stat === undefined) return { found: undefined, mark };
+    if (stat.isSymbolicLink()) return { found: { type: 'symlink', target: await readlink(this.#full) }, mark };
+    if (stat.isDirectory()) return { found: { type: 'directory' }, mark };
+    if (!stat.isFile()) return { found: { type: 'other' }, mark };
+    const handle = await open(this.#full, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+    const version = await versionOf(handle.createReadStream());
+    return { found: { type: 'file', version, executable: (Number(stat.mode) & 0o100) !== 0 }, mark };
   }
 
-  /** Replaces what is here, at once for a file or symlink. */
-  async write(found: Exclude<Found, undefined>): Promise<void> {
-    const temporary = `${this.#full}.${randomUUID().slice(0, 8)}.tmp`;
-    if (found.type === 'directory') {
-      const now = await statOf(this.#full);
-      if (now && !now.isDirectory()) await rm(this.#full);
-      await mkdir(this.#full, { recursive: true });
-      return;
-    }
-    await mkdir(dirname(this.#full), { recursive: true });
-    if ((await statOf(this.#full))?.isDirectory()) await rmdir(this.#full);
+  /** Whether nothing changed here since. */
+  async isStill({ mark }: Look): Promise<boolean> {
+    return (await this.isBelowDirectories()) && markOf(await statOf(this.#full)) === mark;
+  }
+
+  /** The same for two names of one file, where upper and lower case are one. */
+  async identity(): Promise<string | undefined> {
+    const stat = await statOf(this.#full);
+    return stat && `${stat.dev}:${stat.ino}`;
+  }
+
+  /** Writes a new file beside this path, for `replace`. */
+  async receive(
+    content: AsyncIterable<Uint8Array>,
+    executable: boolean,
+  ): Promise<{ temporary: string; version: string }> {
+    const temporary = await this.#temporary();
+    const mode = await this.#mode(executable);
+    const handle = await open(temporary, 'wx', mode);
     try {
-      if (found.type === 'symlink') await symlink(found.target, temporary);
-      else if (found.type === 'file') {
-        await writeFile(temporary, found.data, { flag: 'wx', mode: await this.#mode(found.executable) });
-        await chmod(temporary, await this.#mode(found.executable));
-      }
-      await rename(temporary, this.#full);
+      const version = await versionOf(content, (piece) => handle.writeFile(piece));
+      await handle.chmod(mode);
+      return { temporary, version };
     } catch (error) {
       await rm(temporary, { force: true });
       throw error;
+    } finally {
+      await handle.close();
     }
+  }
+
+  /** Writes a new symlink beside this path, for `replace`. */
+  async receiveLink(target: string): Promise<string> {
+    const temporary = await this.#temporary();
+    await symlink(target, temporary);
+    return temporary;
+  }
+
+  /** In the place of what is here, at once if it is no directory. A directory must be empty. */
+  async replace(temporary: string): Promise<void> {
+    if ((await statOf(this.#full))?.isDirectory()) await rmdir(this.#full);
+    await rename(temporary, this.#full);
+  }
+
+  async discard(temporary: string): Promise<void> {
+    await rm(temporary, { force: true });
+  }
+
+  /** A directory in the place of a file, symlink or nothing. */
+  async makeDirectory(): Promise<void> {
+    const now = await statOf(this.#full);
+    if (now && !now.isDirectory()) await rm(this.#full);
+    await mkdir(this.#full, { recursive: true });
+  }
+
+  /** Removes a file, symlink or empty directory. */
+  async remove(): Promise<void> {
+    if ((await statOf(this.#full))?.isDirectory()) await rmdir(this.#full);
+    else await rm(this.#full, { force: true });
+  }
+
+  /** A short name: that of the path may be as long as a name can be. */
+  async #temporary(): Promise<string> {
+    const directory = dirname(this.#full);
+    await mkdir(directory, { recursive: true });
+    return join(directory, `.${randomUUID().slice(0, 8)}.tmp`);
   }
 
   /** Permission bits of the file that is replaced, with the execute bits of the new one. */
   async #mode(executable: boolean): Promise<number> {
     const now = await statOf(this.#full);
-    const bits = now?.isFile() ? now.mode & 0o666 : 0o666 & ~process.umask();
+    const bits = now?.isFile() ? Number(now.mode) & 0o666 : 0o666 & ~process.umask();
     return executable ? bits | ((bits & 0o444) >> 2) : bits;
-  }
-
-  /** Removes a file, symlink or empty directory. False: the directory is not empty. */
-  async remove(): Promise<boolean> {
-    try {
-      if ((await statOf(this.#full))?.isDirectory()) await rmdir(this.#full);
-      else await rm(this.#full, { force: true });
-      return true;
-    } catch (error) {
-      if (['ENOTEMPTY', 'EEXIST'].includes(codeOf(error))) return false;
-      throw error;
-    }
   }
 }
 
-async function statOf(path: string): Promise<Stats | undefined> {
+async function statOf(path: string): Promise<BigIntStats | undefined> {
   try {
-    return await lstat(path);
+    return await lstat(path, { bigint: true });
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return undefined;
+    if (['ENOENT', 'ENOTDIR'].includes(String((error as { code?: unknown }).code))) return undefined;
     throw error;
   }
 }
 
-const codeOf = (error: unknown): string => String((error as { code?: unknown }).code);
-
-/** Of files only the execute bit counts, as for git: a umask makes other bits differ. */
-export function isSame(a: Found, b: Found): boolean {
-  if (a === undefined || b === undefined) return a === b;
-  if (a.type === 'file' && b.type === 'file') return a.executable === b.executable && sameBytes(a.data, b.data);
-  if (a.type === 'symlink' && b.type === 'symlink') return a.target === b.target;
-  return a.type === b.type && a.type === 'directory';
+/** The times of a directory change with its entries. */
+function markOf(stat: BigIntStats | undefined): string {
+  if (stat === undefined) return '';
+  const { dev, ino, mode, size, mtimeNs, ctimeNs } = stat;
+  return stat.isDirectory() ? `${dev} ${ino}` : [dev, ino, mode, size, mtimeNs, ctimeNs].join(' ');
 }
-
-const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0;

@@ -1,19 +1,23 @@
-import { stat } from 'node:fs/promises';
 import type { Api } from '../api.ts';
 import { type ChangeSelection, exportChanges, listChanges } from '../changes.ts';
 import type { FileChange } from '../contract/messages.ts';
-import { NotFoundError } from '../errors.ts';
-import { type Found, isSame, Place } from './place.ts';
-import { untar } from './untar.ts';
+import { applyMember, applyRemoval, type Choice, type Outcome } from './apply.ts';
+import { baseOf } from './base.ts';
+import { requireDirectory } from './pack.ts';
+import { Place } from './place.ts';
+import { linkRefusal, refusalOf } from './refusals.ts';
+import { type Member, untar } from './untar.ts';
 
 export interface PullOptions extends ChangeSelection {
   /** Local files that were edited, too, since they were brought in. "keep", the default: they stay; "replace": lost. */
   onConflict?: 'keep' | 'replace' | undefined;
   /**
-   * Also changes in `.git`. By default they are left out: git runs programs that hooks and the configuration of a
-   * repository name.
+   * Also changes in `.git`, except those by which git would run programs: hooks, configuration, symlinks and the like.
+   * By default all are left out.
    */
   git?: boolean | undefined;
+  /** Bytes of contents that the sandbox may bring at most. More is a RangeError. Default: 1 GiB. */
+  maxBytes?: number | undefined;
   /** Change nothing, and only report. */
   dryRun?: boolean | undefined;
 }
@@ -25,8 +29,10 @@ export interface Pulled {
   same: string[];
   /** Paths that were edited here, too, or cannot be written without following a symlink. They are as they were. */
   conflicts: string[];
-  /** Paths in `.git`. */
-  skipped: string[];
+  /** What is never brought here: in `.git`, symlinks that lead out of the directory; or is gone from the sandbox. */
+  skipped: { path: string; reason: string }[];
+  /** What the local file system refused. It is as it was. */
+  failed: { path: string; error: Error }[];
 }
 
 interface Target {
@@ -34,94 +40,157 @@ interface Target {
   codebaseId: string;
 }
 
-const IN_GIT = /(^|\/)\.git(\/|$)/i;
+const MAX_BYTES = 1024 ** 3;
 
 /**
  * Applies the changes of a sandbox to a local directory, which its codebase was made from. A path that is not here as
  * it is in the codebase was edited meanwhile: a conflict.
  */
 export async function pull(api: Api, target: Target, directory: string, options: PullOptions): Promise<Pulled> {
-  if (!(await stat(directory)).isDirectory()) throw new TypeError(`${directory} is not a directory`);
-  const { onConflict = 'keep', git = false, dryRun = false, ...selection } = options;
-  const pulled: Pulled = { applied: [], same: [], conflicts: [], skipped: [] };
-  const changes = new Map<string, FileChange>();
-  for (const change of await listChanges(api, target.sandboxId, selection)) {
-    if (!git && IN_GIT.test(change.path)) pulled.skipped.push(change.path);
-    else changes.set(change.path, change);
-  }
-  const apply = async (change: FileChange, next: Found) => {
-    const place = new Place(directory, change.path);
-    const done = await applied(place, next, () => baseOf(api, target, change, options.signal), {
-      replace: onConflict === 'replace',
-      dryRun,
-    });
-    pulled[done].push(change.path);
-  };
-  // Contents first, then removals from the bottom up: a directory is empty when its turn comes.
-  const deleted = [...changes.values()].filter(({ kind }) => kind === 'CHANGE_DELETED');
-  // A removed directory or file can be in the place of a new file or directory.
-  for (const change of deleted.reverse()) await apply(change, undefined);
-  if (changes.size > deleted.length) {
+  await requireDirectory(directory);
+  const { onConflict = 'keep', git = false, dryRun = false, maxBytes = MAX_BYTES, ...selection } = options;
+  const listed = await listChanges(api, target.sandboxId, selection);
+  const origin = { api, codebaseId: target.codebaseId, signal: options.signal };
+  const choiceOf = (change: FileChange): Choice => ({
+    base: () => baseOf(origin, change),
+    replace: onConflict === 'replace',
+    dryRun,
+  });
+  const changes = new Changes(directory, listed, { git, choiceOf });
+  changes.limit(maxBytes);
+  if (changes.hasContents) {
     const archive = await exportChanges(api, target.sandboxId, selection, { format: 'tar', whole: false });
-    for await (const { path, type, data, target: link, mode } of untar(archive.body as ReadableStream<Uint8Array>)) {
-      const change = changes.get(path);
-      if (change === undefined || change.kind === 'CHANGE_DELETED') continue;
-      if (type === 'file') await apply(change, { type, data, executable: (mode & 0o100) !== 0 });
-      else await apply(change, type === 'symlink' ? { type, target: link } : { type });
+    await changes.write(untar(archive.body as ReadableStream<Uint8Array>));
+  }
+  await changes.remove();
+  return changes.result();
+}
+
+/** The changes, and what has become of each of them. */
+class Changes {
+  readonly #directory: string;
+  readonly #choiceOf: (change: FileChange) => Choice;
+  readonly #written = new Map<string, FileChange>();
+  readonly #removed = new Map<string, FileChange>();
+  /** Paths of #written by the path that was renamed, and by their form without upper and lower case. */
+  readonly #renamed = new Map<string, string>();
+  readonly #folded = new Map<string, string>();
+  readonly #done = new Map<string, Outcome>();
+  readonly #pulled: Pulled = { applied: [], same: [], conflicts: [], skipped: [], failed: [] };
+  #left = 0;
+
+  constructor(
+    directory: string,
+    listed: readonly FileChange[],
+    { git, choiceOf }: { git: boolean; choiceOf: (change: FileChange) => Choice },
+  ) {
+    this.#directory = directory;
+    this.#choiceOf = choiceOf;
+    for (const change of listed) {
+      const { path, kind, type } = change;
+      if (change.renamedFrom) this.#renamed.set(change.renamedFrom, path);
+      const reason = refusalOf(path, type === 'TYPE_DIRECTORY', git);
+      if (reason !== undefined) this.#pulled.skipped.push({ path, reason });
+      // Of names that are not UTF-8, several have this one.
+      else if (path.includes('\ufffd')) this.#end(path, 'conflicts');
+      else if (kind === 'CHANGE_DELETED') this.#removed.set(path, change);
+      else {
+        this.#written.set(path, change);
+        this.#folded.set(folded(path), path);
+      }
     }
   }
-  for (const list of Object.values(pulled) as string[][]) list.sort();
-  return pulled;
+
+  get hasContents(): boolean {
+    return this.#written.size > 0;
+  }
+
+  /** Throws before anything is written. The archive may still be larger than the list. */
+  limit(maxBytes: number): void {
+    this.#left = maxBytes;
+    const sizes = [...this.#written.values()].map(({ type, size }) => (type === 'TYPE_FILE' ? size : 0));
+    this.#take(sizes.reduce((sum, size) => sum + size, 0));
+    this.#left = maxBytes;
+  }
+
+  #take(bytes: number): void {
+    this.#left -= bytes;
+    if (this.#left < 0) throw new RangeError('the changes have more bytes than maxBytes');
+  }
+
+  async write(members: AsyncIterable<Member>): Promise<void> {
+    for await (const member of members) {
+      const { path, type } = member;
+      const change = this.#written.get(path);
+      if (change === undefined || this.#done.has(path)) continue;
+      this.#take(member.size);
+      const reason = type === 'symlink' ? linkRefusal(path, member.target) : undefined;
+      if (reason !== undefined) this.#skip(path, reason);
+      else {
+        const place = new Place(this.#directory, path);
+        const clear = () => this.remove(`${path}/`);
+        await this.#ended(path, () => applyMember(place, member, this.#choiceOf(change), clear));
+      }
+    }
+    for (const path of this.#written.keys()) {
+      const reason =
+        'it was not in the archive: the sandbox changed it meanwhile, or it is of no type that archives have';
+      if (!this.#done.has(path)) this.#skip(path, reason);
+    }
+  }
+
+  /** After the contents, so that nothing is lost if they do not arrive; from the bottom up. */
+  async remove(below = ''): Promise<void> {
+    for (const [path, change] of [...this.#removed].reverse()) {
+      if (!path.startsWith(below) || this.#done.has(path)) continue;
+      if (await this.#isNeeded(path)) this.#end(path, 'conflicts');
+      else await this.#ended(path, () => applyRemoval(new Place(this.#directory, path), this.#choiceOf(change)));
+    }
+  }
+
+  /** Whether the contents are only here: their new path was not written; or has the same file, in another case. */
+  async #isNeeded(path: string): Promise<boolean> {
+    const renamed = this.#renamed.get(path);
+    if (renamed !== undefined && !['applied', 'same'].includes(this.#done.get(renamed) ?? '')) return true;
+    const other = this.#folded.get(folded(path));
+    if (other === undefined) return false;
+    const identity = await new Place(this.#directory, path).identity();
+    return identity !== undefined && identity === (await new Place(this.#directory, other).identity());
+  }
+
+  async #ended(path: string, apply: () => Promise<Outcome>): Promise<void> {
+    try {
+      this.#end(path, await apply());
+    } catch (error) {
+      // Only errors of the local file system name a system call.
+      const { code = '', syscall } = error as { code?: string; syscall?: string };
+      if (syscall === undefined) throw error;
+      // A directory here that has files of its own.
+      if (['ENOTEMPTY', 'EEXIST', 'EISDIR'].includes(code)) this.#end(path, 'conflicts');
+      else {
+        this.#done.set(path, 'conflicts');
+        this.#pulled.failed.push({ path, error: error as Error });
+      }
+    }
+  }
+
+  #end(path: string, outcome: Outcome): void {
+    this.#done.set(path, outcome);
+    this.#pulled[outcome].push(path);
+  }
+
+  #skip(path: string, reason: string): void {
+    this.#done.set(path, 'conflicts');
+    this.#pulled.skipped.push({ path, reason });
+  }
+
+  result(): Pulled {
+    const { applied, same, conflicts, skipped, failed } = this.#pulled;
+    for (const list of [applied, same, conflicts]) list.sort();
+    for (const list of [skipped, failed]) list.sort((a, b) => (a.path < b.path ? -1 : 1));
+    return this.#pulled;
+  }
 }
 
-async function applied(
-  place: Place,
-  next: Found,
-  base: () => Promise<Found>,
-  { replace, dryRun }: { replace: boolean; dryRun: boolean },
-): Promise<'applied' | 'same' | 'conflicts'> {
-  if (!(await place.isBelowDirectories())) return 'conflicts';
-  const now = await place.read();
-  if (isSame(now, next)) return 'same';
-  const edited = !isSame(now, await base());
-  // What is not empty is never removed as a whole.
-  if (edited && !(replace && now?.type !== 'directory' && now?.type !== 'other')) return 'conflicts';
-  if (dryRun) return 'applied';
-  if (next === undefined) return (await place.remove()) ? 'applied' : 'conflicts';
-  try {
-    await place.write(next);
-  } catch (error) {
-    // A directory here that has files of its own, in the place of a file.
-    if (['ENOTEMPTY', 'EEXIST', 'EISDIR'].includes(String((error as { code?: unknown }).code))) return 'conflicts';
-    throw error;
-  }
-  return 'applied';
-}
-
-/** The codebase's version. */
-async function baseOf(api: Api, { codebaseId }: Target, change: FileChange, signal?: AbortSignal): Promise<Found> {
-  if (change.kind === 'CHANGE_ADDED') return undefined;
-  const type = change.kind === 'CHANGE_DELETED' ? change.type : change.baseType;
-  if (type === 'TYPE_DIRECTORY') return { type: 'directory' };
-  if (type === 'TYPE_SYMLINK') return linkOf(api, codebaseId, change.path, signal);
-  try {
-    const answer = await api.downloadFile({ codebaseId, filePath: change.path }, { signal });
-    const data = new Uint8Array(await answer.arrayBuffer());
-    return { type: 'file', data, executable: (change.baseMode & 0o100) !== 0 };
-  } catch (error) {
-    if (error instanceof NotFoundError) return undefined;
-    throw error;
-  }
-}
-
-/** A symlink has no contents to download: lists show its target. */
-async function linkOf(api: Api, codebaseId: string, path: string, signal?: AbortSignal): Promise<Found> {
-  const parent = path.split('/').slice(0, -1).join('/');
-  for (let pageToken = ''; ; ) {
-    const page = await api.listFiles({ codebaseId, path: parent, pageToken, pageSize: 1000 }, { signal });
-    const found = page.files.find((each) => each.path === path);
-    if (found) return found.symlinkTarget === '' ? { type: 'other' } : { type: 'symlink', target: found.symlinkTarget };
-    pageToken = page.nextPageToken;
-    if (pageToken === '') return undefined;
-  }
-}
+/** Where upper and lower case are one. */
+const folded = (path: string): string => path.normalize('NFC').toLowerCase();

@@ -5,49 +5,63 @@ export interface Member {
   mode: number;
   /** Target of a symlink. */
   target: string;
-  data: Uint8Array;
+  /** Bytes of the file. */
+  size: number;
+  /** Once, and before the next member. */
+  content: AsyncIterable<Uint8Array>;
 }
 
 const BLOCK = 512;
-const TYPES: Readonly<Record<string, Member['type']>> = { '0': 'file', '\0': 'file', '2': 'symlink', '5': 'directory' };
+/** Bytes of a pax header: more than the longest path and target need. */
+const MAX_PAX = 1024 * 1024;
+const TYPES: Readonly<Record<string, Member['type']>> = { '0': 'file', '': 'file', '2': 'symlink', '5': 'directory' };
 
-const decoder = new TextDecoder();
+/** A byte order mark at the beginning of a name belongs to the name. */
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** The members of a tar archive as the server writes it (ustar and pax). Hard links are files with the same contents. */
+/** The members of a tar archive as the server writes it (ustar and pax). Members of other types are left out. */
 export async function* untar(archive: ReadableStream<Uint8Array>): AsyncGenerator<Member, void, void> {
   const input = new Input(archive.getReader());
-  const files = new Map<string, Member>();
   let pax: Record<string, string> = {};
   try {
     for (;;) {
       const header = await input.take(BLOCK);
-      if (header === undefined || header.every((byte) => byte === 0)) return;
+      if (header.every((byte) => byte === 0)) return;
       const field = (at: number, length: number) => text(header.subarray(at, at + length));
-      const type = field(156, 1) || '0';
-      const size = pax.size === undefined ? Number.parseInt(field(124, 12), 8) || 0 : Number(pax.size);
-      const data = (await input.take(size)) ?? new Uint8Array(0);
-      await input.take((BLOCK - (size % BLOCK)) % BLOCK);
+      const type = field(156, 1);
+      const size = sizeOf(pax.size ?? '', field(124, 12));
+      const end = (BLOCK - (size % BLOCK)) % BLOCK;
       if (type === 'x') {
-        pax = recordsOf(data);
+        if (size > MAX_PAX) throw new Error('a header of the archive is too large');
+        pax = recordsOf(await input.take(size));
+        await input.take(end);
         continue;
       }
       const prefix = field(345, 155);
       const path = (pax.path ?? (prefix ? `${prefix}/` : '') + field(0, 100)).replace(/\/+$/, '');
       const target = pax.linkpath ?? field(157, 100);
-      pax = {};
       const mode = Number.parseInt(field(100, 8), 8) & 0o777;
-      const linked = type === '1' ? files.get(target) : undefined;
-      if (TYPES[type] === undefined && linked === undefined) continue;
-      const member = { path, type: TYPES[type] ?? 'file', mode, target, data: linked?.data ?? data };
-      if (member.type === 'file') files.set(path, member);
-      yield member;
+      const known = TYPES[type];
+      pax = {};
+      const content = input.pieces(size);
+      if (known !== undefined) yield { path, type: known, mode, target, size, content };
+      // What the reader left.
+      await content.drain();
+      await input.take(end);
     }
   } finally {
     await input.cancel();
   }
 }
 
-const text = (bytes: Uint8Array): string => decoder.decode(bytes).replace(/\0.*$/s, '').trim();
+function sizeOf(pax: string, field: string): number {
+  const size = pax === '' ? Number.parseInt(field.trim() || '0', 8) : Number(pax);
+  if (!Number.isSafeInteger(size) || size < 0) throw new Error('a size in the archive is not a number');
+  return size;
+}
+
+/** Up to the first NUL. Spaces belong to a name. */
+const text = (bytes: Uint8Array): string => decoder.decode(bytes).replace(/\0.*$/s, '');
 
 /** "LENGTH NAME=VALUE\n", where the length counts bytes. */
 function recordsOf(data: Uint8Array): Record<string, string> {
@@ -63,7 +77,11 @@ function recordsOf(data: Uint8Array): Record<string, string> {
   return records;
 }
 
-/** Bytes of a stream in pieces of the size that is asked for. */
+interface Pieces extends AsyncIterable<Uint8Array> {
+  drain(): Promise<void>;
+}
+
+/** Bytes of a stream in pieces. Throws if the stream ends before. */
 class Input {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   #rest: Uint8Array = new Uint8Array(0);
@@ -72,22 +90,40 @@ class Input {
     this.#reader = reader;
   }
 
-  /** undefined at the end of the stream. Throws if the stream ends before. */
-  async take(size: number): Promise<Uint8Array | undefined> {
+  async take(size: number): Promise<Uint8Array> {
     const taken = new Uint8Array(size);
     for (let at = 0; at < size; ) {
-      if (this.#rest.length === 0) {
-        const { done, value } = await this.#reader.read();
-        if (done && at === 0) return undefined;
-        if (done) throw new Error('the archive ends early');
-        this.#rest = value;
-      }
-      const part = this.#rest.subarray(0, size - at);
+      const part = await this.#some(size - at);
       taken.set(part, at);
       at += part.length;
-      this.#rest = this.#rest.subarray(part.length);
     }
     return taken;
+  }
+
+  /** The next `size` bytes, as they come. */
+  pieces(size: number): Pieces {
+    let left = size;
+    const next = async (): Promise<IteratorResult<Uint8Array, undefined>> => {
+      if (left === 0) return { done: true, value: undefined };
+      const value = await this.#some(left);
+      left -= value.length;
+      return { done: false, value };
+    };
+    const drain = async () => {
+      while (!(await next()).done);
+    };
+    return { [Symbol.asyncIterator]: () => ({ next }), drain };
+  }
+
+  async #some(most: number): Promise<Uint8Array> {
+    while (this.#rest.length === 0) {
+      const { done, value } = await this.#reader.read();
+      if (done) throw new Error('the archive ends early');
+      this.#rest = value;
+    }
+    const part = this.#rest.subarray(0, most);
+    this.#rest = this.#rest.subarray(part.length);
+    return part;
   }
 
   async cancel(): Promise<void> {

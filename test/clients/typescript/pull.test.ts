@@ -1,0 +1,176 @@
+import { lstat, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Paddock, type PullOptions, Sandbox } from '../../../clients/typescript/src/index.ts';
+import { linkRefusal, refusalOf } from '../../../clients/typescript/src/local/refusals.ts';
+import { END, headerOf, padding } from '../../../clients/typescript/src/local/tar.ts';
+import { untar } from '../../../clients/typescript/src/local/untar.ts';
+import { type Answer, fakeServer, json } from './fake-server.ts';
+
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'paddock-pull-'));
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+async function put(files: Record<string, string>): Promise<void> {
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(join(directory, path)), { recursive: true });
+    await writeFile(join(directory, path), content);
+  }
+}
+
+const entry = (path: string, type: 'file' | 'directory' | 'symlink', content = '', target = '') => {
+  const size = Buffer.byteLength(content);
+  return [headerOf({ path, type, mode: 0o644, mtimeMs: 0, size, target }), Buffer.from(content), padding(size)];
+};
+const file = (path: string, content: string) => entry(path, 'file', content);
+
+const change = (kind: string, path: string, more: object = {}) => ({
+  ...{ path, kind: `CHANGE_${kind}`, type: 'TYPE_FILE', base_type: 'TYPE_FILE', size: 1, base_mode: 0o644 },
+  ...{ renamed_from: '', ...more },
+});
+
+interface Given {
+  changes: object[];
+  archive: Uint8Array[][] | Answer;
+  /** Contents of the codebase. */
+  base?: Record<string, string>;
+}
+
+async function pulled({ changes, archive, base = {} }: Given, options: PullOptions = {}) {
+  const { url } = await fakeServer((res, seen) => {
+    const { pathname, searchParams } = new URL(seen.url, 'http://x');
+    if (!searchParams.has('format') && pathname.endsWith('/changes'))
+      return json({ changes, next_page_token: '' })(res, seen);
+    if (pathname.includes('/codebases/')) return res.end(base[pathname.replace(/.*\/files\//, '')] ?? '');
+    if (typeof archive === 'function') return archive(res, seen);
+    res.end(Buffer.concat([...archive.flat(), END]));
+  });
+  const info = { id: 'sb_1', codebaseId: 'cb_1' } as never;
+  return new Sandbox(new Paddock({ url, maxRetries: 0 }).api, info).pull(directory, options);
+}
+
+describe('pull', () => {
+  it('removes nothing before all contents are here', async () => {
+    await put({ gone: 'g' });
+    const changes = [change('DELETED', 'gone'), change('ADDED', 'new')];
+    const cut: Answer = (res) => {
+      res.writeHead(200);
+      res.write(Buffer.concat(file('new', 'n').slice(0, 1)), () => setImmediate(() => res.destroy()));
+    };
+    await expect(pulled({ changes, archive: cut, base: { gone: 'g' } })).rejects.toMatchObject({
+      name: 'ConnectionError',
+    });
+    expect(await readdir(directory)).toEqual(['gone']);
+    const done = await pulled({ changes, archive: [file('new', 'n')], base: { gone: 'g' } });
+    expect([done.applied, await readdir(directory)]).toEqual([['gone', 'new'], ['new']]);
+  });
+
+  it('removes first what is in the place of a file, and a renamed file only with its new path', async () => {
+    await put({ 'd/a': 'a', 'd/b/c': 'c', old: 'o', target: 'edited' });
+    const directoryType = { type: 'TYPE_DIRECTORY' };
+    const changes = [
+      change('MODIFIED', 'd', { base_type: 'TYPE_DIRECTORY' }),
+      change('DELETED', 'd/a'),
+      change('DELETED', 'd/b', directoryType),
+      change('DELETED', 'd/b/c'),
+      change('DELETED', 'old'),
+      change('ADDED', 'target', { renamed_from: 'old' }),
+    ];
+    const base = { 'd/a': 'a', 'd/b/c': 'c', old: 'o' };
+    const result = await pulled({ changes, archive: [file('d', 'file'), file('target', 'o')], base });
+    expect(result).toMatchObject({ applied: ['d', 'd/a', 'd/b', 'd/b/c'], conflicts: ['old', 'target'] });
+    expect(await readFile(join(directory, 'd'), 'utf8')).toBe('file');
+    expect(await readFile(join(directory, 'old'), 'utf8')).toBe('o');
+  });
+
+  it('goes on after a path that the local file system refuses, with names as long as can be', async () => {
+    const [longest, tooLong] = ['a'.repeat(255), 'b'.repeat(256)];
+    const changes = [change('ADDED', longest), change('ADDED', tooLong), change('ADDED', 'z')];
+    const archive = [file(longest, '1'), file(tooLong, '2'), file('z', '3')];
+    const result = await pulled({ changes, archive });
+    expect(result.applied).toEqual([longest, 'z']);
+    expect(result.failed).toMatchObject([{ path: tooLong, error: { code: 'ENAMETOOLONG' } }]);
+    expect((await readdir(directory)).sort()).toEqual([longest, 'z']);
+  });
+
+  it('keeps what is edited while it runs', async () => {
+    await put({ a: 'old' });
+    const archive: Answer = (res) => {
+      const [header, content, end] = file('a', 'new') as [Uint8Array, Uint8Array, Uint8Array];
+      res.write(header);
+      // The new content is being received, so the old one was looked at.
+      const edited = setInterval(async () => {
+        if ((await readdir(directory)).length < 2) return;
+        clearInterval(edited);
+        await put({ a: 'edited' });
+        res.end(Buffer.concat([content, end, END]));
+      }, 5);
+    };
+    const result = await pulled({ changes: [change('MODIFIED', 'a')], archive, base: { a: 'old' } });
+    expect(result).toMatchObject({ applied: [], conflicts: ['a'] });
+    expect([await readFile(join(directory, 'a'), 'utf8'), await readdir(directory)]).toEqual(['edited', ['a']]);
+  });
+
+  it('has a limit of bytes, for what the list says and for what comes', async () => {
+    const large = { changes: [change('ADDED', 'a', { size: 1000 })], archive: [file('a', '1')] };
+    await expect(pulled(large, { maxBytes: 999 })).rejects.toThrow(RangeError);
+    const more = { changes: [change('ADDED', 'a')], archive: [file('a', '1'.repeat(1000))] };
+    await expect(pulled(more, { maxBytes: 999 })).rejects.toThrow(RangeError);
+    expect(await readdir(directory)).toEqual([]);
+  });
+
+  it('says what it leaves out, and why', async () => {
+    const paths = ['link', '.GIT/x', 'a\ufffd', 'late'];
+    const changes = paths.map((path) => change('ADDED', path));
+    const result = await pulled({ changes, archive: [entry('link', 'symlink', '', '../x')] }, { git: true });
+    expect(result.skipped).toEqual([
+      { path: '.GIT/x', reason: expect.stringMatching(/elsewhere/) },
+      { path: 'late', reason: expect.stringMatching(/not in the archive/) },
+      { path: 'link', reason: expect.stringMatching(/out of the directory/) },
+    ]);
+    expect([result.conflicts, await readdir(directory)]).toEqual([['a\ufffd'], []]);
+    await expect(lstat(join(directory, 'link'))).rejects.toThrow();
+  });
+});
+
+it('repositories get nothing by which git runs programs', () => {
+  const file = ['.git', 'a/.git', 'git~1/x', '.git ./x', '.git::$INDEX_ALLOCATION/x', '.g\u200cit/config', '.GIT/HEAD'];
+  for (const path of file) expect([path, refusalOf(path, false, true)]).toEqual([path, expect.any(String)]);
+  const unsafe =
+    'commondir gitdir hooks/x config config.worktree modules/m/config worktrees/w/gitdir rebase-merge/todo';
+  for (const rest of unsafe.split(' '))
+    expect([rest, refusalOf(`.git/${rest}`, false, true)]).toEqual([rest, expect.any(String)]);
+  const safe = [
+    '.git/HEAD',
+    '.git/index',
+    '.git/refs/heads/config',
+    '.git/logs/HEAD',
+    '.gitignore',
+    'hooks/x',
+    '.github/x',
+  ];
+  for (const path of safe) expect([path, refusalOf(path, false, true)]).toEqual([path, undefined]);
+  expect(refusalOf('.git', true, true)).toBe(undefined);
+  expect(refusalOf('a/.git/HEAD', false, false)).toBe('it is in .git');
+});
+
+it('symlinks may not lead out of the directory', () => {
+  const targets = ['/etc', '../../x', 'a/../../x', 'b/../c', 'C:x', '..\\x', '../.git/hooks'];
+  for (const target of targets) expect([target, linkRefusal('d/l', target)]).toEqual([target, expect.any(String)]);
+  for (const target of ['x', './x/y', '../x', '..']) expect(linkRefusal('d/l', target)).toBe(undefined);
+});
+
+it('names of archives keep their spaces and marks', async () => {
+  const names = [' a ', 'b\n', '\ufeffc'];
+  const archive = Buffer.concat([
+    ...names.flatMap((name) => file(name, 'x')),
+    ...entry('l', 'symlink', '', ' t\n'),
+    END,
+  ]);
+  const read = [];
+  for await (const { path, target } of untar(new Blob([archive]).stream())) read.push(target || path);
+  expect(read).toEqual([...names, ' t\n']);
+});
