@@ -1,4 +1,5 @@
 import { type ByteString, baseNameOf, joinPath, parentOf, ROOT_PATH, splitPath } from '../../byte-string.ts';
+import type { Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory } from '../../linux/mode.ts';
 import type { BaseStat } from '../base/base.ts';
 import { identityOf } from '../delta/index/base-versions.ts';
@@ -8,7 +9,7 @@ import { PathMemo } from '../nodes/path-memo.ts';
 import type { Workspace } from '../workspace.ts';
 import type { RebasedPath, RebaseStage } from '../workspaces.ts';
 import { isBelow } from './renamed-directories.ts';
-import { isAsInBase } from './same-as-base.ts';
+import { comparedWithBase } from './same-as-base.ts';
 
 interface Place {
   dir: Inode;
@@ -40,7 +41,7 @@ export class RebaseOps {
     this.list = [['rebased', commit, stage]];
   }
 
-  add(rebased: RebasedPath): void {
+  *add(rebased: RebasedPath): Steps<void> {
     const { path, version } = rebased;
     const base = this.#workspace.base.lstat(path);
     const place = this.#placeOf(path);
@@ -54,7 +55,8 @@ export class RebaseOps {
     this.shown.push({ ...place, base });
     if (base !== undefined && isDirectory(base.mode)) this.#addDirectory(place, rebased, base, entry);
     // Otherwise a directory that the commit skipped, because the base has a file at its path.
-    else if (base === undefined || !isCommittedDirectory(entry, version)) this.#addFile(place, rebased, base, entry);
+    else if (base === undefined || !isCommittedDirectory(entry, version))
+      yield* this.#addFile(place, rebased, base, entry);
   }
 
   /** A path at which the base has a directory. */
@@ -84,18 +86,18 @@ export class RebaseOps {
   }
 
   /** A path at which the base has a file or a symlink, or nothing. */
-  #addFile(
+  *#addFile(
     { dir, name }: Place,
     { path, version }: RebasedPath,
     base: BaseStat | undefined,
     entry: Inode | typeof WHITEOUT | undefined,
-  ): void {
-    const isCommitted = (inode: Inode, now: BaseStat) =>
-      this.#resumed
-        ? isAsInBase(this.#workspace, path, inode, now)
-        : version?.[0] === inode.id && version[1] === inode.writes;
-    const asCommitted =
-      entry === WHITEOUT ? base === undefined : entry !== undefined && base !== undefined && isCommitted(entry, base);
+  ): Steps<void> {
+    let asCommitted = entry === WHITEOUT && base === undefined;
+    if (entry !== WHITEOUT && entry !== undefined && base !== undefined) {
+      asCommitted = this.#resumed
+        ? yield* comparedWithBase(this.#workspace, path, entry, base)
+        : version?.[0] === entry.id && version[1] === entry.writes;
+    }
     this.#forgetVersion(path);
     if (asCommitted) {
       this.list.push(['drop', dir.id, name]);

@@ -45,7 +45,7 @@ function* rebaseAll(workspace: Workspace, stage: RebaseStage): Steps<void> {
   const ops = new RebaseOps(workspace, root, stage);
   for (const path of stage.paths) {
     yield;
-    ops.add(path);
+    yield* ops.add(path);
   }
   yield* workspace.delta.committing(ops.list, true);
   yield* removeShownVersions(workspace, root);

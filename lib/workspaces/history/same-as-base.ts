@@ -1,5 +1,5 @@
 import { type ByteString, fromBuffer } from '../../byte-string.ts';
-import { complete, type Steps } from '../../fuse/connection/steps.ts';
+import type { Steps } from '../../fuse/connection/steps.ts';
 import { S_IFLNK, S_IFMT, S_IFREG } from '../../linux/mode.ts';
 import { type BaseStat, sameFile } from '../base/base.ts';
 import { Damage } from '../delta/damage.ts';
@@ -39,10 +39,6 @@ export function sameMode(now: number, was: number): boolean {
 }
 
 /** Whether the base has the same as the inode at a path: type, contents, and permission bits except of a symlink. */
-export function isAsInBase(workspace: Workspace, path: ByteString, inode: Inode, was: BaseStat): boolean {
-  return complete(comparedWithBase(workspace, path, inode, was));
-}
-
 export function* comparedWithBase(
   workspace: Workspace,
   path: ByteString,

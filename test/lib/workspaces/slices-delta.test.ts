@@ -84,6 +84,17 @@ describe('a record of many operations', () => {
   });
 });
 
+it('the rebase after a crash compares a large file in steps', () => {
+  const { s } = sliced({ large: 'base' });
+  const committed = 'committed '.repeat(30_000);
+  s.write('large', committed);
+  s.putBase('large', committed);
+  const settled = [{ path: fromText('large') }];
+  const steps = begin(s, 'rebase', s.spec, { commit: 'c', stage: 0, paths: settled, revertPaths: [], resumed: true });
+  expect(count(steps)).toBeGreaterThan(committed.length / 65_536);
+  expect(s.fs.changes('sb_1', fromText(''), 10).changes).toEqual([]);
+});
+
 describe('an archive with many members', () => {
   const mtime = { sec: 1, nsec: 0 };
   const members = NAMES.map((name, n) => ({ path: `d${n % 5}/${name}`, type: 'symlink', target: name, mtime }));
