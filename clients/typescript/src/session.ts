@@ -47,7 +47,8 @@ export class Session {
   run(command: string, options: SessionRunOptions = {}): Promise<CommandResult> {
     // It waits here and not at the server, because `fetch` gives up on an answer that does not begin for 300 seconds.
     const ended = this.#turn(options.signal).then(() => run(this.#runner, command as Command, options));
-    this.#last = Promise.allSettled([this.#last, ended]);
+    // Without their results, which would keep those of all commands before.
+    this.#last = Promise.allSettled([this.#last, ended]).then(() => undefined);
     return ended;
   }
 

@@ -24,7 +24,10 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'paddock-packed-'));
   // Without the variables of `npm test`, which name the server's package.
   const env = { PATH: process.env.PATH, HOME: process.env.HOME };
-  const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: PACKAGE, env });
+  const { stdout } = await run('npm', ['pack', '--silent', '--ignore-scripts=false', '--pack-destination', folder], {
+    cwd: PACKAGE,
+    env,
+  });
   await writeFile(join(folder, 'package.json'), '{"private": true, "type": "module"}');
   const install = [
     'install',

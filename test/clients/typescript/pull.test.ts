@@ -102,12 +102,8 @@ describe('pull', () => {
       const [header, content, end] = file('a', 'new') as [Uint8Array, Uint8Array, Uint8Array];
       res.write(header);
       // The new content is being received, so the old one was looked at.
-      const edited = setInterval(async () => {
-        if ((await readdir(directory)).length < 2) return;
-        clearInterval(edited);
-        await put({ a: 'edited' });
-        res.end(Buffer.concat([content, end, END]));
-      }, 5);
+      const received = expect.poll(async () => (await readdir(directory)).length).toBe(2);
+      void received.then(() => put({ a: 'edited' })).then(() => res.end(Buffer.concat([content, end, END])));
     };
     const result = await pulled({ changes: [change('MODIFIED', 'a')], archive, base: { a: 'old' } });
     expect(result).toMatchObject({ applied: [], conflicts: ['a'] });
@@ -140,7 +136,7 @@ it('repositories get nothing by which git runs programs', () => {
   const file = ['.git', 'a/.git', 'git~1/x', '.git ./x', '.git::$INDEX_ALLOCATION/x', '.g\u200cit/config', '.GIT/HEAD'];
   for (const path of file) expect([path, refusalOf(path, false, true)]).toEqual([path, expect.any(String)]);
   const unsafe =
-    'commondir gitdir hooks/x config config.worktree modules/m/config worktrees/w/gitdir rebase-merge/todo';
+    'commondir gitdir hooks/x config config.worktree modules/m/config HOOKS./x hooks:x SEQUEN~1/x worktrees/w/gitdir rebase-merge/todo';
   for (const rest of unsafe.split(' '))
     expect([rest, refusalOf(`.git/${rest}`, false, true)]).toEqual([rest, expect.any(String)]);
   const safe = [

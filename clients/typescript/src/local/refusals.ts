@@ -1,20 +1,21 @@
-/** Parts of a repository by which git runs programs, or finds another repository. */
-const UNSAFE = /^(commondir|gitdir|hooks|config.*|rebase-merge|rebase-apply|sequencer)$/i;
+/** Parts of a repository by which git runs programs, or finds another repository, and short names of them. */
+const UNSAFE = /^(commondir|gitdir|hooks|config.*|rebase-merge|rebase-apply|sequencer|.*~\d+)$/s;
 /** Below these the names are those of branches and objects. */
 const NAMES = new Set(['refs', 'logs', 'objects']);
 
 /** Characters that HFS+ leaves out of names. */
 const LEFT_OUT = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
 
-/** Whether a name means `.git` in some file system: in upper case, with dots at its end, as a short name of Windows. */
-function meansGit(name: string): boolean {
-  const plain = name
+/** What a name means in some file system: without the dots at its end, or a stream of Windows. */
+const meaning = (name: string): string =>
+  name
     .replace(LEFT_OUT, '')
     .replace(/:.*$/s, '')
     .replace(/[. ]+$/, '')
     .toLowerCase();
-  return plain === '.git' || /^git~\d+$/.test(plain);
-}
+
+/** Whether a name means `.git` in some file system; `git~1` is a short name of Windows. */
+const meansGit = (name: string): boolean => /^(\.git|git~\d+)$/.test(meaning(name));
 
 /** Why a change is never brought here. undefined: it may be. `git`: changes in `.git` may be. */
 export function refusalOf(path: string, isDirectory: boolean, git: boolean): string | undefined {
@@ -25,7 +26,7 @@ export function refusalOf(path: string, isDirectory: boolean, git: boolean): str
   const rest = parts.slice(at + 1);
   const aliased = parts.some((part) => meansGit(part) && part !== '.git');
   if (aliased || (rest.length === 0 && !isDirectory)) return 'it could stand for a repository elsewhere';
-  if (!NAMES.has(rest[0] ?? '') && rest.some((part) => UNSAFE.test(part.replace(LEFT_OUT, ''))))
+  if (!NAMES.has(rest[0] ?? '') && rest.some((part) => UNSAFE.test(meaning(part))))
     return 'git could run a program by it';
   return undefined;
 }
