@@ -44,11 +44,13 @@ async def created(
 ) -> Sandbox:
     """A new sandbox, or none."""
 
+    given = fields.get("idempotency_key")
+
     async def create(key: str) -> Sandbox:
-        return await client.create_sandbox(codebase_id, **{"idempotency_key": key, **fields})
+        return await client.create_sandbox(codebase_id, **{**fields, "idempotency_key": given or key})
 
     # With a key of the caller's the sandbox may be that of an earlier call.
-    remove = client.destroy_sandbox if fields.get("idempotency_key") is None else None
+    remove = client.destroy_sandbox if given is None else None
     info = await _made(create, remove)
     if auto_start:
         return info

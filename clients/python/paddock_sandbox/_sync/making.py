@@ -45,11 +45,13 @@ def created(
 ) -> Sandbox:
     """A new sandbox, or none."""
 
+    given = fields.get("idempotency_key")
+
     def create(key: str) -> Sandbox:
-        return client.create_sandbox(codebase_id, **{"idempotency_key": key, **fields})
+        return client.create_sandbox(codebase_id, **{**fields, "idempotency_key": given or key})
 
     # With a key of the caller's the sandbox may be that of an earlier call.
-    remove = client.destroy_sandbox if fields.get("idempotency_key") is None else None
+    remove = client.destroy_sandbox if given is None else None
     info = _made(create, remove)
     if auto_start:
         return info
