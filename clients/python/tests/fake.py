@@ -43,7 +43,9 @@ class FakeServer:
         stay: bool = False,
         tls: Optional[ssl.SSLContext] = None,
     ) -> None:
-        """`stay`: a body that is shorter than announced goes on when the client leaves; `left` counts that."""
+        """`read_body`: False: answers after the head. `stay`: keeps the connection open after an answer until the client
+        leaves, which `left` counts; without `read_body` until the end, and reads no more.
+        """
         self._stay = stay
         self._closing = threading.Event()
         self.left = 0
@@ -116,6 +118,9 @@ class FakeServer:
             return False
         if reply == SILENT:
             return bool(connection.recv(1))
+        if self._stay and not self._read_body:
+            self._closing.wait()
+            return False
         if not self._read_body:
             connection.shutdown(socket.SHUT_WR)
             while connection.recv(65536):

@@ -47,7 +47,12 @@ class _Connection:
         return time.monotonic() - self.idle_since >= IDLE
 
     def close(self) -> None:
-        if not self.loop.is_closed():
+        if self.loop.is_closed():
+            return
+        if self.writer.transport.get_write_buffer_size() > 0:
+            # `close` sends the rest of a body first, and waits for a server that does not read it.
+            self.writer.transport.abort()
+        else:
             self.writer.close()
 
 

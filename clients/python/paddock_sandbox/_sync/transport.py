@@ -186,6 +186,11 @@ class Transport:
         except (BrokenPipeError, ConnectionResetError, ssl.SSLError):
             # A server that refuses a body answers and closes: the answer may be there.
             return False
+        except socket.timeout:
+            # Or it answers and reads no more.
+            if not _readable(connection.sock):
+                raise
+            return False
         return True
 
 
