@@ -43,7 +43,7 @@ class FakeServer:
         stay: bool = False,
         tls: Optional[ssl.SSLContext] = None,
     ) -> None:
-        """`read_body`: False: answers after the head. `stay`: keeps the connection open after an answer until the client
+        """`read_body`: False: answers after the head. `stay`: keeps a connection after its answer until the client
         leaves, which `left` counts; without `read_body` until the end, and reads no more.
         """
         self._stay = stay
