@@ -26,7 +26,17 @@ const SECONDS = { ci: 600, all: 7200 };
 const CPU_SECONDS_EACH = 10;
 
 /** Not needed in the guest: the tools of the build, which are half of node_modules. */
-const LEFT_OUT = new Set(['.git', '.ci', 'bench', '@biomejs', '@redocly', 'typescript', '.cache', '.vite', '.vite-temp']);
+const LEFT_OUT = new Set([
+  '.git',
+  '.ci',
+  'bench',
+  '@biomejs',
+  '@redocly',
+  'typescript',
+  '.cache',
+  '.vite',
+  '.vite-temp',
+]);
 
 const { values, positionals } = parseArgs({
   options: { ci: { type: 'boolean', default: false }, report: { type: 'string' } },
