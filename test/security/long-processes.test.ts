@@ -86,11 +86,12 @@ attacks(
       const { id: sandbox_id } = await scene.sandboxOn({}, undefined, { resources: { pids_limit: 200 } });
       const command = 'b() { setsid sh -c "(sleep 7062 &)" & b & b; }; b; wait';
       const { process_id } = await scene.client.call('StartProcess', { sandbox_id, command });
+      // The bomb ends itself at the limit; the sleepers stay. A command that finds no place for a process fails.
       await eventually('the limit of processes', async () => {
-        const { exit_code } = await scene.client
-          .call('Exec', { sandbox_id, command: 'true' })
-          .catch(() => ({ exit_code: 1 }));
-        return exit_code !== 0 || undefined;
+        const { exit_code, stdout } = await scene.client
+          .call('Exec', { sandbox_id, command: 'set -- /proc/[0-9]*; echo $#; (:)' })
+          .catch(() => ({ exit_code: 1, stdout: '' }));
+        return exit_code !== 0 || Number(stdout) > 100 || undefined;
       });
       await scene.client.call('DeleteProcess', { sandbox_id, process_id });
       await eventually('a sandbox without them', async () => {
