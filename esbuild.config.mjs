@@ -39,4 +39,7 @@ export async function bundle({ entry = 'adapters/main.ts', outfile = 'dist/serve
   return path;
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await bundle();
+/** Bundles the command line, which runs the server beside it. */
+export const bundleCli = () => bundle({ entry: 'clients/cli/src/main.ts', outfile: 'dist/paddock.mjs' });
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await Promise.all([bundle(), bundleCli()]);

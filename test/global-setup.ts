@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
-import { bundle } from '../esbuild.config.mjs';
+import { bundle, bundleCli } from '../esbuild.config.mjs';
 import { offerSharedDaemon } from './docker/shared-daemon.ts';
 
 /** Runs before the tests. The returned function runs after them. */
@@ -18,7 +18,7 @@ async function build(): Promise<void> {
   const built = fileURLToPath(new URL('../dist/server.mjs', import.meta.url));
   try {
     if (!existsSync(main)) throw new Error('adapters/main.ts is not there');
-    await bundle();
+    await Promise.all([bundle(), bundleCli()]);
   } catch (error) {
     rmSync(built, { force: true });
     process.stderr.write(`dist/server.mjs could not be built: ${String(error)}\n`);

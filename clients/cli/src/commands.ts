@@ -1,0 +1,25 @@
+import type { Command } from './command.ts';
+
+type Load = () => Promise<{ default: Command }>;
+
+/** The commands, in the order of the help. Each is loaded when it is used. */
+const COMMANDS: ReadonlyMap<string, Load> = new Map<string, Load>([['ls', () => import('./commands/ls.ts')]]);
+
+/** Other names. */
+const ALIASES: ReadonlyMap<string, string> = new Map([['list', 'ls']]);
+
+export async function loadAll(): Promise<Command[]> {
+  return Promise.all([...COMMANDS.values()].map(async (load) => (await load()).default));
+}
+
+/** The command that the first word or the first two words name, and the arguments after them. */
+export async function find(
+  args: readonly string[],
+): Promise<{ command: Command; args: readonly string[] } | undefined> {
+  for (const words of [2, 1]) {
+    const name = args.slice(0, words).join(' ');
+    const load = COMMANDS.get(ALIASES.get(name) ?? name);
+    if (args.length >= words && load) return { command: (await load()).default, args: args.slice(words) };
+  }
+  return undefined;
+}

@@ -1,0 +1,38 @@
+import { PaddockError } from '../../typescript/src/errors.ts';
+import { printableName } from './printable.ts';
+
+/** Exit codes, as those of docker. Others are those of the command that was run. */
+export const EXIT = {
+  /** The command line itself failed: its arguments, the server, the local directory. */
+  failed: 125,
+  /** The command cannot be run. */
+  notExecutable: 126,
+  /** The command was not found. */
+  notFound: 127,
+  interrupted: 130,
+  terminated: 143,
+} as const;
+
+/** A failure that is told in one sentence. */
+export class CliError extends Error {
+  override name = 'CliError';
+  readonly exitCode: number;
+
+  constructor(message: string, options: { exitCode?: number; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.exitCode = options.exitCode ?? EXIT.failed;
+  }
+}
+
+/** Wrong arguments: the usage follows. */
+export class UsageError extends CliError {
+  override name = 'UsageError';
+}
+
+/** One line for stderr. Messages of the server may contain names that a program of a sandbox has chosen. */
+export function sentenceOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const line = message.trim().replace(/\s*\n\s*/g, ' ');
+  const isOurs = error instanceof CliError || error instanceof PaddockError;
+  return printableName(isOurs ? line : line || 'it failed without a message');
+}

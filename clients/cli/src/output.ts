@@ -1,0 +1,91 @@
+import { type Paint, paint } from './paint.ts';
+import { printableName } from './printable.ts';
+import { Progress } from './progress.ts';
+
+interface Stream {
+  write(data: string | Uint8Array): unknown;
+  readonly isTTY?: boolean | undefined;
+  readonly columns?: number | undefined;
+}
+
+export interface Streams {
+  readonly stdout: Stream;
+  readonly stderr: Stream;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** What a command writes. Results go to stdout, everything else to stderr. */
+export class Output {
+  readonly #streams: Streams;
+  /** Whether results are JSON. */
+  readonly json: boolean;
+  /** Colours of stdout and of stderr: none in a pipe. */
+  readonly paint: Paint;
+  readonly paintError: Paint;
+
+  constructor(streams: Streams, { json }: { json: boolean }) {
+    this.#streams = streams;
+    this.json = json;
+    const colours = !streams.env.NO_COLOR && streams.env.TERM !== 'dumb';
+    this.paint = paint(colours && !json && this.isTerminal);
+    this.paintError = paint(colours && streams.stderr.isTTY === true);
+  }
+
+  /** Whether stdout is a terminal. */
+  get isTerminal(): boolean {
+    return this.#streams.stdout.isTTY === true;
+  }
+
+  get columns(): number {
+    return this.#streams.stdout.columns ?? 80;
+  }
+
+  /** Bytes as they are, for files and pipes. */
+  bytes(data: Uint8Array | string): void {
+    this.#streams.stdout.write(data);
+  }
+
+  errorBytes(data: Uint8Array | string): void {
+    this.#streams.stderr.write(data);
+  }
+
+  /** A line of the result. The caller has made names printable. */
+  line(text: string): void {
+    this.#streams.stdout.write(`${text}\n`);
+  }
+
+  /** A line beside the result: what happens. */
+  note(text: string): void {
+    this.#streams.stderr.write(`${text}\n`);
+  }
+
+  /** The result of a command with --json. On a terminal everything that is not ASCII is escaped. */
+  value(value: unknown): void {
+    const text = JSON.stringify(value, null, 2);
+    this.line(this.isTerminal ? text.replace(/[\x7f-\uffff]/g, unicodeEscape) : text);
+  }
+
+  /** The result: JSON or, without --json, text. */
+  result(value: unknown, text: () => string): void {
+    if (this.json) this.value(value);
+    else this.line(text());
+  }
+
+  /** A table with a heading. Cells are made printable. */
+  table(heading: readonly string[], rows: readonly (readonly string[])[]): void {
+    const cells = [heading, ...rows.map((row) => row.map(printableName))];
+    const widths = heading.map((_, at) => Math.max(...cells.map((row) => (row[at] ?? '').length)));
+    for (const [index, row] of cells.entries()) {
+      const text = row.map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at]!))).join('   ');
+      this.line(index === 0 ? this.paint.bold(text) : text);
+    }
+  }
+
+  /** A transfer: shown on stderr, if that is a terminal, once it takes long. */
+  progress(what: string): Progress {
+    const { stderr } = this.#streams;
+    return new Progress(what, stderr.isTTY ? (text) => void stderr.write(text) : undefined);
+  }
+}
+
+const unicodeEscape = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;

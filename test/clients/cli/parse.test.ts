@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import { command } from '../../../clients/cli/src/command.ts';
+import { helpOf } from '../../../clients/cli/src/help.ts';
+import { parse } from '../../../clients/cli/src/parse.ts';
+import { serverArguments } from '../../../clients/cli/src/server-bundle.ts';
+
+const exec = command({
+  name: 'exec',
+  summary: 'run a command',
+  usage: 'SANDBOX COMMAND [ARG...]',
+  options: {
+    interactive: { type: 'boolean', short: 'i', help: 'input' },
+    tty: { type: 'boolean', short: 't', help: 'terminal' },
+    env: { type: 'string', short: 'e', multiple: true, value: 'NAME=VALUE', help: 'variable' },
+  },
+  examples: ['paddock exec ID ls'],
+  operands: [1, 1],
+  runs: true,
+  run: async () => 0,
+});
+const rm = command({ ...exec, name: 'rm', operands: [1, 2], runs: false });
+
+describe('arguments of a command that runs another one', () => {
+  it.each([
+    [
+      ['-it', '-e', 'A=1', 'id', 'ls', '-it', '--json'],
+      ['ls', '-it', '--json'],
+    ],
+    [
+      ['-it', '-e', 'A=1', 'id', '--', 'ls', '-it', '--json'],
+      ['ls', '-it', '--json'],
+    ],
+    [
+      ['-it', '--env=A=1', 'id', '--', '--', 'x'],
+      ['--', 'x'],
+    ],
+    [['id', '-it', '-e', 'A=1'], []],
+  ])('are divided: %j', (args, rest) => {
+    const parsed = parse(exec, args);
+    expect(parsed.operands).toEqual(['id']);
+    expect(parsed.rest).toEqual(rest);
+    expect({ ...parsed.values }).toEqual({ interactive: true, tty: true, env: ['A=1'] });
+    expect(parsed.globals.json).toBeUndefined();
+  });
+});
+
+it.each([
+  [['--foo', 'id'], /^unknown option '--foo'$/],
+  [[], /^rm needs SANDBOX COMMAND/],
+  [['a', 'b', 'c'], /^rm: unexpected argument "c"$/],
+  [['--env'], /argument missing/],
+  [['--tty=yes', 'a'], /does not take an argument/],
+])('refuses %j', (args, message) => {
+  expect(() => parse(rm, args)).toThrow(message);
+});
+
+it('shows the help without operands', () => {
+  expect(parse(rm, ['--help']).globals.help).toBe(true);
+  expect(helpOf(rm)).toMatch(/usage: paddock rm \[OPTIONS\] SANDBOX.*-e, --env NAME=VALUE +variable.*--json/s);
+});
+
+it.each([
+  [
+    ['serve', '-config', 'a'],
+    ['-config', 'a'],
+  ],
+  [
+    ['verify', '-config=a'],
+    ['verify', '-config=a'],
+  ],
+  [['health'], ['health']],
+  [
+    ['key', 'create', '--admin'],
+    ['key', 'create', '--admin'],
+  ],
+  [['key', 'create', '--role', 'agent'], undefined],
+  [
+    ['-config', 'a'],
+    ['-config', 'a'],
+  ],
+  [['--http-addr=:1'], ['--http-addr=:1']],
+  [['ls'], undefined],
+  [[], undefined],
+])('tells the words of the server: %j', (args, expected) => {
+  expect(serverArguments(args)).toEqual(expected);
+});
