@@ -532,6 +532,8 @@ export interface StartProcessRequest {
   labels: Record<string, string>;
   /** Shell that runs `command`; see ExecRequest. */
   shell: string;
+  /** Standard output and error are one stream, "stdout", in the order in which they were written. No effect with a terminal. */
+  merge: boolean;
 }
 
 /** A process. */

@@ -218,6 +218,7 @@ export const fields = {
     timeout: { type: 'int64' },
     labels: { type: 'string', map: true },
     shell: { type: 'string' },
+    merge: { type: 'bool' },
   },
   Process: {
     sandbox_id: { type: 'string' },

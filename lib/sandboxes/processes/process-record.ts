@@ -29,12 +29,13 @@ export interface ProcessRecord {
 
 /** Identifies a request: a repeated one with the same `process_id` must be equal to it. */
 export function requestHash(request: NewProcess): string {
-  const { command, argv, env, workdir, stdin, terminal, timeout, labels, shell } = request;
+  const { command, argv, env, workdir, stdin, terminal, timeout, labels, shell, merge } = request;
   const sorted = (map: Readonly<Record<string, string>>) => Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1));
   const size = terminal && [terminal.columns, terminal.rows];
-  const fields = [command, argv, sorted(env), workdir, stdin, size ?? null, timeout, sorted(labels)];
+  const fields: unknown[] = [command, argv, sorted(env), workdir, stdin, size ?? null, timeout, sorted(labels)];
   // Otherwise as in records of earlier servers.
   if (shell !== '') fields.push(shell);
+  if (merge) fields.push({ merge });
   return createHash('sha256').update(JSON.stringify(fields)).digest('base64url');
 }
 

@@ -23,8 +23,6 @@ interface Start {
   request: NewProcess;
   /** Complete standard input; absent: as the request says. */
   stdin?: string | Uint8Array;
-  /** See `Command`. */
-  merge?: boolean;
   /** Milliseconds; undefined: none. */
   timeoutMs: number | undefined;
   /** See `Processes.start`. */
@@ -62,7 +60,7 @@ export async function runAsProcess(start: Start, signal: AbortSignal, context: S
 }
 
 async function launch(
-  { request, stdin = '', merge = false, timeoutMs, keep }: Start,
+  { request, stdin = '', timeoutMs, keep }: Start,
   { id, order }: { id: string; order: number },
   sandbox: LiveSandbox,
   processes: SandboxProcesses,
@@ -79,7 +77,7 @@ async function launch(
     openStdin: request.stdin,
     ...(terminal && { terminal }),
     ...withDefaults(request, sandbox.record),
-    merge,
+    merge: request.merge && terminal === undefined,
     timeoutMs,
     signal: abort.signal,
   };

@@ -35,9 +35,10 @@ export async function execOrYield(
     terminal: undefined,
     timeout,
     labels: {},
+    merge,
   };
   const input = stdin_bytes.length > 0 ? stdin_bytes : stdin;
-  const process = await runAsProcess({ request: start, stdin: input, merge, timeoutMs, keep }, signal, context);
+  const process = await runAsProcess({ request: start, stdin: input, timeoutMs, keep }, signal, context);
   process.held = true;
   try {
     const end = await endOf(process, yield_after, signal);

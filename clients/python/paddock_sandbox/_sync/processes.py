@@ -39,11 +39,13 @@ class ProcessOperations(CommandOperations):
         timeout: Duration = None,
         labels: Optional[Mapping[str, str]] = None,
         shell: Optional[str] = None,
+        merge: bool = False,
     ) -> Process:
         """Starts a process, which outlives this call; the caller deletes it.
 
         `process_id`: unique in the sandbox; None: a random one. Because of it a repeated request starts nothing twice.
-        `stdin`: keep standard input open. `timeout`: seconds until it is killed; None: never.
+        `stdin`: keep standard input open. `timeout`: seconds until it is killed; None: never. `merge`: standard output and
+        error are one stream, in the order in which they were written.
         """
         fields = {
             "sandbox_id": sandbox_id,
@@ -56,6 +58,7 @@ class ProcessOperations(CommandOperations):
             "timeout": seconds(timeout),
             "labels": labels,
             "shell": shell,
+            "merge": merge,
         }
         return self._message(Process, "StartProcess", fields, repeatable=True)
 

@@ -506,6 +506,8 @@ export interface StartProcessRequest {
   labels?: Record<string, string> | undefined;
   /** Shell that runs `command`; see ExecRequest. */
   shell?: string | undefined;
+  /** Standard output and error are one stream, "stdout", in the order in which they were written. No effect with a terminal. */
+  merge?: boolean | undefined;
 }
 
 /** A process. */

@@ -66,7 +66,15 @@ let processes: Processes;
 
 const keep = () => () => undefined;
 const request = (process_id: string, fields: Partial<NewProcess> = {}): NewProcess => {
-  const nothing = { argv: [], ...NO_SURROUNDINGS, stdin: false, terminal: undefined, timeout: 0, labels: {} };
+  const nothing = {
+    argv: [],
+    ...NO_SURROUNDINGS,
+    stdin: false,
+    terminal: undefined,
+    timeout: 0,
+    labels: {},
+    merge: false,
+  };
   return { sandbox_id, process_id, command: 'x', ...nothing, ...fields };
 };
 const start = (id: string, fields?: Partial<NewProcess>) => processes.start(request(id, fields), never, keep);
@@ -88,6 +96,22 @@ beforeEach(async () => {
 });
 
 afterEach(() => fixture.now.remove());
+
+it('runs the command of a process with merged streams on request, and not with a terminal', async () => {
+  const merged: unknown[] = [];
+  const running = fixture.now.context.find(sandbox_id).running!;
+  const run = running.exec;
+  running.exec = (command) => {
+    merged.push(command.merge);
+    return run.call(running, command);
+  };
+  await start('a', { merge: true });
+  await start('b', { merge: true, terminal: { columns: 80, rows: 24 } });
+  await start('c');
+  expect(merged).toEqual([true, false, false]);
+  await expect(start('a')).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
+  await expect(start('a', { merge: true })).resolves.toMatchObject({ process_id: 'a' });
+});
 
 describe('Exec with yield_after', () => {
   const run = (take: (output: KeptOutput) => void) =>
