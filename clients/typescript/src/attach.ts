@@ -1,6 +1,7 @@
 import type { Api } from './api.ts';
-import { CODES, ConnectionError, PaddockError } from './errors.ts';
+import { AbortedError, CODES, ConnectionError, PaddockError } from './errors.ts';
 import type { WebSocketClass, WebSocketLike } from './http/call.ts';
+import { Queue } from './http/queue.ts';
 
 /** What an attached client gets: output, and the last event, the end. */
 export type AttachEvent =
@@ -24,9 +25,11 @@ export interface AttachOptions {
 
 /**
  * A connection to a process. Leaving the loop over its events closes it; the process goes on. What is sent after its end
- * throws ConnectionError.
+ * throws ConnectionError. The loop ends with AbortedError when another client becomes the writer.
  */
 export interface Attachment extends AsyncIterable<AttachEvent> {
+  /** Bytes of input that are not yet sent, because the process does not read. */
+  readonly unsent: number;
   write(input: string | Uint8Array): void;
   resize(columns: number, rows: number): void;
   signal(name: string): void;
@@ -63,8 +66,12 @@ export async function attach(api: Api, { sandboxId, processId }: Ids, options: A
 
 function opened(socket: WebSocketLike, signal: AbortSignal | undefined): Promise<Attachment> {
   socket.binaryType = 'arraybuffer';
-  const events = new Queue<AttachEvent>();
-  const close = () => socket.close(1000);
+  const events = new Queue<AttachEvent>((full) => (full ? socket.pause?.() : socket.resume?.()));
+  // A paused socket would not see the server's answer.
+  const close = () => {
+    socket.resume?.();
+    socket.close(1000);
+  };
   socket.addEventListener('message', ({ data }: { data: string | ArrayBuffer }) => {
     try {
       events.push(typeof data === 'string' ? control(data) : output(new Uint8Array(data)));
@@ -81,6 +88,9 @@ function opened(socket: WebSocketLike, signal: AbortSignal | undefined): Promise
   };
   const sendJson = (frame: object) => send(JSON.stringify(frame));
   const attachment: Attachment = {
+    get unsent() {
+      return socket.bufferedAmount;
+    },
     write(input) {
       const bytes = typeof input === 'string' ? new TextEncoder().encode(input) : input;
       const frame = new Uint8Array(bytes.length + 1);
@@ -103,13 +113,22 @@ function opened(socket: WebSocketLike, signal: AbortSignal | undefined): Promise
     socket.addEventListener('close', ({ code, reason }: { code: number; reason: string }) => {
       signal?.removeEventListener('abort', aborted);
       const message = `the connection to the process was closed (${code})${reason && `: ${reason}`}`;
-      const error = signal?.aborted ? signal.reason : new ConnectionError({ message, operation: 'attachProcess' });
+      const error = signal?.aborted ? signal.reason : closedError(code, message);
       reject(error);
       if (code === 1000) events.end();
       else events.fail(error);
     });
     socket.addEventListener('error', () => undefined);
   });
+}
+
+/** Close code: another client has become the writer. */
+const TAKEN_OVER = 4001;
+
+function closedError(code: number, message: string): PaddockError {
+  const operation = 'attachProcess';
+  if (code !== TAKEN_OVER) return new ConnectionError({ message, operation });
+  return new AbortedError({ code: 'ABORTED', message: 'another client has taken over the process', operation });
 }
 
 /** `readyState` of a WebSocket. */
@@ -135,44 +154,6 @@ function control(text: string): AttachEvent {
     default: {
       const { code, message, details } = frame;
       throw new PaddockError({ code: CODES[code] ?? 'UNKNOWN', message, details, operation: 'attachProcess' });
-    }
-  }
-}
-
-/** Events that wait for their reader. */
-class Queue<T> {
-  readonly #waiting: T[] = [];
-  #ended = false;
-  #error: unknown;
-  #wake: () => void = () => undefined;
-
-  push(event: T): void {
-    this.#waiting.push(event);
-    this.#wake();
-  }
-
-  end(): void {
-    this.#ended = true;
-    this.#wake();
-  }
-
-  fail(error: unknown): void {
-    if (!this.#ended) this.#error = error;
-    this.end();
-  }
-
-  async *read(close: () => void): AsyncGenerator<T, void, void> {
-    try {
-      for (;;) {
-        while (this.#waiting.length > 0) yield this.#waiting.shift()!;
-        if (this.#error !== undefined) throw this.#error;
-        if (this.#ended) return;
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-        });
-      }
-    } finally {
-      close();
     }
   }
 }

@@ -53,6 +53,11 @@ export interface Settings {
 export interface WebSocketLike {
   binaryType: string;
   readonly readyState: number;
+  /** Bytes that were given to `send` and are not yet sent. */
+  readonly bufferedAmount: number;
+  /** Where they exist, as in the package ws: output that its reader does not take stays with the server. */
+  pause?(): void;
+  resume?(): void;
   send(data: string | Uint8Array<ArrayBuffer>): void;
   close(code?: number): void;
   addEventListener(type: 'open' | 'close' | 'error' | 'message', listener: (event: never) => void): void;
