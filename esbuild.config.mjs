@@ -34,9 +34,20 @@ export async function bundle({ entry = 'adapters/main.ts', outfile = 'dist/serve
   });
   const [{ path, contents }] = result.outputFiles;
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(`${path}.${process.pid}`, contents, { mode: 0o755 });
+  writeFileSync(`${path}.${process.pid}`, ascii(contents), { mode: 0o755 });
   renameSync(`${path}.${process.pid}`, path);
   return path;
+}
+
+/**
+ * esbuild leaves other characters in comments and regular expressions, where an escape stands for the same. For a single
+ * one of them V8 would hold the whole source at two bytes a character, in each thread.
+ */
+function ascii(contents) {
+  const escaped = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return Buffer.from(contents)
+    .toString()
+    .replaceAll(/[^\0-\x7f]/g, escaped);
 }
 
 /** Bundles the command line, which runs the server beside it. */
