@@ -3,10 +3,29 @@ import type { Command } from './command.ts';
 type Load = () => Promise<{ default: Command }>;
 
 /** The commands, in the order of the help. Each is loaded when it is used. */
-const COMMANDS: ReadonlyMap<string, Load> = new Map<string, Load>([['ls', () => import('./commands/ls.ts')]]);
+const COMMANDS: ReadonlyMap<string, Load> = new Map<string, Load>([
+  ['create', () => import('./commands/create.ts')],
+  ['ls', () => import('./commands/ls.ts')],
+  ['start', () => import('./commands/start.ts')],
+  ['stop', () => import('./commands/stop.ts')],
+  ['rm', () => import('./commands/rm.ts')],
+  ['diff', () => import('./commands/diff.ts')],
+  ['commit', () => import('./commands/commit.ts')],
+  ['discard', () => import('./commands/discard.ts')],
+  ['checkpoint', () => import('./commands/checkpoint.ts')],
+  ['rollback', () => import('./commands/rollback.ts')],
+  ['fork', () => import('./commands/fork.ts')],
+  ['rules', () => import('./commands/rules.ts')],
+  ['rules set', () => import('./commands/rules-set.ts')],
+  ['rules add', () => import('./commands/rules-add.ts')],
+  ['rules explain', () => import('./commands/rules-explain.ts')],
+]);
 
 /** Other names. */
-const ALIASES: ReadonlyMap<string, string> = new Map([['list', 'ls']]);
+const ALIASES: ReadonlyMap<string, string> = new Map([
+  ['list', 'ls'],
+  ['destroy', 'rm'],
+]);
 
 export async function loadAll(): Promise<Command[]> {
   return Promise.all([...COMMANDS.values()].map(async (load) => (await load()).default));

@@ -1,3 +1,4 @@
+import { sentenceOf } from './errors.ts';
 import { type Paint, paint } from './paint.ts';
 import { printableName } from './printable.ts';
 import { Progress } from './progress.ts';
@@ -57,6 +58,16 @@ export class Output {
   /** A line beside the result: what happens. */
   note(text: string): void {
     this.#streams.stderr.write(`${text}\n`);
+  }
+
+  /** A warning on stderr. */
+  warn(message: string): void {
+    this.note(`${this.paintError.yellow('warning:')} ${printableName(message)}`);
+  }
+
+  /** A failure of one of several, after which the command goes on. */
+  error(error: unknown): void {
+    this.note(`paddock: ${sentenceOf(error)}`);
   }
 
   /** The result of a command with --json. On a terminal everything that is not ASCII is escaped. */

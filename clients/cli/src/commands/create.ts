@@ -1,0 +1,37 @@
+import { command } from '../command.ts';
+import { UsageError } from '../errors.ts';
+import { packOptionsOf, SANDBOX_OPTIONS, sandboxOptionsOf, UPLOAD_OPTIONS } from '../sandbox-options.ts';
+import { createFrom } from '../upload.ts';
+
+export default command({
+  name: 'create',
+  summary: 'create a sandbox and print its id',
+  usage: '',
+  details: `
+Without --preset the rules are those of "development": everything but secrets and the hooks of git can be
+read and written. With --rule they are those of "agent-safe", to which the rules are added: everything but
+secrets can be read, and only what the rules name can be written.`,
+  options: {
+    from: { type: 'string', value: 'DIR', help: 'files of the sandbox: a local directory' },
+    codebase: { type: 'string', value: 'ID', help: 'instead: the codebase of this id' },
+    label: { type: 'string', multiple: true, value: 'NAME=VALUE', help: 'label' },
+    ...SANDBOX_OPTIONS,
+    ...UPLOAD_OPTIONS,
+  },
+  examples: ["paddock create --from . --rule 'write:src/**'", 'ID=$(paddock create --from .)'],
+  operands: [0, 0],
+  async run({ out, env, paddock, signal }, { values }) {
+    const { from, codebase, label = [] } = values;
+    if (from !== undefined && codebase !== undefined) throw new UsageError('--from and --codebase exclude each other');
+    const labels = Object.fromEntries(label.map((each) => each.split(/=(.*)/s).slice(0, 2)));
+    const options = { ...sandboxOptionsOf(values, env), labels };
+    const client = await paddock();
+    const sandbox =
+      codebase === undefined
+        ? await createFrom({ paddock: client, out, signal }, { directory: from, pack: packOptionsOf(values), options })
+        : await client.sandboxes.create({ ...options, codebase, signal });
+    for (const { message } of sandbox.info.warnings) out.warn(message);
+    out.result(sandbox.info, () => sandbox.id);
+    return 0;
+  },
+});

@@ -1,0 +1,35 @@
+import type { Permission, PermissionRule } from '../../../typescript/src/contract/messages.ts';
+import { command } from '../command.ts';
+import { UsageError } from '../errors.ts';
+import { findSandbox } from '../find-sandbox.ts';
+import { rulesOf } from '../sandbox-options.ts';
+
+export default command({
+  name: 'rules add',
+  summary: 'add rules to those of a sandbox; they decide over the others',
+  usage: 'SANDBOX LEVEL:PATTERN...',
+  details: 'They do not decide over the rules of presets that hide secrets, unless --priority is above 1000.',
+  options: { priority: { type: 'string', value: 'N', help: 'default: 100' } },
+  examples: ["paddock rules add ID 'write:docs/**'", 'paddock rules add ID none:config'],
+  operands: [2, Number.POSITIVE_INFINITY],
+  async run(context, { operands: [id, ...given], values: { priority = '100' } }) {
+    if (!/^-?\d{1,9}$/.test(priority)) throw new UsageError('--priority is a number');
+    const added = Object.entries(rulesOf(given)).flatMap(([level, patterns]) =>
+      patterns.map((pattern) => longForm(level, pattern, Number(priority))),
+    );
+    const sandbox = await findSandbox(context, id!);
+    const permissions = [...added, ...sandbox.info.permissions];
+    const info = await sandbox.rules.set({ permissions }, { signal: context.signal });
+    // Those of the rules that were there are old news.
+    for (const { message, rule } of info.warnings) if (rule < added.length) context.out.warn(message);
+    context.out.result(info.permissions, () => `${info.permissions.length} rules`);
+    return 0;
+  },
+});
+
+/** As the short form of the service: a pattern without special characters is a path with everything below it. */
+function longForm(level: string, pattern: string, priority: number): PermissionRule {
+  const type = /[*?[\]{}\\]/.test(pattern) ? 'PATTERN_GLOB' : 'PATTERN_DIRECTORY';
+  const permission = `PERMISSION_${level === 'scratch' ? 'WRITE' : level.toUpperCase()}` as Permission;
+  return { pattern, permission, type, priority, ...(level === 'scratch' && { scratch: true }) };
+}

@@ -1,0 +1,112 @@
+import type { PermissionRules } from '../../typescript/src/contract/messages.ts';
+import type { CreateOptions } from '../../typescript/src/create.ts';
+import type { Options, Values } from './command.ts';
+import { UsageError } from './errors.ts';
+
+/** Options of a new sandbox. */
+export const SANDBOX_OPTIONS = {
+  preset: { type: 'string', value: 'NAME', help: 'set of rules; "none": only those of --rule' },
+  rule: {
+    type: 'string',
+    multiple: true,
+    value: 'LEVEL:PATTERN',
+    help: 'rule: write, scratch, read, view or none, and a path or a glob, like write:src/**',
+  },
+  runtime: { type: 'string', value: 'NAME', help: 'bwrap or docker' },
+  image: { type: 'string', value: 'IMAGE', help: "file system of the sandbox; default: the server's" },
+  env: {
+    type: 'string',
+    short: 'e',
+    multiple: true,
+    value: 'NAME=VALUE',
+    help: 'environment variable; NAME: as it is here',
+  },
+  memory: { type: 'string', short: 'm', value: 'BYTES', help: 'memory, like 512m or 2g' },
+} as const satisfies Options;
+
+/** Options of an upload. */
+export const UPLOAD_OPTIONS = {
+  gitignore: { type: 'boolean', help: 'leave out what .gitignore files name' },
+  exclude: { type: 'string', multiple: true, value: 'GLOB', help: 'leave out these paths' },
+  'git-hooks': { type: 'boolean', help: 'send the hooks of git, too' },
+} as const satisfies Options;
+
+type SandboxValues = Values<typeof SANDBOX_OPTIONS>;
+
+const LEVELS = ['write', 'scratch', 'read', 'view', 'none'];
+
+/** "write:src/**" and the like as the short form of rules. */
+export function rulesOf(given: readonly string[]): Partial<PermissionRules> {
+  const rules: Record<string, string[]> = {};
+  for (const each of given) {
+    const [, level = '', pattern = ''] = /^([a-z]+):(.+)$/s.exec(each) ?? [];
+    if (!LEVELS.includes(level) || pattern === '') {
+      throw new UsageError(
+        `a rule is ${LEVELS.join(', ')} and a pattern, like write:src/**, not ${JSON.stringify(each)}`,
+      );
+    }
+    rules[level] = [...(rules[level] ?? []), pattern];
+  }
+  return rules as Partial<PermissionRules>;
+}
+
+/** Without a preset: "development", or "agent-safe", which permits no writing, if rules say what may be written. */
+export function ruleOptionsOf({ preset, rule = [] }: Pick<SandboxValues, 'preset' | 'rule'>): CreateOptions {
+  const chosen = preset ?? (rule.length > 0 ? 'agent-safe' : 'development');
+  return {
+    ...(chosen !== 'none' && { preset: chosen }),
+    ...(rule.length > 0 && { rules: rulesOf(rule) }),
+  };
+}
+
+export function sandboxOptionsOf(
+  values: SandboxValues,
+  env: Readonly<Record<string, string | undefined>>,
+): CreateOptions {
+  const { runtime, image, memory } = values;
+  return {
+    ...ruleOptionsOf(values),
+    ...(runtime !== undefined && { runtime: runtimeOf(runtime) }),
+    ...(image !== undefined && { image }),
+    ...(values.env && { env: variablesOf(values.env, env) }),
+    ...(memory !== undefined && { resources: { memoryBytes: bytesOf(memory) } }),
+  };
+}
+
+const RUNTIMES = { bwrap: 'RUNTIME_BWRAP', docker: 'RUNTIME_DOCKER', mock: 'RUNTIME_MOCK' } as const;
+
+function runtimeOf(name: string): (typeof RUNTIMES)[keyof typeof RUNTIMES] {
+  if (!Object.hasOwn(RUNTIMES, name)) throw new UsageError(`--runtime is bwrap or docker, not ${JSON.stringify(name)}`);
+  return RUNTIMES[name as keyof typeof RUNTIMES];
+}
+
+/** As docker's: "NAME=VALUE", or "NAME" for the value of this process, if it has one. */
+function variablesOf(
+  given: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  return Object.fromEntries(
+    given.flatMap((each) => {
+      const [name, ...value] = each.split('=');
+      if (!name) throw new UsageError(`a variable is NAME=VALUE, not ${JSON.stringify(each)}`);
+      if (value.length > 0) return [[name, value.join('=')]];
+      return env[name] === undefined ? [] : [[name, env[name]]];
+    }),
+  );
+}
+
+const UNITS: Readonly<Record<string, number>> = { '': 1, b: 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
+
+function bytesOf(text: string): number {
+  const [, number, unit = ''] = /^(\d+(?:\.\d+)?)([bkmg]?)$/i.exec(text) ?? [];
+  if (number === undefined) throw new UsageError(`--memory is like 512m or 2g, not ${JSON.stringify(text)}`);
+  return Math.floor(Number(number) * UNITS[unit.toLowerCase()]!);
+}
+
+export function packOptionsOf(values: Values<typeof UPLOAD_OPTIONS>) {
+  return {
+    gitignore: values.gitignore ?? false,
+    exclude: values.exclude ?? [],
+    gitHooks: values['git-hooks'] ?? false,
+  };
+}

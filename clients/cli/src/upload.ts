@@ -1,0 +1,60 @@
+import { resolve } from 'node:path';
+import type { CreateOptions } from '../../typescript/src/create.ts';
+import { archiveOf, type PackOptions, requireDirectory } from '../../typescript/src/local/index.ts';
+import type { Paddock } from '../../typescript/src/paddock.ts';
+import type { Sandbox } from '../../typescript/src/sandbox.ts';
+import { CliError } from './errors.ts';
+import type { Output } from './output.ts';
+import { printableName } from './printable.ts';
+
+/** On a sandbox whose codebase was made for it: `rm` removes both. A commit takes it away. */
+export const OWNED = 'paddock.codebase';
+
+export interface UploadCall {
+  paddock: Paddock;
+  out: Output;
+  signal: AbortSignal;
+}
+
+/** The directory as an archive whose transfer is shown. Throws CliError. */
+async function directoryBody(directory: string, pack: PackOptions, out: Output) {
+  await requireDirectory(directory).catch((error: Error) => {
+    const missing = (error as { code?: string }).code === 'ENOENT';
+    throw new CliError(missing ? `there is no directory ${printableName(directory)}` : error.message);
+  });
+  const archive = archiveOf(directory, pack);
+  return () => out.progress('uploading').count(archive());
+}
+
+/**
+ * A sandbox with the files of a local directory. If this fails or is aborted, neither it nor its codebase is left: the
+ * codebase is created without the signal, because an answer that is not read could not be undone.
+ */
+export async function createFrom(
+  { paddock, out, signal }: UploadCall,
+  { directory, pack, options }: { directory: string | undefined; pack: PackOptions; options: CreateOptions },
+): Promise<Sandbox> {
+  const body = directory === undefined ? undefined : await directoryBody(directory, pack, out);
+  signal.throwIfAborted();
+  const name = nameOf(directory);
+  const codebase = await paddock.codebases.create({ name });
+  try {
+    if (body) await paddock.codebases.upload(codebase.id, body, { signal });
+    const labels = { ...options.labels, [OWNED]: 'own' };
+    return await paddock.sandboxes.create({ ...options, codebase: codebase.id, labels, signal });
+  } catch (error) {
+    await paddock.codebases.delete(codebase.id).catch(() => undefined);
+    throw error;
+  }
+}
+
+const nameOf = (directory: string | undefined): string =>
+  (directory !== undefined && resolve(directory).split('/').at(-1)) || 'sandbox';
+
+/** Removes a sandbox with what is not committed, and the codebase that was made for it, unless others use it. */
+export async function destroyOwned(sandbox: Sandbox, options: { signal?: AbortSignal } = {}): Promise<void> {
+  const { codebaseId, labels } = sandbox.info;
+  await sandbox.destroy({ discard: true, ...options });
+  if (labels[OWNED] !== 'own') return;
+  await sandbox.api.deleteCodebase({ codebaseId }, options).catch(() => undefined);
+}
