@@ -1,0 +1,85 @@
+/**
+ * A sandbox client for the OpenAI Agents SDK (@openai/agents 0.20): `run(agent, input, { sandbox: { client: new
+ * PaddockClient() } })`. What the model does, by the shell, the file tools and `apply_patch`, obeys the rules of the
+ * sandbox; what the application does (the manifest, archives of the workspace) is done as its owner.
+ */
+import {
+  Manifest,
+  normalizeSandboxClientCreateArgs,
+  type SandboxClient,
+  type SandboxClientCreateArgs,
+  SandboxConfigurationError,
+} from '@openai/agents/sandbox';
+import { deserializeManifest, serializeManifestRecord } from '@openai/agents-core/sandbox/internal';
+import { type Client, type CreateOptions, Sandbox } from 'paddock-sandbox';
+import { PaddockSession, type PaddockState } from './session.ts';
+import { assertSupported, failing, unsupported } from './support.ts';
+
+/** Options of new sandboxes. Without `preset`, `rules` and `permissions`: the preset "development". */
+export type PaddockOptions = Omit<CreateOptions, 'signal'> & Client & Record<string, unknown>;
+
+export class PaddockClient implements SandboxClient<PaddockOptions, PaddockState> {
+  readonly backendId = 'paddock';
+  readonly #defaults: PaddockOptions;
+
+  constructor(defaults: PaddockOptions = {}) {
+    this.#defaults = defaults;
+  }
+
+  /** A sandbox with the files and variables of the manifest: both or none. */
+  async create(
+    args?: SandboxClientCreateArgs<PaddockOptions> | Manifest,
+    manifestOptions?: PaddockOptions,
+  ): Promise<PaddockSession> {
+    const { manifest, options, snapshot } = normalizeSandboxClientCreateArgs(args, manifestOptions);
+    if (snapshot && snapshot.type !== 'noop') throw unsupported(`snapshots of type ${snapshot.type}`);
+    assertSupported(manifest);
+    const environment = await manifest.resolveEnvironment();
+    const chosen: PaddockOptions = { ...this.#defaults, ...options };
+    const ruled = chosen.preset ?? chosen.rules ?? chosen.permissions;
+    const sandbox = await failing(
+      Sandbox.create({
+        ...(ruled === undefined && { preset: 'development' }),
+        ...chosen,
+        env: { ...chosen.env, ...environment },
+      }),
+    );
+    const state = { manifest: new Manifest(), sandboxId: sandbox.id, environment, workspaceReady: true };
+    const session = new PaddockSession(sandbox, state);
+    try {
+      await session.applyManifest(manifest);
+    } catch (error) {
+      await session.delete();
+      throw error;
+    }
+    return session;
+  }
+
+  async delete(state: PaddockState): Promise<void> {
+    await (await this.resume(state)).delete();
+  }
+
+  /** A session that this program owns ends with its run, and its sandbox with it. */
+  canPersistOwnedSessionState(): boolean {
+    return false;
+  }
+
+  async serializeSessionState({ manifest, sandboxId }: PaddockState): Promise<Record<string, unknown>> {
+    return { sandboxId, manifest: serializeManifestRecord(manifest) };
+  }
+
+  async deserializeSessionState(record: Record<string, unknown>): Promise<PaddockState> {
+    const { sandboxId, manifest } = record;
+    if (typeof sandboxId !== 'string') throw new SandboxConfigurationError('the state names no sandbox');
+    return { sandboxId, manifest: deserializeManifest(manifest as never), environment: {}, workspaceReady: true };
+  }
+
+  /** The sandbox of a state, which is started if it is stopped. */
+  async resume(state: PaddockState): Promise<PaddockSession> {
+    const session = new PaddockSession(await failing(Sandbox.get(state.sandboxId, this.#defaults)), state);
+    if (!(await session.running())) await session.start();
+    return session;
+  }
+}
+
+export { PaddockSession, type PaddockState } from './session.ts';

@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config';
+import base from './vitest.base.config.ts';
+
+/** The adapters for agent frameworks, with these frameworks' packages, and all examples: `npm run test:adapters`. */
+export default defineConfig({
+  ...base,
+  test: {
+    ...base.test,
+    include: ['clients/adapters/test/**/*.test.ts'],
+    globalSetup: ['test/clients/adapters/one-server.ts'],
+  },
+});
