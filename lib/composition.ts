@@ -159,10 +159,10 @@ async function openPlatform(config: Config, environment: Environment, cleanup: C
   const runtimes = new Runtimes(runtimeFactories(config, { ...environment, descriptors }));
   cleanup.add('runtimes', () => runtimes.close());
   const mount = createWorkspaceMount({
-    mount: async (unreadable) => {
+    mount: async (observer) => {
       await probeFuse();
       await clearStaleMount(layout.fs);
-      return mountWorkspaces({ mountPoint: layout.fs, entry, log, unreadable });
+      return mountWorkspaces({ mountPoint: layout.fs, entry, log, ...observer });
     },
     log,
   });
@@ -241,6 +241,7 @@ function connect(sandboxes: SandboxKeeper, codebases: StoredCodebases, mount: Wo
   mount.subscribe({
     lost: (reason, back) => sandboxes.workspacesLost(reason, back),
     unreadable: (id, reason) => sandboxes.workspaceUnreadable(id, reason),
+    mapped: (id, device) => sandboxes.mappedFiles(id, device),
   });
   codebases.connect({
     usedBy: (id) => sandboxes.usersOf(id),

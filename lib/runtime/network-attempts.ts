@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { requireInSandbox } from './own-proc.ts';
 
 /** Counters of the kernel, by protocol, that increase when a program without a network tries to reach something. */
 const COUNTERS = {
@@ -19,7 +20,6 @@ function showsAttempt(snmp: string): boolean {
 
 /** Whether a program in the network namespace of the process tried to reach another machine. Throws if it has ended. */
 export function hasTriedNetwork(pid: number): boolean {
-  // A process of the host: its pid was used again.
-  if (!/^NSpid:\t\d+\t/m.test(readFileSync(`/proc/${pid}/status`, 'latin1'))) throw new Error('not in a sandbox');
+  requireInSandbox(pid);
   return showsAttempt(readFileSync(`/proc/${pid}/net/snmp`, 'latin1'));
 }

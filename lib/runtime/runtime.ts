@@ -1,5 +1,6 @@
 import type { OutputStream, ResourceLimits } from '../contract/messages.ts';
 import type { ServiceError } from '../errors.ts';
+import type { SharedMappings } from '../linux/shared-mappings.ts';
 
 /** A top-level entry of an image's file system. */
 export interface RootEntry {
@@ -224,6 +225,11 @@ export interface RunningSandbox {
    * runtime cannot know them.
    */
   ports(): Promise<ListeningPort[]>;
+  /**
+   * The files of one file system that processes of the sandbox have mapped with MAP_SHARED. `device`: "major:minor". Rejects
+   * if the runtime cannot know them.
+   */
+  sharedMappings(device: string): Promise<SharedMappings>;
   /** Never rejects. */
   network(): Promise<NetworkState>;
   /**

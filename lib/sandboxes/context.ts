@@ -6,6 +6,7 @@ import type { OwnerLimitSource } from '../limits/stored-limits.ts';
 import type { Log } from '../log.ts';
 import type { Metadata } from '../metadata/metadata.ts';
 import { LayerReclaimer } from './checkpoints/layer-reclaimer.ts';
+import { MappedFiles } from './files/mapped-files.ts';
 import type { Clock } from './host/clock.ts';
 import type { UidSlots } from './host/uid-slots.ts';
 import { type Platform, removeDelta } from './lifecycle/bring-up.ts';
@@ -63,6 +64,7 @@ export class SandboxContext {
   readonly sessions: SessionTable;
   readonly warnings: RuleWarnings;
   readonly ports = new PortLooks();
+  readonly mappings = new MappedFiles();
   readonly #removing = new Set<string>();
   #layersLeft = false;
   closing = false;

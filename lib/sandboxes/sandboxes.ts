@@ -2,6 +2,7 @@
 import type { ByteString } from '../byte-string.ts';
 import type { ComingChange } from '../codebases/observe-change.ts';
 import type { RebaseSandbox } from '../codebases/plan.ts';
+import type { SharedMappings } from '../linux/shared-mappings.ts';
 import { PRESETS } from '../permissions/index.ts';
 import type { Sandboxes, TimeoutAdvice } from '../services.ts';
 import { commitChanges } from './changes/commit.ts';
@@ -75,6 +76,8 @@ export interface SandboxKeeper extends Sandboxes {
   workspacesLost(reason: string, back: Promise<unknown>): void;
   /** Called when a sandbox's workspace cannot be read at all: the sandbox is marked as failed. */
   workspaceUnreadable(id: string, reason: string): void;
+  /** See `WorkspaceObserver.mapped`. */
+  mappedFiles(id: string, device: string): Promise<SharedMappings | undefined>;
   /** Ends all commands and sandboxes; their records are kept, so that a restart of the server starts them again. */
   close(): Promise<void>;
 }
@@ -143,6 +146,7 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
       });
       failed?.catch((err: unknown) => context.log.error('failed sandbox could not be marked', { sandbox_id: id, err }));
     },
+    mappedFiles: (id, device) => context.mappings.of(context.sandboxes.get(id), device),
     close: async () => {
       context.closing = true;
       // Workspaces are not detached one by one: the mount syncs all of them when it closes. A sandbox being destroyed

@@ -137,7 +137,10 @@ export type Answer<O extends Operation> = ReturnType<WorkspaceOperations[O]>;
 
 /** What the main thread does besides passing on a call. */
 interface Traits<O extends Operation> {
-  /** Whether pages that programs have mapped and changed are written back first: they are part of the state. */
+  /**
+   * Whether pages that programs of the workspace, the first argument, have mapped and changed are written back first: they
+   * are part of the state.
+   */
   writeBack?: (...args: Arguments<O>) => boolean;
   /** The workspace whose disk space is freed afterwards, in the background. */
   trims?: (...args: Arguments<O>) => string;

@@ -4,7 +4,9 @@ import { ServiceError } from '../errors.ts';
 import { Connection } from '../fuse/connection/connection.ts';
 import { Deferred, settlesWithin } from '../fuse/connection/deferred.ts';
 import { syncMount } from '../fuse/connection/mount.ts';
+import { PageFlusher } from '../fuse/connection/page-flusher.ts';
 import { watch } from '../fuse/connection/watchdog.ts';
+import type { SharedMappings } from '../linux/shared-mappings.ts';
 import type { Log } from '../log.ts';
 import { type Answer, type Arguments, type Operation, TRAITS } from './calls.ts';
 import { CurrentWorkspace } from './current-workspace.ts';
@@ -12,6 +14,7 @@ import { copyInBackground } from './delta/contents/background-copy.ts';
 import { BackgroundFrees } from './delta/contents/background-free.ts';
 import { syncInBackground } from './delta/contents/background-sync.ts';
 import type { WorkspaceEvent } from './events.ts';
+import { MappedPages } from './mapped-pages.ts';
 import type { DamageReport, FileSystemExit } from './workspaces.ts';
 
 const WATCHDOG_MS = 120_000;
@@ -27,6 +30,11 @@ export interface MountOptions {
   /** Called for a workspace that is unreadable as a whole. The damage is logged already. */
   unreadable?: (id: string, reason: string) => void;
   /**
+   * The files that programs of a workspace have mapped with MAP_SHARED, of those on a device ("major:minor"); undefined: it
+   * cannot be known. Absent: it is never known.
+   */
+  mapped?: (id: string, device: string) => Promise<SharedMappings | undefined>;
+  /**
    * How long the request worker may not answer before it is considered hung, in ms: longer than its longest file copy.
    * Default 120000.
    */
@@ -40,6 +48,8 @@ export class MountConnection {
   readonly #connection: Connection;
   readonly #watchdog: ReturnType<typeof watch>;
   readonly #exited = new Deferred<FileSystemExit>();
+  readonly #flusher = new PageFlusher();
+  readonly #mapped: MappedPages;
   #closing: Promise<void> | undefined;
   #dead = false;
 
@@ -47,6 +57,11 @@ export class MountConnection {
     this.mountPoint = mountPoint;
     this.#log = options.log;
     this.#connection = connection;
+    this.#mapped = new MappedPages({
+      mapped: async (id) => options.mapped?.(id, connection.device),
+      flusher: this.#flusher,
+      flushAll: () => syncMount(mountPoint),
+    });
     this.#watchdog = watch(connection, options.watchdogMs ?? WATCHDOG_MS);
     void Promise.race([connection.threads.ended, this.#watchdog.alarm]).then(({ reason, byWorker }) =>
       this.#onEnd({ reason, ...(byWorker && { workspace: current.id }) }),
@@ -102,9 +117,9 @@ export class MountConnection {
     return join === undefined ? (answer as Answer<O>) : join(Array.isArray(answer) ? answer : [answer]);
   }
 
-  /** Writes dirty pages of memory mappings back to their files. */
-  flush(): Promise<void> {
-    return syncMount(this.mountPoint);
+  /** See `Workspaces.flush`. */
+  flush(id: string): Promise<void> {
+    return this.#mapped.flush(id);
   }
 
   /** See `Workspaces.check`. */
@@ -122,10 +137,11 @@ export class MountConnection {
 
   async #close(): Promise<void> {
     this.#watchdog.stop();
+    this.#flusher.close();
     if (this.#dead) return this.#connection.close({ force: true });
     const { control } = this.#connection.threads;
     // Dirty pages of memory mappings are written to the deltas first; then the deltas are synced to disk.
-    const synced = this.flush().then(() => control.call('syncAll'));
+    const synced = syncMount(this.mountPoint).then(() => control.call('syncAll'));
     synced.catch((err: unknown) => this.#log.error('the deltas were not synced', { err }));
     const answers = await settlesWithin(synced, SYNC_TIMEOUT_MS);
     const closed = this.#connection.close({ force: !answers });

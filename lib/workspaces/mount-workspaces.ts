@@ -20,8 +20,8 @@ export interface Workspaces extends WorkspaceCalls {
    * are ignored.
    */
   detach(id: string): Promise<void>;
-  /** Writes dirty pages of memory mappings back to their files. */
-  flush(): Promise<void>;
+  /** Writes back the pages that programs of a workspace have changed through mappings, for `open` with `flushed`. */
+  flush(id: string): Promise<void>;
   /** Resolves when the file system stopped without `close`, before the system calls of programs fail. Never rejects. */
   readonly exited: Promise<FileSystemExit>;
   /**
@@ -44,7 +44,7 @@ export interface Workspaces extends WorkspaceCalls {
 export async function mountWorkspaces(options: MountOptions): Promise<Workspaces> {
   const connection = await MountConnection.open(options);
   const request: Call = (operation, args) => connection.request(operation, args);
-  const flush = () => connection.flush();
+  const flush = (id: string) => connection.flush(id);
   const call = remoteCalls(request, flush);
   return {
     ...callsThrough(call),

@@ -81,8 +81,11 @@ export interface WorkspaceFiles {
    * Small files that may not be read are left out.
    */
   pack(path: ByteString, after: ByteString, limit: number): Packed;
-  /** Opens a regular file for reading. */
-  open(path: ByteString): OpenedFile;
+  /**
+   * Opens a regular file for reading. `flushed`: the pages of mappings were written back (`Workspaces.flush`). Otherwise
+   * undefined for a file that a program may have mapped for writing.
+   */
+  open(path: ByteString, flushed: boolean): OpenedFile | undefined;
   /** Reads up to `length` bytes at byte `offset`. Throws ABORTED if the file no longer has that version. */
   read(handle: number, version: string, offset: number, length: number): Uint8Array;
   /** Closes handles; unknown ones are ignored. */

@@ -103,6 +103,11 @@ export class Connection {
     await ping;
   }
 
+  /** "major:minor" of st_dev for the files of the mount. */
+  get device(): string {
+    return this.#mountId;
+  }
+
   /** Whether this connection's mount is still the topmost one on the mount point. */
   async isMounted(): Promise<boolean> {
     return (await findMount(this.#options.mountPoint))?.device === this.#mountId;

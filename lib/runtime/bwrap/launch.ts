@@ -6,10 +6,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Descriptors } from '../../descriptors.ts';
 import { ServiceError } from '../../errors.ts';
 import { hostError } from '../../host-error.ts';
+import { type SharedMappings, sharedMappings } from '../../linux/shared-mappings.ts';
 import type { SandboxCgroup } from '../cgroup/sandbox-cgroup.ts';
 import type { CgroupTree } from '../cgroup/tree.ts';
 import { Executor } from '../executor/executor.ts';
 import { ProcGroups } from '../executor/proc-groups.ts';
+import { listeningPorts } from '../listening-ports.ts';
+import { ownProc } from '../own-proc.ts';
 import type {
   Command,
   ListeningPort,
@@ -150,7 +153,12 @@ export class BwrapSandbox implements RunningSandbox {
 
   /** See `RunningSandbox`. */
   ports(): Promise<ListeningPort[]> {
-    return this.#executor.ports();
+    return this.#executor.ask(listeningPorts);
+  }
+
+  /** See `RunningSandbox`. */
+  async sharedMappings(device: string): Promise<SharedMappings> {
+    return sharedMappings(await this.#executor.ask(ownProc), device);
   }
 
   /** See `RunningSandbox`. */

@@ -6,20 +6,14 @@ import type { ContainerCreateOptions } from 'dockerode';
 import type { Descriptors } from '../../descriptors.ts';
 import { ServiceError } from '../../errors.ts';
 import { hostError, isHostFault } from '../../host-error.ts';
+import { sharedMappings } from '../../linux/shared-mappings.ts';
 import type { Shares } from '../../shares.ts';
 import { Executor, type ExecutorHost } from '../executor/executor.ts';
 import type { FifoPool } from '../executor/fifo-pool.ts';
 import type { ReadPaces } from '../executor/read-pace.ts';
-import type {
-  Command,
-  ListeningPort,
-  NetworkState,
-  OpenShell,
-  RunningCommand,
-  RunningSandbox,
-  RunningShell,
-  SandboxSpec,
-} from '../runtime.ts';
+import { listeningPorts } from '../listening-ports.ts';
+import { ownProc } from '../own-proc.ts';
+import type { Command, OpenShell, RunningCommand, RunningSandbox, RunningShell, SandboxSpec } from '../runtime.ts';
 import { outOfMemoryLine } from '../sandbox-environment.ts';
 import { SandboxLife } from '../sandbox-life.ts';
 import type { TerminalLimit } from '../terminal-limit/terminal-limit.ts';
@@ -125,23 +119,29 @@ export class DockerSandbox implements RunningSandbox {
     }
   }
 
-  async exec(command: Command): Promise<RunningCommand> {
+  get #up(): Executor {
     if (!this.#executor) throw new ServiceError('UNAVAILABLE', 'the sandbox is not up');
+    return this.#executor;
+  }
+
+  async exec(command: Command): Promise<RunningCommand> {
     if (this.#limiting) await this.#limiting;
-    return unlessDying(await this.#executor.exec(command), () => this.#pendingEnd());
+    return unlessDying(await this.#up.exec(command), () => this.#pendingEnd());
   }
 
   async openShell(request: OpenShell): Promise<RunningShell> {
-    if (!this.#executor) throw new ServiceError('UNAVAILABLE', 'the sandbox is not up');
-    return this.#executor.openShell(request, (command) => this.exec(command));
+    return this.#up.openShell(request, (command) => this.exec(command));
   }
 
-  async ports(): Promise<ListeningPort[]> {
-    if (!this.#executor) throw new ServiceError('UNAVAILABLE', 'the sandbox is not up');
-    return this.#executor.ports();
+  async ports() {
+    return this.#up.ask(listeningPorts);
   }
 
-  async network(): Promise<NetworkState> {
+  async sharedMappings(device: string) {
+    return sharedMappings(await this.#up.ask(ownProc), device);
+  }
+
+  async network() {
     return this.#executor?.network() ?? 'present';
   }
 

@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { SandboxEnded, ServiceError } from '../../errors.ts';
 import { hostError } from '../../host-error.ts';
 import { errorCode } from '../../linux/errno.ts';
-import { listeningPorts } from '../listening-ports.ts';
 import { hasTriedNetwork } from '../network-attempts.ts';
-import type { Command, ListeningPort, NetworkState, OpenShell, RunningCommand, RunningShell } from '../runtime.ts';
+import type { Command, NetworkState, OpenShell, RunningCommand, RunningShell } from '../runtime.ts';
 import { agentScript } from './agent-script.ts';
 import { inputNames, openInput } from './command-input.ts';
 import { CommandRun, type Outcome } from './command-run.ts';
@@ -140,15 +139,10 @@ export class Executor {
     return SessionShell.open(this.#host, exec, request);
   }
 
-  /** See `RunningSandbox.ports`. */
-  ports(): Promise<ListeningPort[]> {
-    return this.#ask(listeningPorts);
-  }
-
   /** See `RunningSandbox.network`. */
   async network(): Promise<NetworkState> {
     if (this.#host.hasNetwork) return 'present';
-    const tried = await this.#ask(hasTriedNetwork).catch(() => false);
+    const tried = await this.ask(hasTriedNetwork).catch(() => false);
     return tried ? 'tried' : 'absent';
   }
 
@@ -167,13 +161,13 @@ export class Executor {
     } catch {}
   }
 
-  /** What `ask` finds out about the sandbox by one of its processes. */
-  async #ask<T>(ask: (pid: number) => T | Promise<T>): Promise<T> {
+  /** What `look` finds out about the sandbox by one of its processes. */
+  async ask<T>(look: (pid: number) => T | Promise<T>): Promise<T> {
     if (this.#closed) throw this.#closed;
     const pids = await (this.#host.groups?.basePids() ?? []);
     for (const pid of pids.slice(-MOST_ASKED).reverse()) {
       try {
-        return await ask(pid);
+        return await look(pid);
       } catch {
         // It is outside of the sandbox's namespaces, or has ended.
       }

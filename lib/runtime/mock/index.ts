@@ -1,4 +1,5 @@
 import { SandboxEnded, ServiceError } from '../../errors.ts';
+import type { SharedMappings } from '../../linux/shared-mappings.ts';
 import type {
   Command,
   ListeningPort,
@@ -50,6 +51,10 @@ class MockSandbox implements RunningSandbox {
 
   async ports(): Promise<ListeningPort[]> {
     throw new ServiceError('FAILED_PRECONDITION', 'RUNTIME_MOCK has no network');
+  }
+
+  async sharedMappings(): Promise<SharedMappings> {
+    return new Map();
   }
 
   async network(): Promise<NetworkState> {

@@ -33,7 +33,7 @@ export async function revertUnchanged(
   const isOpen = new Set(open);
   const isCandidate = new Set(candidates);
   // What programs wrote to mapped pages is a change, too.
-  if (candidates.length > 0) await mount.flush();
+  for (const id of candidates) await mount.flush(id);
   let hashes: Promise<PathHash[]> | undefined;
   const hashed = () => {
     hashes ??= hashesOf(paths);

@@ -96,7 +96,7 @@ async function* largeFile(files: FileSession, at: ByteString, path: ByteString):
 /** undefined: it has vanished, has another type by now, or may not be read. */
 async function opened(files: FileSession, path: ByteString): Promise<OpenedFile | undefined> {
   try {
-    return await files.call('open', path);
+    return await files.call('open', path, true);
   } catch (error) {
     const codes = ['NOT_FOUND', 'PERMISSION_DENIED', 'FAILED_PRECONDITION'];
     if (error instanceof ServiceError && codes.includes(error.code)) return undefined;

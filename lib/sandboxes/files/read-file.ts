@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import type { ByteString } from '../../byte-string.ts';
 import type { ReadFileRequest } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
 import type { ReadableFile } from '../../readable-file.ts';
@@ -20,8 +21,7 @@ export async function readFile(
   const at = filePath('path', path);
   const files = await openFiles(sandbox_id, as, context);
   try {
-    await files.flush();
-    const file = await files.call('open', at);
+    const file = (await files.call('open', at, false)) ?? (await openFlushed(files, at));
     return {
       size: file.size,
       etag: file.version,
@@ -36,6 +36,12 @@ export async function readFile(
     await files.close();
     throw error;
   }
+}
+
+/** A program may have mapped the file, and changed what it reads there. */
+async function openFlushed(files: FileSession, at: ByteString): Promise<OpenedFile> {
+  await files.flush();
+  return (await files.call('open', at, true))!;
 }
 
 /** Yields the bytes from `start` to `end`, as they were when the file was opened. */

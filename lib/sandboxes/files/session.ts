@@ -75,7 +75,7 @@ function session(
   };
   return {
     call: (operation, ...args) => whileThere(() => platform.mount.files(id, actor, operation, ...args)),
-    flush: () => whileThere(() => platform.mount.flush()),
+    flush: () => whileThere(() => platform.mount.flush(id)),
     close,
   };
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ServiceError } from '../../errors.ts';
 import { settlesWithin } from '../../fuse/connection/deferred.ts';
+import type { SharedMappings } from '../../linux/shared-mappings.ts';
 import type { Log } from '../../log.ts';
 import { type Call, callsThrough, TRAITS, type WorkspaceCalls } from '../../workspaces/calls.ts';
 import type { Workspaces } from '../../workspaces/mount-workspaces.ts';
@@ -8,17 +9,14 @@ import type { FileSystemExit, WorkspaceSpec } from '../../workspaces/workspaces.
 import { FailureHistory } from './failure-history.ts';
 
 interface Options {
-  /**
-   * Mounts the file system, after removing the mount of a failed server or worker. `unreadable` is called for a
-   * workspace that cannot be read at all.
-   */
-  mount: (unreadable: WorkspaceObserver['unreadable']) => Promise<Workspaces>;
+  /** Mounts the file system, after removing the mount of a failed server or worker. */
+  mount: (observer: Pick<WorkspaceObserver, 'unreadable' | 'mapped'>) => Promise<Workspaces>;
   log: Log;
   /** Monotonic time in milliseconds. */
   now?: () => number;
 }
 
-/** Receives failures. The calls are synchronous and must not throw. */
+/** Receives failures, and knows the programs. The calls for failures are synchronous and must not throw. */
 export interface WorkspaceObserver {
   /**
    * The file system has failed: every workspace is detached. Called before the system calls of programs fail. `back`
@@ -27,6 +25,11 @@ export interface WorkspaceObserver {
   lost(reason: string, back: Promise<unknown>): void;
   /** The workspace cannot be read at all. */
   unreadable(id: string, reason: string): void;
+  /**
+   * The files that programs have mapped with MAP_SHARED, of those on a device ("major:minor"); undefined: it cannot be
+   * known. Never rejects.
+   */
+  mapped(id: string, device: string): Promise<SharedMappings | undefined>;
 }
 
 /** Maximum number of mounts that may fail during one call. */
@@ -145,8 +148,9 @@ class MountKeeper {
     return unmounted ? this.#ifMounted(task, unmounted.answer) : task(await this.ready());
   };
 
-  async flush(): Promise<void> {
-    await (await this.ready()).flush();
+  /** See `Workspaces.flush`. */
+  async flush(id: string): Promise<void> {
+    await (await this.ready()).flush(id);
   }
 
   async close(): Promise<void> {
@@ -213,7 +217,10 @@ class MountKeeper {
     if (!(await settlesWithin(this.#threads, THREADS_MS))) {
       throw new ServiceError('UNAVAILABLE', 'the workspace file system died, and its threads have not ended yet');
     }
-    return this.#options.mount((id, reason) => this.#observer?.unreadable(id, reason));
+    return this.#options.mount({
+      unreadable: (id, reason) => this.#observer?.unreadable(id, reason),
+      mapped: async (id, device) => this.#observer?.mapped(id, device),
+    });
   }
 
   /** Never rejects: later calls report a failure. */

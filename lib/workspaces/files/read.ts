@@ -1,7 +1,8 @@
 import type { ByteString } from '../../byte-string.ts';
 import { ServiceError } from '../../errors.ts';
+import { WRITE } from '../../permissions/index.ts';
 import type { Node } from '../nodes/node.ts';
-import { read, requireFile } from '../operations/contents.ts';
+import { readContents, requireFile } from '../operations/contents.ts';
 import type { OpenedFile } from '../workspace-files.ts';
 import { type FileRequest, MAY_READ } from './file-request.ts';
 import { statusOf, versionOf } from './status.ts';
@@ -13,17 +14,23 @@ const MAX_READ = 1 << 20;
  * Opens a regular file and reads its first bytes; see `WorkspaceFiles.open`. Throws EISDIR or EINVAL for other file
  * types, EACCES, ABORTED if the file was truncated during the read.
  */
-export function open(request: FileRequest, path: ByteString): OpenedFile {
+export function open(request: FileRequest, path: ByteString, flushed: boolean): OpenedFile | undefined {
   const { workspace } = request;
   const node = request.find(path, true);
   requireFile(node);
   request.require(node, MAY_READ);
+  if (!flushed && mayBeMapped(node)) return undefined;
   const status = statusOf(request, node, path);
   // Not from the shared pool: structured clone would copy the whole pool to the other thread.
   const data = Buffer.allocUnsafeSlow(Math.min(status.size, MAX_READ));
   readBeginning(request, node, data);
   const handle = data.length === status.size ? 0 : workspace.handles.open(node);
   return { ...status, version: versionOf(node), data, handle };
+}
+
+/** Whether a program may have mapped the file for writing: its pages came from the kernel's READ and WRITE requests. */
+function mayBeMapped({ nlookup, mayHavePages, agentLevel }: Node): boolean {
+  return nlookup > 0 && mayHavePages && agentLevel === WRITE;
 }
 
 /**
@@ -44,13 +51,13 @@ export function readOpen(
 
 /** Fills `into` with the first bytes of a file. Throws EACCES, ABORTED if the file is shorter by now. */
 export function readBeginning({ workspace, access }: FileRequest, node: Node, into: Buffer): void {
-  if (read(workspace, access, node, 0, into) < into.length) throw changed();
+  if (readContents(workspace, access, node, 0, into) < into.length) throw changed();
 }
 
 function bytesOf({ workspace, access }: FileRequest, node: Node, offset: number, length: number): Buffer {
   // Not from the shared pool: structured clone would copy the whole pool to the other thread.
   const into = Buffer.allocUnsafeSlow(Math.max(0, Math.min(length, MAX_READ)));
-  return into.subarray(0, read(workspace, access, node, offset, into));
+  return into.subarray(0, readContents(workspace, access, node, offset, into));
 }
 
 function changed(): ServiceError {

@@ -20,9 +20,19 @@ const MAX_SIZE = Number.MAX_SAFE_INTEGER;
  * READ, EISDIR or EINVAL for other file types, ESTALE if the base file was replaced, and host errors.
  */
 export function read(workspace: Workspace, access: Access, node: Node, offset: number, into: Buffer): number {
+  requireReadable(access, node);
+  markPaged(workspace, node);
+  return readContents(workspace, access, node, offset, into);
+}
+
+function requireReadable(access: Access, node: Node): void {
   requireFile(node);
   if (access.level(node) < READ) throw EACCES;
-  markPaged(workspace, node);
+}
+
+/** As `read`, not for the kernel: it caches no pages. */
+export function readContents(workspace: Workspace, access: Access, node: Node, offset: number, into: Buffer): number {
+  requireReadable(access, node);
   const { inode } = node;
   if (inode === undefined) return readFile(baseFd(workspace, node), offset, into);
   return workspace.delta.read(inode, offset, into, () => dataFd(workspace, node, inode));

@@ -107,6 +107,7 @@ export class FakeRuntime implements Runtime {
     return {
       exited,
       ports: async () => [],
+      sharedMappings: async () => new Map(),
       network: async () => 'present',
       exec: async (command) => {
         commands.push(command);

@@ -12,6 +12,7 @@ const running: RunningSandbox = {
   exited: new Promise(() => {}),
   exec: () => Promise.reject(new Error('it runs nothing')),
   ports: async () => [],
+  sharedMappings: async () => new Map(),
   network: async () => 'present',
   openShell: () => Promise.reject(new Error('it runs nothing')),
   stop: () => Promise.resolve(),

@@ -75,7 +75,7 @@ function fakeWorkspaces(): Workspaces {
 
 function createUnobserved(): WorkspaceMount {
   return createWorkspaceMount({
-    mount: async (unreadable) => {
+    mount: async ({ unreadable }) => {
       calls.push('mount');
       reportUnreadable = unreadable;
       await mounting();
@@ -86,9 +86,15 @@ function createUnobserved(): WorkspaceMount {
   });
 }
 
+const mapped = async () => undefined;
+
 function create(): WorkspaceMount {
   const mount = createUnobserved();
-  mount.subscribe({ lost: (reason) => lost.push(reason), unreadable: (id, reason) => lost.push(`${id}: ${reason}`) });
+  mount.subscribe({
+    lost: (reason) => lost.push(reason),
+    unreadable: (id, reason) => lost.push(`${id}: ${reason}`),
+    mapped,
+  });
   return mount;
 }
 
@@ -149,7 +155,7 @@ describe('the workspace mount', () => {
     reportUnreadable('sb', 'its journal is damaged');
     dieNow({ reason: 'worker ended' });
     await settled();
-    mount.subscribe({ lost: (reason) => lost.push(reason), unreadable: () => {} });
+    mount.subscribe({ lost: (reason) => lost.push(reason), unreadable: () => {}, mapped });
     expect(await mount.attach(SPEC)).toBe('/mnt/sb');
     expect([lost, calls]).toEqual([[], ['mount', 'close', 'mount']]);
     dieNow({ reason: 'worker ended again' });

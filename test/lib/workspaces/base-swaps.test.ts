@@ -41,7 +41,7 @@ function everything(s: Sandbox): string {
   const listed = s.fs.files('sb_1', 'owner', 'list', ['', true, '', 1000]) as { entries: { path: string }[] };
   const read = listed.entries.map(({ path }) => {
     try {
-      return (s.fs.files('sb_1', 'owner', 'open', [path]) as { data: Uint8Array }).data;
+      return (s.fs.files('sb_1', 'owner', 'open', [path, true]) as { data: Uint8Array }).data;
     } catch {
       return '';
     }

@@ -45,7 +45,7 @@ function expectHidden(s: Sandbox, path: string): void {
   expect(outcome(() => s.link('put', path))).toBe('EACCES');
   s.unlink('put');
   expect(paths(s, 'agent')).not.toHaveProperty([path]);
-  expect(() => s.fs.files('sb_1', 'agent', 'open', [path])).toThrow();
+  expect(() => s.fs.files('sb_1', 'agent', 'open', [path, true])).toThrow();
   expect(() => s.fs.files('sb_1', 'agent', 'stat', [path])).toThrow();
   const shown = s.fs.changes('sb_1', ROOT_PATH, 1000).changes.filter(({ hidden }) => !hidden);
   expect(shown.map((change) => change.path)).not.toContain(path);

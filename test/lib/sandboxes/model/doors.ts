@@ -144,7 +144,7 @@ async function everything(files: Pick<FileSession, 'call'>): Promise<FileStatus[
 }
 
 async function read(files: Pick<FileSession, 'call'>, entry: FileStatus): Promise<string> {
-  const opened: OpenedFile = await files.call('open', entry.path);
+  const opened = (await files.call('open', entry.path, true)) as OpenedFile;
   let content = Buffer.from(opened.data).toString('latin1');
   if (opened.handle !== 0) {
     const more = await files.call('read', opened.handle, opened.version, content.length, opened.size - content.length);

@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { PageFlusher } from '../../../lib/fuse/connection/page-flusher.ts';
+import { sharedMappings } from '../../../lib/linux/shared-mappings.ts';
+
+/** Maps the first file shared, the second one privately; the first thread then ends, and another one goes on. */
+const PROGRAM = `
+import ctypes, mmap, os, sys, threading, time
+shared = mmap.mmap(os.open(sys.argv[1], os.O_RDWR), 4)
+private = mmap.mmap(os.open(sys.argv[2], os.O_RDWR), 4, flags=mmap.MAP_PRIVATE)
+def rest():
+    print('mapped', flush=True)
+    time.sleep(60)
+threading.Thread(target=rest).start()
+ctypes.CDLL(None).syscall(60, 0)
+`;
+
+it('the shared mappings of a process are found by their device, also after the end of its first thread', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'mappings-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const files = ['a file', 'other'].map((name) => join(directory, name));
+  for (const file of files) writeFileSync(file, 'text');
+  const program = spawn('python3', ['-c', PROGRAM, ...files], { stdio: ['ignore', 'pipe', 'inherit'] });
+  onTestFinished(() => void program.kill('SIGKILL'));
+  await once(program.stdout!, 'data');
+  // Other processes of the host are not looked at.
+  const proc = join(directory, 'proc');
+  mkdirSync(proc);
+  for (const thread of readdirSync(`/proc/${program.pid}/task`)) symlinkSync(`/proc/${thread}`, join(proc, thread));
+  const { dev, ino } = statSync(files[0]!);
+  const device = `${(dev >> 8) & 0xfff}:${(dev & 0xff) | ((dev >> 12) & 0xfff00)}`;
+  const found = await sharedMappings(proc, device);
+  const path = found.get(String(ino));
+  expect(path).toMatch(/\/map_files\//);
+  expect(found.has(String(statSync(files[1]!).ino))).toBe(false);
+  expect((await sharedMappings(proc, '0:1048575')).size).toBe(0);
+  const flusher = new PageFlusher();
+  const [all, some] = [await flusher.flush([path!, path!]), await flusher.flush([path!, '/proc/0/map_files/0-1'])];
+  flusher.close();
+  expect([all, some, await flusher.flush([path!])]).toEqual([true, false, false]);
+});
