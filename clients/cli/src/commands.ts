@@ -19,6 +19,17 @@ const COMMANDS: ReadonlyMap<string, Load> = new Map<string, Load>([
   ['rules set', () => import('./commands/rules-set.ts')],
   ['rules add', () => import('./commands/rules-add.ts')],
   ['rules explain', () => import('./commands/rules-explain.ts')],
+  ['exec', () => import('./commands/exec.ts')],
+  ['sh', () => import('./commands/sh.ts')],
+  ['ps', () => import('./commands/ps.ts')],
+  ['logs', () => import('./commands/logs.ts')],
+  ['attach', () => import('./commands/attach.ts')],
+  ['kill', () => import('./commands/kill.ts')],
+  ['wait-port', () => import('./commands/wait-port.ts')],
+  ['key create', () => import('./commands/key-create.ts')],
+  ['key ls', () => import('./commands/key-ls.ts')],
+  ['key revoke', () => import('./commands/key-revoke.ts')],
+  ['key whoami', () => import('./commands/key-whoami.ts')],
 ]);
 
 /** Other names. */

@@ -9,7 +9,10 @@ export const EXIT = {
   notExecutable: 126,
   /** The command was not found. */
   notFound: 127,
+  hangup: 129,
   interrupted: 130,
+  /** The reader of the output has left. */
+  brokenPipe: 141,
   terminated: 143,
 } as const;
 

@@ -10,7 +10,12 @@ import { Interrupted } from './signals.ts';
 const args = process.argv.slice(2);
 const server = serverArguments(args);
 if (server) await becomeServer(server).catch(failed);
-else process.exit(await main(args).catch(failed));
+else {
+  const exitCode = await main(args).catch(failed);
+  // An exit drops what a pipe has not taken yet.
+  await new Promise((resolve) => process.stdout.write('', resolve));
+  process.exit(exitCode);
+}
 
 /** Returns the exit code. */
 async function main(given: readonly string[]): Promise<number> {

@@ -5,7 +5,7 @@ const EVERY_MS = 100;
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
 
 /** A number of bytes for people. */
-function sizeText(bytes: number): string {
+export function sizeText(bytes: number): string {
   let size = bytes;
   let unit = 0;
   for (; size >= 1000 && unit < UNITS.length - 1; unit++) size /= 1000;

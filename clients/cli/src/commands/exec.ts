@@ -1,0 +1,75 @@
+import { type Context, command, type Values } from '../command.ts';
+import { UsageError } from '../errors.ts';
+import { durationOf } from '../exec/durations.ts';
+import { environmentOf } from '../exec/environment-of.ts';
+import { follow } from '../exec/follow.ts';
+import { labelsOf } from '../exec/pairs.ts';
+import { startIn } from '../exec/start.ts';
+import { refOf } from '../process-ref.ts';
+import { sandboxIdOf } from '../resolve.ts';
+import { DEFAULT_KEYS, keysOf } from '../terminal/detach-keys.ts';
+import { terminalSize } from '../terminal/local-terminal.ts';
+
+const OPTIONS = {
+  interactive: { type: 'boolean', short: 'i', help: 'send standard input' },
+  tty: { type: 'boolean', short: 't', help: 'give the command a terminal' },
+  detach: { type: 'boolean', short: 'd', help: 'leave it running, and print its name' },
+  env: { type: 'string', short: 'e', multiple: true, value: 'NAME[=VALUE]', help: 'a variable' },
+  'env-file': { type: 'string', multiple: true, value: 'FILE', help: 'variables, one a line' },
+  workdir: { type: 'string', short: 'w', value: 'DIR', help: 'working directory; relative to /workspace' },
+  timeout: { type: 'string', value: 'TIME', help: 'kill it after this time, like 90, 30s or 5m; exit code 124' },
+  name: { type: 'string', value: 'ID', help: 'id of the process, unique in the sandbox' },
+  label: { type: 'string', short: 'l', multiple: true, value: 'KEY=VALUE', help: 'a label of the process' },
+  'detach-keys': { type: 'string', value: 'KEYS', help: `keys that leave it running (default: ${DEFAULT_KEYS})` },
+} as const;
+
+export default command({
+  name: 'exec',
+  summary: 'run a command in a sandbox',
+  usage: 'SANDBOX [--] COMMAND [ARG...]',
+  details: `The exit code is that of the command; 126: it cannot be run; 127: it was not found; 125: paddock failed.
+Signals go to the command. A shell is used only if it is named: paddock exec SANDBOX sh -c 'a | b'.`,
+  options: OPTIONS,
+  examples: [
+    'paddock exec SANDBOX npm test',
+    'paddock exec -it SANDBOX bash',
+    'pg_dump db | paddock exec -i SANDBOX psql',
+    'paddock exec -d --name web SANDBOX npm start; paddock logs -f web',
+  ],
+  operands: [1, 1],
+  runs: true,
+  async run(context, { values, operands, rest }) {
+    if (rest.length === 0) throw new UsageError('exec needs a command');
+    const detachKeys = keysOf(values['detach-keys'] ?? DEFAULT_KEYS);
+    const { interactive = false, tty = false, detach = false } = values;
+    const options = startOptions(context, values);
+    if (interactive && tty && !detach) {
+      const { requireTerminal } = await import('../terminal/interact.ts');
+      requireTerminal();
+    }
+    const paddock = await context.paddock();
+    const sandboxId = await sandboxIdOf(paddock, operands[0]!, context);
+    const target = await startIn(paddock, sandboxId, rest, options, context);
+    if (detach) {
+      context.out.result({ sandboxId, processId: target.id }, () => refOf(target));
+      return 0;
+    }
+    if (tty) {
+      const { interact } = await import('../terminal/interact.ts');
+      return interact(context, target, { offset: 0, input: interactive, detachKeys });
+    }
+    return follow(context, paddock, target, { offset: 0, inputOffset: interactive ? 0 : undefined, forward: true });
+  },
+});
+
+function startOptions({ env }: Context, values: Values<typeof OPTIONS>) {
+  return {
+    env: environmentOf(values.env ?? [], values['env-file'] ?? [], env),
+    workdir: values.workdir,
+    timeout: values.timeout === undefined ? undefined : durationOf('timeout', values.timeout),
+    labels: labelsOf(values.label),
+    id: values.name,
+    stdin: values.interactive,
+    terminal: values.tty ? terminalSize() : undefined,
+  };
+}

@@ -1,0 +1,119 @@
+import { ConnectionError } from '../../../typescript/src/errors.ts';
+import type { Paddock } from '../../../typescript/src/paddock.ts';
+import type { Process } from '../../../typescript/src/process.ts';
+import type { Context } from '../command.ts';
+import { CliError, EXIT } from '../errors.ts';
+import { refOf } from '../process-ref.ts';
+import { sizeText } from '../progress.ts';
+import { endingOf } from './ending.ts';
+import { sendInput } from './input.ts';
+import { Patience } from './patience.ts';
+import { Sink } from './sink.ts';
+
+/** Signals after which this program ends without the process, as docker's does. */
+const MOST_SIGNALS = 3;
+const LAST_CALL_MS = 2000;
+
+interface How {
+  /** First byte of the output. */
+  offset: number;
+  /** Send standard input, which begins at this byte of the process's input. */
+  inputOffset?: number | undefined;
+  /** Signals go to the process. */
+  forward: boolean;
+}
+
+/** Writes the output of a process to the standard streams until it ends. Returns the exit code. */
+export async function follow(context: Context, paddock: Paddock, target: Process, how: How): Promise<number> {
+  const ended = new AbortController();
+  const sinks = { stdout: new Sink(process.stdout), stderr: new Sink(process.stderr) };
+  const left = new Promise<number>((resolve) => {
+    onBrokenPipe(async () => {
+      // What a program gets whose reader has left.
+      if (how.forward) await target.signal('SIGPIPE', lastCall()).catch(() => undefined);
+      resolve(EXIT.brokenPipe);
+    });
+  });
+  const forwarded = forwarding(context, target, how.forward);
+  const failed = new Promise<never>((_, reject) => {
+    if (how.inputOffset === undefined) return;
+    sendInput(paddock.api, target, process.stdin, { offset: how.inputOffset, signal: ended.signal }).catch((error) => {
+      if (!ended.signal.aborted) reject(error);
+    });
+  });
+  try {
+    const output = copyOutput(context, paddock, target, how, sinks);
+    return await Promise.race([output, left, forwarded.exit, failed]);
+  } finally {
+    ended.abort();
+    forwarded.release();
+  }
+}
+
+async function copyOutput(
+  context: Context,
+  paddock: Paddock,
+  { sandboxId, id }: Process,
+  { offset }: How,
+  sinks: { stdout: Sink; stderr: Sink },
+): Promise<number> {
+  let at = offset;
+  let lost = 0;
+  const patience = new Patience(context.signal);
+  for (;;) {
+    try {
+      const request = { sandboxId, processId: id, offset: at };
+      for await (const event of paddock.api.watchProcess(request, { signal: context.signal })) {
+        patience.reset();
+        lost += event.gap;
+        if (event.data?.length > 0) await sinks[event.stream === 'stderr' ? 'stderr' : 'stdout'].write(event.data);
+        at = event.next;
+        if (event.end === undefined) continue;
+        await Promise.all([sinks.stdout.end(), sinks.stderr.end()]);
+        const { exitCode, note } = endingOf(event.end);
+        if (note) context.out.note(`paddock: ${note}`);
+        if (lost > 0) throw new CliError(`${sizeText(lost)} of the output are lost: it was written faster than read`);
+        return exitCode;
+      }
+    } catch (error) {
+      if (!(error instanceof ConnectionError)) throw error;
+      if (!patience.isTried) context.out.note('paddock: the connection was lost; trying again');
+      await patience.wait(error);
+    }
+  }
+}
+
+const lastCall = (): { signal: AbortSignal } => ({ signal: AbortSignal.timeout(LAST_CALL_MS) });
+
+/** Passes on signals. `exit` resolves if the user insists. */
+function forwarding(
+  { signals, out }: Context,
+  target: Process,
+  enabled: boolean,
+): { exit: Promise<number>; release: () => void } {
+  if (!enabled) return { exit: new Promise(() => undefined), release: () => undefined };
+  let count = 0;
+  let release = (): void => undefined;
+  const exit = new Promise<number>((resolve) => {
+    release = signals.take((signal) => {
+      const code = signal === 'SIGINT' ? EXIT.interrupted : signal === 'SIGHUP' ? EXIT.hangup : EXIT.terminated;
+      if (++count >= MOST_SIGNALS) {
+        out.note(`paddock: the process goes on; "paddock kill ${refOf(target)}" ends it`);
+        return resolve(code);
+      }
+      target.signal(signal, lastCall()).catch((error: unknown) => {
+        // Without the server there is nothing to wait for. A process that has ended tells so itself.
+        if (!(error instanceof ConnectionError || (error as Error).name === 'TimeoutError')) return;
+        out.note(`paddock: the signal could not be sent; the process goes on as ${refOf(target)}`);
+        resolve(code);
+      });
+    });
+  });
+  return { exit, release };
+}
+
+/** In place of the default, which ends this program at once. */
+function onBrokenPipe(left: () => void): void {
+  process.stdout.removeAllListeners('error');
+  process.stdout.once('error', left).on('error', () => undefined);
+}

@@ -1,0 +1,52 @@
+import { Spool } from './spool.ts';
+
+interface Writer {
+  write(data: Uint8Array, done: (error?: Error | null) => void): unknown;
+}
+
+/** Writes bytes to a stream at the pace at which it is read, without a wait for the caller while there is room. */
+export class Sink {
+  readonly #stream: Writer;
+  readonly #spool: Spool;
+  #writing: Promise<void> | undefined;
+  #wake: () => void = () => undefined;
+  /** The reader has left: everything is dropped. */
+  #broken = false;
+
+  constructor(stream: Writer, spool = new Spool()) {
+    this.#stream = stream;
+    this.#spool = spool;
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    while (!this.#broken && !this.#spool.add(bytes)) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    this.#writing ??= this.#drain().finally(() => {
+      this.#writing = undefined;
+    });
+  }
+
+  /** Resolves when everything is written. */
+  async end(): Promise<void> {
+    await this.#writing;
+    this.#spool.close();
+  }
+
+  async #drain(): Promise<void> {
+    for (let piece = this.#spool.take(); piece !== undefined; piece = this.#spool.take()) {
+      const bytes = piece;
+      // The error is also an event of the stream, whose listener decides.
+      if (!this.#broken)
+        await new Promise<void>((resolve) => {
+          this.#stream.write(bytes, (error) => {
+            if (error) this.#broken = true;
+            resolve();
+          });
+        });
+      this.#wake();
+    }
+  }
+}

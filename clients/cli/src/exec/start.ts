@@ -1,0 +1,33 @@
+import type { Command } from '../../../typescript/src/commands/options.ts';
+import { AlreadyExistsError, InvalidArgumentError } from '../../../typescript/src/errors.ts';
+import type { Paddock } from '../../../typescript/src/paddock.ts';
+import { Process } from '../../../typescript/src/process.ts';
+import { type StartOptions, startProcess } from '../../../typescript/src/start.ts';
+import { CliError, EXIT } from '../errors.ts';
+
+const LAST_CALL_MS = 2000;
+
+/** Starts a process. What a signal interrupts is not left running. */
+export async function startIn(
+  { api }: Paddock,
+  sandboxId: string,
+  command: Command,
+  options: StartOptions,
+  { signal }: { signal: AbortSignal },
+): Promise<Process> {
+  const id = options.id ?? `p-${crypto.randomUUID().replaceAll('-', '').slice(0, 12)}`;
+  try {
+    return await startProcess(api, sandboxId, command, { ...options, id, signal });
+  } catch (error) {
+    if (signal.aborted && options.id === undefined) {
+      const last = { signal: AbortSignal.timeout(LAST_CALL_MS) };
+      await new Process(api, sandboxId, id).delete(last).catch(() => undefined);
+    }
+    // A working directory, a variable or the like: what docker's runtime refuses.
+    if (error instanceof InvalidArgumentError) throw new CliError(error.message, { exitCode: EXIT.notExecutable });
+    if (error instanceof AlreadyExistsError) {
+      throw new CliError(`the sandbox has had a process ${JSON.stringify(id)}: choose another --name`);
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,69 @@
+import type { Process as ProcessInfo } from '../../typescript/src/contract/messages.ts';
+import { NotFoundError } from '../../typescript/src/errors.ts';
+import type { Paddock } from '../../typescript/src/paddock.ts';
+import { Process } from '../../typescript/src/process.ts';
+import { Sandbox } from '../../typescript/src/sandbox.ts';
+import { CliError } from './errors.ts';
+import { listed, sandboxIdOf } from './resolve.ts';
+
+interface Signal {
+  signal: AbortSignal;
+}
+
+/** As it is printed and typed: unique on the server. */
+export const refOf = ({ sandboxId, id }: Pick<Process, 'sandboxId' | 'id'>): string => `${sandboxId}/${id}`;
+
+/**
+ * A process: "SANDBOX/PROCESS", or the id alone, which is looked for in all sandboxes. Of ids the beginning is enough.
+ * Ambiguous ones are refused.
+ */
+export async function processOf(paddock: Paddock, given: string, { signal }: Signal): Promise<Process> {
+  const slash = given.indexOf('/');
+  if (slash < 0) return only(given, await everywhere(paddock, given, { signal }), paddock);
+  const sandboxId = await sandboxIdOf(paddock, given.slice(0, slash), { signal });
+  const id = given.slice(slash + 1);
+  return only(given, await matching(paddock, sandboxId, id, { signal }), paddock);
+}
+
+type Ids = Pick<ProcessInfo, 'sandboxId' | 'processId'>;
+
+function only(given: string, found: readonly Ids[], paddock: Paddock): Process {
+  if (found.length > 1) {
+    const some = found.slice(0, 5).map(({ sandboxId, processId }) => `${sandboxId}/${processId}`);
+    throw new CliError(`${JSON.stringify(given)} is ambiguous: ${some.join(', ')}${found.length > 5 ? ', …' : ''}`);
+  }
+  if (found[0] === undefined) throw new CliError(`there is no process ${JSON.stringify(given)}: see paddock ps --all`);
+  return new Process(paddock.api, found[0].sandboxId, found[0].processId);
+}
+
+async function everywhere(paddock: Paddock, id: string, { signal }: Signal): Promise<Ids[]> {
+  const found: Ids[] = [];
+  for await (const sandbox of listed(paddock, { signal })) {
+    found.push(...(await matching(paddock, sandbox.id, id, { signal }).catch(gone)));
+  }
+  const exact = found.filter(({ processId }) => processId === id);
+  return exact.length > 0 ? exact : found;
+}
+
+/** The sandbox was destroyed meanwhile. */
+export function gone(error: unknown): never[] {
+  if (error instanceof NotFoundError && error.resourceType === 'sandbox') return [];
+  throw error;
+}
+
+/** The process with this id, or all whose ids begin so. */
+async function matching(paddock: Paddock, sandboxId: string, id: string, { signal }: Signal): Promise<Ids[]> {
+  if (id === '') throw new CliError('the id of the process is empty');
+  const all = await processesOf(paddock, sandboxId, { signal });
+  const exact = all.filter(({ processId }) => processId === id);
+  return exact.length > 0 ? exact : all.filter(({ processId }) => processId.startsWith(id));
+}
+
+/** The processes of a sandbox, without reading the sandbox itself. */
+export function processesOf(
+  paddock: Paddock,
+  sandboxId: string,
+  options: Signal & { running?: boolean; labels?: Readonly<Record<string, string>> },
+): Promise<ProcessInfo[]> {
+  return new Sandbox(paddock.api, { id: sandboxId } as never).processes(options);
+}

@@ -1,0 +1,61 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { signalOf } from '../../../clients/cli/src/commands/kill.ts';
+import { durationOf } from '../../../clients/cli/src/exec/durations.ts';
+import { endingOf } from '../../../clients/cli/src/exec/ending.ts';
+import { environmentOf } from '../../../clients/cli/src/exec/environment-of.ts';
+import { commandText, stateText } from '../../../clients/cli/src/process-text.ts';
+
+it('variables are those of files, then those given; a name alone has its value here, if it has one', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'paddock-env-'));
+  const file = join(directory, 'env');
+  await writeFile(file, '# comment\n\nA=1\n  B=two words # kept\r\nHOME\nMISSING\nE=\n');
+  const own = { HOME: '/home/ann', TOKEN: 't' };
+  expect(environmentOf(['A=2', 'TOKEN', 'U=a=b'], [file], own)).toEqual({
+    A: '2',
+    B: 'two words # kept',
+    HOME: '/home/ann',
+    E: '',
+    TOKEN: 't',
+    U: 'a=b',
+  });
+  expect(environmentOf([], [], own)).toBeUndefined();
+  expect(() => environmentOf(['=x'], [], own)).toThrow(/a variable is NAME=VALUE/);
+  expect(() => environmentOf([], [join(directory, 'none')], own)).toThrow(/cannot be read/);
+  await rm(directory, { recursive: true });
+});
+
+it('signals have names in any case, with or without SIG, or numbers', () => {
+  expect(['int', 'SIGINT', '2', 'kill', 'RTMIN+1'].map(signalOf)).toEqual([
+    'SIGINT',
+    'SIGINT',
+    'SIGINT',
+    'SIGKILL',
+    'SIGRTMIN+1',
+  ]);
+  for (const bad of ['99', '', 'a b']) expect(() => signalOf(bad)).toThrow(/there is no signal/);
+});
+
+it('durations are seconds, or have a unit', () => {
+  expect(['90', '30s', '5m', '2h', '500ms'].map((text) => durationOf('timeout', text))).toEqual([
+    90, 30, 300, 7200, 0.5,
+  ]);
+  for (const bad of ['', '-1', '5 m', 'x']) expect(() => durationOf('timeout', bad)).toThrow(/--timeout is/);
+});
+
+it('the exit code is that of the process, unless something else ended it', () => {
+  const end = (reason: string, exitCode: number) => endingOf({ reason, exitCode }).exitCode;
+  expect([end('exited', 3), end('signaled', 130), end('killed', 137)]).toEqual([3, 130, 137]);
+  expect([end('timeout', -1), end('out_of_memory', 137), end('sandbox_stopped', -1)]).toEqual([124, 137, 125]);
+  expect([end('sandbox_lost', -1), end('exited', -1)]).toEqual([125, 125]);
+});
+
+it('commands are shown so that a shell would divide them as they are', () => {
+  expect(commandText({ command: 'a | b', argv: [] })).toBe('a | b');
+  expect(commandText({ command: '', argv: ['sh', '-c', "echo 'a'", ''] })).toBe("sh -c 'echo '\\''a'\\''' ''");
+  expect(stateText({ end: { reason: 'out_of_memory', exitCode: 137, signal: 9, durationMs: 1 } })).toBe(
+    'out of memory (137)',
+  );
+});
