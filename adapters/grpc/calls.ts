@@ -25,6 +25,7 @@ import { CallAbort, errorFor, requestIdFrom } from '../listener.ts';
 import { clientNameOf } from '../tls/client-name.ts';
 import { http2StreamOf, messagesOf } from './client-stream.ts';
 import { sendLarge } from './large-message.ts';
+import { messageWriter, type Sending } from './message-writer.ts';
 import { statusOf } from './status.ts';
 
 type Message = object;
@@ -51,7 +52,7 @@ export function mountCall(
 ): UntypedHandleCall {
   if (rpc.requestStream && rpc.responseStream) {
     return (call: ServerDuplexStream<Message, Message>) =>
-      contain(call, mount, send(operation, mount, call, { stream: messagesOf(call) }));
+      contain(call, mount, send(operation, mount, call, { stream: messagesOf(call) }, rpc.responseSerialize));
   }
   if (rpc.requestStream) {
     return (call: ServerReadableStream<Message, Message>, callback: sendUnaryData<Message>) =>
@@ -59,7 +60,7 @@ export function mountCall(
   }
   if (rpc.responseStream) {
     return (call: ServerWritableStream<Message, Message>) =>
-      contain(call, mount, send(operation, mount, call, { body: call.request }));
+      contain(call, mount, send(operation, mount, call, { body: call.request }, rpc.responseSerialize));
   }
   return (call: ServerUnaryCall<Message, Message>, callback: sendUnaryData<Message>) =>
     contain(call, mount, respond(operation, mount, call, callback, { body: call.request }, rpc.responseSerialize));
@@ -165,20 +166,19 @@ async function respond(
   }
 }
 
-type Sending = ServerWritableStream<Message, Message> | ServerDuplexStream<Message, Message>;
-
 async function send(
   operation: Operation,
   mount: Mount,
   call: Sending,
   input: Pick<HandlerEvent, 'body' | 'stream'>,
+  serialize: (message: object) => Buffer,
 ): Promise<void> {
   const { context, headers, admit, end } = startCall(call, mount);
   try {
     const admitted = admit(operation);
     if (input.body instanceof ServiceError) throw input.body;
     const messages = await operation.handler({ headers, ...input }, admitted);
-    const writing = writer(call, context.signal);
+    const writing = messageWriter(call, context.signal, serialize);
     for await (const message of messages as AsyncIterable<Message>) {
       await writing(message);
       // Leaving the loop closes the iterator, which ends the production of messages.
@@ -192,21 +192,4 @@ async function send(
   } finally {
     end();
   }
-}
-
-/**
- * Returns a function that sends one message and resolves when it has been flushed, or when the call was aborted. Only
- * one message is written at a time: grpc-js would buffer up to sixteen, which then survive into the old generation and
- * make garbage collection expensive.
- */
-function writer(call: Sending, signal: AbortSignal): (message: Message) => Promise<void> {
-  let wake = () => {};
-  // grpc-js does not call the write callbacks of a cancelled call.
-  signal.addEventListener('abort', () => wake(), { once: true });
-  return (message) =>
-    new Promise((resolve) => {
-      wake = resolve;
-      if (signal.aborted) resolve();
-      else call.write(message, () => resolve());
-    });
 }

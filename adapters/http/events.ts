@@ -1,4 +1,5 @@
 import type { Cursor, HandlerEvent } from '../../handlers/index.ts';
+import { giveBack } from '../../lib/recycled-buffers.ts';
 import { errorFor } from '../listener.ts';
 import { errorBody, writable } from './answer.ts';
 import type { Exchange } from './exchange.ts';
@@ -95,14 +96,21 @@ const ASCII = /^[\x20-\x7e]*$/;
  */
 function toJson(message: object): Encoded {
   let encoding: 'latin1' | 'utf8' = 'latin1';
-  const fields = Object.entries(message).flatMap(([name, value]: [string, unknown]) => {
-    if (value instanceof Uint8Array) return [`"${name}":"${base64(value)}"`];
+  // Appended, not joined: the text is copied once, when it is written.
+  let text = '';
+  for (const [name, value] of Object.entries(message) as [string, unknown][]) {
+    const before = `${text === '' ? '{' : ','}"${name}":`;
+    if (value instanceof Uint8Array) {
+      text += `${before}"${base64(value)}"`;
+      giveBack(value);
+      continue;
+    }
     const json = JSON.stringify(value);
-    if (json === undefined) return [];
+    if (json === undefined) continue;
     if (!ASCII.test(json)) encoding = 'utf8';
-    return [`"${name}":${json}`];
-  });
-  return { text: `{${fields.join(',')}}`, encoding };
+    text += `${before}${json}`;
+  }
+  return { text: text === '' ? '{}' : `${text}}`, encoding };
 }
 
 function base64(bytes: Uint8Array): string {

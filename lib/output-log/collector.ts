@@ -1,3 +1,4 @@
+import { giveBack } from '../recycled-buffers.ts';
 import {
   BLOCK,
   BLOCK_HEAD,
@@ -47,6 +48,11 @@ export class Collector {
     return this.#length === this.#buffer.length || this.#pieces.length === MAX_PIECES;
   }
 
+  /** Bytes that it still takes. */
+  get room(): number {
+    return this.#buffer.length - this.#length;
+  }
+
   /** Leaves out the output before `offset`, which is missing. Only before the first piece. */
   skip(offset: number): void {
     this.#gap += offset - this.#next;
@@ -79,6 +85,13 @@ export class Collector {
       }
     }
     return this.#length > before;
+  }
+
+  /** Copies output at `next`, and gives its data back. */
+  add({ stream, data }: Piece): true {
+    this.#copy(stream, data, 0, data.length);
+    giveBack(data);
+    return true;
   }
 
   result(): { gap: number; pieces: Piece[]; next: number } {

@@ -1,28 +1,33 @@
 import * as fs from 'node:fs/promises';
 import { ServiceError } from '../errors.ts';
 import { type Log, silentLog } from '../log.ts';
-import { BATCH, Batch } from './batch.ts';
+import { BATCH } from './batch.ts';
 import type { LogBudget } from './budget.ts';
 import { Collector, type Piece } from './collector.ts';
 import type { LogStream } from './format.ts';
+import { LiveTail } from './live-tail.ts';
 import { RecentReaders } from './recent-readers.ts';
 import { recoverSegments } from './recover.ts';
 import type { LogFileSystem } from './segment.ts';
 import { Segments } from './segments.ts';
 import { StoredOutput } from './stored-output.ts';
-import { Waiters } from './waiters.ts';
+import { Waiters, withResolver } from './waiters.ts';
+import { WaitingOutput } from './waiting-output.ts';
 
 export type { LogStream } from './format.ts';
 
-/** Encoded bytes from which on a writer has to wait for the disk: with one more piece the batch is full. */
+/** Cost of the output from which on a writer has to wait for the disk: with one more piece the batch is full. */
 const FULL = BATCH - 80 * 1024;
-/** Encoded bytes that are written at once; fewer have to wait for more, but not longer than DELAY_MS. */
+/** Cost of output that is written at once; less has to wait for more, but not longer than DELAY_MS. */
 const ENOUGH = BATCH / 2;
 const DELAY_MS = 10;
-/** Bytes in a millisecond: output that recent readers still need is not dropped faster. */
-const PACE = 16 * 1024;
-/** Milliseconds for which output stays in memory for recent readers that need it. */
-const NEAR_MS = 32;
+/**
+ * Bytes in a millisecond: output that recent readers still need does not leave the memory faster, nor the log; both
+ * together hold a process at half of it.
+ */
+const PACE = 32 * 1024;
+/** Milliseconds after a read in which its reader may hold output in memory. */
+const MOVING_MS = 100;
 /** Maximum bytes of output in one answer. */
 const MAX_READ = 1024 * 1024;
 /** Milliseconds without a write after which memory and descriptor are released. */
@@ -52,7 +57,7 @@ interface OutputLogOptions {
 
 /**
  * The output of one process, in files of the host, limited in size. It outlives the server, but not a power failure.
- * What the disk cannot take is missing afterwards: readers get a gap, never wrong bytes. A busy log uses less than 1 MiB
+ * What the disk cannot take is missing afterwards: readers get a gap, never wrong bytes. A busy log uses less than 2 MiB
  * of memory and one descriptor; an idle one a few hundred bytes. The owner calls `close` or `remove`.
  */
 export class OutputLog {
@@ -63,20 +68,19 @@ export class OutputLog {
   readonly #readers = new RecentReaders();
   readonly #delayMs: number;
   #next: number;
-  /** Encoded position of the next byte. */
-  #position = 0;
   #ended = false;
   #removed = false;
-  /** Batches in order: written and kept for readers, being written, being filled. */
-  #written: Batch | undefined;
-  #writing: Batch | undefined;
-  #filling: Batch | undefined;
-  /** A buffer to use again. */
-  #spare: Buffer | undefined;
+  /** What is not on the disk yet, and the newest output that is. */
+  readonly #tail = new LiveTail();
+  readonly #waiting: WaitingOutput;
+  /** Offset from which on output stays in memory after the next write. */
+  #keptFrom = 0;
   #pump: Promise<void> | undefined;
-  /** Resolves when `#filling` has been handed over to the disk. */
+  /** When the last write ended. */
+  #wroteAt = Number.NEGATIVE_INFINITY;
+  /** Resolves when what waits has been handed over to the disk. */
   #handedOver: { promise: Promise<void>; resolve: () => void } | undefined;
-  /** Called when `#filling` is enough for a write. */
+  /** Called when there is enough for a write. */
   #gathered: (() => void) | undefined;
   #idle: NodeJS.Timeout | undefined;
 
@@ -86,6 +90,7 @@ export class OutputLog {
     this.#segments = segments;
     this.#stored = stored;
     this.#next = next;
+    this.#waiting = new WaitingOutput(this.#tail, next);
   }
 
   /** Creates the directory, mode 0700. Rejects with the error of the host, also if it exists. */
@@ -112,7 +117,7 @@ export class OutputLog {
   }
 
   get position(): LogPosition {
-    const inMemory = (this.#written ?? this.#writing ?? this.#filling)?.start ?? this.#next;
+    const inMemory = this.#tail.start ?? this.#next;
     return { first: Math.min(this.#segments.start ?? this.#next, inMemory), next: this.#next };
   }
 
@@ -121,19 +126,18 @@ export class OutputLog {
   }
 
   /**
-   * Appends a copy; nothing after the end. A promise: wait for it before more is appended, as the disk is slower than
-   * the output. It never rejects. Pieces should have at most 64 KiB: a larger one takes as much memory.
+   * Takes `data` over, which must not change afterwards; nothing after the end. A promise: wait for it before more is
+   * appended, as the disk is slower than the output. It never rejects. A piece above 64 KiB takes as much memory.
    */
-  append(stream: LogStream, data: Uint8Array): Promise<void> | undefined {
+  append(stream: LogStream, data: Buffer): Promise<void> | undefined {
     if (this.#ended || data.length === 0) return undefined;
-    this.#filling ??= this.#newBatch();
-    this.#filling.append(stream, data);
+    this.#tail.append(stream, this.#next, data);
     this.#next += data.length;
     this.#pump ??= this.#write();
     this.#waiters.wake();
-    if (this.#filling.length < ENOUGH) return undefined;
+    if (this.#waiting.cost < ENOUGH) return undefined;
     this.#gathered?.();
-    if (this.#filling.length < FULL) return undefined;
+    if (this.#waiting.cost < FULL) return undefined;
     this.#handedOver ??= withResolver();
     return this.#handedOver.promise;
   }
@@ -165,6 +169,17 @@ export class OutputLog {
   }
 
   /**
+   * Output at `offset` of one stream, at most `maxBytes`, if that is still in memory: without a copy, so the caller gives
+   * its data back. undefined: `read` has it, or there is none yet.
+   */
+  near(offset: number, maxBytes: number): Piece | undefined {
+    if (this.#removed) return undefined;
+    const piece = this.#tail.at(offset, maxBytes);
+    if (piece !== undefined) this.#readers.read(offset, offset + piece.data.length, this.#next);
+    return piece;
+  }
+
+  /**
    * Resolves when there is output after `offset`, at the end of the log, when the signal aborts, or after so many
    * milliseconds. Never rejects.
    */
@@ -192,41 +207,31 @@ export class OutputLog {
     this.#waiters.wake();
   }
 
-  #newBatch(): Batch {
-    const batch = new Batch(this.#position, this.#next, this.#spare);
-    this.#spare = undefined;
-    return batch;
-  }
-
   /** Writes what is appended, a batch at a time, until nothing is left. */
   async #write(): Promise<void> {
-    let busy = false;
-    for (let batch = this.#filling; batch !== undefined; batch = this.#filling) {
+    while (this.#waiting.start < this.#next) {
       // The first output after a rest is written at once, so that a killed server loses as little as possible.
-      if (busy) await this.#gather(batch);
-      busy = true;
-      await this.#waitForReaders(batch);
-      this.#writing = batch;
-      this.#filling = undefined;
-      this.#position = batch.position + batch.length;
+      if (performance.now() - this.#wroteAt < this.#delayMs) await this.#gather();
+      await this.#waitForReaders();
+      const batch = this.#waiting.take(this.#next);
       this.#handedOver?.resolve();
       this.#handedOver = undefined;
       await this.#budget.turn(async () => {
         if (!this.#removed) await this.#segments.write(batch);
       });
+      this.#wroteAt = performance.now();
+      this.#waiting.written(batch);
       await this.#waitForNearReaders();
-      const buffer = this.#written?.buffer;
-      if (buffer !== undefined && buffer.length <= BATCH) this.#spare = buffer;
-      this.#written = batch;
-      this.#writing = undefined;
+      this.#tail.drop(this.#keptFrom);
+      this.#keptFrom = batch.end;
     }
     this.#pump = undefined;
     this.#restLater();
   }
 
   /** Waits until a write is worth while. */
-  async #gather(batch: Batch): Promise<void> {
-    if (batch.length >= ENOUGH || this.#ended || this.#delayMs === 0) return;
+  async #gather(): Promise<void> {
+    if (this.#waiting.cost >= ENOUGH || this.#ended) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, this.#delayMs).unref();
       this.#gathered = () => {
@@ -238,26 +243,28 @@ export class OutputLog {
   }
 
   /**
-   * Lets readers take what the batch displaces, so that one that keeps pace gets all output. A reader that is too slow,
+   * Lets readers take what the next batch displaces, so that one that keeps pace gets all output. A reader that is too slow,
    * or has left, hardly slows the process: it is waited for a moment with each of a few parts.
    */
-  #waitForReaders(batch: Batch): Promise<void> | undefined {
-    const { bytes, end } = this.#segments.displacedBy(batch.length);
+  #waitForReaders(): Promise<void> | undefined {
+    const { bytes, end } = this.#segments.displacedBy(this.#waiting.lengthTo(this.#next));
     return bytes === 0 || this.#removed ? undefined : this.#readers.dropped(end, bytes / PACE);
   }
 
-  /** Lets readers take the oldest output in memory, so that those that keep pace are not served from the disk. */
+  /**
+   * Lets readers take the oldest output in memory, so that those that keep pace are not served from the disk. Those that
+   * have lost it for a moment are waited for, too: they would be served from the disk for as long as there is output.
+   */
   async #waitForNearReaders(): Promise<void> {
-    if (this.#written && !this.#removed) await this.#readers.passed(this.#written.end, NEAR_MS, this.#written.start);
+    const milliseconds = (this.#keptFrom - (this.#tail.start ?? this.#keptFrom)) / PACE;
+    if (milliseconds > 0 && !this.#removed) await this.#readers.passed(this.#keptFrom, milliseconds, MOVING_MS);
   }
 
   /** Adds output from memory or from the disk. Returns false at a gap. */
   async #collect(collector: Collector): Promise<boolean> {
     if (this.#removed) return false;
-    for (const batch of [this.#written, this.#writing, this.#filling]) {
-      if (batch !== undefined && batch.start <= collector.next && collector.next < batch.end)
-        return collector.take(batch);
-    }
+    const piece = this.#tail.at(collector.next, collector.room);
+    if (piece !== undefined) return collector.add(piece);
     const segment = this.#segments.find(collector.next);
     if (segment === undefined) return false;
     this.#restLater();
@@ -267,10 +274,7 @@ export class OutputLog {
   /** The offset of the first byte after a gap that is kept. */
   #afterGap(offset: number): number {
     if (this.#removed) return this.#next;
-    const later = [this.#written, this.#writing, this.#filling].filter(
-      (each) => each !== undefined && each.end > offset,
-    );
-    const inMemory = Math.max(offset, later[0]?.start ?? this.#next);
+    const inMemory = Math.max(offset, this.#tail.start ?? this.#next);
     return Math.min(inMemory, this.#segments.startAfter(offset) ?? inMemory);
   }
 
@@ -285,16 +289,8 @@ export class OutputLog {
     this.#stored.rest();
     // A writer that is busy again rests after it.
     if (this.#pump !== undefined) return;
-    this.#written = undefined;
-    this.#spare = undefined;
+    this.#tail.drop(this.#next);
+    this.#waiting.rest();
     await this.#budget.turn(() => this.#segments.rest());
   }
-}
-
-function withResolver(): { promise: Promise<void>; resolve: () => void } {
-  let resolve = () => {};
-  const promise = new Promise<void>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
 }

@@ -41,20 +41,20 @@ export class RecentReaders {
     this.#moved?.();
   }
 
-  /** Whether a reader still needs output before `offset`. Readers before `from` do not count. */
-  before(offset: number, from = 0): boolean {
+  /** Whether a reader still needs output before `offset`, of those that have read within so many milliseconds. */
+  before(offset: number, milliseconds = RECENT_MS): boolean {
     if (this.#readers.length === 0) return false;
-    const since = this.#now() - RECENT_MS;
-    this.#readers = this.#readers.filter(({ at }) => at > since);
-    return this.#readers.some(({ next, late }) => late < TOO_LATE && from <= next && next < offset);
+    const now = this.#now();
+    this.#readers = this.#readers.filter(({ at }) => at > now - RECENT_MS);
+    return this.#readers.some(({ next, at, late }) => at > now - milliseconds && late < TOO_LATE && next < offset);
   }
 
   /**
-   * Resolves when no reader needs output before `offset`, and after so many milliseconds. Readers before `from` do not
-   * count. One call at a time.
+   * Resolves when no reader needs output before `offset`, and after so many milliseconds. `recent`: as for `before`. One
+   * call at a time.
    */
-  async passed(offset: number, milliseconds: number, from = 0): Promise<void> {
-    if (!this.before(offset, from)) return;
+  async passed(offset: number, milliseconds: number, recent = RECENT_MS): Promise<void> {
+    if (!this.before(offset, recent)) return;
     await new Promise<void>((resolve) => {
       const done = () => {
         clearTimeout(timer);
@@ -63,7 +63,7 @@ export class RecentReaders {
       };
       const timer = setTimeout(done, milliseconds);
       this.#moved = () => {
-        if (!this.before(offset, from)) done();
+        if (!this.before(offset, recent)) done();
       };
     });
   }

@@ -23,3 +23,11 @@ export class Waiters {
     for (const done of [...this.#waiting]) done();
   }
 }
+
+export function withResolver(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = () => {};
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}

@@ -1,4 +1,5 @@
 import type { ProcessEvent } from '../../../lib/contract/messages.ts';
+import { giveBack } from '../../../lib/recycled-buffers.ts';
 import { outputFrame, replayFrame } from './frames.ts';
 
 /**
@@ -19,6 +20,8 @@ export class OutputFrames {
     if (end) return JSON.stringify({ type: 'exit', exit_code: end.exit_code, end_reason: end.reason });
     if (gap > 0) return JSON.stringify({ type: 'gap', bytes: gap, next });
     if (data.length === 0) return undefined;
-    return next <= this.#live ? replayFrame(data, next) : outputFrame(data, stream);
+    const frame = next <= this.#live ? replayFrame(data, next) : outputFrame(data, stream);
+    giveBack(data);
+    return frame;
   }
 }

@@ -1,4 +1,5 @@
 import type { OutputStream } from '../../contract/messages.ts';
+import { giveBack, RECYCLED_BYTES, recycledBuffer, sharedView } from '../../recycled-buffers.ts';
 import type { CommandEvent, Execution } from '../runtime.ts';
 
 /** Bytes of output held for a slow consumer; above it reading pauses and the program blocks. */
@@ -6,7 +7,9 @@ const HIGH_WATER = 1_048_576;
 /** Below it reading resumes. By then the pipes are full, and few large reads cost less than many small ones. */
 const LOW_WATER = 262_144;
 /** Output that arrives while the consumer is busy is merged into pieces of up to a full pipe. */
-const PIECE_BYTES = 65_536;
+const PIECE_BYTES = RECYCLED_BYTES;
+/** Pieces of more bytes are in buffers that are used again. */
+const SMALL = 4096;
 /**
  * Fixed cost per event in bytes, so that a program that writes single bytes to both streams cannot queue a million
  * objects.
@@ -85,7 +88,7 @@ export class EventQueue implements Execution, AsyncIterator<CommandEvent> {
   return(): Promise<IteratorResult<CommandEvent>> {
     const left = !this.#ended;
     this.#ended = true;
-    this.#events = [];
+    for (const { piece } of this.#events.splice(0)) giveBack(piece);
     this.#bytes = 0;
     this.#error = undefined;
     if (left) this.#onLeave();
@@ -112,7 +115,8 @@ export class EventQueue implements Execution, AsyncIterator<CommandEvent> {
     const last = this.#events.at(-1);
     const follows = last?.event.kind === 'output' && last.event.stream === stream;
     const room = follows ? Math.min(PIECE_BYTES, 2 * last.piece.length) : 0;
-    const piece = Buffer.allocUnsafe(Math.max(data.length, room));
+    const needed = Math.max(data.length, room);
+    const piece = needed > SMALL && needed <= PIECE_BYTES ? recycledBuffer() : Buffer.allocUnsafe(needed);
     piece.set(data);
     const cost = piece.length + EVENT_COST;
     this.#bytes += cost;
@@ -130,7 +134,7 @@ export class EventQueue implements Execution, AsyncIterator<CommandEvent> {
         this.#full = false;
         this.#onDrain();
       }
-      waiting.resolve({ done: false, value: first.event });
+      waiting.resolve({ done: false, value: handedOver(first) });
     } else if (this.#ended) {
       this.#waiting = undefined;
       const error = this.#error;
@@ -139,4 +143,12 @@ export class EventQueue implements Execution, AsyncIterator<CommandEvent> {
       else waiting.reject(error);
     }
   }
+}
+
+/** The consumer may give back the data of an event, which nothing changes any more. */
+function handedOver({ event, piece }: Queued): CommandEvent {
+  if (event.kind !== 'output') return event;
+  const data = sharedView(piece, 0, event.data.length);
+  giveBack(piece);
+  return { ...event, data };
 }

@@ -49,6 +49,12 @@ export async function* eventsOf(
   keepaliveMs: number = KEEPALIVE_MS,
 ): AsyncGenerator<ProcessEvent, void, void> {
   for (let at = offset; !signal.aborted; ) {
+    const near = process.log.near(at, WATCH_BYTES);
+    if (near !== undefined) {
+      at += near.data.length;
+      yield event({ next: at, stream: near.stream, data: near.data });
+      continue;
+    }
     const { gap, pieces, next } = await process.log.read(at, WATCH_BYTES);
     if (gap > 0) yield event({ next: at + gap, gap });
     for (const { stream, offset: from, data } of pieces) yield event({ next: from + data.length, stream, data });

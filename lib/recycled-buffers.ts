@@ -1,0 +1,46 @@
+/**
+ * Buffers for output on its way, which are used again. The reason: V8 counts the memory of buffers, but not that they are
+ * short-lived, and collects the whole heap after every 20 MB of new ones, which costs more than all copies.
+ */
+export const RECYCLED_BYTES = 65_536;
+
+/** Buffers that are kept for later: 2 MiB. */
+const MAX_SPARE = 32;
+
+interface Lease {
+  readonly buffer: Buffer;
+  /** Views that are in use. */
+  users: number;
+}
+
+const spare: Buffer[] = [];
+const leases = new WeakMap<Uint8Array, Lease>();
+
+/** A buffer of RECYCLED_BYTES with any content. One that is never given back is left to the garbage collector. */
+export function recycledBuffer(): Buffer {
+  const buffer = spare.pop() ?? Buffer.allocUnsafeSlow(RECYCLED_BYTES);
+  leases.set(buffer, { buffer, users: 1 });
+  return buffer;
+}
+
+/** A part of `data` that is given back by itself: the buffer is not used again before. `data` may be any buffer. */
+export function sharedView(data: Buffer, from: number, to: number): Buffer {
+  const view = data.subarray(from, to);
+  const lease = leases.get(data);
+  if (lease !== undefined) {
+    lease.users++;
+    leases.set(view, lease);
+  }
+  return view;
+}
+
+/**
+ * The caller does not read `data` any more, nor does anybody to whom it gave this object. Nothing happens for other
+ * buffers, and at a second call.
+ */
+export function giveBack(data: Uint8Array): void {
+  const lease = leases.get(data);
+  if (lease === undefined) return;
+  leases.delete(data);
+  if (--lease.users === 0 && spare.length < MAX_SPARE) spare.push(lease.buffer);
+}

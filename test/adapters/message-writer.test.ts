@@ -1,0 +1,49 @@
+import { EventEmitter } from 'node:events';
+import { PassThrough } from 'node:stream';
+import type { ServiceDefinition } from '@grpc/grpc-js';
+import { expect, it } from 'vitest';
+import { messageWriter, type Sending } from '../../adapters/grpc/message-writer.ts';
+import { protos } from '../../adapters/grpc/protos.ts';
+import { giveBack, RECYCLED_BYTES, recycledBuffer, sharedView } from '../../lib/recycled-buffers.ts';
+
+const { responseSerialize } = (protos['service.v1.SandboxService'] as ServiceDefinition).ExecStream!;
+
+function fakeCall() {
+  const stream = new PassThrough({ highWaterMark: 2 * RECYCLED_BYTES });
+  const call = Object.assign(new EventEmitter(), { call: { stream }, sendMetadata: () => {} });
+  return { call: call as unknown as Sending, stream };
+}
+
+const leased = () => {
+  const buffer = recycledBuffer().fill(7);
+  const data = sharedView(buffer, 0, buffer.length);
+  giveBack(buffer);
+  return { buffer, data };
+};
+
+it('a message with much data is written as grpc-js frames it, and its buffer is used again', async () => {
+  const { call, stream } = fakeCall();
+  const { buffer, data } = leased();
+  const message = { data, stream: 'STDERR', duration_ms: 0 };
+  const encoded = responseSerialize(message);
+  const head = Buffer.alloc(5);
+  head.writeUInt32BE(encoded.length, 1);
+  await messageWriter(call, new AbortController().signal, responseSerialize)(message);
+  expect(Buffer.concat([head, encoded]).equals(stream.read())).toBe(true);
+  expect(recycledBuffer()).toBe(buffer);
+});
+
+it.each(['before', 'during'])('of a call that is aborted %s the write, the data is not used again', async (when) => {
+  const { call, stream } = fakeCall();
+  const { buffer, data } = leased();
+  const abort = new AbortController();
+  if (when === 'before') abort.abort();
+  // The client does not read.
+  stream.write(Buffer.alloc(3 * RECYCLED_BYTES));
+  const written = messageWriter(call, abort.signal, responseSerialize)({ data, stream: 'STDOUT', duration_ms: 0 });
+  abort.abort();
+  await written;
+  stream.destroy();
+  await new Promise(setImmediate);
+  expect(recycledBuffer()).not.toBe(buffer);
+});
