@@ -27,6 +27,8 @@ export async function bundle({ entry = 'adapters/main.ts', outfile = 'dist/serve
     logLevel: 'warning',
     define: { PADDOCK_VERSION: JSON.stringify(version), PADDOCK_DOCUMENTS: JSON.stringify(packDocuments()) },
     plugins: [protoPlugin, dockerClientPlugin],
+    // The validator of answers to questions, which the server's tools never ask: 265 kB.
+    alias: { '@modelcontextprotocol/server/_shims': './adapters/mcp/no-questions.ts' },
     // Bundled CommonJS packages call require() for Node's own modules; an ES module has no require().
     banner: {
       js: "#!/usr/bin/env node\nimport { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);",

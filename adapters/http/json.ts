@@ -29,7 +29,8 @@ export async function withJsonBody({ req, event, turns, context }: Exchange): Pr
   return { ...event, headers: { ...event.headers, 'content-type': 'application/json' }, body };
 }
 
-function readBody(req: IncomingMessage, signal: AbortSignal): Promise<Buffer> {
+/** The bytes of a JSON body, which is not too large and not too expensive to parse. */
+export function readBody(req: IncomingMessage, signal: AbortSignal): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     const bounds = new JsonBounds();
@@ -63,7 +64,7 @@ function readBody(req: IncomingMessage, signal: AbortSignal): Promise<Buffer> {
   });
 }
 
-function textOf(bytes: Buffer): string {
+export function textOf(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw new ServiceError('INVALID_ARGUMENT', 'the request body must be UTF-8');
   return bytes.toString('utf8');
 }

@@ -25,6 +25,7 @@ import type { Exchange } from './exchange.ts';
 import { respondUnary } from './json.ts';
 import { setRateHeaders, setRefusalHeaders } from './limit-headers.ts';
 import { answerAndLinger, hasMuchToCome } from './lingering-close.ts';
+import { type Face, MCP_METHODS, McpEndpoint, mcpFace } from './mcp.ts';
 import { respondMultipart } from './multipart.ts';
 import { readQuery } from './query.ts';
 import { parseTarget, type Router } from './router.ts';
@@ -67,6 +68,7 @@ const ESSENTIAL: ReadonlySet<string> = new Set(['Health', 'StopSandbox', 'Destro
 export class Requests {
   readonly #shared: Shared;
   readonly #held = new HeldRefusals();
+  readonly #mcp = new McpEndpoint();
   readonly #discards = new DiscardPace(() => performance.now());
 
   constructor(shared: Shared) {
@@ -82,6 +84,11 @@ export class Requests {
       const { path, query } = parseTarget(req.url ?? '/');
       if (isDocument(path)) {
         await this.#document(req, res, path);
+        return;
+      }
+      const face = mcpFace(path);
+      if (face) {
+        await this.#message(incoming, path, face);
         return;
       }
       const route = this.#shared.router.find(req.method ?? '', path, query);
@@ -115,6 +122,36 @@ export class Requests {
     if (!DOCUMENT_METHODS.includes(req.method ?? '')) answerNoRoute(res, `${req.method} ${path}`, DOCUMENT_METHODS);
     else if (this.#shared.isFull()) answerFull(res);
     else await respondDocument(req, res, path);
+  }
+
+  /** A message of MCP. */
+  async #message({ req, res, call, requestId }: Incoming, path: string, face: Face): Promise<void> {
+    if (!MCP_METHODS.includes(req.method ?? '')) {
+      answerNoRoute(res, `${req.method} ${path}`, MCP_METHODS);
+      return;
+    }
+    if (this.#shared.isFull()) {
+      answerFull(res);
+      return;
+    }
+    refuseCrossOrigin(req, false);
+    const { services, turns, log } = this.#shared;
+    const end = (reason: ServiceError) => call.refuse(reason, () => res.destroy());
+    const credentials = () => credentialsOf(req);
+    const { signal } = call;
+    await this.#mcp.respond({
+      req,
+      res,
+      face,
+      services,
+      credentials,
+      signal,
+      requestId,
+      held: this.#held,
+      turns,
+      log,
+      end,
+    });
   }
 
   /** The caller is authenticated before the body is read. */

@@ -14,6 +14,7 @@ const DESCRIPTION = `Sandboxes for AI agents: codebases, isolated commands and p
 - With \`auth.mode: keys\` a call needs a key (docs/access.md); otherwise none. A ticket in the URL stands for the key where a client cannot send headers.
 - Two operations with one path differ by the query parameter \`format\`. The path of the one that needs it ends with \`#format\` here, because a document has one operation for each path and method; a URL's fragment is not sent.
 - Besides the statuses of its operations, the server answers 405 for another method, 408 for a request whose headers do not arrive, 417 for an \`Expect\` other than 100-continue, and 431 for headers that are too large.
+- Two further paths speak the Model Context Protocol (docs/mcp.md): \`POST /v1/sandboxes/{sandbox_id}/mcp\`, the tools of an agent in one sandbox, and \`POST /mcp\`, the tools of an owner. Each tool is an operation below, with its access and its errors.
 - \`x-rpc\` is the method of gRPC. \`x-retry\`: a repeated call changes nothing (\`read\`), has no further effect (\`same\`), takes effect again (\`again\`), or does so unless it has the same \`Idempotency-Key\` (\`key\`). \`x-access\`: the least powerful role that may call it, and the scope that a key with scopes must have.`;
 
 const SECURITY_SCHEMES = {

@@ -1,0 +1,148 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Need } from '../../lib/access/need.ts';
+import type { ServiceError } from '../../lib/errors.ts';
+import { idempotencyKeyOf } from '../../lib/retries/idempotency-key.ts';
+import type { Turns } from '../../lib/turns.ts';
+import { Caller, type CallerParts } from '../mcp/caller.ts';
+import { Cancellations } from '../mcp/cancellations.ts';
+import { answer, writable } from './answer.ts';
+import { readBody, textOf } from './json.ts';
+import { setRateHeaders } from './limit-headers.ts';
+
+/** Characters of a JSON-RPC id, which is repeated in the answer. */
+const MAX_ID = 256;
+const LARGE = 65_536;
+const AGENTS = /^\/v1\/sandboxes\/([^/]+)\/mcp$/;
+
+/** The tools that a path serves: those of an agent in one sandbox, or those of an owner. */
+export type Face = { kind: 'agent'; sandboxId: string } | { kind: 'orchestrator' };
+
+/** undefined: the path is not one of MCP. */
+export function mcpFace(path: string): Face | undefined {
+  if (path === '/mcp') return { kind: 'orchestrator' };
+  const sandboxId = AGENTS.exec(path)?.[1];
+  return sandboxId === undefined ? undefined : { kind: 'agent', sandboxId };
+}
+
+const NEEDS: Readonly<Record<Face['kind'], Need>> = {
+  agent: { role: 'agent', on: 'sandbox' },
+  orchestrator: { role: 'owner', on: 'nothing' },
+};
+
+interface McpExchange extends Omit<CallerParts, 'idempotencyKey'> {
+  req: IncomingMessage;
+  res: ServerResponse;
+  face: Face;
+  turns: Turns;
+  /** Ends the call, whose key is no longer valid. */
+  end: (reason: ServiceError) => void;
+}
+
+/**
+ * Serves MCP's Streamable HTTP: each POST is one JSON-RPC message. The caller is authenticated before the body is read, and
+ * must be allowed to know of the sandbox; each operation of a tool is then decided by itself. A request that ends early ends
+ * its command.
+ */
+export class McpEndpoint {
+  readonly #cancellations = new Cancellations();
+
+  async respond({ req, res, face, turns, end, ...parts }: McpExchange): Promise<void> {
+    const { services, credentials, log } = parts;
+    const guard = services.access.admit(credentials, NEEDS[face.kind], end, []);
+    try {
+      setRateHeaders(res, guard.rate);
+      const sandboxId = face.kind === 'agent' ? face.sandboxId : undefined;
+      guard.narrow({ sandbox_id: sandboxId ?? '' });
+      const message = await readMessage(req, parts.signal, turns);
+      if ('refused' in message) return answer(res, 400, message.refused);
+      const { method, id, params } = message;
+      const session = req.headersDistinct['mcp-session-id']?.[0];
+      const { key_id } = guard.principal;
+      if (method === 'notifications/cancelled') this.#cancellations.cancel(key_id, session, params?.requestId);
+      const running = this.#cancellations.begin(key_id, session, id);
+      try {
+        const signal = AbortSignal.any([parts.signal, running.signal]);
+        const idempotencyKey = idempotencyKeyOf(req.headersDistinct['idempotency-key'] ?? []);
+        const caller = new Caller({ ...parts, signal, idempotencyKey });
+        // Loaded at the first request: the library takes as long to load as the rest of the server.
+        const { serveMessage } = await import('../mcp/serve.ts');
+        const headers = headersOf(req);
+        const response = await serveMessage({ sandboxId, caller, headers, message, signal: parts.signal, log });
+        const isLegacyStart = method === 'initialize' && response.ok;
+        await send(res, response, isLegacyStart ? this.#cancellations.newSession() : undefined, parts.signal);
+      } finally {
+        running.end();
+      }
+    } finally {
+      guard.release();
+    }
+  }
+}
+
+interface Message {
+  method?: unknown;
+  id?: unknown;
+  params?: { requestId?: unknown };
+}
+
+async function readMessage(
+  req: IncomingMessage,
+  signal: AbortSignal,
+  turns: Turns,
+): Promise<Message | { refused: object }> {
+  const bytes = await readBody(req, signal);
+  if (bytes.length > LARGE) await turns.next();
+  const text = textOf(bytes);
+  let message: unknown;
+  try {
+    message = JSON.parse(text);
+  } catch {
+    return refusal(-32700, 'the request body is not valid JSON');
+  }
+  if (typeof message !== 'object' || message === null) return refusal(-32600, 'the request body must be a JSON object');
+  if (Array.isArray(message)) return refusal(-32600, 'batches are not accepted: send each message by itself');
+  const { id } = message as Message;
+  if (typeof id === 'string' && id.length > MAX_ID) return refusal(-32600, `id must have at most ${MAX_ID} characters`);
+  return message;
+}
+
+const refusal = (code: number, message: string) => ({
+  refused: { jsonrpc: '2.0', id: null, error: { code, message } },
+});
+
+/** Those that the protocol reads. */
+const READ = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id'];
+
+function headersOf({ headers }: IncomingMessage): Headers {
+  const read = new Headers();
+  for (const name of READ) {
+    const value = headers[name];
+    if (typeof value === 'string') read.set(name, value);
+  }
+  return read;
+}
+
+/** Sends a response, whose body may be a stream that lasts as long as a command. */
+async function send(res: ServerResponse, response: Response, session: string | undefined, signal: AbortSignal) {
+  if (session !== undefined) res.setHeader('mcp-session-id', session);
+  for (const [name, value] of response.headers) res.setHeader(name, value);
+  res.setHeader('cache-control', 'no-store');
+  res.setHeader('x-accel-buffering', 'no');
+  res.writeHead(response.status);
+  const reader = response.body?.getReader();
+  if (reader === undefined) return void res.end();
+  res.flushHeaders();
+  const cancel = () => void reader.cancel().catch(() => undefined);
+  signal.addEventListener('abort', cancel, { once: true });
+  if (signal.aborted) cancel();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done || res.destroyed) break;
+    if (!res.write(value)) await writable(res);
+  }
+  signal.removeEventListener('abort', cancel);
+  res.end();
+}
+
+/** Methods of the paths of MCP. */
+export const MCP_METHODS = ['POST'];

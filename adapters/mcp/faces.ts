@@ -1,0 +1,34 @@
+import type { Caller } from './caller.ts';
+import { type Place, type Tool, withSandboxId } from './tool.ts';
+import { changes } from './tools/changes.ts';
+import { directories } from './tools/directories.ts';
+import { editFile } from './tools/edit-file.ts';
+import { exec } from './tools/exec.ts';
+import { processTool } from './tools/process.ts';
+import { readFiles } from './tools/read-files.ts';
+import { sandboxes } from './tools/sandboxes.ts';
+import { explainAccess, showChanges } from './tools/view.ts';
+import { writeFiles } from './tools/write-files.ts';
+
+const common: readonly Tool<Place>[] = [
+  exec,
+  processTool,
+  ...readFiles,
+  ...writeFiles,
+  editFile,
+  ...directories,
+  explainAccess,
+];
+
+/** The tools of one sandbox, which the URL names. In the order in which clients list them. */
+const AGENT: readonly Tool<Place>[] = [...common, showChanges];
+
+/** The tools of an owner: sandboxes, their changes, and the tools of an agent, with the sandbox as an argument. */
+const ORCHESTRATOR: readonly Tool[] = [...sandboxes, ...changes, ...common.map(withSandboxId)];
+
+/** Which tools a client gets: those of an agent in one sandbox, or (undefined) those of an owner. */
+export function toolsOf(sandbox_id: string | undefined, caller: Caller) {
+  const bind = <Where>(tools: readonly Tool<Where>[], where: Where) =>
+    tools.map(({ run, ...listed }) => ({ ...listed, run: (args: Record<string, unknown>) => run(args, where) }));
+  return sandbox_id === undefined ? bind(ORCHESTRATOR, { caller }) : bind(AGENT, { caller, sandbox_id });
+}

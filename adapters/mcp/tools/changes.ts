@@ -1,0 +1,50 @@
+import * as z from 'zod';
+import { answerOf, CHANGES, READS, tool } from '../tool.ts';
+import { changesAs, changesShape } from './view.ts';
+
+const choice = {
+  sandbox_id: z.string(),
+  paths: z.array(z.string()).optional().describe('Only these; by default all'),
+  exclude: z.array(z.string()).optional().describe('Globs'),
+};
+
+export const changes = [
+  tool({
+    name: 'changes_show',
+    description: 'What a sandbox has changed, hidden files too.',
+    input: { sandbox_id: z.string(), ...changesShape.input },
+    output: changesShape.output,
+    hints: READS,
+    run: ({ sandbox_id, paths, diff }, { caller }) =>
+      changesAs('owner', { caller, sandbox_id }, paths ?? [], diff ?? false),
+  }),
+  tool({
+    name: 'changes_commit',
+    description: 'Apply changes of a sandbox to its codebase, all or nothing.',
+    input: {
+      ...choice,
+      on_conflict: z.enum(['ours', 'theirs']).optional().describe('By default a conflict fails'),
+      dry_run: z.boolean().optional(),
+    },
+    output: { committed: z.boolean(), count: z.int(), conflicts: z.array(z.string()) },
+    hints: CHANGES,
+    async run({ sandbox_id, paths = [], exclude = [], on_conflict = '', dry_run = false }, { caller }) {
+      const request = { sandbox_id, paths, exclude, on_conflict, dry_run };
+      const { committed, count, conflicts } = await caller.request('Commit', request);
+      const conflicting = conflicts.length > 0 ? `; conflicts: ${conflicts.join(', ')}` : '';
+      const text = `${committed ? 'committed' : 'would commit'} ${count} changes${conflicting}`;
+      return answerOf(text, { committed, count, conflicts });
+    },
+  }),
+  tool({
+    name: 'changes_discard',
+    description: 'Drop changes of a sandbox: the files become those of its codebase.',
+    input: choice,
+    output: { discarded: z.int() },
+    hints: CHANGES,
+    async run({ sandbox_id, paths = [], exclude = [] }, { caller }) {
+      const { discarded } = await caller.request('Discard', { sandbox_id, paths, exclude });
+      return answerOf(`discarded ${discarded} changes`, { discarded });
+    },
+  }),
+];

@@ -1,0 +1,126 @@
+import { posix } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import * as z from 'zod';
+import type { Download } from '../../../handlers/define.ts';
+import { ServiceError } from '../../../lib/errors.ts';
+import { shownPath, workspacePath } from '../paths.ts';
+import { answerOf, type Place, READS, textAnswer, tool } from '../tool.ts';
+
+/** Bytes of a text in one answer. Models read far less. */
+export const MAX_TEXT_BYTES = 1024 * 1024;
+const MAX_MEDIA_BYTES = 4 * 1024 * 1024;
+const MAX_FILES = 100;
+
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.jpeg': 'image/jpeg',
+  '.gif': 'image/gif',
+  '.webp': 'image/webp',
+  '.bmp': 'image/bmp',
+  '.svg': 'image/svg+xml',
+  '.mp3': 'audio/mpeg',
+  '.wav': 'audio/wav',
+  '.ogg': 'audio/ogg',
+  '.flac': 'audio/flac',
+};
+
+/** Reads a part of a file as the agent. `part` gets its size, and returns the range to read. */
+export function readBytes(
+  { caller, sandbox_id }: Place,
+  path: string,
+  part: (size: number) => { start: number; end: number },
+): Promise<Buffer> {
+  const request = { sandbox_id, as: 'agent', path: workspacePath(path) };
+  return caller.use('ReadFile', request, async ({ file, close }: Download) => {
+    try {
+      const { start, end } = part(file.size);
+      const chunks: Buffer[] = [];
+      if (start < end) for await (const chunk of file.read({ start, end })) chunks.push(chunk as Buffer);
+      return Buffer.concat(chunks);
+    } finally {
+      await close();
+    }
+  });
+}
+
+/** The range of a whole file of at most `limit` bytes. */
+export const whole = (limit: number, instead: string) => (size: number) => {
+  if (size > limit) {
+    throw new ServiceError('OUT_OF_RANGE', `the file has ${size} bytes, and an answer at most ${limit}: ${instead}`);
+  }
+  return { start: 0, end: size };
+};
+
+const readText = async (place: Place, path: string): Promise<string> =>
+  (await readBytes(place, path, whole(MAX_TEXT_BYTES, 'use head or tail, or exec'))).toString();
+
+/** The first lines, as far as they are in the first MAX_TEXT_BYTES. */
+async function readHead(place: Place, path: string, lines: number): Promise<string> {
+  const bytes = await readBytes(place, path, (size) => ({ start: 0, end: Math.min(size, MAX_TEXT_BYTES) }));
+  const text = bytes.toString().replace(/\n$/, '');
+  return text.split('\n').slice(0, lines).join('\n');
+}
+
+/** The last lines, as far as they are in the last MAX_TEXT_BYTES. */
+async function readTail(place: Place, path: string, lines: number): Promise<string> {
+  const bytes = await readBytes(place, path, (size) => ({ start: Math.max(0, size - MAX_TEXT_BYTES), end: size }));
+  return bytes.toString().replaceAll('\r\n', '\n').split('\n').slice(-lines).join('\n');
+}
+
+const lines = (which: string) => z.int().min(0).optional().describe(`Only the ${which} N lines`);
+
+export const readFiles = [
+  tool({
+    name: 'read_text_file',
+    description: `Read a file as text, up to ${MAX_TEXT_BYTES / 1024 / 1024} MiB.`,
+    input: { path: z.string(), head: lines('first'), tail: lines('last') },
+    hints: READS,
+    async run({ path, head, tail }, place: Place) {
+      if (head && tail) throw new ServiceError('INVALID_ARGUMENT', 'head and tail cannot both be given');
+      if (tail) return textAnswer(await readTail(place, path, tail));
+      return textAnswer(head ? await readHead(place, path, head) : await readText(place, path));
+    },
+  }),
+  tool({
+    name: 'read_media_file',
+    description: 'Read an image or sound; other files as an embedded resource. Base64, up to 4 MiB.',
+    input: { path: z.string() },
+    output: { content: z.array(z.looseObject({ type: z.string() })) },
+    hints: READS,
+    async run({ path }, place: Place) {
+      const data = (await readBytes(place, path, whole(MAX_MEDIA_BYTES, 'use exec'))).toString('base64');
+      const shown = shownPath(workspacePath(path));
+      const mimeType = MEDIA_TYPES[posix.extname(shown).toLowerCase()] ?? 'application/octet-stream';
+      const kind = mimeType.slice(0, 5);
+      const block =
+        kind === 'image' || kind === 'audio'
+          ? { type: kind as 'image' | 'audio', data, mimeType }
+          : { type: 'resource' as const, resource: { uri: pathToFileURL(shown).href, mimeType, blob: data } };
+      return { content: [block], structuredContent: { content: [block] } };
+    },
+  }),
+  tool({
+    name: 'read_multiple_files',
+    description: `Read up to ${MAX_FILES} files as text. One that cannot be read does not fail the others.`,
+    input: { paths: z.array(z.string()).min(1).max(MAX_FILES) },
+    hints: READS,
+    async run({ paths }, place: Place) {
+      const texts: string[] = [];
+      let room = MAX_TEXT_BYTES;
+      // One after the other: each is a stream of the caller's limits.
+      for (const path of paths) {
+        try {
+          const bytes = await readBytes(place, path, whole(room, 'read it by itself'));
+          room -= bytes.length;
+          texts.push(`${path}:\n${bytes}\n`);
+        } catch (error) {
+          if (!(error instanceof ServiceError)) throw error;
+          texts.push(`${path}: Error - ${error.message}`);
+        }
+      }
+      const content = texts.join('\n---\n');
+      return answerOf(content, { content });
+    },
+  }),
+];

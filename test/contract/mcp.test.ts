@@ -1,0 +1,382 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CreatedKey, Sandbox } from '../../lib/contract/messages.ts';
+import { type Answer, connect, ERAS, type Era, type McpClient } from './mcp-clients.ts';
+import { RestClient } from './rest-client.ts';
+import { eventually } from './scene.ts';
+import { Server, State } from './server.ts';
+
+const ADMIN = `pdk_operator_${'m'.repeat(43)}`;
+
+let state: State;
+let server: Server;
+let owner: RestClient;
+const keys = { owner: '', agent: '', other: '' };
+let sandbox: string;
+let other: string;
+let codebase: string;
+const clients: McpClient[] = [];
+
+const base = () => `http://${server.httpAddress}`;
+const agentUrl = (id = sandbox) => `${base()}/v1/sandboxes/${id}/mcp`;
+
+async function open(era: Era, url: string, key: string): Promise<McpClient> {
+  const client = await connect(era, url, key);
+  clients.push(client);
+  return client;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: what a tool answers is checked by what is expected of it
+type Values = Record<string, any>;
+
+const textOf = ({ content }: Answer): string => content.map(({ text }) => text).join('');
+
+beforeAll(async () => {
+  state = await State.create();
+  server = await Server.start(state, { config: { auth: { mode: 'keys' } }, env: { PADDOCK_ADMIN_KEY: ADMIN } });
+  const admin = new RestClient(server.httpAddress, ADMIN);
+  const keyOf = async (rights: object): Promise<string> =>
+    ((await admin.call('CreateKey', { name: 'k', ...rights })) as CreatedKey).secret;
+  keys.owner = await keyOf({ role: 'owner', owner_id: 'ann' });
+  keys.other = await keyOf({ role: 'owner', owner_id: 'bob' });
+  owner = new RestClient(server.httpAddress, keys.owner);
+  codebase = (await owner.call('CreateCodebase', { name: 'c' })).id;
+  await owner.upload(codebase, 'src/a.ts', 'const a = 1;\n');
+  await owner.upload(codebase, '.env', 'SECRET=1\n');
+  const create = () =>
+    owner.call('CreateSandbox', {
+      codebase_id: codebase,
+      rules: { write: ['**'], none: ['.env'] },
+    }) as Promise<Sandbox>;
+  [sandbox, other] = (await Promise.all([create(), create()])).map(({ id }) => id) as [string, string];
+  keys.agent = await keyOf({ role: 'agent', owner_id: 'ann', sandbox_id: sandbox });
+  admin.close();
+});
+
+afterAll(async () => {
+  for (const client of clients) await client.close().catch(() => undefined);
+  owner?.close();
+  await server?.stop();
+  await state?.remove();
+});
+
+const processes = async () => (await owner.call('ListProcesses', { sandbox_id: sandbox, running: true })).processes;
+
+describe.each(ERAS)('a client of %s with an agent token', (era) => {
+  let client: McpClient;
+  beforeAll(async () => {
+    client = await open(era, agentUrl(), keys.agent);
+  });
+
+  it('gets the same short list in the same order, without ids in the arguments', async () => {
+    const tools = await client.tools();
+    expect(tools.map(({ name }) => name)).toEqual([
+      ...['exec', 'process', 'read_text_file', 'read_media_file', 'read_multiple_files', 'write_file'],
+      ...['create_directory', 'move_file', 'edit_file', 'list_directory', 'list_directory_with_sizes'],
+      ...['directory_tree', 'search_files', 'get_file_info', 'list_allowed_directories', 'explain_access'],
+      'show_changes',
+    ]);
+    expect(JSON.stringify(tools)).not.toMatch(/sandbox_id/);
+    expect(JSON.stringify(tools).length).toBeLessThan(10_000);
+  });
+
+  it('has a non-zero exit, an order of streams and an end as results', async () => {
+    const answer = await client.call('exec', { command: 'echo a; echo b >&2; echo c; exit 3' });
+    expect(answer).toMatchObject({ structuredContent: { output: 'a\nb\nc\n', exit_code: 3, running: false } });
+    expect([answer.isError ?? false, textOf(answer)]).toEqual([false, 'a\nb\nc\n[exit code 3]']);
+  });
+
+  it('ends the command of a cancelled call', async () => {
+    const abort = new AbortController();
+    const marker = `sleep 3${ERAS.indexOf(era)}1`;
+    const call = client.call('exec', { command: marker, yield_after: 60 }, { signal: abort.signal });
+    call.catch(() => undefined);
+    const running = async () => ((await processes()).some(({ command }) => command === marker) ? true : undefined);
+    await eventually('the command', running);
+    abort.abort();
+    await expect(call).rejects.toThrow();
+    await eventually('its end', async () => ((await running()) ? undefined : true));
+  });
+});
+
+describe('the tools of an agent', () => {
+  let client: McpClient;
+  beforeAll(async () => {
+    client = await open('2026-07-28', agentUrl(), keys.agent);
+  });
+  const text = async (name: string, args: object) => textOf(await client.call(name, args));
+
+  it('cut long output in the middle, say so, and read the rest by its offset', async () => {
+    const { structuredContent } = await client.call('exec', { command: 'seq 1 20000' });
+    const { output, process_id, omitted_bytes, omitted_offset } = structuredContent as Values;
+    expect(String(output)).toMatch(
+      new RegExp(`^1\\n2\\n[\\s\\S]*\\n.*\\[${omitted_bytes} bytes left out: [\\s\\S]*\\n20000\\n$`),
+    );
+    expect(Buffer.byteLength(output)).toBeLessThan(20_200);
+    let rest = '';
+    let offset = Number(omitted_offset);
+    while (rest.length < Number(omitted_bytes)) {
+      const part = (await client.call('process', { id: process_id, offset })).structuredContent!;
+      rest += part.output;
+      offset = Number(part.next_offset);
+    }
+    const all = Array.from({ length: 20_000 }, (_, at) => `${at + 1}\n`).join('');
+    expect(all.slice(Number(omitted_offset))).toBe(rest);
+  });
+
+  it('leave a command running after yield_after, and write to it, signal it and wait for it', async () => {
+    const command = 'read x; echo got $x; sleep 100';
+    const started = await client.call('exec', { command, yield_after: 0.2, stdin: true });
+    expect(textOf(started)).toMatch(/still running as process "pr_/);
+    const id = started.structuredContent!.process_id;
+    expect(await client.call('process', { id, input: 'hello\n' })).toMatchObject({
+      structuredContent: { output: 'got hello\n', running: true },
+    });
+    expect(await client.call('process', { id, signal: 'SIGKILL', wait: 20 })).toMatchObject({
+      structuredContent: { running: false, exit_code: 137 },
+    });
+    expect(await text('process', { id: 'nope' })).toBe('NOT_FOUND: process "nope" does not exist');
+  });
+
+  it('keep what a command left in the background', async () => {
+    await client.call('exec', { command: 'sleep 77 >/dev/null 2>&1 & echo $! > pid' });
+    expect(await text('exec', { command: 'kill -0 $(cat pid) && kill $(cat pid) && echo alive' })).toBe('alive\n');
+  });
+
+  it('read, write, edit, move and find files by the names of the filesystem server', async () => {
+    expect(await text('write_file', { path: 'b/x.txt', content: '1\n2\n3\n' })).toBe('Successfully wrote to b/x.txt');
+    expect(await text('read_text_file', { path: '/workspace/b/x.txt' })).toBe('1\n2\n3\n');
+    expect(await text('read_text_file', { path: 'b/x.txt', head: 2 })).toBe('1\n2');
+    expect(await text('read_text_file', { path: 'b/x.txt', tail: 2 })).toBe('3\n');
+    const edits = [{ oldText: '2', newText: 'two' }];
+    const diff = await text('edit_file', { path: 'b/x.txt', edits, dryRun: true });
+    expect(diff).toContain('@@ -1,3 +1,3 @@\n 1\n-2\n+two\n 3\n');
+    expect(await text('read_text_file', { path: 'b/x.txt' })).toBe('1\n2\n3\n');
+    expect(await text('edit_file', { path: 'b/x.txt', edits })).toBe(diff);
+    expect(await text('read_text_file', { path: 'b/x.txt' })).toBe('1\ntwo\n3\n');
+    await client.call('create_directory', { path: 'b/c/d' });
+    expect(await text('move_file', { source: 'b/x.txt', destination: 'b/c/y.txt' })).toMatch(/^Successfully moved/);
+    expect(await text('move_file', { source: 'src/a.ts', destination: 'b/c/y.txt' })).toMatch(/^ALREADY_EXISTS: /);
+    expect(await text('list_directory', { path: 'b/c' })).toBe('[DIR] d\n[FILE] y.txt');
+    expect(await text('search_files', { path: '.', pattern: '**/*.t{s,xt}', excludePatterns: ['b/c/d'] })).toBe(
+      '/workspace/b/c/y.txt\n/workspace/src/a.ts',
+    );
+    expect(JSON.parse(await text('directory_tree', { path: 'b' }))).toEqual([
+      {
+        name: 'c',
+        type: 'directory',
+        children: [
+          { name: 'd', type: 'directory', children: [] },
+          { name: 'y.txt', type: 'file' },
+        ],
+      },
+    ]);
+    expect(await text('get_file_info', { path: 'b/c/y.txt' })).toMatch(
+      /^size: 8\n[\s\S]*permissions: 644\naccess: write$/,
+    );
+    expect(await text('list_directory_with_sizes', { path: 'b/c' })).toMatch(
+      /y\.txt +8 B\n\nTotal: 1 files, 1 directories/,
+    );
+    const media = await client.call('read_media_file', { path: 'b/c/y.txt' });
+    expect(media.content[0]).toMatchObject({ type: 'resource', resource: { blob: 'MQp0d28KMwo=' } });
+    expect(await text('show_changes', { paths: ['b/c/y.txt'], diff: true })).toMatch(/^A b\/c\/y\.txt\n\n[\s\S]*\+two/);
+  });
+
+  it('show nothing that a rule hides, and reach nothing outside of the workspace', async () => {
+    const hidden = await text('read_text_file', { path: '.env' });
+    expect(hidden).toBe((await text('read_text_file', { path: '.nop' })).replace('.nop', '.env'));
+    expect(await text('list_directory', { path: '/workspace' })).not.toContain('.env');
+    expect(await text('search_files', { path: '.', pattern: '**' })).not.toContain('.env');
+    expect(await text('explain_access', { path: '.env' })).toMatch(/^NOT_FOUND: /);
+    await client.call('exec', { command: 'ln -s / out; ln -s .env env; mkdir -p z' });
+    const outside = [
+      '/etc/passwd',
+      '../etc/passwd',
+      '/workspace/../etc/passwd',
+      '/workspace2/x',
+      'out/etc/passwd',
+      'env',
+      'a\0b',
+    ];
+    for (const path of outside) {
+      for (const name of ['read_text_file', 'read_media_file', 'get_file_info']) {
+        if (name === 'get_file_info' && path === 'env') continue;
+        const answer = await client.call(name, { path });
+        expect([name, path, answer.isError, /root:|SECRET/.test(textOf(answer))]).toEqual([name, path, true, false]);
+      }
+    }
+    const dots = await client.call('write_file', { path: 'z/../../../tmp/x', content: '' });
+    expect(textOf(dots)).toMatch(/^INVALID_ARGUMENT: path must be within \/workspace/);
+  });
+
+  it('refuse wrong arguments as results', async () => {
+    for (const [name, args] of [
+      ['read_text_file', {}],
+      ['read_text_file', { path: 1 }],
+      ['read_text_file', { path: 'src/a.ts', head: 1, tail: 1 }],
+      ['search_files', { path: '.', pattern: 'x'.repeat(2000) }],
+      ['search_files', { path: '.', pattern: '{a,b}'.repeat(100) }],
+      ['edit_file', { path: 'src/a.ts', edits: [{ oldText: '', newText: 'x' }] }],
+      ['exec', { command: 'true', yield_after: 1e9 }],
+      ['exec', { command: '' }],
+      ['process', { id: 'x'.repeat(100_000) }],
+    ] as const) {
+      expect([name, (await client.call(name, args)).isError]).toEqual([name, true]);
+    }
+    await expect(client.call('no_such_tool')).rejects.toThrow(/no_such_tool/);
+  });
+});
+
+describe('50j, 50k, 50l: hostile requests', () => {
+  const post = async (path: string, body: unknown, headers: Record<string, string> = {}) => {
+    const answer = await fetch(`${base()}${path}`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        authorization: `Bearer ${keys.agent}`,
+        ...headers,
+      },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+    return { status: answer.status, text: await answer.text() };
+  };
+  const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+  const call = (name: string, args: object) => ({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: { name, arguments: args },
+  });
+  const mine = () => `/v1/sandboxes/${sandbox}/mcp`;
+
+  it('an agent token reaches its sandbox only: no other one, and not the face of its owner', async () => {
+    expect(await post(mine(), list)).toMatchObject({ status: 200 });
+    const absent = await post('/v1/sandboxes/sb_none/mcp', list);
+    const foreign = await post(`/v1/sandboxes/${other}/mcp`, list);
+    expect([foreign.status, foreign.text]).toEqual([404, absent.text.replaceAll('sb_none', other)]);
+    expect(await post('/mcp', list)).toMatchObject({ status: 403 });
+    for (const args of [
+      { sandbox_id: other, command: 'id' },
+      { command: 'id', sandbox_id: other },
+    ]) {
+      const { text } = await post(mine(), call('exec', args));
+      expect(text).not.toContain(other);
+    }
+    for (const name of ['sandbox_list', 'changes_commit', 'sandbox_destroy']) {
+      expect((await post(mine(), call(name, { sandbox_id: sandbox }))).text).toContain('not found');
+    }
+    const theirs = await post(mine(), list, { authorization: `Bearer ${keys.other}` });
+    expect(theirs.status).toBe(404);
+    expect(await post(mine(), list, { authorization: '' })).toMatchObject({ status: 401 });
+  });
+
+  it('scopes and limits are those of the operations', async () => {
+    const made = await owner.call('CreateKey', {
+      name: 'r',
+      role: 'agent',
+      sandbox_id: sandbox,
+      scopes: ['files:read'],
+    });
+    const reader = { authorization: `Bearer ${made.secret}` };
+    expect((await post(mine(), call('read_text_file', { path: 'src/a.ts' }), reader)).text).toContain('const a');
+    const refused = await post(mine(), call('exec', { command: 'id' }), reader);
+    expect(refused).toMatchObject({ status: 200 });
+    expect(refused.text).toContain('PERMISSION_DENIED');
+    await owner.call('RevokeKey', { key_id: made.key!.id });
+    expect(await post(mine(), list, reader)).toMatchObject({ status: 401 });
+  });
+
+  it('refuses other origins, hosts and methods, and messages that are not one JSON-RPC message', async () => {
+    expect(await post(mine(), list, { origin: 'http://evil.example' })).toMatchObject({ status: 403 });
+    expect(await post(mine(), list, { 'sec-fetch-site': 'cross-site' })).toMatchObject({ status: 403 });
+    expect(await post(mine(), list, { 'content-type': 'text/plain' })).toMatchObject({ status: 415 });
+    expect((await fetch(`${base()}${mine()}`)).status).toBe(405);
+    expect((await fetch(`${base()}${mine()}`, { method: 'DELETE' })).status).toBe(405);
+    for (const [body, code] of [
+      ['{', -32700],
+      ['[]', -32600],
+      [JSON.stringify([list, list]), -32600],
+      ['1', -32600],
+      [JSON.stringify({ ...list, id: 'x'.repeat(10_000) }), -32600],
+    ] as const) {
+      const { status, text } = await post(mine(), body);
+      expect([body.slice(0, 20), status, JSON.parse(text).error?.code]).toEqual([body.slice(0, 20), 400, code]);
+    }
+    for (const body of ['['.repeat(100_000), `{"a":${'['.repeat(5000)}`, `{"a":[${'1,'.repeat(100_000)}1]}`]) {
+      expect(await post(mine(), body)).toMatchObject({ status: 400 });
+    }
+    for (const message of [
+      { ...list, method: 'no/such' },
+      { ...list, id: {} },
+      { jsonrpc: '1.0' },
+      { ...list, params: 'x' },
+    ]) {
+      expect((await post(mine(), message)).text).toMatch(/"code":-32/);
+    }
+    expect((await post(mine(), { ...list, id: 2 ** 53 })).status).toBeLessThan(500);
+  });
+
+  it('ends the command of a client that vanishes, and of one whose key is revoked', async () => {
+    const made = await owner.call('CreateKey', { name: 'v', role: 'agent', sandbox_id: sandbox });
+    const abort = new AbortController();
+    const command = (seconds: number) => call('exec', { command: `sleep ${seconds}`, yield_after: 60 });
+    const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+    const request = (key: string, seconds: number) =>
+      fetch(`${base()}${mine()}`, {
+        method: 'POST',
+        headers: { ...headers, authorization: `Bearer ${key}` },
+        body: JSON.stringify(command(seconds)),
+        signal: abort.signal,
+      })
+        .then((answer) => answer.text())
+        .catch(() => undefined);
+    const calls = [request(keys.agent, 501), request(made.secret, 502)];
+    const count = async () => (await processes()).filter((each) => /^sleep 50[12]$/.test(each.command)).length;
+    await eventually('both', async () => ((await count()) === 2 ? true : undefined));
+    await owner.call('RevokeKey', { key_id: made.key!.id });
+    abort.abort();
+    await Promise.all(calls);
+    await eventually('no command', async () => ((await count()) === 0 ? true : undefined));
+  });
+});
+
+describe('the tools of an orchestrator', () => {
+  it('create, work in, fork, roll back, commit and destroy sandboxes', async () => {
+    const client = await open('2026-07-28', `${base()}/mcp`, keys.owner);
+    const of = async (name: string, args: object) => {
+      const answer = await client.call(name, args);
+      if (answer.isError) throw new Error(textOf(answer));
+      return answer.structuredContent as Values;
+    };
+    const tools = await client.tools();
+    expect(tools.length).toBe(26);
+    expect(JSON.stringify(tools).length).toBeLessThan(16_000);
+    expect(await of('codebases_list', {})).toMatchObject({ codebases: [{ codebase_id: codebase, name: 'c' }] });
+    const { sandbox_id } = await of('sandbox_create', { codebase_id: codebase, rules: { write: ['src/**'] } });
+    await of('write_file', { sandbox_id, path: 'src/b.ts', content: 'b\n' });
+    await of('checkpoint', { sandbox_id, name: 'one' });
+    await of('exec', { sandbox_id, command: 'rm src/a.ts' });
+    expect(await of('changes_show', { sandbox_id })).toMatchObject({
+      changes: [
+        { path: 'src/a.ts', change: 'deleted' },
+        { path: 'src/b.ts', change: 'added' },
+      ],
+    });
+    const { forks } = await of('sandbox_fork', { sandbox_id, checkpoint: 'one' });
+    const [fork] = forks as { sandbox_id: string }[];
+    expect(await of('read_text_file', { sandbox_id: fork!.sandbox_id, path: 'src/a.ts' })).toEqual({
+      content: 'const a = 1;\n',
+    });
+    await of('rollback', { sandbox_id, checkpoint: 'one' });
+    expect(await of('changes_commit', { sandbox_id, dry_run: true })).toMatchObject({ committed: false, count: 1 });
+    expect(await of('changes_commit', { sandbox_id })).toMatchObject({ committed: true, count: 1 });
+    expect(await of('changes_discard', { sandbox_id })).toEqual({ discarded: 0 });
+    for (const id of [sandbox_id, fork!.sandbox_id])
+      expect(await of('sandbox_destroy', { sandbox_id: id })).toEqual({ destroyed: true });
+    await expect(of('exec', { sandbox_id, command: 'id' })).rejects.toThrow(/^NOT_FOUND: /);
+    const { sandboxes } = await of('sandbox_list', { codebase_id: codebase });
+    expect((sandboxes as { sandbox_id: string }[]).map((each) => each.sandbox_id).sort()).toEqual(
+      [other, sandbox].sort(),
+    );
+  });
+});
