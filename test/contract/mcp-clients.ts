@@ -1,5 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport as Stdio1 } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as Transport1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 
 export interface Answer {
@@ -25,15 +27,36 @@ export const ERAS: readonly Era[] = ['2026-07-28', '2025-11-25, new client', '20
 const INFO = { name: 'test', version: '1' };
 
 /** Connects a client of the era to an address of Streamable HTTP. */
-export async function connect(era: Era, url: string, key?: string): Promise<McpClient> {
+export function connect(era: Era, url: string, key?: string): Promise<McpClient> {
   const options = { requestInit: { headers: key === undefined ? {} : { authorization: `Bearer ${key}` } } };
+  const isOld = era === '2025-11-25, old client';
+  return connected(
+    era,
+    isOld ? new Transport1(new URL(url), options) : new StreamableHTTPClientTransport(new URL(url), options),
+  );
+}
+
+/** Starts a program that speaks MCP at its standard input and output. `said` gets what it writes to standard error. */
+export function connectStdio(
+  era: Era,
+  args: readonly string[],
+  env: Record<string, string>,
+  said: (text: string) => void = () => undefined,
+): Promise<McpClient> {
+  const options = { command: process.execPath, args: [...args], env, stderr: 'pipe' as const };
+  const transport = era === '2025-11-25, old client' ? new Stdio1(options) : new StdioClientTransport(options);
+  transport.stderr?.on('data', (data: Buffer) => said(data.toString()));
+  return connected(era, transport);
+}
+
+async function connected(era: Era, transport: object): Promise<McpClient> {
   if (era === '2025-11-25, old client') {
     const client = new Client1(INFO);
-    await client.connect(new Transport1(new URL(url), options) as never);
+    await client.connect(transport as never);
     return wrapped(client as never);
   }
   const client = new Client(INFO, era === '2026-07-28' ? { versionNegotiation: { mode: { pin: era } } } : {});
-  await client.connect(new StreamableHTTPClientTransport(new URL(url), options));
+  await client.connect(transport as never);
   return wrapped(client as never);
 }
 

@@ -1,6 +1,10 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CreatedKey, Sandbox } from '../../lib/contract/messages.ts';
-import { type Answer, connect, ERAS, type Era, type McpClient } from './mcp-clients.ts';
+import { type Answer, connect, connectStdio, ERAS, type Era, type McpClient } from './mcp-clients.ts';
 import { RestClient } from './rest-client.ts';
 import { eventually } from './scene.ts';
 import { Server, State } from './server.ts';
@@ -378,5 +382,96 @@ describe('the tools of an orchestrator', () => {
     expect((sandboxes as { sandbox_id: string }[]).map((each) => each.sandbox_id).sort()).toEqual(
       [other, sandbox].sort(),
     );
+  });
+});
+
+describe('paddock mcp', () => {
+  const CLI = resolve(import.meta.dirname, '../../dist/paddock.mjs');
+  const env = () => ({ PATH: process.env.PATH!, PADDOCK_URL: base(), PADDOCK_KEY: keys.owner, HOME: state.directory });
+  const commands = async () => (await processes()).map(({ command }) => command);
+
+  it.each(ERAS)('forwards requests of %s side by side, cancels, and ends what it runs with its client', async (era) => {
+    const client = await connectStdio(era, [CLI, 'mcp', '--sandbox', sandbox], env());
+    const mark = `6${ERAS.indexOf(era)}`;
+    const abort = new AbortController();
+    const slow = client.call('exec', { command: `sleep ${mark}1`, yield_after: 50 }, { signal: abort.signal });
+    slow.catch(() => undefined);
+    const left = client.call('exec', { command: `sleep ${mark}2`, yield_after: 50 });
+    left.catch(() => undefined);
+    const names = (await client.tools()).map(({ name }) => name);
+    expect(names).toContain('exec');
+    expect(textOf(await client.call('exec', { command: 'echo ä; exit 2' }))).toBe('ä\n[exit code 2]');
+    expect(await client.call('exec', { command: `sleep ${mark}3`, yield_after: 0 })).toMatchObject({
+      structuredContent: { running: true },
+    });
+    const mine = async () => (await commands()).filter((each) => each.startsWith(`sleep ${mark}`)).sort();
+    await eventually('three', async () => ((await mine()).length === 3 ? true : undefined));
+    abort.abort();
+    await expect(slow).rejects.toThrow();
+    await eventually('two', async () => ((await mine()).length === 2 ? true : undefined));
+    expect(await mine()).toEqual([`sleep ${mark}2`, `sleep ${mark}3`]);
+    await client.close();
+    await eventually('none', async () => ((await mine()).length === 0 ? true : undefined));
+  });
+
+  it('uploads a directory, and says where its changes are', async () => {
+    const directory = join(state.directory, 'project');
+    await mkdir(directory);
+    await writeFile(join(directory, 'a.txt'), 'a\n');
+    let said = '';
+    const args = [CLI, 'mcp', '--from', directory, '--rule', 'write:*.txt'];
+    const client = await connectStdio('2026-07-28', args, env(), (text) => {
+      said += text;
+    });
+    expect(textOf(await client.call('read_text_file', { path: 'a.txt' }))).toBe('a\n');
+    expect(textOf(await client.call('write_file', { path: 'b.txt', content: 'b' }))).toMatch(/^Success/);
+    expect((await client.call('write_file', { path: 'b.md', content: 'b' })).isError).toBe(true);
+    await client.close();
+    const id = await eventually('the end', async () => /paddock commit (sb_\w+)/.exec(said)?.[1]);
+    expect(said).toMatch(/1 changes are in the sandbox/);
+    expect(await owner.call('GetSandbox', { sandbox_id: id })).toMatchObject({ status: 'SANDBOX_STOPPED' });
+    await owner.call('DestroySandbox', { sandbox_id: id, discard: true });
+  });
+
+  it('answers lines that are no message, writes nothing but messages, and removes a sandbox without changes', async () => {
+    const directory = join(state.directory, 'empty');
+    await mkdir(directory);
+    const child = spawn(process.execPath, [CLI, 'mcp', '--from', directory], { env: env(), stdio: 'pipe' });
+    let out = '';
+    child.stdout.on('data', (data: Buffer) => {
+      out += data;
+    });
+    const answers = () =>
+      out
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => JSON.parse(line));
+    child.stdin.write(
+      '{\n[]\n\n"x"\n{"jsonrpc":"2.0","id":7,"result":{}}\n{"jsonrpc":"2.0","id":"b","method":"no/such"}\n',
+    );
+    await eventually('answers', async () => (answers().length === 4 ? true : undefined));
+    expect(answers().map(({ id, error }) => [id, typeof error.code])).toEqual([
+      ...[1, 2, 3].map(() => [null, 'number']),
+      ['b', 'number'],
+    ]);
+    child.kill('SIGTERM');
+    expect((await once(child, 'exit'))[0]).toBe(143);
+    const { sandboxes } = await owner.call('ListSandboxes', {});
+    expect(sandboxes.map(({ id }) => id).sort()).toEqual([other, sandbox].sort());
+  });
+
+  it('tells a client that the server is not there, and what is wrong with its arguments', async () => {
+    const run = async (args: string[], url = base()) => {
+      const child = spawn(process.execPath, [CLI, 'mcp', ...args], {
+        env: { ...env(), PADDOCK_URL: url },
+        stdio: 'pipe',
+      });
+      child.stdin.end();
+      const [out, error] = await Promise.all([child.stdout.toArray(), child.stderr.toArray()]);
+      return [Buffer.concat(out).toString(), Buffer.concat(error).toString()];
+    };
+    expect(await run([])).toEqual(['', expect.stringMatching(/needs --sandbox or --from/)]);
+    expect(await run(['--sandbox', 'sb_none'])).toEqual(['', expect.stringMatching(/sb_none/)]);
+    expect(await run(['--sandbox', sandbox], 'http://127.0.0.1:1')).toEqual(['', expect.stringMatching(/^paddock: /)]);
   });
 });

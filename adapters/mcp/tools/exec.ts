@@ -7,7 +7,8 @@ import { OutputWindow } from './output-window.ts';
 
 /** Clients give up after 60 s by default. */
 const YIELD_SECONDS = 20;
-const MAX_YIELD_SECONDS = 600;
+/** Clients of HTTP give up after 300 s without an answer. */
+const MAX_YIELD_SECONDS = 240;
 
 /** Output above this is discarded; it is read no faster, so that a command with endless output does not keep the server busy. */
 const DISCARDED_PER_PAUSE = 1024 * 1024;

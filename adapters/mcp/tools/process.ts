@@ -7,7 +7,7 @@ import { endOfCharacters, SHOWN_BYTES } from './output-window.ts';
 import { bytesOf } from './write-files.ts';
 
 const WAIT_SECONDS = 5;
-const MAX_WAIT_SECONDS = 600;
+const MAX_WAIT_SECONDS = 240;
 const MAX_READ_WAIT_MS = 60_000;
 /** After input or a signal, the answer waits for further output no longer than this. */
 const QUIET_MS = 500;

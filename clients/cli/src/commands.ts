@@ -26,6 +26,7 @@ const COMMANDS: ReadonlyMap<string, Load> = new Map<string, Load>([
   ['attach', () => import('./commands/attach.ts')],
   ['kill', () => import('./commands/kill.ts')],
   ['wait-port', () => import('./commands/wait-port.ts')],
+  ['mcp', () => import('./commands/mcp.ts')],
   ['key create', () => import('./commands/key-create.ts')],
   ['key ls', () => import('./commands/key-ls.ts')],
   ['key revoke', () => import('./commands/key-revoke.ts')],

@@ -1,0 +1,101 @@
+import { createInterface } from 'node:readline';
+import type { Sandbox } from '../../../typescript/src/sandbox.ts';
+import { type Context, command } from '../command.ts';
+import { sentenceOf, UsageError } from '../errors.ts';
+import { findSandbox } from '../find-sandbox.ts';
+import { Bridge } from '../mcp/bridge.ts';
+import { packOptionsOf, SANDBOX_OPTIONS, sandboxOptionsOf, UPLOAD_OPTIONS } from '../sandbox-options.ts';
+import { createFrom, destroyOwned } from '../upload.ts';
+
+/** For the end of a session, also after a signal. */
+const CLEAN_UP_MS = 20_000;
+
+export default command({
+  name: 'mcp',
+  summary: 'serve the tools of a sandbox to an MCP client at standard input and output',
+  usage: '',
+  details: `
+With --from the files of the directory are copied into a new sandbox. When the client leaves, the sandbox is
+stopped if it has changes, and the command says how to see and take them; otherwise it is removed.`,
+  options: {
+    sandbox: { type: 'string', value: 'SANDBOX', help: 'a sandbox that exists' },
+    from: { type: 'string', value: 'DIR', help: 'instead: a new sandbox with the files of a local directory' },
+    ...SANDBOX_OPTIONS,
+    ...UPLOAD_OPTIONS,
+  },
+  examples: ['claude mcp add paddock -- paddock mcp --from .', 'paddock mcp --sandbox sb_1'],
+  operands: [0, 0],
+  async run(context, { values }) {
+    const { sandbox: given, from } = values;
+    if ((given === undefined) === (from === undefined))
+      throw new UsageError('mcp needs --sandbox or --from, and not both');
+    const { out, env, signal } = context;
+    // Read from the beginning: the client may not wait for the sandbox.
+    const lines = linesOf(signal);
+    const sandbox =
+      from === undefined
+        ? await findSandbox(context, given!)
+        : await createFrom(
+            { paddock: await context.paddock(), out, signal },
+            { directory: from, pack: packOptionsOf(values), options: sandboxOptionsOf(values, env) },
+          );
+    const { url, key } = context.connection();
+    const bridge = new Bridge({ url: `${url}/v1/sandboxes/${encodeURIComponent(sandbox.id)}/mcp`, key }, (message) =>
+      out.bytes(`${JSON.stringify(message)}\n`),
+    );
+    try {
+      for await (const line of lines) bridge.take(line);
+      signal.throwIfAborted();
+    } finally {
+      await end(context, { bridge, sandbox, isNew: from !== undefined });
+    }
+    return 0;
+  },
+});
+
+/** The lines of standard input until its end or a signal. */
+function linesOf(signal: AbortSignal): AsyncIterable<string> {
+  const lines = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY });
+  signal.addEventListener('abort', () => lines.close(), { once: true });
+  // Keeps the lines that arrive before they are asked for.
+  return {
+    [Symbol.asyncIterator]: (
+      (iterator) => () =>
+        iterator
+    )(lines[Symbol.asyncIterator]()),
+  };
+}
+
+interface Session {
+  bridge: Bridge;
+  sandbox: Sandbox;
+  isNew: boolean;
+}
+
+/** Ends what runs. A failure is told, and does not hide the reason of the end. */
+async function end({ out }: Context, { bridge, sandbox, isNew }: Session): Promise<void> {
+  const limit = { signal: AbortSignal.timeout(CLEAN_UP_MS) };
+  try {
+    await bridge.close();
+    if (!isNew) {
+      const ends = [...bridge.processes].map((processId) =>
+        sandbox.api.deleteProcess({ sandboxId: sandbox.id, processId }, limit).catch(() => undefined),
+      );
+      await Promise.all(ends);
+      return;
+    }
+    await sandbox.stop(limit);
+    const { changes, nextPageToken } = await sandbox.api.listChanges({ sandboxId: sandbox.id, pageSize: 1000 }, limit);
+    if (changes.length === 0) {
+      await destroyOwned(sandbox, limit);
+      return;
+    }
+    const count = `${changes.length}${nextPageToken === '' ? '' : ' or more'}`;
+    out.note(`${count} changes are in the sandbox ${sandbox.id}, which is stopped:`);
+    out.note(`  paddock diff ${sandbox.id}      shows them`);
+    out.note(`  paddock commit ${sandbox.id}    puts them into its codebase`);
+    out.note(`  paddock rm ${sandbox.id}        drops them`);
+  } catch (error) {
+    out.note(`paddock: the sandbox ${sandbox.id} could not be ended: ${sentenceOf(error)}`);
+  }
+}
