@@ -9,6 +9,9 @@ const EXAMPLES = resolve(import.meta.dirname, '../examples');
 
 /** What each example prints. */
 const PRINTED: Record<string, RegExp> = {
+  'ai-sdk.ts': /stdout: '2\\n',.*No such file.*There are two tasks left/s,
+  'computesdk.ts': /stdout: 'hello, paddock\\n',.*Permission denied.*name: 'hello.sh'/s,
+  'deepagents.ts': /What is six times seven.*42\n.*No such file.*ai: The answer is in answer\.txt\.\n42/s,
   'openai-agents.ts': /The answer is in answer\.txt\.\n.*What is six.*No such file.*\n(.*\n)*\+42\n/,
 };
 

@@ -25,7 +25,7 @@ import {
   truncateOutput,
 } from '@openai/agents-core/sandbox/internal';
 import { NotFoundError, type Sandbox } from 'paddock-sandbox';
-import { RunningCommand } from './command.ts';
+import { RunningCommand } from '../shared/command.ts';
 import { assertNoUser, assertSupported, failing, granted, unsupported } from './support.ts';
 
 const ROOT = '/workspace';
@@ -104,12 +104,15 @@ export class PaddockSession implements SandboxSession<PaddockState> {
     maxOutputTokens: number | undefined,
     sessionId = ++this.#lastId,
   ): Promise<SandboxExecResult> {
-    const { seconds, exitCode, ...outputs } = await failing(running.read(Math.max(yieldTimeMs, YIELD_MS.poll)));
-    const { text, originalTokenCount } = truncateOutput(outputs.output, maxOutputTokens);
+    const answer = await failing(running.read({ ms: Math.max(yieldTimeMs, YIELD_MS.poll) }));
+    const { stdout, stderr, seconds, end } = answer;
+    const exitCode = end?.exitCode;
+    const { text, originalTokenCount } = truncateOutput(answer.output, maxOutputTokens);
     if (exitCode === undefined) this.#commands.set(sessionId, running);
     else this.#commands.delete(sessionId);
     return {
-      ...outputs,
+      stdout,
+      stderr,
       output: text,
       wallTimeSeconds: seconds,
       ...(exitCode === undefined ? { sessionId } : { exitCode }),

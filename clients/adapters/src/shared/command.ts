@@ -1,12 +1,39 @@
-import type { Process } from 'paddock-sandbox';
+import type { Command, messages, Process, Sandbox, StartOptions } from 'paddock-sandbox';
 
 /** Characters of output that one answer has at most: the beginning and the end. */
 const LIMIT = 1_000_000;
 
 interface Outputs {
+  /** Both streams, in the order in which they were written. */
   output: string;
   stdout: string;
   stderr: string;
+}
+
+interface CommandOutput extends Outputs {
+  /** Whether output was left out, which the texts say, too. */
+  truncated: boolean;
+  seconds: number;
+  /** Absent if the command goes on. */
+  end?: messages.ProcessEnd;
+}
+
+/** Runs a command to its end, without a limit of time unless one is given. The signal kills it. */
+export async function runToEnd(
+  sandbox: Sandbox,
+  command: Command,
+  { signal, ...options }: StartOptions,
+): Promise<CommandOutput & { end: messages.ProcessEnd }> {
+  // Not cut off by the signal: a process that was started must be known, to be killed.
+  signal?.throwIfAborted();
+  const process = await sandbox.start(command, options);
+  try {
+    const { end, ...output } = await new RunningCommand(process, false).read({ signal });
+    return { ...output, end: end! };
+  } catch (error) {
+    await process.delete().catch(() => undefined);
+    throw error;
+  }
 }
 
 /** A command whose output is read piece by piece. */
@@ -23,28 +50,32 @@ export class RunningCommand {
   }
 
   /** The output since the last call, until the command ends, which is then forgotten, or for `ms`. */
-  async read(ms: number): Promise<Outputs & { seconds: number; exitCode?: number }> {
+  async read({ ms, signal }: { ms?: number; signal?: AbortSignal | undefined }): Promise<CommandOutput> {
     const kept = { output: new Kept(), stdout: new Kept(), stderr: new Kept() };
-    const patience = AbortSignal.timeout(ms);
+    const patience = ms === undefined ? undefined : AbortSignal.timeout(ms);
     let ended = true;
+    let truncated = false;
     try {
-      for await (const part of this.process.output({ offset: this.#next, signal: patience })) {
+      const either = AbortSignal.any([patience, signal].filter((each) => each !== undefined));
+      for await (const part of this.process.output({ offset: this.#next, signal: either })) {
         this.#next = part.next;
-        if (part.type === 'gap') kept.output.append(`\n[${part.bytes} bytes of output are no longer kept]\n`);
-        else this.#append(kept, part.type, part.data);
+        if (part.type !== 'gap') this.#append(kept, part.type, part.data);
+        else kept.output.append(`\n[${part.bytes} bytes of output are no longer kept]\n`);
+        truncated ||= part.type === 'gap';
       }
     } catch (error) {
-      if (!patience.aborted) throw error;
+      if (signal?.aborted || !patience?.aborted) throw error;
       ended = false;
     }
-    const exitCode = ended ? (await this.process.wait()).exitCode : undefined;
+    const end = ended ? await this.process.wait({ signal }) : undefined;
     if (ended) await this.process.delete();
     return {
       output: kept.output.text(),
       stdout: kept.stdout.text(),
       stderr: kept.stderr.text(),
+      truncated: truncated || kept.output.cut,
       seconds: (Date.now() - this.#started) / 1000,
-      ...(exitCode !== undefined && { exitCode }),
+      ...(end !== undefined && { end }),
     };
   }
 
@@ -77,6 +108,10 @@ class Kept {
     if (excess <= 0) return;
     this.#dropped += excess;
     this.#tail = this.#tail.slice(excess);
+  }
+
+  get cut(): boolean {
+    return this.#dropped > 0;
   }
 
   text(): string {

@@ -1,0 +1,137 @@
+/**
+ * A provider for ComputeSDK (computesdk 4): `compute.setConfig({ provider: paddock({ url, key }) })`. Without `preset`, `rules` and
+ * `permissions` in the settings its sandboxes have the preset "development".
+ */
+import { type CommandResult, defineProvider, type RunCommandOptions } from '@computesdk/provider';
+import { type CreateOptions, NotFoundError, Paddock, type Sandbox, type Settings } from 'paddock-sandbox';
+import { runToEnd } from './shared/command.ts';
+import { isInWorkspace, list, readBytes, removeFile, stat, writeBytes } from './shared/files.ts';
+
+export interface PaddockConfig extends Settings {
+  /** Of every new sandbox: rules, image, limits. */
+  sandbox?: Omit<CreateOptions, 'signal'>;
+}
+
+const LABEL = 'computesdk';
+
+async function create(config: PaddockConfig, options: Record<string, unknown> = {}) {
+  const { envs, metadata, name, image, snapshotId, templateId, timeout, signal, directory } = options;
+  const refused = Object.entries({ snapshotId, templateId, directory }).filter(([, value]) => value !== undefined);
+  if (refused.length > 0) throw new Error(`paddock does not support ${refused.map(([key]) => key).join(', ')}`);
+  const given = config.sandbox ?? {};
+  const ruled = given.preset ?? given.rules ?? given.permissions;
+  const labels = Object.entries((metadata ?? {}) as Record<string, unknown>).map(([key, value]) => [
+    key,
+    String(value),
+  ]);
+  const sandbox = await new Paddock(config).sandboxes.create({
+    ...(ruled === undefined && { preset: 'development' }),
+    ...given,
+    ...(name !== undefined && { name: String(name) }),
+    ...(image !== undefined && { image: String(image) }),
+    ...(timeout !== undefined && { expiresIn: Math.ceil(Number(timeout) / 1000) }),
+    env: { ...given.env, ...(envs as Record<string, string> | undefined) },
+    labels: { ...given.labels, ...Object.fromEntries(labels), [LABEL]: 'true' },
+    signal: signal as AbortSignal | undefined,
+  });
+  return { sandbox, sandboxId: sandbox.id };
+}
+
+async function orNull<T>(found: Promise<T>): Promise<T | null> {
+  try {
+    return await found;
+  } catch (error) {
+    if (error instanceof NotFoundError) return null;
+    throw error;
+  }
+}
+
+async function runCommand(sandbox: Sandbox, command: string, options: RunCommandOptions = {}): Promise<CommandResult> {
+  const { cwd: workdir, env, timeout: ms, background } = options;
+  const timeout = ms === undefined ? undefined : Math.ceil(ms / 1000);
+  if (background) {
+    await sandbox.start(command, { workdir, env, timeout });
+    return { stdout: '', stderr: '', exitCode: 0, durationMs: 0 };
+  }
+  const { stdout, stderr, end } = await runToEnd(sandbox, command, { workdir, env, timeout });
+  if (end.reason === 'timeout') throw new Error(`the command was killed after ${ms} ms: ${command}`);
+  return { stdout, stderr, exitCode: end.exitCode, durationMs: end.durationMs };
+}
+
+async function streamCommand(sandbox: Sandbox, command: string, options: RunCommandOptions): Promise<CommandResult> {
+  const { cwd: workdir, env, timeout: ms, onStdout, onStderr } = options;
+  const timeout = ms === undefined ? undefined : Math.ceil(ms / 1000);
+  const result = await sandbox.run(command, { workdir, env, timeout, onStdout: onStdout ?? ignored, onStderr });
+  return result;
+}
+
+const ignored = (): void => undefined;
+const STATES: Record<string, 'running' | 'stopped'> = { SANDBOX_RUNNING: 'running', SANDBOX_STOPPED: 'stopped' };
+
+export const paddock = defineProvider<Sandbox, PaddockConfig>({
+  name: 'paddock',
+  methods: {
+    sandbox: {
+      create,
+      getById: async (config, sandboxId) => {
+        const sandbox = await orNull(new Paddock(config).sandboxes.get(sandboxId));
+        return sandbox && { sandbox, sandboxId };
+      },
+      list: async (config) => {
+        const server = new Paddock(config);
+        const found = [];
+        for await (const { id } of server.sandboxes.list({ labels: { [LABEL]: 'true' } })) {
+          const sandbox = await orNull(server.sandboxes.get(id));
+          if (sandbox) found.push({ sandbox, sandboxId: id });
+        }
+        return found;
+      },
+      destroy: async (config, sandboxId) => {
+        const server = new Paddock(config);
+        const sandbox = await orNull(server.sandboxes.get(sandboxId));
+        if (!sandbox) return;
+        await orNull(sandbox.destroy());
+        // Made by `create`, and not used by another sandbox.
+        if (config.sandbox?.codebase === undefined) {
+          await server.codebases.delete(sandbox.info.codebaseId).catch(ignored);
+        }
+      },
+      runCommand,
+      streamCommand,
+      getInfo: async (sandbox) => {
+        const info = await sandbox.refresh();
+        return {
+          id: info.id,
+          provider: 'paddock',
+          status: STATES[info.status] ?? 'error',
+          createdAt: new Date(info.createdAt * 1000),
+          timeout: Math.max(info.expiresAt - info.createdAt, 0) * 1000,
+          metadata: info.labels,
+        };
+      },
+      getUrl: async () => {
+        throw new Error('the ports of a sandbox cannot be reached from outside');
+      },
+      filesystem: {
+        readFile: async (sandbox, path) => new TextDecoder().decode(await readBytes(sandbox, path)),
+        writeFile: (sandbox, path, content) => writeBytes(sandbox, path, new TextEncoder().encode(content)),
+        mkdir: async (sandbox, path) => {
+          if (isInWorkspace(path)) await sandbox.files.mkdir(path, { parents: true });
+          else await sandbox.run(['mkdir', '-p', '--', path], { check: true });
+        },
+        readdir: async (sandbox, path) =>
+          (await list(sandbox, path)).map(({ name, kind, size }) => ({
+            name,
+            type: kind === 'directory' ? 'directory' : 'file',
+            ...(size !== undefined && { size }),
+          })),
+        exists: async (sandbox, path) => (await sandbox.run(['test', '-e', path])).ok,
+        remove: async (sandbox, path) => {
+          const { kind } = await stat(sandbox, path);
+          if (kind !== 'directory') await removeFile(sandbox, path);
+          else await sandbox.run(['rm', '-rf', '--', path], { check: true });
+        },
+      },
+    },
+  },
+});

@@ -1,0 +1,60 @@
+import { compute } from 'computesdk';
+import { NotFoundError, Paddock, Sandbox } from 'paddock-sandbox';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { paddock } from '../src/computesdk.ts';
+
+const provider = paddock({ sandbox: { rules: { write: ['**'], read: ['kept'], none: ['secrets'] } } });
+let sandbox: Awaited<ReturnType<typeof compute.sandbox.create>>;
+beforeAll(async () => {
+  compute.setConfig({ provider });
+  sandbox = await compute.sandbox.create({ envs: { A: 'b' }, metadata: { of: 'computesdk' }, timeout: 600_000 });
+});
+afterAll(() => sandbox.destroy());
+
+it('finds and describes sandboxes', async () => {
+  const info = await sandbox.getInfo();
+  expect(info).toMatchObject({
+    provider: 'paddock',
+    status: 'running',
+    timeout: 600_000,
+    metadata: { of: 'computesdk' },
+  });
+  expect((await compute.sandbox.getById(info.id))?.sandboxId).toBe(info.id);
+  expect(await compute.sandbox.getById('none')).toBeNull();
+  expect((await provider.sandbox.list()).map(({ sandboxId }) => sandboxId)).toContain(info.id);
+  await expect(sandbox.getUrl({ port: 80 })).rejects.toThrow(/ports/);
+  await expect(compute.sandbox.create({ snapshotId: 's' })).rejects.toThrow(/snapshotId/);
+});
+
+it('runs commands', async () => {
+  const result = await sandbox.runCommand('echo $A$C; pwd; echo no >&2; exit 3', { cwd: '/tmp', env: { C: 'd' } });
+  expect(result).toMatchObject({ stdout: 'bd\n/tmp\n', stderr: 'no\n', exitCode: 3 });
+  await expect(sandbox.runCommand('sleep 1000', { timeout: 1000 })).rejects.toThrow(/killed after 1000 ms/);
+  const pieces: string[] = [];
+  const streamed = await sandbox.runCommand('echo one; exit 2', { onStdout: (text) => pieces.push(text) });
+  expect([pieces, streamed.exitCode]).toEqual([['one\n'], 2]);
+  await sandbox.runCommand('sleep 1000', { background: true });
+  expect((await sandbox.runCommand('ps -e -o comm=; true')).stdout).toMatch(/sleep/);
+});
+
+it.each(['/workspace/d', '/tmp/d'])('has files under its rules: %s', async (directory) => {
+  const { filesystem } = sandbox;
+  await filesystem.mkdir(directory);
+  await filesystem.writeFile(`${directory}/a 'b'.txt`, 'é\n');
+  expect(await filesystem.readFile(`${directory}/a 'b'.txt`)).toBe('é\n');
+  expect(await filesystem.readdir(directory)).toMatchObject([{ name: "a 'b'.txt", type: 'file' }]);
+  expect(await filesystem.exists(directory)).toBe(true);
+  await filesystem.remove(directory);
+  expect(await filesystem.exists(directory)).toBe(false);
+  await expect(filesystem.readFile(`${directory}/none`)).rejects.toThrow();
+  await expect(filesystem.writeFile('/workspace/kept', 'x')).rejects.toThrow();
+});
+
+it('destroys a sandbox, and the codebase made for it', async () => {
+  const made = await compute.sandbox.create();
+  const { codebaseId } = (await Sandbox.get(made.sandboxId)).info;
+  await compute.sandbox.destroy(made.sandboxId);
+  await expect(Sandbox.get(made.sandboxId)).rejects.toThrow(NotFoundError);
+  await expect(new Paddock().codebases.get(codebaseId)).rejects.toThrow(NotFoundError);
+  await compute.sandbox.destroy(made.sandboxId);
+});
