@@ -41,8 +41,8 @@ export interface Context {
   commands(): Promise<readonly Command[]>;
   /** What names the server, without asking it. */
   connection(): Connection;
-  /** The server. */
-  paddock(): Promise<Paddock>;
+  /** The server. `start`: a local one is started if none is configured and none runs. */
+  paddock(options?: { start: boolean }): Promise<Paddock>;
 }
 
 /** A command of the command line. Its default export is loaded when it is used. */

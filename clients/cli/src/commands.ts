@@ -4,11 +4,16 @@ type Load = () => Promise<{ default: Command }>;
 
 /** The commands, in the order of the help. Each is loaded when it is used. */
 const COMMANDS: ReadonlyMap<string, Load> = new Map<string, Load>([
+  ['run', () => import('./commands/run.ts')],
   ['create', () => import('./commands/create.ts')],
   ['ls', () => import('./commands/ls.ts')],
   ['start', () => import('./commands/start.ts')],
   ['stop', () => import('./commands/stop.ts')],
   ['rm', () => import('./commands/rm.ts')],
+  ['push', () => import('./commands/push.ts')],
+  ['pull', () => import('./commands/pull.ts')],
+  ['import', () => import('./commands/import.ts')],
+  ['export', () => import('./commands/export.ts')],
   ['diff', () => import('./commands/diff.ts')],
   ['commit', () => import('./commands/commit.ts')],
   ['discard', () => import('./commands/discard.ts')],
@@ -31,6 +36,9 @@ const COMMANDS: ReadonlyMap<string, Load> = new Map<string, Load>([
   ['key ls', () => import('./commands/key-ls.ts')],
   ['key revoke', () => import('./commands/key-revoke.ts')],
   ['key whoami', () => import('./commands/key-whoami.ts')],
+  ['server start', () => import('./commands/server-start.ts')],
+  ['server stop', () => import('./commands/server-stop.ts')],
+  ['server status', () => import('./commands/server-status.ts')],
 ]);
 
 /** Other names. */

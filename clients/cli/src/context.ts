@@ -1,6 +1,7 @@
-import { Paddock } from '../../typescript/src/paddock.ts';
+import type { Paddock } from '../../typescript/src/paddock.ts';
 import type { Context } from './command.ts';
-import { type Connection, connectionOf } from './connection.ts';
+import { connect } from './connect.ts';
+import { connectionOf } from './connection.ts';
 import { Output } from './output.ts';
 import { Signals } from './signals.ts';
 
@@ -13,21 +14,18 @@ export function contextOf(globals: Given, { env, commands }: Pick<Context, 'env'
   const signals = new Signals();
   const { stdout, stderr } = process;
   let paddock: Promise<Paddock> | undefined;
+  const out = new Output({ stdout, stderr, env }, { json: globals.json ?? false });
   const connection = () => connectionOf(globals.url, env);
   return {
-    out: new Output({ stdout, stderr, env }, { json: globals.json ?? false }),
+    out,
     env,
     signals,
     signal: signals.abort,
     commands,
     connection,
-    paddock: () => {
-      paddock ??= connect(connection());
+    paddock: ({ start } = { start: false }) => {
+      paddock ??= connect(connection(), { env, out, signal: signals.abort, start });
       return paddock;
     },
   };
-}
-
-async function connect({ url, key }: Connection): Promise<Paddock> {
-  return new Paddock({ url, key });
 }

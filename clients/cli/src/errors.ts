@@ -3,6 +3,8 @@ import { printableName } from './printable.ts';
 
 /** Exit codes, as those of docker. Others are those of the command that was run. */
 export const EXIT = {
+  /** The answer is no, or some of what was asked for could not be done. */
+  conflict: 1,
   /** The command line itself failed: its arguments, the server, the local directory. */
   failed: 125,
   /** The command cannot be run. */

@@ -38,6 +38,7 @@ Commands:
 ${columns(commands.map(({ name, summary }) => [name, summary]))}
 Options:
 ${columns([...optionRows(GLOBAL), ['    --version', 'the version']])}
+The server itself: "paddock serve", and for its operator "paddock verify", "health" and "key create --admin".
 PADDOCK_URL and PADDOCK_KEY name the server and its key. "paddock COMMAND --help" says more.
 `;
 }

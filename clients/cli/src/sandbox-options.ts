@@ -2,6 +2,7 @@ import type { PermissionRules } from '../../typescript/src/contract/messages.ts'
 import type { CreateOptions } from '../../typescript/src/create.ts';
 import type { Options, Values } from './command.ts';
 import { UsageError } from './errors.ts';
+import { environmentOf } from './exec/environment-of.ts';
 
 /** Options of a new sandbox. */
 export const SANDBOX_OPTIONS = {
@@ -68,7 +69,7 @@ export function sandboxOptionsOf(
     ...ruleOptionsOf(values),
     ...(runtime !== undefined && { runtime: runtimeOf(runtime) }),
     ...(image !== undefined && { image }),
-    ...(values.env && { env: variablesOf(values.env, env) }),
+    env: environmentOf(values.env ?? [], [], env),
     ...(memory !== undefined && { resources: { memoryBytes: bytesOf(memory) } }),
   };
 }
@@ -78,21 +79,6 @@ const RUNTIMES = { bwrap: 'RUNTIME_BWRAP', docker: 'RUNTIME_DOCKER', mock: 'RUNT
 function runtimeOf(name: string): (typeof RUNTIMES)[keyof typeof RUNTIMES] {
   if (!Object.hasOwn(RUNTIMES, name)) throw new UsageError(`--runtime is bwrap or docker, not ${JSON.stringify(name)}`);
   return RUNTIMES[name as keyof typeof RUNTIMES];
-}
-
-/** As docker's: "NAME=VALUE", or "NAME" for the value of this process, if it has one. */
-function variablesOf(
-  given: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-): Record<string, string> {
-  return Object.fromEntries(
-    given.flatMap((each) => {
-      const [name, ...value] = each.split('=');
-      if (!name) throw new UsageError(`a variable is NAME=VALUE, not ${JSON.stringify(each)}`);
-      if (value.length > 0) return [[name, value.join('=')]];
-      return env[name] === undefined ? [] : [[name, env[name]]];
-    }),
-  );
 }
 
 const UNITS: Readonly<Record<string, number>> = { '': 1, b: 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 };

@@ -5,7 +5,7 @@ import { CliError } from './errors.ts';
 const SERVER_FLAGS = /^--?(config|runtime|grpc-addr|http-addr)(=|$)/;
 
 /** The server, beside this file. */
-function serverBundle(): URL {
+export function serverBundle(): URL {
   const url = new URL('./server.mjs', import.meta.url);
   if (!existsSync(url)) throw new CliError(`the server is missing: there is no ${fileURLToPath(url)}`);
   return url;

@@ -20,6 +20,9 @@ export class Interrupted extends Error {
 export class Signals {
   readonly #controller = new AbortController();
   #taken: Handler | undefined;
+  /** The last one that came, also while they were taken. */
+  last: 'SIGINT' | 'SIGTERM' | 'SIGHUP' | undefined;
+  count = 0;
 
   constructor() {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => this.#on(signal));
@@ -39,6 +42,8 @@ export class Signals {
   }
 
   #on(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP'): void {
+    this.last = signal;
+    this.count++;
     if (this.#taken) {
       this.#taken(signal);
       return;

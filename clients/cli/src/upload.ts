@@ -17,7 +17,7 @@ export interface UploadCall {
 }
 
 /** The directory as an archive whose transfer is shown. Throws CliError. */
-async function directoryBody(directory: string, pack: PackOptions, out: Output) {
+export async function directoryBody(directory: string, pack: PackOptions, out: Output) {
   await requireDirectory(directory).catch((error: Error) => {
     const missing = (error as { code?: string }).code === 'ENOENT';
     throw new CliError(missing ? `there is no directory ${printableName(directory)}` : error.message);

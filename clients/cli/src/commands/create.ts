@@ -1,5 +1,7 @@
 import { command } from '../command.ts';
 import { UsageError } from '../errors.ts';
+import { labelsOf } from '../exec/pairs.ts';
+import { NAME_LABEL } from '../resolve.ts';
 import { packOptionsOf, SANDBOX_OPTIONS, sandboxOptionsOf, UPLOAD_OPTIONS } from '../sandbox-options.ts';
 import { createFrom } from '../upload.ts';
 
@@ -14,6 +16,7 @@ secrets can be read, and only what the rules name can be written.`,
   options: {
     from: { type: 'string', value: 'DIR', help: 'files of the sandbox: a local directory' },
     codebase: { type: 'string', value: 'ID', help: 'instead: the codebase of this id' },
+    name: { type: 'string', value: 'NAME', help: 'name of the sandbox, for other commands' },
     label: { type: 'string', multiple: true, value: 'NAME=VALUE', help: 'label' },
     ...SANDBOX_OPTIONS,
     ...UPLOAD_OPTIONS,
@@ -21,11 +24,11 @@ secrets can be read, and only what the rules name can be written.`,
   examples: ["paddock create --from . --rule 'write:src/**'", 'ID=$(paddock create --from .)'],
   operands: [0, 0],
   async run({ out, env, paddock, signal }, { values }) {
-    const { from, codebase, label = [] } = values;
+    const { from, codebase, name, label } = values;
     if (from !== undefined && codebase !== undefined) throw new UsageError('--from and --codebase exclude each other');
-    const labels = Object.fromEntries(label.map((each) => each.split(/=(.*)/s).slice(0, 2)));
+    const labels = { ...labelsOf(label), ...(name !== undefined && { [NAME_LABEL]: name }) };
     const options = { ...sandboxOptionsOf(values, env), labels };
-    const client = await paddock();
+    const client = await paddock({ start: true });
     const sandbox =
       codebase === undefined
         ? await createFrom({ paddock: client, out, signal }, { directory: from, pack: packOptionsOf(values), options })

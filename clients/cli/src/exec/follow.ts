@@ -21,12 +21,14 @@ interface How {
   inputOffset?: number | undefined;
   /** Signals go to the process. */
   forward: boolean;
+  /** Where its standard output goes. */
+  stdout?: NodeJS.WriteStream;
 }
 
 /** Writes the output of a process to the standard streams until it ends. Returns the exit code. */
 export async function follow(context: Context, paddock: Paddock, target: Process, how: How): Promise<number> {
   const ended = new AbortController();
-  const sinks = { stdout: new Sink(process.stdout), stderr: new Sink(process.stderr) };
+  const sinks = { stdout: new Sink(how.stdout ?? process.stdout), stderr: new Sink(process.stderr) };
   const left = new Promise<number>((resolve) => {
     onBrokenPipe(async () => {
       // What a program gets whose reader has left.

@@ -16,6 +16,8 @@ export interface PullOptions extends ChangeSelection {
    * By default all are left out.
    */
   git?: boolean | undefined;
+  /** Chooses paths one by one, besides `paths` and `exclude`; what is in a directory is asked for by itself. */
+  only?: ((path: string) => boolean) | undefined;
   /** Bytes of contents that the sandbox may bring at most. More is a RangeError. Default: 1 GiB. */
   maxBytes?: number | undefined;
   /** Change nothing, and only report. */
@@ -48,7 +50,7 @@ const MAX_BYTES = 1024 ** 3;
  */
 export async function pull(api: Api, target: Target, directory: string, options: PullOptions): Promise<Pulled> {
   await requireDirectory(directory);
-  const { onConflict = 'keep', git = false, dryRun = false, maxBytes = MAX_BYTES, ...selection } = options;
+  const { onConflict = 'keep', git = false, dryRun = false, maxBytes = MAX_BYTES, only, ...selection } = options;
   const listed = await listChanges(api, target.sandboxId, selection);
   const origin = { api, codebaseId: target.codebaseId, signal: options.signal };
   const choiceOf = (change: FileChange): Choice => ({
@@ -56,7 +58,7 @@ export async function pull(api: Api, target: Target, directory: string, options:
     replace: onConflict === 'replace',
     dryRun,
   });
-  const changes = new Changes(directory, listed, { git, choiceOf });
+  const changes = new Changes(directory, listed, { git, only, choiceOf });
   changes.limit(maxBytes);
   if (changes.hasContents) {
     const archive = await exportChanges(api, target.sandboxId, selection, { format: 'tar', whole: false });
@@ -82,13 +84,19 @@ class Changes {
   constructor(
     directory: string,
     listed: readonly FileChange[],
-    { git, choiceOf }: { git: boolean; choiceOf: (change: FileChange) => Choice },
+    {
+      git,
+      only = () => true,
+      choiceOf,
+    }: Pick<PullOptions, 'only'> & { git: boolean; choiceOf: (change: FileChange) => Choice },
   ) {
     this.#directory = directory;
     this.#choiceOf = choiceOf;
     for (const change of listed) {
       const { path, kind, type } = change;
+      // Also of one that is not chosen: its contents may be only at the old path, which then stays.
       if (change.renamedFrom) this.#renamed.set(change.renamedFrom, path);
+      if (!only(path)) continue;
       const reason = refusalOf(path, type === 'TYPE_DIRECTORY', git);
       if (reason !== undefined) this.#pulled.skipped.push({ path, reason });
       // Of names that are not UTF-8, several have this one.

@@ -1,0 +1,37 @@
+import { choiceOf } from '../changes.ts';
+import { command } from '../command.ts';
+import { EXIT } from '../errors.ts';
+import { findSandbox } from '../find-sandbox.ts';
+import { bring } from '../run/bring.ts';
+import { report } from '../run/report.ts';
+
+export default command({
+  name: 'pull',
+  summary: 'bring the changes of a sandbox to the local directory that it was made from',
+  usage: 'SANDBOX [DIR] [PATH...]',
+  details: `
+What was edited here since the upload, too, is merged line by line if no line was changed on both sides.
+Otherwise it is a conflict: it stays as it is here, and the exit code is 1. Changes in .git are left out.`,
+  options: {
+    'dry-run': { type: 'boolean', short: 'n', help: 'only say what would be done' },
+    replace: { type: 'boolean', help: "the sandbox's version also where it was edited here: that is lost" },
+    git: { type: 'boolean', help: 'also changes in .git, except those by which git would run programs' },
+    exclude: { type: 'string', multiple: true, value: 'GLOB', help: 'not these paths' },
+  },
+  examples: ['paddock pull ID', 'paddock pull ID . src --dry-run'],
+  operands: [1, Number.POSITIVE_INFINITY],
+  async run(context, { operands: [id, directory = '.', ...paths], values }) {
+    const { out, signal } = context;
+    const sandbox = await findSandbox(context, id!);
+    const dryRun = values['dry-run'] ?? false;
+    const brought = await bring(sandbox, directory, {
+      ...choiceOf(paths, values),
+      onConflict: values.replace ? 'replace' : 'keep',
+      git: values.git ?? false,
+      dryRun,
+      signal,
+    });
+    if (out.json) out.value(brought);
+    return report(brought, out, { dryRun }) ? EXIT.conflict : 0;
+  },
+});

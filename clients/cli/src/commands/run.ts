@@ -1,0 +1,66 @@
+import { command } from '../command.ts';
+import { CliError, UsageError } from '../errors.ts';
+import { runInSandbox } from '../run/run.ts';
+import { packOptionsOf, SANDBOX_OPTIONS, sandboxOptionsOf, UPLOAD_OPTIONS } from '../sandbox-options.ts';
+
+export default command({
+  name: 'run',
+  summary: 'run a command on a copy of a directory, and choose what of its changes to take',
+  usage: '--from DIR [--] COMMAND [ARG...]',
+  details: `
+The directory is copied into a new sandbox. After the command its changes are shown, and those that you take are
+applied to the directory. What you edited meanwhile, too, is merged line by line or, if the same lines were
+changed, stays as it is. Then the sandbox is destroyed. The exit code is that of the command.
+
+Without a terminal nothing is applied, and a sandbox with changes is kept for a day: "paddock pull" and
+"paddock rm" go on with it. --apply decides instead. A sandbox with conflicts is kept, too. What a signal
+interrupts leaves nothing behind.
+
+Without --preset the rules are those of "development": everything but secrets and the hooks of git can be
+read and written. With --rule they are those of "agent-safe", to which the rules are added: everything but
+secrets can be read, and only what the rules name can be written.`,
+  options: {
+    from: { type: 'string', value: 'DIR', help: 'the directory; without it the sandbox is empty' },
+    interactive: { type: 'boolean', short: 'i', help: 'send standard input to the command' },
+    tty: { type: 'boolean', short: 't', help: 'give the command a terminal' },
+    workdir: { type: 'string', short: 'w', value: 'DIR', help: 'working directory of the command' },
+    apply: {
+      type: 'string',
+      value: 'all|none',
+      help: 'do not ask: apply all changes, or none and destroy the sandbox',
+    },
+    yes: { type: 'boolean', short: 'y', help: 'the same as --apply all' },
+    keep: { type: 'boolean', help: 'keep the sandbox in any case' },
+    git: { type: 'boolean', help: 'apply also changes in .git, except those by which git would run programs' },
+    ...SANDBOX_OPTIONS,
+    ...UPLOAD_OPTIONS,
+  },
+  examples: [
+    'paddock run --from . -- npm test',
+    "paddock run --from . --rule 'write:src/**' -it -- my-agent",
+    'paddock run --from . --apply all -- npx prettier --write src',
+  ],
+  operands: [0, 0],
+  runs: true,
+  async run(context, { values, rest }) {
+    const { yes, apply = yes ? 'all' : undefined } = values;
+    if (rest.length === 0) throw new UsageError('run needs a command');
+    if (apply !== undefined && apply !== 'all' && apply !== 'none') throw new UsageError('--apply is all or none');
+    if (yes && apply === 'none') throw new UsageError('--yes and --apply none exclude each other');
+    const { interactive = false, tty = false } = values;
+    if (tty && context.out.json) throw new UsageError('-t and --json exclude each other');
+    if (interactive && tty && !process.stdin.isTTY) throw new CliError('standard input is no terminal: leave out -t');
+    return runInSandbox(context, {
+      from: values.from,
+      argv: rest,
+      interactive,
+      tty,
+      workdir: values.workdir,
+      apply,
+      keep: values.keep ?? false,
+      git: values.git ?? false,
+      options: sandboxOptionsOf(values, context.env),
+      pack: packOptionsOf(values),
+    });
+  },
+});

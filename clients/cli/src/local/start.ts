@@ -1,0 +1,132 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { closeSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { CliError } from '../errors.ts';
+import { serverBundle } from '../server-bundle.ts';
+import { type LocalServer, makeDirectory, readLocal, startTimeOf, writeLocal } from './record.ts';
+
+const READY_MS = 60_000;
+const POLL_MS = 25;
+
+interface How {
+  env: Readonly<Record<string, string | undefined>>;
+  signal: AbortSignal;
+}
+
+/**
+ * Starts a server in the background, on a free port of the loopback interface, with a key that only this user can read.
+ * Of two that are started at once, one gets the lock of the state; the other start returns that one.
+ */
+export async function startLocal(directory: string, { env, signal }: How): Promise<LocalServer> {
+  makeDirectory(directory);
+  const running = readLocal(directory);
+  if (running) return running;
+  // Nothing of a start that loses may touch the files of the one that wins.
+  const own = `${process.pid}-${randomBytes(4).toString('hex')}`;
+  const [config, log] = [join(directory, `server.${own}.yaml`), join(directory, `server.${own}.log`)];
+  try {
+    writeFileSync(config, configText(directory), { mode: 0o600, flag: 'wx' });
+    return await launch(directory, { config, log }, { env, signal });
+  } finally {
+    rmSync(config, { force: true });
+    rmSync(log, { force: true });
+  }
+}
+
+interface Files {
+  config: string;
+  log: string;
+}
+
+async function launch(directory: string, { config, log }: Files, { env, signal }: How): Promise<LocalServer> {
+  const key = `pdk_${digits(8)}_${randomBytes(32).toString('base64url')}`;
+  const child = spawnServer({ config, log }, env.PATH, key);
+  const startedAt = startTimeOf(child.pid!);
+  try {
+    for (const end = performance.now() + READY_MS; ; ) {
+      signal.throwIfAborted();
+      const address = readyAddress(log);
+      if (address && startedAt !== undefined) {
+        const record = { pid: child.pid!, startedAt, url: `http://${address}`, key };
+        writeLocal(directory, record);
+        renameSync(log, join(directory, 'server.log'));
+        // For `paddock verify -config`.
+        renameSync(config, join(directory, 'server.yaml'));
+        child.unref();
+        return record;
+      }
+      if (child.exitCode !== null || child.signalCode !== null) return await other(directory, log, signal);
+      if (performance.now() > end) throw new CliError(`the local server was not ready within ${READY_MS / 1000} s`);
+      await delay(POLL_MS);
+    }
+  } catch (error) {
+    child.kill();
+    throw error;
+  }
+}
+
+function spawnServer(
+  { config, log }: Files,
+  path = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+  key: string,
+): ChildProcess {
+  const descriptor = openSync(log, 'wx', 0o600);
+  try {
+    const child = spawn(process.execPath, [fileURLToPath(serverBundle()), '-config', config], {
+      cwd: '/',
+      detached: true,
+      stdio: ['ignore', descriptor, descriptor],
+      env: { PATH: path, PADDOCK_ADMIN_KEY: key },
+    });
+    if (child.pid === undefined) throw new CliError('the local server could not be started');
+    return child;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** The server that holds the lock of the state, once it is ready; else the reason why this one ended. */
+async function other(directory: string, log: string, signal: AbortSignal): Promise<LocalServer> {
+  const reason = lines(log).findLast((line) => line.startsWith('paddock: ')) ?? 'it ended at once';
+  if (reason.includes('another server runs on this state')) {
+    for (const end = performance.now() + READY_MS; performance.now() < end; await delay(POLL_MS)) {
+      signal.throwIfAborted();
+      const found = readLocal(directory);
+      if (found) return found;
+    }
+  }
+  throw new CliError(`the local server could not be started: ${reason.replace(/^paddock: /, '')}`);
+}
+
+function readyAddress(log: string): string | undefined {
+  const line = lines(log).find((each) => each.includes('"msg":"ready"'));
+  return line === undefined ? undefined : (JSON.parse(line) as { http_addr: string }).http_addr;
+}
+
+/** Whole lines. */
+const lines = (log: string): string[] => readFileSync(log, 'utf8').split('\n').slice(0, -1);
+
+const digits = (count: number): string => Array.from(randomBytes(count), (byte) => (byte % 32).toString(32)).join('');
+
+/** Users of sandboxes: not those of another server on this machine; in a user namespace, those that it has. */
+function configText(directory: string): string {
+  const users = Number(/^\s*0\s+\d+\s+(\d+)\s*$/m.exec(readFileSync('/proc/self/uid_map', 'utf8'))?.[1] ?? 0);
+  const range =
+    users > 2_200_000_000
+      ? { start: 2_100_065_536, size: 65_536 }
+      : { start: 1000, size: Math.min(60_000, users - 1000) };
+  // JSON is YAML.
+  return JSON.stringify({
+    server: { http_addr: '127.0.0.1:0', grpc_addr: '127.0.0.1:0' },
+    auth: { mode: 'keys' },
+    storage: {
+      codebase_path: join(directory, 'codebases'),
+      mount_path: join(directory, 'mounts'),
+      db_path: join(directory, 'metadata.json'),
+    },
+    runtime: { uid_range: range },
+  });
+}

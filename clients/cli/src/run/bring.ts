@@ -1,0 +1,85 @@
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FileChange } from '../../../typescript/src/contract/messages.ts';
+import { Place } from '../../../typescript/src/local/place.ts';
+import type { Pulled, PullOptions } from '../../../typescript/src/local/pull.ts';
+import type { Sandbox } from '../../../typescript/src/sandbox.ts';
+import { mergeTexts } from './merge.ts';
+
+export interface Brought extends Pulled {
+  /** Paths with the lines of both sides. */
+  merged: string[];
+}
+
+/**
+ * Brings changes of a sandbox to the local directory that it was made from. Of text that was edited here, too, the lines
+ * of both are merged if no line was changed by both; otherwise it is a conflict, and stays as it is here.
+ */
+export async function bring(sandbox: Sandbox, directory: string, options: PullOptions): Promise<Brought> {
+  const pulled = await sandbox.pull(directory, options);
+  const merged: string[] = [];
+  if (options.onConflict !== 'replace' && pulled.conflicts.length > 0) {
+    const { signal } = options;
+    const changes = new Map((await sandbox.changes({ signal })).map((change) => [change.path, change]));
+    for (const path of pulled.conflicts) {
+      const change = changes.get(path);
+      if (change && (await mergeFile(sandbox, { directory, change }, options))) merged.push(path);
+    }
+  }
+  return { ...pulled, conflicts: pulled.conflicts.filter((path) => !merged.includes(path)), merged };
+}
+
+interface Target {
+  directory: string;
+  change: FileChange;
+}
+
+/** Whether it could be merged. */
+async function mergeFile(
+  sandbox: Sandbox,
+  { directory, change }: Target,
+  { signal, dryRun }: PullOptions,
+): Promise<boolean> {
+  const { path, kind, type, baseType, mode, baseMode } = change;
+  const isText = kind === 'CHANGE_MODIFIED' && type === 'TYPE_FILE' && baseType === 'TYPE_FILE';
+  if (!isText || change.size > MOST_BYTES || change.baseSize > MOST_BYTES) return false;
+  const place = new Place(directory, path);
+  if (!(await place.isBelowDirectories())) return false;
+  const now = await place.look();
+  if (now.found?.type !== 'file') return false;
+  const { codebaseId } = sandbox.info;
+  const base = await sandbox.api.downloadFile({ codebaseId, filePath: path }, { signal, whole: true });
+  const theirs = await sandbox.files.read(path, { as: 'owner', signal });
+  const ours = await readLocal(join(directory, path));
+  const merged = ours && mergeTexts(new Uint8Array(await base.arrayBuffer()), ours, theirs);
+  if (merged === undefined) return false;
+  if (dryRun) return true;
+  // The execute bit of the side that changed it.
+  const executable = ((mode ^ baseMode) & 0o100) !== 0 ? (mode & 0o100) !== 0 : now.found.executable;
+  const { temporary } = await place.receive(once(merged), executable);
+  try {
+    // What was read here is still there: not edited since.
+    if (!(await place.isStill(now))) return false;
+    await place.replace(temporary);
+    return true;
+  } finally {
+    await place.discard(temporary);
+  }
+}
+
+const MOST_BYTES = 1024 * 1024;
+
+/** undefined: it is larger. */
+async function readLocal(path: string): Promise<Uint8Array | undefined> {
+  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    return (await handle.stat()).size > MOST_BYTES ? undefined : await handle.readFile();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, void> {
+  yield bytes;
+}

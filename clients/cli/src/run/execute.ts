@@ -1,0 +1,28 @@
+import type { Paddock } from '../../../typescript/src/paddock.ts';
+import type { Sandbox } from '../../../typescript/src/sandbox.ts';
+import type { Context } from '../command.ts';
+import { follow } from '../exec/follow.ts';
+import { startIn } from '../exec/start.ts';
+
+interface How {
+  argv: readonly string[];
+  interactive: boolean;
+  tty: boolean;
+  workdir: string | undefined;
+}
+
+/** Runs the command to its end; signals go to it. Returns its exit code. */
+export async function execute(context: Context, paddock: Paddock, sandbox: Sandbox, how: How): Promise<number> {
+  const { argv, interactive, tty, workdir } = how;
+  const terminal = tty ? (await import('../terminal/local-terminal.ts')).terminalSize() : undefined;
+  const target = await startIn(paddock, sandbox.id, argv, { workdir, stdin: interactive, terminal }, context);
+  if (!tty) {
+    // Standard output is for the result.
+    const stdout = context.out.json ? process.stderr : process.stdout;
+    const inputOffset = interactive ? 0 : undefined;
+    return follow(context, paddock, target, { offset: 0, inputOffset, forward: true, stdout });
+  }
+  const { interact } = await import('../terminal/interact.ts');
+  // Nothing goes on without this program: there are no keys to leave it.
+  return interact(context, target, { offset: 0, input: interactive, detachKeys: [] });
+}

@@ -1,0 +1,21 @@
+import { counted } from '../changes.ts';
+import type { Output } from '../output.ts';
+import { printableName, quotedName } from '../printable.ts';
+import type { Brought } from './bring.ts';
+
+/** Says what became of the changes. Returns whether some that were to be brought are not here. */
+export function report(brought: Brought, out: Output, { dryRun = false } = {}): boolean {
+  const { applied, merged, conflicts, skipped, failed } = brought;
+  const { red, yellow } = out.paintError;
+  const verb = dryRun ? 'would be applied' : 'applied';
+  out.note(`${counted(applied.length + merged.length, 'change')} ${verb}`);
+  for (const path of merged)
+    out.note(`${yellow('merged')} ${quotedName(path)}: it was edited here, too, at other lines`);
+  for (const path of conflicts)
+    out.note(`${red('conflict')} ${quotedName(path)}: it was edited here, too, and stays as it is`);
+  for (const { path, reason } of skipped)
+    out.note(`${yellow('left out')} ${quotedName(path)}: ${printableName(reason)}`);
+  for (const { path, error } of failed)
+    out.note(`${red('failed')} ${quotedName(path)}: ${printableName(error.message)}`);
+  return conflicts.length + failed.length > 0;
+}

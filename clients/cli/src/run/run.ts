@@ -1,0 +1,112 @@
+import type { FileChange } from '../../../typescript/src/contract/messages.ts';
+import type { CreateOptions } from '../../../typescript/src/create.ts';
+import type { PackOptions } from '../../../typescript/src/local/index.ts';
+import type { Sandbox } from '../../../typescript/src/sandbox.ts';
+import { counted } from '../changes.ts';
+import type { Context } from '../command.ts';
+import { EXIT } from '../errors.ts';
+import { Interrupted } from '../signals.ts';
+import { createFrom, destroyOwned } from '../upload.ts';
+import { type Brought, bring } from './bring.ts';
+import { choose, show, type Taken } from './choose.ts';
+import { execute } from './execute.ts';
+import { report } from './report.ts';
+
+export interface Run {
+  /** Local directory; absent: the sandbox is empty, and nothing is applied. */
+  from: string | undefined;
+  argv: readonly string[];
+  interactive: boolean;
+  tty: boolean;
+  workdir: string | undefined;
+  /** undefined: ask, if there is a terminal. */
+  apply: 'all' | 'none' | undefined;
+  keep: boolean;
+  git: boolean;
+  options: CreateOptions;
+  pack: PackOptions;
+}
+
+/** Without use; also after a kill of this program. */
+const KEPT_S = 24 * 3600;
+const CLEAN_UP_MS = 30_000;
+
+/** Returns the exit code of the command; of changes that should have been applied and were not: 125. */
+export async function runInSandbox(context: Context, run: Run): Promise<number> {
+  const { out, signal } = context;
+  const paddock = await context.paddock({ start: true });
+  const life = { idleTimeout: KEPT_S, onIdle: 'destroy', labels: { 'paddock.cli': 'run' } };
+  const sandbox = await createFrom(
+    { paddock, out, signal },
+    { directory: run.from, pack: run.pack, options: { ...run.options, ...life } },
+  );
+  let kept = run.keep;
+  try {
+    for (const { message } of sandbox.info.warnings) out.warn(message);
+    const exitCode = await execute(context, paddock, sandbox, run);
+    const { missing, keep, result } = await settle(context, sandbox, run);
+    kept ||= keep;
+    if (out.json) out.value({ exitCode, sandboxId: sandbox.id, kept, ...result });
+    return exitCode === 0 && missing ? EXIT.failed : exitCode;
+  } catch (error) {
+    // The work of the command is not lost by a failure.
+    kept ||= run.apply !== 'none' && !(error instanceof Interrupted) && (await hasChanges(sandbox));
+    throw error;
+  } finally {
+    if (kept) tellKept(sandbox, out);
+    else await destroyOwned(sandbox, { signal: AbortSignal.timeout(CLEAN_UP_MS) });
+  }
+}
+
+const hasChanges = (sandbox: Sandbox): Promise<boolean> =>
+  sandbox.changes({ signal: AbortSignal.timeout(CLEAN_UP_MS) }).then(
+    (changes) => changes.length > 0,
+    () => false,
+  );
+
+interface Settled {
+  /** Changes that were to be applied are not. */
+  missing: boolean;
+  /** They are only in the sandbox. */
+  keep: boolean;
+  result: { changes: readonly FileChange[]; brought?: Brought };
+}
+
+/** Shows the changes, and brings those that are chosen. */
+async function settle(context: Context, sandbox: Sandbox, run: Run): Promise<Settled> {
+  const { out, signal, signals } = context;
+  const isTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true;
+  const { last, count } = signals;
+  // The user wanted the end, and cannot be asked or insists. One ^C on a terminal was for the command.
+  if (last && (!isTerminal || last !== 'SIGINT' || count > 2)) throw new Interrupted(last);
+  // Before the changes are shown: a process that goes on could change what was looked at.
+  await sandbox.stop({ signal });
+  const changes = await sandbox.changes({ signal });
+  if (changes.length === 0) return { missing: false, keep: false, result: { changes } };
+  if (run.apply !== 'none' || isTerminal) await show(sandbox, changes, out, signal);
+  const taken = run.from === undefined ? 'none' : await decide(context, sandbox, changes, { ...run, isTerminal });
+  if (taken === undefined || run.from === undefined) {
+    out.note(`${counted(changes.length, 'change')} not applied${run.from === undefined ? ': there is no --from' : ''}`);
+    return { missing: false, keep: run.apply !== 'none' && !isTerminal, result: { changes } };
+  }
+  if (taken === 'none') return { missing: false, keep: false, result: { changes } };
+  const only = taken === 'all' ? undefined : (path: string) => taken.has(path);
+  const brought = await bring(sandbox, run.from, { git: run.git, signal, only });
+  const missing = report(brought, out);
+  return { missing, keep: missing, result: { changes, brought } };
+}
+
+/** undefined: nobody can be asked. */
+async function decide(
+  { out, signal }: Context,
+  sandbox: Sandbox,
+  changes: readonly FileChange[],
+  { apply, isTerminal }: { apply: Run['apply']; isTerminal: boolean },
+): Promise<Taken | undefined> {
+  if (apply !== undefined) return apply;
+  return isTerminal ? choose(sandbox, changes, out, signal) : undefined;
+}
+
+function tellKept({ id }: Sandbox, out: Context['out']): void {
+  out.note(`the sandbox ${id} is kept; see "paddock diff ${id}", "paddock pull ${id}", "paddock rm ${id}"`);
+}

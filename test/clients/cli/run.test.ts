@@ -1,0 +1,157 @@
+import { mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { servedOnce } from '../typescript/served.ts';
+import { cli, start } from './cli.ts';
+
+const served = servedOnce();
+let repo: string;
+
+beforeEach(async () => {
+  repo = await mkdtemp(join(tmpdir(), 'paddock-cli-run-'));
+});
+afterEach(async () => {
+  await rm(repo, { recursive: true });
+  // Of the codebases, too, nothing is left.
+  const { codebases, sandboxes } = served.paddock();
+  for await (const each of sandboxes.list()) expect(each).toBeUndefined();
+  for await (const each of codebases.list()) expect(each).toBeUndefined();
+});
+
+const run = (...args: string[]) => cli(['run', '--from', repo, ...args], { url: served.url });
+const put = (path: string, content: string | Uint8Array) => writeFile(join(repo, path), content);
+const get = (path: string) => readFile(join(repo, path), 'utf8');
+const lines = (count: number) => Array.from({ length: count }, (_, at) => `${at}\n`).join('');
+
+async function onlySandbox() {
+  const found = [];
+  for await (const each of served.paddock().sandboxes.list()) found.push(each);
+  expect(found.length).toBe(1);
+  return found[0]!;
+}
+
+it('keeps the exit code, and applies nothing without a terminal: the sandbox is kept, and pulled later', async () => {
+  await put('a.txt', 'a\n');
+  const ended = await run('--', 'sh', '-c', 'echo out; echo b > a.txt; echo c > .git; exit 3');
+  expect(ended).toMatchObject({ code: 3, stdout: 'out\n' });
+  const { id } = await onlySandbox();
+  expect(ended.stderr).toMatch(new RegExp(`-a\n\\+b\n.*2 changes not applied\n.*${id} is kept`, 's'));
+  expect(await get('a.txt')).toBe('a\n');
+  const how = { url: served.url };
+  expect(await cli(['pull', id, repo], how)).toMatchObject({ code: 0, stderr: expect.stringMatching(/it is in .git/) });
+  expect(await get('a.txt')).toBe('b\n');
+  expect(await cli(['rm', id.slice(0, 12)], how)).toMatchObject({ code: 0, stdout: `${id}\n` });
+});
+
+it('applies text, binary files, modes, links and removals, and merges with what was edited here meanwhile', async () => {
+  await Promise.all([put('both.txt', lines(20)), put('here.txt', 'x\n'), put('gone.txt', 'gone\n')]);
+  await Promise.all([
+    put('binary', new Uint8Array([0, 1])),
+    put('clash.txt', lines(3)),
+    symlink('here.txt', join(repo, 'link')),
+  ]);
+  const script = `sed -i 's/^0$/zero/' both.txt clash.txt; rm gone.txt link; ln -s binary link; ln -s /etc/passwd out;
+    printf '\\0\\2' > binary; chmod +x here.txt; mkdir -p new/dir; echo n > "new/dir/$(printf 'n\\033[2J\\nm')";
+    touch edited; while [ ! -e go ]; do sleep 0.05; done; rm go edited`;
+  const { ended } = start(['run', '--from', repo, '--yes', '--', 'sh', '-c', script], { url: served.url });
+  const { sandboxes } = served.paddock();
+  const sandbox = await expect
+    .poll(async () => {
+      for await (const { id } of sandboxes.list()) {
+        const found = await sandboxes.get(id);
+        if (await found.files.exists('edited', { as: 'owner' })) return found;
+      }
+      return undefined;
+    })
+    .toBeDefined()
+    .then(async () => sandboxes.get((await onlySandbox()).id));
+  await put('both.txt', lines(20).replace('19\n', 'last\n'));
+  await put('clash.txt', lines(3).replace('0\n', 'null\n'));
+  await sandbox.files.write('go', '', { as: 'owner' });
+  const { code, stderr } = await ended;
+  // A conflict is a failure, and its sandbox is kept.
+  expect(code).toBe(125);
+  expect(stderr).toMatch(/merged both.txt.*conflict clash.txt.*left out out: .*is kept/s);
+  expect(stderr).not.toContain('\x1b');
+  expect(stderr).toContain('new/dir/n\\x1b[2J\\nm');
+  expect(await get('both.txt')).toBe(lines(20).replace('19\n', 'last\n').replace('0\n', 'zero\n'));
+  expect(await get('clash.txt')).toBe(lines(3).replace('0\n', 'null\n'));
+  expect((await readdir(repo)).sort()).toEqual(['binary', 'both.txt', 'clash.txt', 'here.txt', 'link', 'new']);
+  expect(await readFile(join(repo, 'binary'))).toEqual(Buffer.from([0, 2]));
+  expect((await stat(join(repo, 'here.txt'))).mode & 0o111).toBe(0o111);
+  expect(await readlink(join(repo, 'link'))).toBe('binary');
+  expect(await readdir(join(repo, 'new/dir'))).toEqual(['n\x1b[2J\nm']);
+  expect((await cli(['rm', sandbox.id], { url: served.url })).code).toBe(0);
+});
+
+it('never writes through a symlink that is here only', async () => {
+  const outside = await mkdtemp(join(tmpdir(), 'paddock-cli-outside-'));
+  await mkdir(join(repo, 'd'));
+  const { ended } = start(
+    [
+      'run',
+      '--from',
+      repo,
+      '--yes',
+      '--keep',
+      '--',
+      'sh',
+      '-c',
+      'while [ ! -e go ]; do sleep 0.05; done; echo x > d/x',
+    ],
+    { url: served.url },
+  );
+  await expect.poll(async () => (await served.paddock().api.listSandboxes({})).sandboxes.length).toBe(1);
+  const sandbox = await served.paddock().sandboxes.get((await onlySandbox()).id);
+  await rm(join(repo, 'd'), { recursive: true });
+  await symlink(outside, join(repo, 'd'));
+  await sandbox.files.write('go', '', { as: 'owner' });
+  expect(await ended).toMatchObject({ code: 125, stderr: expect.stringMatching(/conflict d\/x/) });
+  expect(await readdir(outside)).toEqual([]);
+  await rm(outside, { recursive: true });
+  expect((await cli(['rm', sandbox.id], { url: served.url })).code).toBe(0);
+});
+
+it('ends what the command left running before it shows the changes', async () => {
+  const script = '(setsid sh -c "sleep 0.2; echo late > late" >/dev/null 2>&1 &) ; echo early > early';
+  const { stdout, code } = await run('--keep', '--apply', 'all', '--', 'sh', '-c', script);
+  expect([code, stdout]).toEqual([0, '']);
+  const { id, status } = await onlySandbox();
+  expect([status, await get('early')]).toEqual(['SANDBOX_STOPPED', 'early\n']);
+  expect((await cli(['rm', id], { url: served.url })).code).toBe(0);
+});
+
+it.each(['SIGINT', 'SIGTERM'] as const)(
+  'leaves nothing behind after %s: during the upload, and the command',
+  async (signal) => {
+    const code = signal === 'SIGINT' ? 130 : 143;
+    await put('big', Buffer.alloc(64 * 1024 * 1024));
+    const uploading = start(['run', '--from', repo, '--', 'true'], { url: served.url });
+    await expect.poll(async () => (await served.paddock().api.listCodebases({})).codebases.length).toBe(1);
+    uploading.child.kill(signal);
+    expect((await uploading.ended).code).toBe(code);
+    await rm(join(repo, 'big'));
+    const running = start(['run', '--from', repo, '--', 'sh', '-c', 'echo new > new; echo on; exec sleep 1000'], {
+      url: served.url,
+    });
+    await new Promise((on) => running.child.stdout!.once('data', on));
+    running.child.kill(signal);
+    expect((await running.ended).code).toBe(code);
+    expect(await readdir(repo)).toEqual([]);
+  },
+);
+
+it('fails with 125 for its own failures, and 127 and 126 for commands that cannot be run', async () => {
+  expect(await run('--', '/nonexistent')).toMatchObject({ code: 127 });
+  await put('a.txt', '');
+  expect(await run('--', './a.txt')).toMatchObject({ code: 126 });
+  expect(await run('--rule', 'write', '--', 'ls')).toMatchObject({
+    code: 125,
+    stderr: expect.stringMatching(/a rule is/),
+  });
+  const missing = await cli(['run', '--from', join(repo, 'none'), '--', 'ls'], { url: served.url });
+  expect(missing).toMatchObject({ code: 125, stderr: expect.stringMatching(/^paddock: there is no directory .*\n$/) });
+  const nobody = await cli(['ls'], { url: 'http://127.0.0.1:65001' });
+  expect(nobody).toMatchObject({ code: 125, stderr: expect.stringMatching(/^paddock: no connection to .*\n$/) });
+}, 30_000);
