@@ -1,10 +1,12 @@
 #!/bin/sh
-# Installs the packages that only the tests need: Docker, whose daemon the tests run privately, and programs for images,
-# certificates and networks, programs for terminals, and pytest. Installs missing packages only and prints one line for them.
+# Installs the packages that only the tests need: Docker, whose daemon the tests run privately, programs for images,
+# certificates, networks, archives, systemd's units and terminals, and pytest. Installs missing packages only and prints
+# one line for them.
 set -eu
 
 missing=
-for want in dockerd:docker.io busybox:busybox-static openssl:openssl ps:procps \
+for want in dockerd:docker.io busybox:busybox-static openssl:openssl ps:procps ip:iproute2 \
+  zstd:zstd xz:xz-utils systemd-analyze:systemd \
   tmux:tmux vi:vim-tiny less:less pytest-3:python3-pytest; do
   PATH=$PATH:/usr/sbin:/sbin command -v "${want%%:*}" >/dev/null 2>&1 || missing="$missing ${want#*:}"
 done
