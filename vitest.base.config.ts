@@ -9,8 +9,8 @@ export default defineConfig({
   test: {
     environment: 'node',
     pool: 'forks',
-    // Most tests wait for their own processes and servers: two concurrent files keep two cores busy.
-    maxWorkers: 2,
+    // Most tests wait for their own processes and servers: three concurrent files keep two cores busy.
+    maxWorkers: 3,
     // Tests use real mounts, processes and servers; a test that waits for one of them polls with its own, shorter deadline.
     testTimeout: 60_000,
     hookTimeout: 60_000,
