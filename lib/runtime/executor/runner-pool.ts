@@ -4,6 +4,7 @@ import { ServiceError } from '../../errors.ts';
 import { hostError } from '../../host-error.ts';
 import { DEATH_MS } from './command-run.ts';
 import { Runner, type RunnerHost } from './runner.ts';
+import { continueAgent, continueStopped } from './stopped-shells.ts';
 
 /** Idle runners kept for the next commands; each is a shell of about 150 kB. */
 const MAX_IDLE = 8;
@@ -16,6 +17,13 @@ const MAX_RUNNERS = 512;
 const MAX_LEFT_BEHIND = 64;
 /** Milliseconds after which an agent that has not started a runner counts as stopped. */
 const AGENT_MS = 60_000;
+/** Milliseconds between two looks for shells that a process of the sandbox has stopped, while there are commands. */
+const LOOK_MS = 1000;
+/** Looks in a row that find the agent stopped again, after which no command waits for it. */
+const STOPPED_LOOKS = 5;
+/** A command that has run for so many milliseconds is looked at only once in MANY_LOOKS. */
+const LONG_MS = 10_000;
+const MANY_LOOKS = 10;
 const CANNOT_START = 'the sandbox could not start a runner for the command';
 
 export interface PoolHost {
@@ -36,6 +44,12 @@ export class RunnerPool {
   #leftBehind: Runner[] = [];
   #creating = 0;
   #closed: ServiceError | undefined;
+  /** Refuses the runners that are being started. */
+  readonly #refuse = new Set<(error: ServiceError) => void>();
+  #looking: NodeJS.Timeout | undefined;
+  #looks = 0;
+  /** Looks in a row that found the agent stopped. */
+  #stopped = 0;
 
   constructor(host: PoolHost) {
     this.#host = host;
@@ -44,6 +58,7 @@ export class RunnerPool {
   /** Returns an idle runner, if any; the caller owns it until `rest`, `retire`, `leave` or `kill`. */
   takeIdle(): Runner | undefined {
     const runner = this.#idle.pop();
+    if (runner) this.#look();
     if (runner) this.#pace(runner, 'commands');
     return runner;
   }
@@ -57,6 +72,7 @@ export class RunnerPool {
       throw new ServiceError('RESOURCE_EXHAUSTED', `the sandbox runs ${MAX_RUNNERS} commands already`);
     }
     this.#creating++;
+    this.#look();
     const stuck = setTimeout(this.#host.stuck, AGENT_MS);
     try {
       const runner = await this.#attempt().catch((error: unknown) => this.#again(error));
@@ -126,6 +142,7 @@ export class RunnerPool {
   /** Closes all descriptors. */
   close(error: ServiceError): void {
     this.#closed = error;
+    clearInterval(this.#looking);
     for (const runner of this.#runners) runner.close();
     this.#runners.clear();
     this.#idle.length = 0;
@@ -137,8 +154,47 @@ export class RunnerPool {
     err.pace = pace;
   }
 
-  #attempt(): Promise<Runner> {
-    return Runner.create(this.#host.runners, this.#host.start, this.#host.lost);
+  async #attempt(): Promise<Runner> {
+    let refuse = (_error: ServiceError) => {};
+    const refused = new Promise<never>((_, reject) => {
+      refuse = reject;
+    });
+    this.#refuse.add(refuse);
+    try {
+      return await Runner.create(this.#host.runners, this.#host.start, Promise.race([this.#host.lost, refused]));
+    } finally {
+      this.#refuse.delete(refuse);
+    }
+  }
+
+  /** Looks for stopped shells from time to time, for as long as there are commands. */
+  #look(): void {
+    this.#looking ??= setInterval(() => {
+      if (this.#runners.size - this.#idle.length - this.#leftBehind.length + this.#creating > 0) {
+        void this.#continue();
+        return;
+      }
+      clearInterval(this.#looking);
+      this.#looking = undefined;
+    }, LOOK_MS).unref();
+  }
+
+  /** Never rejects. */
+  async #continue(): Promise<void> {
+    const all = this.#looks++ % MANY_LOOKS === 0;
+    const since = performance.now() - LONG_MS;
+    const looked = [...this.#runners].filter(({ executedAt }) => all || executedAt > since);
+    continueStopped(looked.flatMap(({ shellPid }) => shellPid ?? []));
+    if (this.#creating === 0) {
+      this.#stopped = 0;
+      return;
+    }
+    const pids = await Promise.resolve(this.#host.runners.groups?.basePids() ?? []).catch(() => []);
+    this.#stopped = continueAgent(pids) > 0 ? this.#stopped + 1 : 0;
+    if (this.#stopped < STOPPED_LOOKS) return;
+    this.#stopped = 0;
+    const error = new ServiceError('UNAVAILABLE', `${CANNOT_START}: its processes stop the agent that starts them`);
+    for (const refuse of this.#refuse) refuse(error);
   }
 
   /**

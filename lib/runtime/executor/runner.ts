@@ -157,6 +157,11 @@ export class Runner {
     this.#pid = pid;
   }
 
+  /** Host pid of its shell, if that is known. */
+  get shellPid(): number | undefined {
+    return this.#pid;
+  }
+
   /** Resolves when every process has closed this runner's pipes. */
   get outputEnded(): Promise<unknown> {
     return Promise.all([this.out.ended, this.err.ended]);

@@ -23,11 +23,14 @@ import { ShellPipes } from './shell-pipes.ts';
 import { ShellRun } from './shell-run.ts';
 import { type ShellRequest, shellCommandFile, shellRequest, shellStart } from './shell-script.ts';
 import { type StatusLine, StatusParser } from './status.ts';
+import { continueStopped } from './stopped-shells.ts';
 
 /** Descriptors of a shell without its output pipes: of the requests and of the reports. */
 const DESCRIPTORS = 2;
 /** Milliseconds after which a program that has not answered its first command counts as no shell. */
 const ANSWER_MS = 10_000;
+/** Milliseconds between two looks whether a process has stopped the shell, while it runs a command. */
+const LOOK_MS = 1000;
 const NO_ANSWER = `the new shell of the session did not run a command within ${ANSWER_MS} ms`;
 const NOT_GIVEN = 'the command could not be given to the session’s shell';
 const TAMPERED = 'a process of the session wrote to the pipe on which its shell reports exit codes';
@@ -138,6 +141,7 @@ export class SessionShell implements RunningShell {
       if (signal.aborted) throw new ServiceError('CANCELLED', 'the client disconnected');
       this.#own.clear();
       const oomKills = this.#oomKills();
+      const looking = setInterval(() => continueStopped(this.#idlePids ?? []), LOOK_MS).unref();
       const run: ShellRun = new ShellRun(command, {
         pipes,
         endings: this.#host.paces.endings,
@@ -145,6 +149,7 @@ export class SessionShell implements RunningShell {
         outOfMemory: () => (this.#oomKills() > oomKills ? this.#host.outOfMemory : undefined),
         kill: () => this.#abort.abort(),
         done: (reusable) => {
+          clearInterval(looking);
           script?.release();
           this.#run = undefined;
           this.#pipes.ended(pipes, reusable);
