@@ -44,6 +44,7 @@ class Interaction {
   readonly #patience = new Patience();
   #attachment: Attachment | undefined;
   #offset: number;
+  #started = false;
   #leave: (left: Left) => void = () => undefined;
   readonly #left = new Promise<Left>((resolve) => {
     this.#leave = resolve;
@@ -62,6 +63,12 @@ class Interaction {
     process.stdout.on('resize', onResize);
     try {
       return await Promise.race([this.#connections(), this.#left]);
+    } catch (error) {
+      // What is said of it begins on a line of its own.
+      this.#keyboard?.close();
+      this.#terminal.restore();
+      if (this.#started) this.#context.out.note('');
+      throw error;
     } finally {
       process.stdout.off('resize', onResize);
       release();
@@ -94,6 +101,7 @@ class Interaction {
       case 'connected':
         if (this.#patience.isTried) this.#say('connected again');
         this.#patience.reset();
+        this.#started = true;
         this.#resize();
         this.#read();
         return;
