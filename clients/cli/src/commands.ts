@@ -30,6 +30,7 @@ const COMMANDS: ReadonlyMap<string, Load> = new Map<string, Load>([
   ['logs', () => import('./commands/logs.ts')],
   ['attach', () => import('./commands/attach.ts')],
   ['kill', () => import('./commands/kill.ts')],
+  ['cp', () => import('./commands/cp.ts')],
   ['wait-port', () => import('./commands/wait-port.ts')],
   ['mcp', () => import('./commands/mcp.ts')],
   ['key create', () => import('./commands/key-create.ts')],

@@ -3,6 +3,8 @@ export interface Member {
   path: string;
   type: 'file' | 'directory' | 'symlink';
   mode: number;
+  /** Milliseconds since 1970. */
+  mtimeMs: number;
   /** Target of a symlink. */
   target: string;
   /** Bytes of the file. */
@@ -41,10 +43,11 @@ export async function* untar(archive: ReadableStream<Uint8Array>): AsyncGenerato
       const path = (pax.path ?? (prefix ? `${prefix}/` : '') + field(0, 100)).replace(/\/+$/, '');
       const target = pax.linkpath ?? field(157, 100);
       const mode = Number.parseInt(field(100, 8), 8) & 0o777;
+      const mtimeMs = 1000 * Number(pax.mtime ?? Number.parseInt(field(136, 12), 8)) || 0;
       const known = TYPES[type];
       pax = {};
       const content = input.pieces(size);
-      if (known !== undefined) yield { path, type: known, mode, target, size, content };
+      if (known !== undefined) yield { path, type: known, mode, mtimeMs, target, size, content };
       // What the reader left.
       await content.drain();
       await input.take(end);

@@ -1,0 +1,113 @@
+import { chmod, mkdir, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { FileStat } from '../../../typescript/src/contract/messages.ts';
+import { END, headerOf, padding } from '../../../typescript/src/local/tar.ts';
+import { untar } from '../../../typescript/src/local/untar.ts';
+import { CliError } from '../errors.ts';
+import { type Copied, type Copy, nothing } from './copied.ts';
+import { Extraction, link, writeFile } from './extract.ts';
+import { nameOf, shownPath } from './place-of.ts';
+import { leadsToDirectory, remoteStat } from './remote.ts';
+
+interface Source {
+  path: string;
+  contents: boolean;
+}
+
+/** What is copied: a directory as an archive, a symlink, or a file. */
+async function sourceOf({ path, contents }: Source, copy: Copy): Promise<{ isDirectory: boolean; stat: FileStat }> {
+  const { kind, stat } = await remoteStat(path, copy);
+  if (kind === undefined) throw new CliError(`there is no ${shownPath(path)} in the sandbox`);
+  if (kind === 'other') throw new CliError(`${shownPath(path)} is neither a file nor a directory`);
+  const follows = kind === 'symlink' && (contents || copy.followLinks);
+  const isDirectory = kind === 'directory' || (follows && (await leadsToDirectory(path, copy)));
+  if (contents && !isDirectory) throw new CliError(`${shownPath(path)} is not a directory`);
+  return { isDirectory, stat: stat! };
+}
+
+/** Copies into the local file system, by docker's rules for names. */
+export async function copyDown(source: Source, local: string, copy: Copy): Promise<Copied & { path: string }> {
+  const { isDirectory, stat: entry } = await sourceOf(source, copy);
+  const path = await landing(source, local, isDirectory);
+  if (isDirectory) {
+    const isNew = (await mkdir(path, { recursive: true })) !== undefined;
+    const extraction = new Extraction(path);
+    for await (const member of untar(await archive(source.path, copy))) await extraction.add(member);
+    const copied = await extraction.end();
+    if (isNew) await chmod(path, entry.mode & 0o777);
+    return { ...copied, path };
+  }
+  const mtimeMs = entry.modifiedAt * 1000;
+  if (entry.type === 'TYPE_SYMLINK' && !copy.followLinks) {
+    await link(entry.target, path, mtimeMs);
+    return { ...nothing(), symlinks: 1, path };
+  }
+  const content = await contentOf(source.path, copy);
+  const mode = entry.type === 'TYPE_SYMLINK' ? 0o644 : entry.mode;
+  const bytes = await writeFile(path, copy.progress.count(content, entry.size), { mode, mtimeMs });
+  return { ...nothing(), files: 1, bytes, path };
+}
+
+async function landing({ path, contents }: Source, local: string, isDirectory: boolean): Promise<string> {
+  const found = await stat(local).catch(() => undefined);
+  if (found?.isDirectory()) return contents ? local : join(local, nameOf(path));
+  if (found && isDirectory) throw new CliError(`${local} is not a directory`);
+  if (!found && !isDirectory && local.endsWith('/')) throw new CliError(`there is no directory ${local}`);
+  const parent = dirname(local);
+  if (!(await stat(parent).catch(() => undefined))?.isDirectory())
+    throw new CliError(`there is no directory ${parent}`);
+  return local;
+}
+
+/** The source as an archive; names in it begin with that of the directory, unless its contents are asked for. */
+export async function* packed(source: Source, copy: Copy): AsyncGenerator<Uint8Array, void, void> {
+  const { isDirectory, stat: entry } = await sourceOf(source, copy);
+  if (source.contents) {
+    // As it is: names that are not UTF-8, too.
+    yield* pieces(await archive(source.path, copy));
+    return;
+  }
+  const name = nameOf(source.path);
+  const [mode, mtimeMs] = [entry.mode, entry.modifiedAt * 1000];
+  if (isDirectory) {
+    yield headerOf({ path: name, type: 'directory', mode, mtimeMs, size: 0 });
+    for await (const { content, path, ...member } of untar(await archive(source.path, copy))) {
+      yield headerOf({ ...member, path: `${name}/${path}` });
+      yield* content;
+      if (member.type === 'file') yield padding(member.size);
+    }
+  } else if (entry.type === 'TYPE_SYMLINK' && !copy.followLinks) {
+    yield headerOf({ path: name, type: 'symlink', mode: 0o777, mtimeMs, size: 0, target: entry.target });
+  } else {
+    const whole: Uint8Array[] = [];
+    // Its size is part of the header, and that of a link's target is not known before.
+    let size = entry.type === 'TYPE_SYMLINK' ? undefined : entry.size;
+    const content = await contentOf(source.path, copy);
+    if (size === undefined) {
+      for await (const piece of content) whole.push(piece);
+      size = whole.reduce((sum, { length }) => sum + length, 0);
+    }
+    yield headerOf({ path: name, type: 'file', mode: mode & 0o777, mtimeMs, size });
+    let sent = 0;
+    for await (const piece of whole.length > 0 ? whole : content) {
+      sent += piece.length;
+      yield piece;
+    }
+    if (sent !== size) throw new CliError(`${shownPath(source.path)} changed while it was copied: try again`);
+    yield padding(size);
+  }
+  yield END;
+}
+
+/** The directory as a tar archive, whose transfer is shown. */
+async function archive(path: string, { files, as, signal, progress }: Copy): Promise<ReadableStream<Uint8Array>> {
+  const stream = pieces(await files.download(path, { as, signal }));
+  return ReadableStream.from(progress.count(stream)) as ReadableStream<Uint8Array>;
+}
+
+async function contentOf(path: string, { files, as, signal }: Copy): Promise<AsyncIterable<Uint8Array>> {
+  return pieces(await files.stream(path, { as, signal }));
+}
+
+const pieces = (stream: ReadableStream<Uint8Array>): AsyncIterable<Uint8Array> =>
+  stream as unknown as AsyncIterable<Uint8Array>;

@@ -1,0 +1,87 @@
+import { execFileSync } from 'node:child_process';
+import { chmod, lstat, mkdir, mkdtemp, readFile, readlink, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { Sandbox } from '../../../clients/typescript/src/index.ts';
+import { servedOnce } from '../typescript/served.ts';
+import { runCli } from './run-cli.ts';
+
+const served = servedOnce();
+let sandbox: Sandbox;
+let directory: string;
+beforeAll(async () => {
+  sandbox = await served.paddock().sandboxes.create({ preset: 'development' });
+});
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'paddock-cp-'));
+  await mkdir(join(directory, 'src/empty'), { recursive: true });
+  await writeFile(join(directory, 'src/run.sh'), '#!/bin/sh\n');
+  await chmod(join(directory, 'src/run.sh'), 0o750);
+  await utimes(join(directory, 'src/run.sh'), 1_600_000_000, 1_600_000_000);
+  await symlink('run.sh', join(directory, 'src/link'));
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+const at = (path: string) => join(directory, path);
+const box = (path: string) => `${sandbox.id}:${path}`;
+const cp = (args: readonly string[], input?: Uint8Array) => runCli(['cp', ...args], { url: served.url, input });
+const inSandbox = async (command: string) => (await sandbox.run(command)).stdout;
+
+it('directories go both ways by the names of docker, with modes, times and links', async () => {
+  const up = await cp([at('src'), box('copy')]);
+  expect([up.exitCode, up.stderr]).toEqual([
+    0,
+    `copied 1 file, 1 directory, 1 symlink (10 B) to ${sandbox.id}:/workspace/copy\n`,
+  ]);
+  expect(await inSandbox('stat -c "%a %Y" copy/run.sh; readlink copy/link; ls -d copy/empty')).toBe(
+    '750 1600000000\nrun.sh\ncopy/empty\n',
+  );
+  // Into a directory that is there, and then only what is in it.
+  expect((await cp([at('src'), box('/workspace/copy')])).exitCode).toBe(0);
+  expect((await cp([at('src/.'), box('/copy/sub')])).exitCode).toBe(0);
+  expect(await inSandbox('ls copy copy/src copy/sub | grep -c run.sh')).toBe('3\n');
+  expect((await cp([box('copy/src'), at('back')])).exitCode).toBe(0);
+  const script = await lstat(at('back/run.sh'));
+  expect([script.mode & 0o777, script.mtimeMs]).toEqual([0o750, 1_600_000_000_000]);
+  expect(await readlink(at('back/link'))).toBe('run.sh');
+});
+
+it('single files, links and what they point to', async () => {
+  await cp([at('src/run.sh'), box('bin/tool')]);
+  expect((await cp([box('bin/tool'), at('.')])).exitCode).toBe(0);
+  expect((await lstat(at('tool'))).mode & 0o777).toBe(0o750);
+  await inSandbox('ln -s tool bin/link; ln -s /etc/shadow bin/out');
+  await cp([box('bin/link'), at('link')]);
+  await cp(['-L', box('bin/link'), at('followed')]);
+  expect([await readlink(at('link')), await readFile(at('followed'), 'utf8')]).toEqual(['tool', '#!/bin/sh\n']);
+  const out = await cp(['-L', box('bin/out'), at('shadow')]);
+  expect([out.exitCode, out.stderr]).toEqual([125, expect.stringContaining('outside the workspace')]);
+});
+
+it('archives, with the name of the directory unless its contents are asked for', async () => {
+  const archive = execFileSync('tar', ['-c', '-C', directory, 'src']);
+  expect((await cp(['-', box('/')], archive)).exitCode).toBe(0);
+  const names = async (path: string) => {
+    const { stdout } = await cp([box(path), '-']);
+    return execFileSync('tar', ['-t'], { input: stdout, encoding: 'utf8' }).trimEnd().split('\n').sort();
+  };
+  expect(await names('src')).toEqual(['src/', 'src/empty/', 'src/link', 'src/run.sh']);
+  expect(await names('src/.')).toEqual(['empty/', 'link', 'run.sh']);
+  expect(await names('src/run.sh')).toEqual(['run.sh']);
+  const cut = await cp(['-', box('/')], archive.subarray(0, 700));
+  expect(cut.exitCode).toBe(125);
+});
+
+it.each([
+  [() => [box('none'), at('x')], /there is no \/workspace\/none in the sandbox/],
+  [() => [at('none'), box('x')], /there is no .*none/],
+  [() => [at('src'), box('file')], /file is not a directory/],
+  [() => [box('file'), at('no/such')], /there is no directory/],
+  [() => ['-', box('missing')], /missing does not exist/],
+  [() => [at('src'), at('x')], /exactly one of the two/],
+])('refuses what cannot be copied %#', async (args, error) => {
+  await sandbox.files.write('file', 'x');
+  const { exitCode, stderr } = await cp(args());
+  expect([exitCode, stderr]).toEqual([125, expect.stringMatching(error)]);
+});

@@ -1,0 +1,111 @@
+import { lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Extraction } from '../../../clients/cli/src/copy/extract.ts';
+import { sideOf } from '../../../clients/cli/src/copy/place-of.ts';
+import { END, type Entry, headerOf, padding } from '../../../clients/typescript/src/local/tar.ts';
+import { untar } from '../../../clients/typescript/src/local/untar.ts';
+
+let directory: string;
+let root: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'paddock-extract-'));
+  root = join(directory, 'target');
+  await mkdir(root);
+  await writeFile(join(directory, 'secret'), 'secret');
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+type Given = Partial<Entry> & { path: string; content?: string };
+
+const file = (path: string, content = 'x', mode = 0o644): Given => ({ path, content, mode });
+const linkTo = (path: string, target: string): Given => ({ path, type: 'symlink', target });
+
+async function extract(...members: Given[]) {
+  const pieces = members.flatMap(
+    ({ content = '', type = 'file', mode = 0o755, mtimeMs = 1_700_000_000_250, ...more }) => {
+      const size = type === 'file' ? content.length : 0;
+      return [headerOf({ ...more, type, mode, mtimeMs, size }), Buffer.from(content), padding(size)];
+    },
+  );
+  const archive = ReadableStream.from([...pieces, END]) as ReadableStream<Uint8Array>;
+  const extraction = new Extraction(root);
+  for await (const member of untar(archive)) await extraction.add(member);
+  return extraction.end();
+}
+
+/** Nothing but the target was changed, and no temporary file is left. */
+async function untouched(): Promise<void> {
+  expect((await readdir(directory)).sort()).toEqual(['secret', 'target']);
+  expect(await readFile(join(directory, 'secret'), 'utf8')).toBe('secret');
+  const all = (await readdir(root, { recursive: true })) as string[];
+  expect(all.filter((name) => name.endsWith('.tmp'))).toEqual([]);
+}
+
+describe('an archive is written', () => {
+  it('with modes, times and links, also below directories that forbid it', async () => {
+    const copied = await extract(
+      { path: 'd', type: 'directory', mode: 0o555 },
+      file('d/a.sh', 'echo', 0o4750),
+      file('no/such/parent', ''),
+      linkTo('d/link', '/etc/passwd'),
+    );
+    expect(copied).toEqual({ files: 2, directories: 1, symlinks: 1, bytes: 4 });
+    const script = await lstat(join(root, 'd/a.sh'));
+    // Never the bit that makes it run as its owner.
+    expect([script.mode & 0o7777, script.mtimeMs]).toEqual([0o750, 1_700_000_000_250]);
+    expect((await lstat(join(root, 'd'))).mode & 0o777).toBe(0o555);
+    expect(await readlink(join(root, 'd/link'))).toBe('/etc/passwd');
+    await untouched();
+  });
+
+  it('over what is there, without following it', async () => {
+    await symlink(join(directory, 'secret'), join(root, 'a'));
+    await extract(file('a', 'new'));
+    expect(await readFile(join(root, 'a'), 'utf8')).toBe('new');
+    await untouched();
+  });
+});
+
+describe('an archive is refused', () => {
+  it.each([
+    ['a path up', [file('../secret', 'bad')]],
+    ['a path up in the middle', [file('a/../../secret', 'bad')]],
+    ['an absolute path', [file('/etc/paddock-test', 'bad')]],
+    ['a file below a symlink of its own', [linkTo('l', '..'), file('l/secret', 'bad')]],
+    ['a file below an absolute symlink of its own', [linkTo('l', '/nonexistent'), file('l/a', 'bad')]],
+    ['a directory in the place of a symlink', [linkTo('l', '..'), { path: 'l', type: 'directory' as const }]],
+    ['a file in the place of a directory', [{ path: 'd', type: 'directory' as const }, file('d')]],
+    ['a symlink in the place of a directory, to write below it', [file('d/a'), linkTo('d', '..'), file('d/secret')]],
+    ['a file below a file', [file('f'), file('f/a')]],
+  ])('with %s', async (_, members) => {
+    await expect(extract(...members)).rejects.toThrow(/leads elsewhere|is not a directory|is a directory/);
+    await untouched();
+  });
+
+  it('with a file below a symlink that was there', async () => {
+    await symlink('..', join(root, 'l'));
+    await expect(extract(file('l/secret', 'bad'))).rejects.toThrow(/but a symbolic link/);
+    await untouched();
+  });
+});
+
+describe('a side of a copy', () => {
+  it.each([
+    ['-', { kind: 'stream' }],
+    ['a.txt', { kind: 'local', path: 'a.txt' }],
+    ['./a:b', { kind: 'local', path: './a:b' }],
+    ['/a:b', { kind: 'local', path: '/a:b' }],
+    ['box:', { kind: 'sandbox', sandbox: 'box', path: '', contents: false, slash: false }],
+    ['box:/workspace/a/', { kind: 'sandbox', sandbox: 'box', path: 'a', contents: false, slash: true }],
+    ['box:workspaces', { kind: 'sandbox', sandbox: 'box', path: 'workspaces', contents: false, slash: false }],
+    ['box:/a//b/.', { kind: 'sandbox', sandbox: 'box', path: 'a/b', contents: true, slash: false }],
+  ])('%s', (given, side) => {
+    expect(sideOf(given)).toEqual(side);
+  });
+
+  it('never leads out of the workspace', () => {
+    for (const bad of ['box:../x', 'box:/a/../../x', 'box:..']) expect(() => sideOf(bad)).toThrow(/must not have ".."/);
+  });
+});
