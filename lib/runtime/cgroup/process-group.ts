@@ -1,4 +1,5 @@
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, readSync, rmdirSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { isOutOfDescriptors } from '../../descriptors.ts';
@@ -128,8 +129,9 @@ export class CgroupProcessGroup {
     }
   }
 
-  add(pid: number): void {
-    for (const file of this.#entries) writeFileSync(file, String(pid), { flag: 'r+' });
+  /** On another thread: a move waits for an RCU grace period unless another one has just happened. */
+  async add(pid: number): Promise<void> {
+    for (const file of this.#entries) await writeFile(file, String(pid), { flag: 'r+' });
   }
 
   pids(): number[] {

@@ -4,8 +4,8 @@
  * with the number of processes return a promise and run in steps.
  */
 export interface ProcessGroup {
-  /** Moves a host process in; its later children start inside. Throws if the process has exited. */
-  add(pid: number): void;
+  /** Moves a host process in; its later children start inside. Throws or rejects if the process has exited. */
+  add(pid: number): void | Promise<void>;
   /** Whether `pid` is the only process inside, not counting zombies. */
   holdsOnly(pid: number): boolean | Promise<boolean>;
   /** Host pids of the processes inside, not counting zombies. Empty after `release`. */

@@ -153,7 +153,7 @@ export class Runner {
     const pid = pids.findLast((each) => innerPid(each) === reported);
     if (pid === undefined) throw new Error('the runner is not where it was started');
     this.#group = groups.addGroup(name);
-    this.#group.add(pid);
+    await this.#group.add(pid);
     this.#pid = pid;
   }
 

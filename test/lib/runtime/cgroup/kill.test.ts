@@ -80,7 +80,7 @@ describe.each(roots)('a sandbox’s cgroups under %s', (mountPoint) => {
     await until('both are inside', () => members.every(({ pid }) => cgroup.basePids().includes(pid!)));
     const group = cgroup.addGroup('1');
     for (const [count, { pid }] of members.entries()) {
-      group.add(pid!);
+      await group.add(pid!);
       expect(group.pids()).toEqual(expect.arrayContaining(members.slice(0, count + 1).map((member) => member.pid)));
     }
     await group.kill();
@@ -98,7 +98,7 @@ describe.each(roots)('a sandbox’s cgroups under %s', (mountPoint) => {
     await until('both have children', () => cgroup.basePids().length === 6);
     for (const pid of cgroup.basePids()) {
       const parent = Number(/^PPid:\t(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]);
-      groups[pid === one.pid || parent === one.pid ? 0 : 1]?.add(pid);
+      await groups[pid === one.pid || parent === one.pid ? 0 : 1]?.add(pid);
     }
     expect(groups.map((group) => group.pids().length)).toEqual([3, 3]);
     await groups[0]?.kill();
@@ -114,7 +114,7 @@ describe.each(roots)('a sandbox’s cgroups under %s', (mountPoint) => {
     const [spared, stopped, ended, other] = [1, 2, 3, 4].map(() => enter(cgroup.entries, 'exec sleep 60'));
     await until('all are inside', () => cgroup.basePids().length === 4);
     const group = cgroup.addGroup('1');
-    for (const member of [spared!, stopped!, ended!]) group.add(member.pid!);
+    for (const member of [spared!, stopped!, ended!]) await group.add(member.pid!);
     const stateOf = ({ pid }: ChildProcess) => /^State:\t(.)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
     stopped!.kill('SIGSTOP');
     await until('it is stopped', () => stateOf(stopped!) === 'T');

@@ -10,6 +10,11 @@ vi.mock('node:fs', async (original) => {
   return hostCalls.wrap(await original<typeof import('node:fs')>());
 });
 
+vi.mock('node:fs/promises', async (original) => {
+  const { hostCalls } = await import('./host-calls.ts');
+  return hostCalls.wrapPromises(await original<typeof import('node:fs/promises')>());
+});
+
 vi.mock('node:child_process', async (original) => {
   const { hostCalls } = await import('./host-calls.ts');
   return hostCalls.wrapProcesses(await original<typeof import('node:child_process')>());
