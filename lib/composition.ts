@@ -34,6 +34,7 @@ import { OwnerDeltas } from './sandboxes/host/owner-deltas.ts';
 import { UidSlots } from './sandboxes/host/uid-slots.ts';
 import { createWorkspaceMount, type WorkspaceMount } from './sandboxes/host/workspace-mount.ts';
 import { createProcesses } from './sandboxes/processes/processes.ts';
+import { ReadySandboxes } from './sandboxes/ready/ready-sandboxes.ts';
 import { createSandboxes, type SandboxKeeper } from './sandboxes/sandboxes.ts';
 import { createSessions } from './sandboxes/sessions/sessions.ts';
 import type { LimitsOfOwners, Retries, Services } from './services.ts';
@@ -188,6 +189,7 @@ function openSandboxes(
 ): { sandboxes: SandboxKeeper; processes: Processes; sessions: Sessions } {
   const { maxDeltaBytes, maxDeltaFiles, maxIndexBytes } = config.sandbox;
   const removals = new SlowRemovals(log);
+  const uids = new UidSlots(config.runtime.uidRange);
   const context = new SandboxContext({
     metadata,
     platform: {
@@ -210,7 +212,8 @@ function openSandboxes(
       log,
     },
     settings: settingsOf(config, owners),
-    uids: new UidSlots(config.runtime.uidRange),
+    uids,
+    ready: readySandboxes(config, { mount, runtimes, uids }, log),
     clock: systemClock,
     log,
   });
@@ -219,6 +222,23 @@ function openSandboxes(
     processes: createProcesses(context),
     sessions: createSessions(context),
   };
+}
+
+function readySandboxes(
+  { runtime }: Config,
+  { mount, runtimes, uids }: Pick<Platform, 'mount' | 'runtimes'> & { uids: UidSlots },
+  log: Log,
+): ReadySandboxes | undefined {
+  if (runtime.ready === 0) return undefined;
+  const now = () => performance.now();
+  return new ReadySandboxes({
+    mount,
+    runtime: () => runtimes.get('RUNTIME_BWRAP'),
+    uids,
+    most: runtime.ready,
+    log,
+    now,
+  });
 }
 
 /** Limits that are in force for writes, too, when `set` resolves. */

@@ -81,6 +81,7 @@ export const SCHEMA = {
     default_timeout: key(timeout, '30s'),
     max_timeout: key(timeout, '10m'),
     read_only_paths: key(absolutePaths, []),
+    ready: key(integer(0, 64), 8),
     uid_range: {
       // Above the subordinate ids that useradd assigns (up to 600100000), those of systemd-nspawn, and the ranges of
       // FreeIPA and SSSD; below 2^31, the maximum of Docker.

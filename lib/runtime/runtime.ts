@@ -241,6 +241,22 @@ export interface RunningSandbox {
   readonly exited: Promise<string>;
 }
 
+/**
+ * A sandbox that runs before it is known for what: its workspace is an empty place, and no command has run in it. The caller
+ * takes it once, or discards it.
+ */
+export interface ReadySandbox {
+  /** False once it has ended, or if anything in it is not as it was when it was prepared. */
+  isFit(): boolean;
+  /**
+   * Makes it the sandbox of `spec`, with exactly its limits. uid, workspace and file system are those it was prepared with.
+   * Throws if that is not possible: then it must be discarded.
+   */
+  take(spec: SandboxSpec): RunningSandbox;
+  /** Kills it and releases all its resources. Never throws. */
+  discard(): Promise<void>;
+}
+
 export interface Runtime {
   /**
    * Resolves if this machine supports the runtime; rejects with a one-line ServiceError (FAILED_PRECONDITION,
@@ -252,6 +268,11 @@ export interface Runtime {
    * it.
    */
   launch(spec: SandboxSpec): Promise<RunningSandbox>;
+  /**
+   * Starts a sandbox ahead of its creation, isolated as by `launch`; only `uid`, `workspace` and `resources` are known, and the
+   * latter are a guess. Absent: this runtime has none.
+   */
+  prepare?(spec: Pick<SandboxSpec, 'uid' | 'workspace' | 'resources'>): Promise<ReadySandbox>;
   /**
    * Kills and removes everything that an earlier server on this state left: processes, cgroups, containers. Must
    * precede any launch.

@@ -14,6 +14,7 @@ import { GoneSandboxes } from './lifecycle/gone.ts';
 import { RuleWarnings } from './permissions/warnings/rule-warnings.ts';
 import { PortLooks } from './ports/port-looks.ts';
 import { type ProcessLimits, ProcessTable } from './processes/process-table.ts';
+import type { ReadySandboxes } from './ready/ready-sandboxes.ts';
 import type { LiveSandbox } from './sandbox.ts';
 import { SessionTable } from './sessions/session-table.ts';
 
@@ -54,6 +55,8 @@ export class SandboxContext {
   readonly uids: UidSlots;
   readonly clock: Clock;
   readonly log: Log;
+  /** Absent: none are kept ready. */
+  readonly ready: ReadySandboxes | undefined;
   /** All sandboxes, including those being created or destroyed. */
   readonly sandboxes = new IdMap<LiveSandbox>();
   /** Deltas of destroyed sandboxes that could not be removed yet: sandbox id and the uid that owns the files. */
@@ -69,7 +72,12 @@ export class SandboxContext {
   #layersLeft = false;
   closing = false;
 
-  constructor(parts: Pick<SandboxContext, 'metadata' | 'platform' | 'settings' | 'uids' | 'clock' | 'log'>) {
+  constructor(
+    parts: Pick<SandboxContext, 'metadata' | 'platform' | 'settings' | 'uids' | 'clock' | 'log'> & {
+      ready?: ReadySandboxes | undefined;
+    },
+  ) {
+    this.ready = parts.ready;
     this.metadata = parts.metadata;
     this.platform = parts.platform;
     this.settings = parts.settings;

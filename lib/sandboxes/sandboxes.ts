@@ -137,7 +137,10 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
     codebaseChanged: (codebaseId) => context.warnings.codebaseChanged(codebaseId),
     revertUnchanged: (codebaseId, paths, change) => revertUnchanged(codebaseId, paths, change, context),
     rebase: (commit, stage, resumed) => rebaseSandbox(commit, stage, resumed, context),
-    workspacesLost: (reason, back) => reviveSandboxes(reason, back, context),
+    workspacesLost: (reason, back) => {
+      context.ready?.lost();
+      reviveSandboxes(reason, back, context);
+    },
     workspaceUnreadable: (id, reason) => {
       const sandbox = context.sandboxes.get(id);
       const failed = sandbox?.queue.run(async () => {
@@ -149,23 +152,27 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
     mappedFiles: (id, device) => context.mappings.of(context.sandboxes.get(id), device),
     close: async () => {
       context.closing = true;
+      const readyEnded = context.ready?.close();
       // Workspaces are not detached one by one: the mount syncs all of them when it closes. A sandbox being destroyed
       // has no record any more; the next start removes its remains, so it is not waited for.
       const staying = [...context.sandboxes.values()].filter(({ destroying }) => !destroying);
       await context.layers.idle();
       await each(staying, 64, (sandbox) => sandbox.queue.run(() => end(sandbox, context)));
+      await readyEnded;
       await context.processes.close();
       await storeDeltaBytes(staying, context);
     },
   };
 }
 
-function beginCall(id: string, { clock, sandboxes }: SandboxContext): (() => void) | undefined {
+function beginCall(id: string, { clock, ready, sandboxes }: SandboxContext): (() => void) | undefined {
+  ready?.call();
   const activity = sandboxes.get(id)?.activity;
   if (activity === undefined) return undefined;
   activity.begin();
   let ended = false;
   return () => {
+    ready?.call();
     if (!ended) activity.end(clock.monotonic());
     ended = true;
   };

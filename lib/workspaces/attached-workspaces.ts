@@ -18,7 +18,9 @@ import { FrozenLayers } from './delta/layers/frozen-layers.ts';
 import { Holds, requireNotHeld, whenOpen } from './holds.ts';
 import { MemoryBudget } from './memory-budget.ts';
 import { HostFiles } from './nodes/host-files.ts';
+import type { Node } from './nodes/node.ts';
 import { NodeTable, ROOT_NODEID } from './nodes/node-table.ts';
+import { Places } from './places.ts';
 import { Workspace } from './workspace.ts';
 import type { DamageReport, WorkspaceSpec } from './workspaces.ts';
 
@@ -71,9 +73,12 @@ export class AttachedWorkspaces {
   /** The workspace of the operation in progress. */
   readonly current: CurrentWorkspace;
   readonly holds: Holds;
+  readonly places: Places<Workspace>;
   /** Called when operations that are Postponed with this cause may be run again. */
   readonly released: (cause: number) => void;
   readonly #attached = new Map<string, Workspace>();
+  /** By the names of their directories. */
+  readonly #byName = new Map<string, Workspace>();
   /** Leases: workspaces that are not attached and are open for the duration of one call. */
   readonly #leased = new Map<string, Workspace>();
   readonly #notifier: Notifier;
@@ -97,6 +102,7 @@ export class AttachedWorkspaces {
     this.syncs = new HostSyncs(options.startSync, this.released);
     this.files = new HostFiles(options.maxOpenFiles ?? 256);
     this.bases = new BaseTrees(options.maxOpenDirectories ?? 256);
+    this.places = new Places(this.nodes);
     this.holds = new Holds({
       current: this.current,
       released: this.released,
@@ -106,7 +112,7 @@ export class AttachedWorkspaces {
   }
 
   /**
-   * Attaches a workspace. Throws ALREADY_EXISTS. Delta and rules are read at the first use, which fails if they are
+   * Attaches a workspace. Throws ALREADY_EXISTS, and NOT_FOUND for its place. Delta and rules are read at the first use, which fails if they are
    * invalid.
    */
   attach(spec: WorkspaceSpec): void {
@@ -114,10 +120,24 @@ export class AttachedWorkspaces {
       throw new ServiceError('ALREADY_EXISTS', `workspace ${spec.id} is attached already`);
     const leased = this.#leased.get(spec.id);
     if (leased !== undefined) requireNotHeld(leased);
+    const { place } = spec;
+    const root = place === undefined ? undefined : this.places.require(place, spec.uid);
     makeDeltaDirectory(spec.delta);
     this.#endLease(spec.id);
-    this.#attached.set(spec.id, this.#open(spec));
-    this.#notifier.invalEntry(ROOT_NODEID, fromText(spec.id));
+    const workspace = this.#open(spec, root);
+    this.#attached.set(spec.id, workspace);
+    this.#byName.set(place ?? spec.id, workspace);
+    if (place === undefined) this.#notifier.invalEntry(ROOT_NODEID, fromText(spec.id));
+    else this.#notifier.invalInode(this.places.give(place, workspace));
+  }
+
+  reserve(place: string, uid: number): void {
+    if (this.#byName.has(place)) throw new ServiceError('ALREADY_EXISTS', `${place} is in use`);
+    this.places.reserve(place, uid);
+  }
+
+  release(place: string): void {
+    if (this.places.release(place)) this.#notifier.invalEntry(ROOT_NODEID, fromText(place));
   }
 
   /** Steps that detach a workspace and sync its delta. Open files fail with ESTALE from then on. */
@@ -139,8 +159,10 @@ export class AttachedWorkspaces {
       // Before it may be attached anew, which would read what is not written yet.
       yield* workspace.syncing();
     } finally {
+      const name = workspace.spec.place ?? id;
       this.#attached.delete(id);
-      this.#notifier.invalEntry(ROOT_NODEID, fromText(id));
+      this.#byName.delete(name);
+      this.#notifier.invalEntry(ROOT_NODEID, fromText(name));
       workspace.close();
       if (this.#attached.size === 0) this.frozen.closeFiles();
     }
@@ -148,6 +170,11 @@ export class AttachedWorkspaces {
 
   find(id: string): Workspace | undefined {
     return this.#attached.get(id);
+  }
+
+  /** By the name of its directory below the mount point. */
+  named(name: string): Workspace | undefined {
+    return this.#byName.get(name);
   }
 
   /** Returns an attached workspace for an operation on it. Throws NOT_FOUND, and Postponed while it is held. */
@@ -198,9 +225,12 @@ export class AttachedWorkspaces {
   /** Subtracts from the lookup count of a node; after the hold, if its workspace is held. */
   forget(nodeid: number, nlookup: number): void {
     const node = this.nodes.find(nodeid);
-    if (node?.workspace === undefined) return;
-    if (node.workspace.heldBy !== 0) node.workspace.pendingForgets.push([nodeid, nlookup]);
-    else if (!node.workspace.isClosed) node.workspace.tree.forget(node, nlookup);
+    if (node === undefined || node === this.nodes.root) return;
+    const { workspace } = node;
+    // A place is kept until it is released, also if it was taken by a workspace that was not used yet.
+    if (workspace === undefined || !(workspace.isOpen || workspace.isClosed)) node.nlookup -= nlookup;
+    else if (workspace.heldBy !== 0) workspace.pendingForgets.push([nodeid, nlookup]);
+    else if (!workspace.isClosed) workspace.tree.forget(node, nlookup);
     else {
       node.nlookup -= nlookup;
       if (node.nlookup <= 0) this.nodes.delete(node);
@@ -240,9 +270,9 @@ export class AttachedWorkspaces {
     }
   }
 
-  #open(spec: WorkspaceSpec): Workspace {
+  #open(spec: WorkspaceSpec, root?: Node<Workspace>): Workspace {
     this.current.set(spec.id);
-    return new Workspace(spec, {
+    const shared = {
       nodes: this.nodes,
       files: this.files,
       bases: this.bases,
@@ -263,6 +293,7 @@ export class AttachedWorkspaces {
           this.#startSteps?.(this.holds.holdSame([workspace], steps));
           return workspace.heldBy;
         }),
-    });
+    };
+    return new Workspace(spec, shared, root);
   }
 }

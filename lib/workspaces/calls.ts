@@ -24,8 +24,15 @@ import type {
  * used-up quota or a full disk, UNAVAILABLE for a read-only disk.
  */
 export interface WorkspaceOperations {
-  /** Makes the workspace visible below the mount point. ALREADY_EXISTS. */
+  /** Makes the workspace visible below the mount point. ALREADY_EXISTS; NOT_FOUND: its place. */
   attach(spec: WorkspaceSpec): void;
+  /**
+   * Makes an empty directory for one uid, without access to anything, below the mount point. The workspace that is attached at
+   * this place becomes the contents of the directory. ALREADY_EXISTS.
+   */
+  reserve(place: string, uid: number): void;
+  /** Removes a place that no workspace has taken; others are ignored. */
+  release(place: string): void;
   /**
    * Detaches the workspace: open files in it fail with ESTALE from then on. The delta stays on disk, synced. Unknown
    * ids are ignored.
@@ -160,6 +167,8 @@ const NOTHING = { answer: undefined };
 /** The traits of each operation. */
 export const TRAITS: { readonly [O in Operation]: Traits<O> } = {
   attach: {},
+  reserve: {},
+  release: { unmounted: NOTHING },
   detach: {},
   setRules: {},
   baseChanging: { unmounted: NOTHING },
@@ -198,6 +207,7 @@ export type Call = <O extends Operation>(operation: O, args: Arguments<O>) => Pr
 /** For the file system's own threads, or with another form in the main thread. */
 const INTERNAL = [
   'attach',
+  'reserve',
   'detach',
   'trim',
   'copied',

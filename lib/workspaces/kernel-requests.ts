@@ -36,7 +36,9 @@ export class KernelRequests implements FileSystem {
       const node = this.#nodeFor(caller, parent);
       return lookup(node.workspace, this.#access, node, name);
     }
-    const workspace = this.workspaces.find(toText(name));
+    const workspace = this.workspaces.named(toText(name));
+    const place = workspace ? undefined : this.workspaces.places.lookup(caller, toText(name));
+    if (place !== undefined) return place;
     if (caller.uid !== 0 && !isOwner(caller, workspace)) throw EACCES;
     if (workspace === undefined) return undefined;
     requireNotHeld(workspace);
@@ -50,11 +52,11 @@ export class KernelRequests implements FileSystem {
 
   getattr(caller: Caller, nodeid: number): Attr {
     if (nodeid === ROOT_NODEID) return rootAttr();
+    const place = this.workspaces.places.getattr(caller, nodeid);
+    if (place !== undefined) return place;
     const node = this.workspaces.nodes.get(nodeid);
     if (!isOfWorkspace(node)) throw EACCES;
-    const { workspace } = node;
-    requireNotHeld(workspace);
-    this.workspaces.current.set(workspace.spec.id);
+    const { workspace } = this.#opened(node);
     // A container daemon bind-mounts the workspace's directory as root.
     if (caller.uid !== 0 || node !== workspace.tree.root) requireOwner(caller, workspace);
     return getattr(workspace, this.#access, node);
@@ -164,9 +166,7 @@ export class KernelRequests implements FileSystem {
     const node = this.workspaces.nodes.get(nodeid);
     if (!isOfWorkspace(node)) throw EACCES;
     requireOwner(caller, node.workspace);
-    requireNotHeld(node.workspace);
-    this.workspaces.current.set(node.workspace.spec.id);
-    return node;
+    return this.#opened(node);
   }
 
   /** As `#nodeFor`, and also for the kernel itself: read-ahead and write-back of pages have uid 0 and no process. */
@@ -177,8 +177,15 @@ export class KernelRequests implements FileSystem {
   #kernelNode(nodeid: number): WorkspaceNode {
     const node = this.workspaces.nodes.get(nodeid);
     if (!isOfWorkspace(node)) throw EACCES;
-    requireNotHeld(node.workspace);
-    this.workspaces.current.set(node.workspace.spec.id);
+    return this.#opened(node);
+  }
+
+  /** The root of a place is known to the kernel before its workspace was opened. */
+  #opened(node: WorkspaceNode): WorkspaceNode {
+    const { workspace } = node;
+    requireNotHeld(workspace);
+    this.workspaces.current.set(workspace.spec.id);
+    if (!workspace.isOpen) void workspace.tree;
     return node;
   }
 }

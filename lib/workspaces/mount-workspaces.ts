@@ -15,6 +15,8 @@ export interface Workspaces extends WorkspaceCalls {
   readonly call: Call;
   /** Makes the workspace visible; returns its host path. ALREADY_EXISTS; INVALID_ARGUMENT: id. */
   attach(spec: WorkspaceSpec): Promise<string>;
+  /** Makes a place for a workspace (see `WorkspaceOperations.reserve`); returns its host path. */
+  reserve(place: string, uid: number): Promise<string>;
   /**
    * Detaches a workspace: open files in it fail with ESTALE from then on. The delta stays on disk, synced. Unknown ids
    * are ignored.
@@ -46,6 +48,7 @@ export async function mountWorkspaces(options: MountOptions): Promise<Workspaces
   const request: Call = (operation, args) => connection.request(operation, args);
   const flush = (id: string) => connection.flush(id);
   const call = remoteCalls(request, flush);
+  const pathOf = (name: string) => join(connection.mountPoint, name, WORKSPACE_NAME);
   return {
     ...callsThrough(call),
     call,
@@ -53,7 +56,11 @@ export async function mountWorkspaces(options: MountOptions): Promise<Workspaces
       if (spec.id === '' || spec.id === '.' || spec.id === '..' || /[/\0]/.test(spec.id))
         throw new ServiceError('INVALID_ARGUMENT', 'id: must be one path component');
       await request('attach', [spec]);
-      return join(connection.mountPoint, spec.id, WORKSPACE_NAME);
+      return pathOf(spec.place ?? spec.id);
+    },
+    async reserve(place, uid) {
+      await request('reserve', [place, uid]);
+      return pathOf(place);
     },
     detach: (id) => request('detach', [id]),
     flush,

@@ -79,6 +79,14 @@ export class WorkspaceFileSystem extends KernelRequests implements ControlledFil
     this.workspaces.attach(spec);
   }
 
+  reserve(place: string, uid: number): void {
+    this.workspaces.reserve(place, uid);
+  }
+
+  release(place: string): void {
+    this.workspaces.release(place);
+  }
+
   detach(id: string): void {
     this.#complete('detach', id);
   }

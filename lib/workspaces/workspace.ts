@@ -20,6 +20,7 @@ import { Unpackings } from './files/unpackings.ts';
 import { recordOlderDirectories } from './history/older-directories.ts';
 import { fitToBase } from './history/unused-directories.ts';
 import { LISTED_BYTES, type MemoryHolder, NODE_BYTES } from './memory-budget.ts';
+import type { Node } from './nodes/node.ts';
 import { NodeTree } from './nodes/node-tree.ts';
 import { ResultCache } from './result-cache.ts';
 import type { Shared } from './shared.ts';
@@ -56,6 +57,8 @@ export class Workspace implements MemoryHolder {
   /** See `OpenWorkspace`. */
   fittedTo: number | undefined;
   readonly #results = new ResultCache();
+  /** Its root, if the kernel knew the directory before the workspace took it. */
+  readonly #place: Node<Workspace> | undefined;
   /** Nodes that the kernel knows, and names in their listings; both count as memory. */
   knownNodes = 0;
   listedNames = 0;
@@ -70,9 +73,10 @@ export class Workspace implements MemoryHolder {
   /** Why the delta cannot be read. */
   #damage: Damage | undefined;
 
-  constructor(spec: WorkspaceSpec, shared: Shared<Workspace>) {
+  constructor(spec: WorkspaceSpec, shared: Shared<Workspace>, place?: Node<Workspace>) {
     this.spec = spec;
     this.shared = shared;
+    this.#place = place;
     this.changing = shared.bases.changingOf(spec.codebaseId);
     this.#checkpoints = spec.checkpoints ?? [];
   }
@@ -110,7 +114,7 @@ export class Workspace implements MemoryHolder {
     return this.#open().tree;
   }
 
-  /** Whether the workspace has been used. If not, the kernel knows nothing of it. */
+  /** Whether the workspace has been used. If not, the kernel knows nothing of it, or nothing but that its root exists. */
   get isOpen(): boolean {
     return this.#opened !== undefined;
   }
@@ -256,7 +260,7 @@ export class Workspace implements MemoryHolder {
     try {
       const delta = yield* this.#openDelta({ maxBytes, maxFiles, owner: ownerBytes && new OwnerShare(ownerBytes) });
       if (this.#checkpoints.length > 0) this.#countCheckpoints(delta);
-      const root = this.shared.nodes.add(this, S_IFDIR);
+      const root = this.#place ?? this.shared.nodes.add(this, S_IFDIR);
       const tree = new NodeTree(this, base, delta, root);
       this.#opened = { base, delta, tree };
       this.shared.memory.add(this);

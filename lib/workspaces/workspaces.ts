@@ -8,6 +8,8 @@ import type { OwnerBytes } from './delta/owner-bytes.ts';
 /** One sandbox's view of a codebase: base, delta and rules. */
 export interface WorkspaceSpec {
   id: string;
+  /** The place that it takes, as reserved for the same uid; absent: it appears in one of its own, with its id. */
+  place?: string;
   codebaseId: string;
   /** Host directory of the codebase's files; read-only. */
   base: string;

@@ -48,7 +48,8 @@ export class State {
         mount_path: join(this.directory, 'mounts'),
         db_path: join(this.directory, 'metadata.json'),
       },
-      runtime: { type: runtime, uid_range: this.uids },
+      // With ready sandboxes there are processes of none. PADDOCK_TEST_READY: their number.
+      runtime: { type: runtime, uid_range: this.uids, ready: Number(process.env.PADDOCK_TEST_READY ?? 0) },
     };
     const merged = { ...base };
     for (const [name, values] of Object.entries(sections)) merged[name] = { ...merged[name], ...values };

@@ -1,6 +1,5 @@
-import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Descriptors } from '../../descriptors.ts';
@@ -30,8 +29,9 @@ import { SandboxLife } from '../sandbox-life.ts';
 import type { TerminalLimit } from '../terminal-limit/terminal-limit.ts';
 import { bwrapArguments, encodeArguments } from './arguments.ts';
 import type { Instance } from './instance.ts';
-import { Launcher } from './launcher.ts';
+import { initOf, Launcher } from './launcher.ts';
 import type { Inheritance } from './prelude.ts';
+import { remove } from './remove.ts';
 
 /** Milliseconds that `stop` waits for killed processes to exit; processes stuck in the kernel are left to `reclaim`. */
 const STOP_MS = 2000;
@@ -51,7 +51,7 @@ export interface LaunchSettings {
 /** One bwrap sandbox and its agent, from launch to stop. */
 export class BwrapSandbox implements RunningSandbox {
   readonly #life = new SandboxLife();
-  readonly #id: string;
+  #id: string;
   readonly #owner: OwnerResources | undefined;
   readonly #tree: CgroupTree;
   readonly #launcher: Launcher;
@@ -89,10 +89,10 @@ export class BwrapSandbox implements RunningSandbox {
 
   /**
    * Starts a sandbox and waits until it accepts commands. Cleans up if it fails. `spare`: a launcher in cgroups with
-   * exactly these limits; this call takes ownership of it.
+   * exactly these limits; this call takes ownership of it. `readyOnly`: its id is replaced by `assign`.
    */
   static async launch(
-    spec: SandboxSpec,
+    spec: SandboxSpec & { readyOnly?: boolean },
     instance: Instance,
     tree: CgroupTree,
     settings: LaunchSettings,
@@ -122,7 +122,7 @@ export class BwrapSandbox implements RunningSandbox {
         room: instance.room,
         descriptors: settings.descriptors,
         resetSignals: (spec.rootfs?.resetsSignals ?? true) ? settings.resetSignals : [],
-        sandboxId: spec.id,
+        sandboxId: spec.readyOnly ? '' : spec.id,
         hasNetwork: false,
         outOfMemory: outOfMemoryLine(spec.resources, spec.owner),
         onBroken: (reason) => sandbox?.markFailed(reason),
@@ -138,6 +138,26 @@ export class BwrapSandbox implements RunningSandbox {
       }
       throw hostError(error, 'the sandbox could not be started');
     }
+  }
+
+  /** Resolves when nothing of its start is left to do; rejects if it failed. */
+  async settled(): Promise<void> {
+    await this.#limiting;
+    if (this.#life.failureReason !== undefined) throw new Error(this.#life.failureReason);
+  }
+
+  /** Its processes that run no commands, by their host pids; undefined if that is not known, or it has ended. */
+  basePids(): number[] | undefined {
+    const { alive, cgroup } = this.#launcher;
+    return alive && this.#life.failureReason === undefined ? cgroup?.basePids() : undefined;
+  }
+
+  /** For one with `readyOnly`, once: gives it the id and the limits. Throws; then it must be stopped. */
+  assign({ id, resources }: Pick<SandboxSpec, 'id' | 'resources'>): void {
+    this.#tree.vacate(id);
+    this.#launcher.cgroup?.setLimits(resources);
+    this.#executor.assign(id, outOfMemoryLine(resources));
+    this.#id = id;
   }
 
   /** See `RunningSandbox`. */
@@ -276,22 +296,5 @@ export class BwrapSandbox implements RunningSandbox {
       if (Date.now() >= deadline) return false;
       await delay(Math.min(wait, 50));
     }
-  }
-}
-
-/** Remaining files are removed at the server's next start. */
-function remove(path: string): void {
-  try {
-    rmSync(path, { recursive: true, force: true });
-  } catch {}
-}
-
-/** The only child of bwrap, which is the first process of the pid namespace; undefined if there is none. */
-function initOf(child: ChildProcess): number | undefined {
-  try {
-    const [pid] = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'latin1').split(' ');
-    return Number(pid) || undefined;
-  } catch {
-    return undefined;
   }
 }

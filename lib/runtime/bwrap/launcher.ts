@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Descriptors } from '../../descriptors.ts';
 import type { SandboxCgroup } from '../cgroup/sandbox-cgroup.ts';
@@ -104,4 +105,14 @@ export class Launcher {
  */
 function start({ closeFds }: Inheritance): ChildProcess {
   return spawn(preludeShell(closeFds), [], { cwd: '/', env: {}, detached: true, stdio: ['pipe', 'ignore', 'pipe'] });
+}
+
+/** The only child of bwrap, which is the first process of the pid namespace; undefined if there is none. */
+export function initOf(child: ChildProcess): number | undefined {
+  try {
+    const [pid] = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'latin1').split(' ');
+    return Number(pid) || undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -7,7 +7,7 @@ import { isHostShort } from '../../host-error.ts';
 import { closeQuietly } from '../../linux/close.ts';
 import { errorCode } from '../../linux/errno.ts';
 import type { ProcessGroup, ProcessGroups } from '../executor/groups.ts';
-import { type LimitWrite, limitWrites, pidsMax } from './limits.ts';
+import { type LimitWrite, limitWrites, pidsMax, requestedLimits } from './limits.ts';
 import { CgroupProcessGroup, killTree, readPids } from './process-group.ts';
 
 /** The instance's directory in each hierarchy: one for groups, and for each limit the one that has its controller. */
@@ -46,7 +46,7 @@ export class SandboxCgroup implements ProcessGroups {
   readonly #dirs: readonly string[];
   readonly #roots: CgroupRoots;
   readonly #id: string;
-  readonly #pidsLimit: number;
+  #resources: ResourceLimits;
   readonly #commandEntries: readonly string[];
   /** Groups whose runner has exited while other processes in them are alive. */
   readonly #vacant = new Set<CgroupProcessGroup>();
@@ -58,7 +58,7 @@ export class SandboxCgroup implements ProcessGroups {
   constructor(roots: CgroupRoots, id: string, resources: ResourceLimits, entered: readonly ('memory' | 'cpu')[] = []) {
     this.#roots = roots;
     this.#id = id;
-    this.#pidsLimit = resources.pids_limit;
+    this.#resources = resources;
     this.#groups = join(roots.groups, id);
     const writes = this.#plan(resources);
     const used = [...entered, ...writes.map(({ controller }) => controller)];
@@ -94,6 +94,23 @@ export class SandboxCgroup implements ProcessGroups {
    */
   expectMove(pid: number | undefined): void {
     if (pid !== undefined) writeFile(join(this.#groups, AGENT, 'cgroup.procs'), String(pid), { flag: 'r+' }, () => {});
+  }
+
+  /**
+   * Replaces the limits while only the agent runs. Throws if the same kinds of limits are not in force already, or if the host
+   * does not take a value; then some of them may be in force.
+   */
+  setLimits(resources: ResourceLimits): void {
+    const before = this.#resources;
+    const kinds = (of: ResourceLimits) => requestedLimits(of).join();
+    if (kinds(resources) !== kinds(before)) throw new Error('other kinds of limits');
+    const writes = this.#plan(resources).filter(({ file }) => file !== 'pids.max');
+    // v1: the limit with swap must never be below the one without, so the order depends on whether the limit grows.
+    if (resources.memory_bytes > before.memory_bytes) writes.reverse();
+    const old = new Map(this.#plan(before).map((write) => [`${write.level}/${write.file}`, write.value]));
+    for (const write of writes) if (old.get(`${write.level}/${write.file}`) !== write.value) this.#apply(write);
+    this.#resources = resources;
+    if (resources.pids_limit !== before.pids_limit) this.#countRunners(0);
   }
 
   basePids(): number[] {
@@ -151,7 +168,7 @@ export class SandboxCgroup implements ProcessGroups {
   }
 
   atPidsLimit(): boolean {
-    if (!this.#pidsLimit) return false;
+    if (!this.#resources.pids_limit) return false;
     const dir = join(this.#dir('pids'), COMMANDS);
     const read = (file: string) => Number(readFileSync(join(dir, file), 'latin1'));
     try {
@@ -213,14 +230,15 @@ export class SandboxCgroup implements ProcessGroups {
   }
 
   /** Throws if an increment cannot be written. A decrement may be delayed until the next write. */
-  #countRunners(change: 1 | -1): void {
+  #countRunners(change: 1 | 0 | -1): void {
     this.#runners += change;
-    if (!this.#pidsLimit) return;
-    const value = pidsMax(this.#pidsLimit, this.#runners);
+    const { pids_limit: limit } = this.#resources;
+    if (!limit) return;
+    const value = pidsMax(limit, this.#runners);
     try {
       writeFileSync(join(this.#dir('pids'), COMMANDS, 'pids.max'), value, { flag: 'r+' });
     } catch (error) {
-      if (change > 0) throw error;
+      if (change >= 0) throw error;
     }
   }
 }

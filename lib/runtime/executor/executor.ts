@@ -6,11 +6,12 @@ import { errorCode } from '../../linux/errno.ts';
 import { hasTriedNetwork } from '../network-attempts.ts';
 import type { Command, NetworkState, OpenShell, RunningCommand, RunningShell } from '../runtime.ts';
 import { agentScript } from './agent-script.ts';
+import { askOneOf } from './ask-one-of.ts';
 import { inputNames, openInput } from './command-input.ts';
 import { CommandRun, type Outcome } from './command-run.ts';
 import { commandScript, type InputNames } from './command-script.ts';
 import { openFifo } from './fifo-pool.ts';
-import { placePrograms } from './programs.ts';
+import { placeIdentity, placePrograms } from './programs.ts';
 import { type Request, requestFor } from './request.ts';
 import { newNonce, type Runner, type RunnerHost } from './runner.ts';
 import { RunnerPool } from './runner-pool.ts';
@@ -20,8 +21,6 @@ import type { Stdin } from './stdin.ts';
 
 /** Milliseconds; large because a thousand sandboxes may start at once. */
 const READY_MS = 60_000;
-/** Processes of the agent that are tried: all are in the sandbox but its launcher. */
-const MOST_ASKED = 8;
 const MAX_TIMER_MS = 2_147_483_647;
 const TAMPERED = 'a process in the sandbox tampered with the agent that runs its commands';
 const NOT_TAKEN = 'the command could not be given to the sandbox';
@@ -34,7 +33,7 @@ const NOT_TAKEN = 'the command could not be given to the sandbox';
 export interface ExecutorHost extends RunnerHost {
   /** See agentScript. */
   resetSignals: readonly string[];
-  /** Names the author of its commits. */
+  /** Names the author of its commits. Empty: `assign` follows. */
   sandboxId: string;
   /** Whether programs can reach other machines. */
   hasNetwork: boolean;
@@ -77,7 +76,8 @@ export class Executor {
   static async prepare(host: ExecutorHost): Promise<Executor> {
     mkdirSync(host.dir, { mode: 0o711 });
     writeFileSync(join(host.dir, 'agent'), agentScript(host.resetSignals, host.hasNetwork), { mode: 0o444 });
-    placePrograms(host.dir, host.sandboxId);
+    placePrograms(host.dir);
+    if (host.sandboxId !== '') placeIdentity(host.dir, host.sandboxId);
     await host.fifos.place([join(host.dir, 'ctl')], host.uid);
     return new Executor(host, openFifo(join(host.dir, 'ctl'), 'both'));
   }
@@ -94,6 +94,13 @@ export class Executor {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** Before the first command: the sandbox that it is for. */
+  assign(sandboxId: string, outOfMemory: string): void {
+    if (this.#closed) throw this.#closed;
+    placeIdentity(this.#host.dir, sandboxId);
+    Object.assign(this.#host, { sandboxId, outOfMemory });
   }
 
   /** See `RunningSandbox.exec`. */
@@ -164,15 +171,7 @@ export class Executor {
   /** What `look` finds out about the sandbox by one of its processes. */
   async ask<T>(look: (pid: number) => T | Promise<T>): Promise<T> {
     if (this.#closed) throw this.#closed;
-    const pids = await (this.#host.groups?.basePids() ?? []);
-    for (const pid of pids.slice(-MOST_ASKED).reverse()) {
-      try {
-        return await look(pid);
-      } catch {
-        // It is outside of the sandbox's namespaces, or has ended.
-      }
-    }
-    throw new ServiceError('FAILED_PRECONDITION', 'the server cannot see the processes of the sandbox here');
+    return askOneOf(await (this.#host.groups?.basePids() ?? []), look);
   }
 
   async #input(names: InputNames, command: Command): Promise<Stdin | undefined> {

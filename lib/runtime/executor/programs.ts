@@ -67,16 +67,17 @@ const PROGRAMS: Readonly<Record<string, { dir: string; text: string }>> = {
 /** Name, in the directory of all agent directories, of the files that those share. */
 const SHARED = 'programs';
 
-/**
- * Puts the programs into a new agent directory, as links to files that all sandboxes share, and the git configuration
- * with the identity of this one.
- */
-export function placePrograms(agentDir: string, sandboxId: string): void {
+/** Puts the programs into a new agent directory, as links to files that all sandboxes share. */
+export function placePrograms(agentDir: string): void {
   for (const dir of [ALWAYS_DIR, APT_DIR, NPM_DIR]) mkdirSync(join(agentDir, dir), { mode: 0o755 });
   for (const [name, { dir, text }] of Object.entries(PROGRAMS)) {
     link(join(dirname(agentDir), SHARED), name, text, join(agentDir, dir, name));
   }
   symlinkSync('apt-get', join(agentDir, APT_DIR, 'apt'));
+}
+
+/** Puts the git configuration with the identity of a sandbox into its agent directory. Once. */
+export function placeIdentity(agentDir: string, sandboxId: string): void {
   const identity = `[user]\n\tname = agent\n\temail = agent@${sandboxId}\n`;
   writeFileSync(join(agentDir, 'gitconfig'), identity, { mode: 0o444 });
 }

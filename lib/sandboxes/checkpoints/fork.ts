@@ -43,6 +43,7 @@ export async function forkSandbox(request: NewForks, context: SandboxContext): P
         attempt(() => {
           const fork = admit(
             record.codebase_id,
+            { ...record, ...overrides },
             context,
             (owner_id, uid) => recordOf(record, overrides, { owner_id, uid, origin: frozen.layer, ...intent }, context),
             frozen.bytes,

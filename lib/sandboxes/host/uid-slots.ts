@@ -25,6 +25,11 @@ export class UidSlots {
     return undefined;
   }
 
+  /** Number of those that are not in use. */
+  get free(): number {
+    return this.#size - this.#taken.size;
+  }
+
   /** Whether the uid is one of the range. */
   contains(uid: number): boolean {
     return uid >= this.#start && uid - this.#start < this.#size;

@@ -128,6 +128,11 @@ class MountKeeper {
     }
   }
 
+  /** Makes a place in the present mount; a workspace can be attached there as long as this mount serves. */
+  async reserve(place: string, uid: number): Promise<string> {
+    return (await this.ready()).reserve(place, uid);
+  }
+
   async detach(id: string): Promise<void> {
     // Workspaces of a failed mount are detached already.
     if (!this.#attached.delete(id)) return;

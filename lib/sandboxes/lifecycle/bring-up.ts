@@ -14,12 +14,16 @@ import type { WorkspaceSpec } from '../../workspaces/workspaces.ts';
 import { DETACHED, withoutProcesses } from '../host/host-state.ts';
 import type { Layout } from '../host/layout.ts';
 import type { OwnerDeltas } from '../host/owner-deltas.ts';
+import type { Taken } from '../ready/ready-sandboxes.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 
 /** The components that a sandbox depends on. */
 export interface Platform {
   layout: Layout;
-  mount: Omit<Workspaces, 'call' | 'usage' | 'exited' | 'threadsExited' | 'close' | 'baseChanging' | 'baseChanged'> & {
+  mount: Omit<
+    Workspaces,
+    'call' | 'usage' | 'exited' | 'threadsExited' | 'close' | 'baseChanging' | 'baseChanged' | 'reserve' | 'release'
+  > & {
     /** Whether the workspace is attached and its file system is serving. */
     holds(id: string): boolean;
   };
@@ -62,6 +66,13 @@ export async function bringUp(
   platform: Platform,
   onExit: (running: RunningSandbox, reason: string) => void,
 ): Promise<void> {
+  const { ready } = sandbox;
+  sandbox.ready = undefined;
+  const taken = ready && (await bringUpReady(ready, sandbox, platform));
+  if (taken !== undefined) {
+    void taken.exited.then((reason) => onExit(taken, reason));
+    return;
+  }
   const runtime = await platform.runtime(sandbox.record.runtime);
   for (let attempt = 1; ; attempt++) {
     try {
@@ -75,6 +86,32 @@ export async function bringUp(
       await takeDown(sandbox, platform);
       if (!again) throw error;
     }
+  }
+}
+
+/**
+ * Makes a ready sandbox the processes of a new one. First come the limits, then the workspace at its place; no command runs before
+ * both. undefined: it could not be used, nothing of it is left, and the sandbox is to be brought up without it.
+ */
+async function bringUpReady(
+  ready: Taken,
+  sandbox: LiveSandbox,
+  platform: Platform,
+): Promise<RunningSandbox | undefined> {
+  const { id, record } = sandbox;
+  const { place, workspace } = ready;
+  try {
+    const { uid, resources } = record;
+    const running = ready.sandbox.take({ id, workspace, runDir: '', uid, image: '', resources });
+    await attachWorkspace(sandbox, platform, place);
+    sandbox.host = { kind: 'running', running, attached: true };
+    if (isLost(sandbox, platform)) throw new Error('its workspace was lost');
+    return running;
+  } catch (err) {
+    platform.log.warn('a ready sandbox could not be used', { sandbox_id: id, err });
+    await ready.discard();
+    await takeDown(sandbox, platform);
+    return undefined;
   }
 }
 
@@ -123,11 +160,11 @@ async function attach(sandbox: LiveSandbox, platform: Platform): Promise<string>
   return workspace;
 }
 
-/** Throws DATA_LOSS if the sandbox's delta is missing. */
-export async function attachWorkspace(sandbox: LiveSandbox, platform: Platform): Promise<string> {
+/** Throws DATA_LOSS if the sandbox's delta is missing. `place`: see `WorkspaceSpec`. */
+export async function attachWorkspace(sandbox: LiveSandbox, platform: Platform, place?: string): Promise<string> {
   const spec = workspaceSpec(sandbox, platform);
   if (!sandbox.isNew) await checkDelta(spec, sandbox.record.changed === true);
-  return platform.mount.attach(spec);
+  return platform.mount.attach(place === undefined ? spec : { ...spec, place });
 }
 
 /** What the file system needs to know of a sandbox, with its present rules and checkpoints. */

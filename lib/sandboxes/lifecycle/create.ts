@@ -22,8 +22,9 @@ export async function createSandbox(request: NewSandbox, context: SandboxContext
   context.refuseWhenClosing();
   // In the same turn as the registration, so that the image cannot be deleted in between.
   const image = imageOf(request.image, runtime, context);
-  const admitted = admit(request.codebase_id, context, (owner_id, uid) =>
-    recordOf({ ...request, image, permissions }, runtime, owner_id, uid, context),
+  const resources = withDefaults(request.resources, context.settings.defaultResources);
+  const admitted = admit(request.codebase_id, { runtime, image, resources }, context, (owner_id, uid) =>
+    recordOf({ ...request, image, permissions, resources }, runtime, owner_id, uid, context),
   );
   admitted.sandbox.committedCount = 0;
   admitted.sandbox.isNew = true;
@@ -59,6 +60,7 @@ export interface Admitted {
  */
 export function admit(
   codebaseId: string,
+  { runtime, image, resources }: Pick<SandboxRecord, 'runtime' | 'image' | 'resources'>,
   context: SandboxContext,
   recordFor: (ownerId: string, uid: number) => SandboxRecord,
   bytes = 0,
@@ -66,12 +68,15 @@ export function admit(
   const { owner_id } = codebaseOf(codebaseId, context);
   checkQuota(owner_id, context.sandboxes.values(), context.settings.owners, context.clock);
   context.platform.ownerDeltas?.requireRoom(owner_id, bytes);
-  const uid = context.uids.take();
+  const isPlain = image === '' && context.platform.ownerResources?.(owner_id) === undefined;
+  const ready = context.ready?.take(runtime, isPlain, resources);
+  const uid = ready?.uid ?? context.uids.take();
   if (uid === undefined) {
     throw new ServiceError('RESOURCE_EXHAUSTED', 'every host user of runtime.uid_range is in use by a sandbox');
   }
   const record = recordFor(owner_id, uid);
   const sandbox = new LiveSandbox(bytes > 0 ? { ...record, delta_bytes: bytes } : record, 'SANDBOX_PENDING');
+  sandbox.ready = ready;
   context.add(sandbox);
   // From here on the record has the state to restore after a crash: running. Storing overlaps with the launch.
   const stored = context.metadata.sandboxes.put(sandbox.record);
@@ -93,7 +98,7 @@ export function bringUpNew(
     await bringUp(sandbox, context.platform, onExit(sandbox, context));
     sandbox.isNew = false;
   };
-  return sandbox.queue.run(async () => {
+  const up = sandbox.queue.run(async () => {
     const [written, launched] = await Promise.allSettled([stored, turn(launch)]);
     const failed = [written, launched].find((outcome) => outcome.status === 'rejected');
     if (failed) {
@@ -103,6 +108,7 @@ export function bringUpNew(
     sandbox.transition('launched');
     return sandbox.view();
   });
+  return context.ready?.creating(up) ?? up;
 }
 
 function codebaseOf(id: string, context: SandboxContext) {
@@ -129,7 +135,7 @@ function recordOf(
     expires_at: expiryOf(request.expires_in, context),
     runtime,
     image: request.image,
-    resources: withDefaults(request.resources, settings.defaultResources),
+    resources: request.resources,
     status_reason: '',
     auto_commit: request.auto_commit || 'never',
     auto_commit_error: '',
@@ -165,6 +171,7 @@ function withDefaults(asked: ResourceLimits, defaults: ResourceLimits): Resource
 /** The client gets the original failure. If the record cannot be removed, the sandbox stays as SANDBOX_ERROR. */
 async function undo(sandbox: LiveSandbox, reason: unknown, context: SandboxContext): Promise<void> {
   sandbox.destroying = true;
+  await sandbox.ready?.discard();
   await takeDown(sandbox, context.platform);
   try {
     await context.metadata.sandboxes.remove(sandbox.id);

@@ -28,6 +28,19 @@ export class NodeTable<Owner extends NodeOwner = NodeOwner> {
     return node;
   }
 
+  /** Allocates a directory of no workspace: nothing but its attributes is served. */
+  reserve(): Node<Owner> {
+    const node = new Node<Owner>(this.#next++, undefined, S_IFDIR);
+    this.#nodes.set(node.id, node);
+    return node;
+  }
+
+  /** Makes a reserved directory one of a workspace, for ever. */
+  give(node: Node<Owner>, workspace: Owner): void {
+    node.workspace = workspace;
+    workspace.knownNodes++;
+  }
+
   /** Returns a node, or undefined for an unknown id. */
   find(id: number): Node<Owner> | undefined {
     return this.#nodes.get(id);

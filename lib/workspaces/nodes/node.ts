@@ -35,8 +35,8 @@ export interface NodeOwner {
  */
 export class Node<Owner extends NodeOwner = NodeOwner> {
   readonly id: number;
-  /** undefined for the root of the mount. */
-  readonly workspace: Owner | undefined;
+  /** undefined for the root of the mount, and for a place until a workspace takes it (`NodeTable.give`). */
+  workspace: Owner | undefined;
   /** S_IFMT bits. */
   readonly type: number;
   /** The kernel's lookup count, plus open handles of API clients. */

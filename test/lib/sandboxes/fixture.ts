@@ -15,6 +15,7 @@ import { SandboxContext, type Settings } from '../../../lib/sandboxes/context.ts
 import { makeLayout } from '../../../lib/sandboxes/host/layout.ts';
 import type { OwnerDeltas } from '../../../lib/sandboxes/host/owner-deltas.ts';
 import { UidSlots } from '../../../lib/sandboxes/host/uid-slots.ts';
+import type { ReadySandboxes } from '../../../lib/sandboxes/ready/ready-sandboxes.ts';
 import { createSandboxes, type SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
 import type { NewForks, NewSandbox } from '../../../lib/services.ts';
 import { inSameThread } from '../../../lib/threads/same-thread.ts';
@@ -256,6 +257,7 @@ export class Fixture {
   maxDelta = 1;
   maxDeltaBytes: number | undefined;
   ownerDeltas: OwnerDeltas | undefined;
+  ready: ReadySandboxes | undefined;
   wall = 1_700_000_000_000;
   elapsed = 0;
   metadata!: Metadata;
@@ -290,6 +292,7 @@ export class Fixture {
       },
       settings: this.settings,
       uids: new UidSlots(this.uids),
+      ready: this.ready,
       clock: { now: () => this.wall + this.elapsed, monotonic: () => this.elapsed },
       log: silentLog,
     });

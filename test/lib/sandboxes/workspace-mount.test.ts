@@ -35,6 +35,8 @@ function fakeWorkspaces(): Workspaces {
       await attaching(id);
       return `/mnt/${id}`;
     },
+    reserve: async (place) => `/mnt/${place}`,
+    release: told('release'),
     detach: told('detach'),
     setRules: told('setRules'),
     baseChanging: told('changing'),

@@ -14,6 +14,8 @@ export interface Bwrap {
   stateDir: string;
   spec(resources?: Partial<ResourceLimits>): SandboxSpec;
   launch(resources?: Partial<ResourceLimits>): Promise<RunningSandbox>;
+  /** Prepares a sandbox and takes it. `guess`: the limits that it is prepared with. */
+  launchReady(spec?: SandboxSpec, guess?: ResourceLimits): Promise<RunningSandbox>;
 }
 
 /** A uid range outside the server's default range, different for test files that run concurrently. */
@@ -51,6 +53,17 @@ export function useBwrap(): Bwrap {
       const sandbox = await runtime.launch(bwrap.spec(resources));
       running.push(sandbox);
       return sandbox;
+    },
+    async launchReady(spec = bwrap.spec(), guess = spec.resources) {
+      const ready = await runtime.prepare!({ uid: spec.uid, workspace: spec.workspace, resources: guess });
+      try {
+        const sandbox = ready.take(spec);
+        running.push(sandbox);
+        return sandbox;
+      } catch (error) {
+        await ready.discard();
+        throw error;
+      }
     },
   };
   return bwrap;

@@ -1,0 +1,59 @@
+/**
+ * Measures the creation of sandboxes, compared with one bare bwrap in the same run, with and without ready sandboxes.
+ * Prints a table. `--quick`: fewer rounds. Arguments: names of the parts to run. Exit code 1 if a target is missed.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { cpus, loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Server } from './exec/server.mjs';
+import { table } from './exec/table.mjs';
+import { bwrapPerCall } from './isolation.mjs';
+import { creation } from './scale/creation.mjs';
+import { forks } from './scale/forks.mjs';
+import { rows } from './scale/rows.mjs';
+
+const FILES = 2000;
+const quick = process.argv.includes('--quick');
+const PARTS = {
+  creation: async (bwrap) => {
+    const servers = { 'with ready sandboxes': await start({}), 'without ready sandboxes': await start({ ready: 0 }) };
+    return creation(servers, bwrap, quick ? 20 : 100);
+  },
+  rows: async (bwrap) => rows(await start({}), bwrap, quick ? 50 : 200),
+  forks: async () => forks(await start({}), quick ? 15 : 60),
+};
+const named = process.argv.slice(2).filter((each) => each in PARTS);
+const chosen = named.length > 0 ? named : Object.keys(PARTS);
+
+const directory = mkdtempSync(join(tmpdir(), 'paddock-bench-'));
+/** @type {Server[]} */
+const running = [];
+const sections = [];
+try {
+  const bwrap = await bwrapPerCall(directory, 'true');
+  for (const name of chosen) {
+    sections.push(await PARTS[name](bwrap));
+    for (const server of running.splice(0)) await server.stop();
+    process.stderr.write(`${name}: done\n`);
+  }
+} finally {
+  for (const server of running) await server.stop();
+  rmSync(directory, { recursive: true, force: true });
+}
+const where = `${cpus().length} cores, ${cpus()[0]?.model.trim()}, Node ${process.version}, load ${loadavg()[0]?.toFixed(1)}`;
+process.stdout.write(`${where}\n${table(sections)}`);
+process.exitCode = sections.some(({ rows: all }) => all.some(({ verdict }) => verdict === 'MISSED')) ? 1 : 0;
+
+/** A server with a codebase of many small files. */
+async function start(runtime) {
+  const server = await Server.start(mkdtempSync(join(directory, 'server-')), {}, runtime);
+  running.push(server);
+  let next = 0;
+  const upload = async () => {
+    for (let file = next++; file < FILES; file = next++) {
+      await server.upload(`d${file % 40}/f${file}`, `${'x'.repeat(1024)}\n`);
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, upload));
+  return server;
+}
