@@ -1,5 +1,4 @@
 import { find, loadAll } from './commands.ts';
-import { contextOf } from './context.ts';
 import { environment } from './environment.ts';
 import { CliError, EXIT, sentenceOf, UsageError } from './errors.ts';
 import { helpOf, overview, usageLine } from './help.ts';
@@ -35,6 +34,8 @@ async function main(given: readonly string[]): Promise<number> {
   try {
     const { globals, ...input } = parse(command, [...leading, ...found.args]);
     if (globals.help) return say(helpOf(command));
+    // The client is not loaded for a help text.
+    const { contextOf } = await import('./context.ts');
     return (await command.run(contextOf(globals, { env: environment(), commands: loadAll }), input)) ?? 0;
   } catch (error) {
     if (error instanceof UsageError) {

@@ -13,6 +13,9 @@ export class Interrupted extends Error {
   }
 }
 
+/** Milliseconds within which signals count as one: ^C reaches a whole process group, and a wrapper like npm forwards it. */
+const ONE_SIGNAL_MS = 500;
+
 /**
  * Signals to this process. The first one aborts `abort`, whose listeners clean up; a second one exits at once. While a
  * command has taken them, they go to it instead, for example to a process of the sandbox.
@@ -20,6 +23,7 @@ export class Interrupted extends Error {
 export class Signals {
   readonly #controller = new AbortController();
   #taken: Handler | undefined;
+  #abortedAt = 0;
   /** The last one that came, also while they were taken. */
   last: 'SIGINT' | 'SIGTERM' | 'SIGHUP' | undefined;
   count = 0;
@@ -49,7 +53,9 @@ export class Signals {
       return;
     }
     const reason = new Interrupted(signal);
-    if (this.#controller.signal.aborted) process.exit(reason.exitCode);
+    const now = performance.now();
+    if (!this.#controller.signal.aborted) this.#abortedAt = now;
+    else if (now - this.#abortedAt > ONE_SIGNAL_MS) process.exit(reason.exitCode);
     this.#controller.abort(reason);
   }
 }

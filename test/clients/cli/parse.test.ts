@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { command } from '../../../clients/cli/src/command.ts';
+import { loadAll } from '../../../clients/cli/src/commands.ts';
 import { helpOf } from '../../../clients/cli/src/help.ts';
 import { parse } from '../../../clients/cli/src/parse.ts';
 import { serverArguments } from '../../../clients/cli/src/server-bundle.ts';
 
+const page = readFileSync(new URL('../../../docs/cli.md', import.meta.url), 'utf8');
 const exec = command({
   name: 'exec',
   summary: 'run a command',
@@ -83,4 +86,12 @@ it.each([
   [[], undefined],
 ])('tells the words of the server: %j', (args, expected) => {
   expect(serverArguments(args)).toEqual(expected);
+});
+
+it('has every command in docs/cli.md, with a help text of lines that fit a terminal', async () => {
+  for (const command of await loadAll()) {
+    expect(page).toContain(`paddock ${command.name}`);
+    expect(command.summary).toMatch(/^[a-z].*[^.]$/);
+    for (const line of helpOf(command).split('\n')) expect(line.length, line).toBeLessThan(140);
+  }
 });

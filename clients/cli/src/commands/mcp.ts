@@ -36,7 +36,7 @@ stopped if it has changes, and the command says how to see and take them; otherw
       from === undefined
         ? await findSandbox(context, given!)
         : await createFrom(
-            { paddock: await context.paddock(), out, signal },
+            { paddock: await context.paddock({ start: true }), out, signal },
             { directory: from, pack: packOptionsOf(values), options: sandboxOptionsOf(values, env) },
           );
     const { url, key } = context.connection();
