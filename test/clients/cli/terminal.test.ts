@@ -116,6 +116,18 @@ it('without -t, ^C goes to the command, whose exit code it is', async () => {
   expect(terminal.screen()).toContain('cleaned up');
 });
 
+it('top shows sandboxes and processes, and leaves the terminal as it was', async () => {
+  await sandbox.start(['sleep', '1000'], { id: 'sleeper' });
+  const terminal = inTerminal('top --interval 0.5s');
+  await terminal.shows(/sleeper +running .*sleep 1000/);
+  expect(terminal.isAlternate()).toBe(true);
+  terminal.type('q');
+  await terminal.shows('code=0 same');
+  expect(terminal.isAlternate()).toBe(false);
+  expect((await runCli(['top'], { url: served.url })).stdout.toString()).toMatch(/^SANDBOX.*\nsb_.*\n {2}sleeper /);
+  await sandbox.process('sleeper').delete();
+});
+
 describe('in a pipe', () => {
   const run = (args: readonly string[], input?: Uint8Array) => runCli(args, { url: served.url, input });
 

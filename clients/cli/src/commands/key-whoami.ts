@@ -13,7 +13,7 @@ export default command({
     const caller = await paddock.caller(context);
     context.out.result(caller, () => {
       const rows: [string, string][] = [
-        ['server', context.connection().url],
+        ['server', paddock.api.settings.url],
         ['key', caller.key ? `${caller.key.mask} (${caller.key.name})` : 'none: the server does not ask for keys'],
         ['role', caller.role],
         ['owner', caller.ownerId || 'every owner'],

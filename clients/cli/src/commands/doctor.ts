@@ -1,0 +1,31 @@
+import { command } from '../command.ts';
+import type { Check } from '../doctor/check.ts';
+import { thisHost } from '../doctor/host.ts';
+import { hostChecks } from '../doctor/host-checks.ts';
+import { serverChecks } from '../doctor/server-checks.ts';
+import type { Output } from '../output.ts';
+import { printableName } from '../printable.ts';
+
+export default command({
+  name: 'doctor',
+  summary: 'check what a server on this machine can enforce, and what to install',
+  usage: '',
+  details:
+    'Looks, and changes nothing. The exit code is 1 if something is missing that a server on this machine needs.',
+  options: {},
+  examples: ['paddock doctor', 'paddock doctor --json'],
+  operands: [0, 0],
+  async run({ out, paddock }) {
+    const checks = [...(await hostChecks(thisHost())), ...(await serverChecks(paddock))];
+    const ok = !checks.some(({ required, state }) => required && state === 'missing');
+    if (out.json) out.value({ ok, checks });
+    else for (const check of checks) show(check, out);
+    return ok ? 0 : 1;
+  },
+});
+
+function show({ name, state, detail, fix }: Check, out: Output): void {
+  const colour = { ok: out.paint.green, limited: out.paint.yellow, missing: out.paint.red }[state];
+  out.line(`${colour(state.padEnd(8))} ${name.padEnd(16)} ${printableName(detail)}`);
+  if (fix && state !== 'ok') out.line(`${' '.repeat(26)}${printableName(fix)}`);
+}

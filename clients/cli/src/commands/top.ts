@@ -1,0 +1,138 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Process as ProcessInfo, Sandbox } from '../../../typescript/src/contract/messages.ts';
+import type { Paddock } from '../../../typescript/src/paddock.ts';
+import { type Context, command } from '../command.ts';
+import { durationOf } from '../exec/durations.ts';
+import { Patience } from '../exec/patience.ts';
+import type { Output } from '../output.ts';
+import { printableName } from '../printable.ts';
+import { gone, processesOf } from '../process-ref.ts';
+import { agoText, commandText } from '../process-text.ts';
+import { sizeText } from '../progress.ts';
+import { statusText } from '../status.ts';
+
+const ENTER = '\x1b[?1049h\x1b[?25l';
+const LEAST_MS = 200;
+const LEAVE = '\x1b[?25h\x1b[?1049l';
+
+export default command({
+  name: 'top',
+  summary: 'show sandboxes and their processes, live',
+  usage: '',
+  details: `In a pipe, and with --json, it is shown once. q leaves. Memory and CPU are the limits of a sandbox: the server does
+not tell what is used. To look at the processes of a sandbox is use of it; so those of one that is stopped when it is
+idle are shown with --all only.`,
+  options: {
+    interval: { type: 'string', value: 'TIME', help: 'time between two looks (default: 2s)' },
+    all: { type: 'boolean', short: 'a', help: 'processes of sandboxes with an idle timeout, too' },
+    once: { type: 'boolean', help: 'show it once' },
+  },
+  examples: ['paddock top', 'paddock top | grep web'],
+  operands: [0, 0],
+  async run(context, { values }) {
+    const { out } = context;
+    const { all = false } = values;
+    const interval = durationOf('interval', values.interval ?? '2s') * 1000;
+    const paddock = await context.paddock();
+    if (out.json || values.once || !out.isTerminal) {
+      const rows = await look(paddock, { all, signal: context.signal });
+      if (out.json) out.value(rows);
+      else for (const line of linesOf(rows)) out.line(line);
+      return 0;
+    }
+    return live(context, paddock, { interval: Math.max(interval, LEAST_MS), all });
+  },
+});
+
+interface Row {
+  sandbox: Sandbox;
+  processes: readonly ProcessInfo[];
+}
+
+async function look(paddock: Paddock, { all, signal }: { all: boolean; signal: AbortSignal }): Promise<Row[]> {
+  const rows: Row[] = [];
+  for await (const sandbox of paddock.sandboxes.list({ signal })) {
+    const runs = statusText(sandbox) === 'running' && (all || sandbox.idleTimeout === 0);
+    const processes = runs ? await processesOf(paddock, sandbox.id, { signal, running: true }).catch(gone) : [];
+    rows.push({ sandbox, processes });
+  }
+  return rows;
+}
+
+function linesOf(rows: readonly Row[]): string[] {
+  const cells = rows.flatMap(({ sandbox, processes }) => [
+    [sandbox.id, statusText(sandbox), agoText(sandbox.createdAt), limitsOf(sandbox), labelsOf(sandbox)],
+    ...processes.map((each) => [
+      `  ${each.processId}`,
+      'running',
+      agoText(each.startedAt),
+      `${sizeText(each.outputNext)} written`,
+      commandText(each),
+    ]),
+  ]);
+  const all = [['SANDBOX / PROCESS', 'STATUS', 'AGE', 'LIMITS', 'LABELS / COMMAND'], ...cells].map((row) =>
+    row.map(printableName),
+  );
+  const widths = all[0]!.map((_, at) => Math.max(...all.map((row) => row[at]!.length)));
+  return all.map((row) => row.map((cell, at) => (at < row.length - 1 ? cell.padEnd(widths[at]!) : cell)).join('  '));
+}
+
+function limitsOf({ resources }: Sandbox): string {
+  if (!resources) return '';
+  const { memoryBytes, cpuQuota } = resources;
+  // Microseconds of CPU time in 100 ms.
+  const cpu = cpuQuota ? `${cpuQuota / 100_000} cpu` : '';
+  return [memoryBytes ? sizeText(memoryBytes) : '', cpu].filter(Boolean).join(', ');
+}
+
+const labelsOf = ({ labels }: Sandbox): string =>
+  Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(' ');
+
+/** Until q or a signal. The terminal is set back, however it ends. */
+async function live(
+  context: Context,
+  paddock: Paddock,
+  { interval, all }: { interval: number; all: boolean },
+): Promise<number> {
+  const { out, signal } = context;
+  const leave = new AbortController();
+  const restore = () => out.bytes(LEAVE);
+  const onKey = (key: Uint8Array) => {
+    if (key[0] === 0x71 || key[0] === 0x03) leave.abort();
+  };
+  const { stdin } = process;
+  process.once('exit', restore);
+  if (stdin.isTTY) stdin.setRawMode(true).on('data', onKey).resume();
+  out.bytes(ENTER);
+  const either = AbortSignal.any([signal, leave.signal]);
+  const patience = new Patience(either);
+  try {
+    for (;;) {
+      try {
+        show(linesOf(await look(paddock, { all, signal: either })), out);
+        patience.reset();
+        await delay(interval, undefined, { signal: either });
+      } catch (error) {
+        if (either.aborted) throw error;
+        await patience.wait(error);
+      }
+    }
+  } catch (error) {
+    if (leave.signal.aborted) return 0;
+    throw error;
+  } finally {
+    process.off('exit', restore);
+    restore();
+    if (stdin.isTTY) stdin.setRawMode(false).off('data', onKey).pause();
+  }
+}
+
+/** As much as the terminal has room for. */
+function show(lines: readonly string[], out: Output): void {
+  const { rows = 24 } = process.stdout;
+  const shown = lines.slice(0, rows - 1).map((line) => line.slice(0, out.columns));
+  const [heading = '', ...others] = shown;
+  out.bytes(`\x1b[H${[out.paint.bold(heading), ...others].join('\x1b[K\n')}\x1b[K\x1b[J`);
+}
