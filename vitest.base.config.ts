@@ -13,7 +13,8 @@ export default defineConfig({
     maxWorkers: 3,
     // Tests use real mounts, processes and servers; a test that waits for one of them polls with its own, shorter deadline.
     testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Some start a daemon, or install packages.
+    hookTimeout: 120_000,
     teardownTimeout: 20_000,
     expect: { poll: { timeout: 30_000 } },
     allowOnly: false,

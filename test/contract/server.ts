@@ -58,10 +58,14 @@ export class State {
     return path;
   }
 
+  /** Outside its own folders the server's things are named by a hash of storage.mount_path. */
+  get name(): string {
+    return createHash('sha256').update(join(this.directory, 'mounts')).digest('hex').slice(0, 16);
+  }
+
   /** What a server that has ended must not leave: its mounts, processes of its sandboxes, their cgroups. */
   async leftovers(): Promise<string[]> {
-    // Outside its own folders the server's things are named by a hash of storage.mount_path.
-    const name = createHash('sha256').update(join(this.directory, 'mounts')).digest('hex').slice(0, 16);
+    const { name } = this;
     const mounts = (await readFile('/proc/self/mountinfo', 'utf8')).split('\n');
     const own = mounts.filter((line) => line.includes(this.directory) || line.includes(name));
     return [...own, ...this.processes(), ...cgroupsNaming(name)];

@@ -41,7 +41,7 @@ function mountPointOf(server: Server): string {
   const paths = readMountsSync(server.pid).flatMap(({ type, mountPoint }) => (type === 'fuse' ? [mountPoint] : []));
   const path =
     paths.find((each) => each.startsWith(state.directory)) ??
-    paths.findLast((each) => each.startsWith('/run/paddock/workspaces-'));
+    paths.findLast((each) => each === `/run/paddock/workspaces-${state.name}`);
   if (!path) throw new Error('nothing is mounted');
   return path;
 }

@@ -35,6 +35,8 @@ export function writeUserFiles(directory: string, files: ImageFiles = NOTHING): 
 export class ImageUserFiles {
   readonly #daemon: Daemon;
   readonly #known = new Map<string, ImageFiles>();
+  /** By image id. The daemon mounts a container for each file that it reads: many launches wait for one of them. */
+  readonly #reading = new Map<string, Promise<ImageFiles>>();
 
   constructor(daemon: Daemon) {
     this.#daemon = daemon;
@@ -44,15 +46,27 @@ export class ImageUserFiles {
    * The user files of an image, read from a container of it and kept by image id. `limitMs`: per call of the daemon.
    */
   async read(imageId: string, containerId: string, limitMs: number): Promise<ImageFiles> {
-    const known = this.#known.get(imageId);
+    // Without a wait if nobody reads them: the next launch must find this one's reading.
+    const begun = this.#reading.get(imageId);
+    const known = this.#known.get(imageId) ?? (begun && (await begun.catch(() => undefined)));
     if (known) return known;
+    const reading = this.#readAll(containerId, limitMs);
+    this.#reading.set(imageId, reading);
+    try {
+      const files = await reading;
+      if (this.#known.size >= MAX_IMAGES) this.#known.clear();
+      this.#known.set(imageId, files);
+      return files;
+    } finally {
+      if (this.#reading.get(imageId) === reading) this.#reading.delete(imageId);
+    }
+  }
+
+  async #readAll(containerId: string, limitMs: number): Promise<ImageFiles> {
     const [passwd, group, gitconfig] = (await Promise.all(
       USER_FILES.map((name) => this.#file(containerId, `/etc/${name}`, limitMs)),
     )) as [string, string, string];
-    const files = { passwd, group, gitconfig };
-    if (this.#known.size >= MAX_IMAGES) this.#known.clear();
-    this.#known.set(imageId, files);
-    return files;
+    return { passwd, group, gitconfig };
   }
 
   async #file(containerId: string, path: string, limitMs: number): Promise<string> {
@@ -66,7 +80,8 @@ export class ImageUserFiles {
         },
       });
     } catch (error) {
-      if (daemonStatus(error) === 404) return '';
+      // A container that is gone, with its launch, says nothing about the image.
+      if (daemonStatus(error) === 404 && !/no such container/i.test((error as Error).message)) return '';
       throw error;
     }
   }
