@@ -4,5 +4,5 @@ import { defineUpload, offset } from './define.ts';
 export const writeProcessInput = defineUpload(
   'WriteProcessInput',
   { process_id: { required: true }, offset },
-  (request, content, { services }) => services.processes.write(request, content),
+  (request, content, { services, signal }) => services.processes.write(request, content, signal),
 );

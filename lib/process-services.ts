@@ -84,10 +84,14 @@ export interface Processes {
   watch(request: WatchProcessRequest, signal: AbortSignal): Promise<AsyncIterable<ProcessEvent>>;
   /** Like `watch`, after an event with `attached`. The output must be read, or its first event and then be closed. */
   attach(request: AttachRequest, input: AttachInput): Promise<AsyncIterable<ProcessEvent>>;
-  /** Writes at the pace of the process. If `content` throws, what was taken stays taken. */
+  /**
+   * Writes at the pace of the process. If `content` throws, or the signal aborts, what was taken stays taken, and at most
+   * one piece of 64 KiB of a call may still be written.
+   */
   write(
     request: Omit<WriteProcessInputRequest, 'chunk'>,
     content: AsyncIterable<Uint8Array>,
+    signal: AbortSignal,
   ): Promise<{ input_next: number }>;
   /**
    * Runs a command as a process, and resolves after its end, or `yield_after` milliseconds after its start, once `take`

@@ -1,4 +1,4 @@
-import type { ListProcessesRequest, Process, WriteProcessInputRequest } from '../../contract/messages.ts';
+import type { ListProcessesRequest, Process } from '../../contract/messages.ts';
 import { cursorOf, scopeOf, tokenOf } from '../../paging.ts';
 import type { Processes } from '../../process-services.ts';
 import type { SandboxContext } from '../context.ts';
@@ -7,9 +7,8 @@ import { attachProcess } from './attach-process.ts';
 import type { LiveProcess } from './live-process.ts';
 import { processesOf, readOutput, watchProcess } from './read-output.ts';
 import { startProcess } from './start-process.ts';
+import { writeInput } from './write-input.ts';
 import { execOrYield } from './yielding.ts';
-
-const NOTHING = new Uint8Array(0);
 
 /** All operations on processes. */
 export function createProcesses(context: SandboxContext): Processes {
@@ -28,7 +27,7 @@ export function createProcesses(context: SandboxContext): Processes {
     read: (request, signal) => readOutput(request, signal, context),
     watch: (request, signal) => watchProcess(request, signal, context),
     attach: (request, input) => attachProcess(request, input, context),
-    write: (request, content) => writeInput(request, content, context),
+    write: (request, content, signal) => writeInput(request, content, signal, context),
     waitPort: (request, signal) => waitPort(request, signal, context),
     execOrYield: (request, signal, keep, take) => execOrYield(request, signal, keep, take, context),
   };
@@ -53,21 +52,4 @@ async function listProcesses(
     processes: page.map((process) => process.view()),
     next_page_token: found.length > page_size && last ? tokenOf(scope, String(last.order)) : '',
   };
-}
-
-async function writeInput(
-  { sandbox_id, process_id, offset, end }: Omit<WriteProcessInputRequest, 'chunk'>,
-  content: AsyncIterable<Uint8Array>,
-  context: SandboxContext,
-): Promise<{ input_next: number }> {
-  const process = (await processesOf(sandbox_id, context)).get(process_id);
-  let at = offset;
-  for await (const chunk of content) {
-    await process.write(chunk, at);
-    if (at !== undefined) at += chunk.length;
-  }
-  // Also without content: an end that comes before the bytes that precede it would cut the input.
-  await process.write(NOTHING, at);
-  if (end) await process.endInput();
-  return { input_next: process.inputNext };
 }

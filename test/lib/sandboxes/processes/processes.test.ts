@@ -190,6 +190,7 @@ describe('input', () => {
         (async function* () {
           yield* pieces.map((piece) => Buffer.from(piece));
         })(),
+        new AbortController().signal,
       );
     await expect(write(7)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
     await expect(write(7, '')).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
@@ -197,6 +198,39 @@ describe('input', () => {
     await expect(write(0, 'a', 'bc')).resolves.toEqual({ input_next: 3 });
     await expect(write(3)).resolves.toEqual({ input_next: 3 });
     expect(commands[0]).toMatchObject({ taken: ['a', 'bc'], inputEnded: true });
+    commands[0]!.end();
+  });
+
+  it('of callers who have left is not kept while the process does not read, but for one piece', async () => {
+    await start('a', { stdin: true });
+    const sizes: number[] = [];
+    let read = () => {};
+    commands[0]!.input.write = async (data) => {
+      sizes.push(data.length);
+      await new Promise<void>((resolve) => {
+        read = resolve;
+      });
+      return undefined;
+    };
+    const leaving = Array.from({ length: 20 }, () => new AbortController());
+    const write = (signal: AbortSignal, size: number) =>
+      processes.write(
+        { sandbox_id, process_id: 'a', end: true },
+        (async function* () {
+          yield Buffer.alloc(size, 'x');
+        })(),
+        signal,
+      );
+    const left = leaving.map(({ signal }) => write(signal, 10 * 65_536));
+    const refused = Promise.all(left.map((each) => expect(each).rejects.toMatchObject({ code: 'CANCELLED' })));
+    const staying = write(new AbortController().signal, 3);
+    await expect.poll(() => sizes).toEqual([65_536]);
+    for (const each of leaving) each.abort();
+    await refused;
+    read();
+    await expect.poll(() => sizes).toEqual([65_536, 3]);
+    read();
+    expect(await staying).toEqual({ input_next: 65_539 });
     commands[0]!.end();
   });
 });
@@ -209,7 +243,7 @@ it('tells that standard input is closed once the program has closed it', async (
   async function* content() {
     yield Buffer.from('x');
   }
-  const written = processes.write({ sandbox_id, process_id: 'a', end: false }, content());
+  const written = processes.write({ sandbox_id, process_id: 'a', end: false }, content(), new AbortController().signal);
   await expect(written).rejects.toMatchObject({ code: 'FAILED_PRECONDITION' });
   expect(await processes.get(sandbox_id, 'a')).toMatchObject({ stdin_open: false, input_next: 0 });
   commands[0]!.end();
