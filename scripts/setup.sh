@@ -100,7 +100,7 @@ server_bundle() {
 # Only root may mount, and run sandboxes under user ids of their own.
 root_or_prepare() {
   [ "$(id -u)" != 0 ] && [ "$1" != --prepare ] || return 0
-  fail 'you are not root: run: sh scripts/unprivileged.sh npm run demo (npm test needs root; see "Without root" in README.md)'
+  fail 'you are not root: run: sh scripts/unprivileged.sh npm run demo (npm test needs root; see "Without root" in docs/configuration.md)'
 }
 
 node_runtime

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs a command, for example `npm run demo`, as root of a new user namespace, for a user who is not root on this machine.
-# Needs subordinate ids (/etc/subuid, /etc/subgid), newuidmap and util-linux 2.38. README.md describes the restrictions.
+# Needs subordinate ids (/etc/subuid, /etc/subgid), newuidmap and util-linux 2.38. docs/configuration.md describes the restrictions.
 # usage: sh scripts/unprivileged.sh COMMAND...
 set -eu
 say() { printf 'unprivileged: %s\n' "$*" >&2; }

@@ -1,85 +1,123 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
-import { Server, State } from './contract/server.ts';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { connectStdio } from './contract/mcp-clients.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
+const run = promisify(execFile);
 
-/** Returns the commands of the tour as one script, because they share variables. */
-function walk(): string {
-  const text = readFileSync(resolve(ROOT, 'README.md'), 'utf8');
-  return [...text.matchAll(/<!-- walk -->\n```sh\n([\s\S]*?)```/g)].map(([, code]) => code).join('\n');
-}
+/** Stands for the program of a client of MCP: keeps the command that it is given. */
+const CLAUDE = '#!/bin/sh\n[ "$1 $2 $3 $4" = "mcp add paddock --" ] && shift 4 && echo "$@" > "$HOME/added"\n';
 
-/** Returns the names of the keys that have values. */
-function keysOf(section: object): string[] {
-  return Object.entries(section).flatMap(([name, value]: [string, unknown]) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value) ? keysOf(value) : [name],
+let home: string;
+let project: string;
+let environment: NodeJS.ProcessEnv;
+let blocks: { language: string; code: string }[];
+
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'paddock-readme-'));
+  project = join(home, 'my-project');
+  for (const each of ['docs', 'metadata', 'secrets']) await mkdir(join(project, each), { recursive: true });
+  await writeFile(join(project, 'docs/guide.md'), 'guide\n');
+  await writeFile(join(project, 'metadata/owner'), 'me\n');
+  await writeFile(join(project, 'secrets/key'), 'key\n');
+  const docs = 'echo new > docs/new.md; cat metadata/owner; ls secrets; echo x >> package.json';
+  await writeFile(
+    join(project, 'package.json'),
+    JSON.stringify({ name: 'mine', scripts: { docs, test: 'echo tested' } }),
   );
-}
-
-describe('the configuration table in README.md', () => {
-  it('names every key', () => {
-    const readme = readFileSync(resolve(ROOT, 'README.md'), 'utf8');
-    const missing = keysOf(parse(readFileSync(resolve(ROOT, 'configs/server.yaml'), 'utf8'))).filter(
-      (key) => !readme.includes(`\`${key}\``) && !readme.includes(`.${key}\``),
-    );
-    expect(missing).toEqual([]);
-  });
+  await mkdir(join(home, 'programs'));
+  await writeFile(join(home, 'programs/claude'), CLAUDE, { mode: 0o755 });
+  environment = {
+    HOME: home,
+    PADDOCK_LOCAL_STATE: join(home, 'local'),
+    npm_config_prefix: join(home, 'prefix'),
+    PATH: `${home}/prefix/bin:${home}/programs:${process.env.PATH}`,
+  };
+  const text = await readFile(join(ROOT, 'README.md'), 'utf8');
+  blocks = [...text.matchAll(/^```(\w+)\n([\s\S]*?)^```/gm)].map(([, language = '', code = '']) => ({
+    language,
+    code,
+  }));
 });
 
-describe('the tour in README.md', () => {
-  let state: State;
-  let server: Server;
+afterAll(async () => {
+  await run('paddock', ['server', 'stop'], { env: environment }).catch(() => {});
+  await rm(home, { recursive: true });
+});
 
-  beforeAll(async () => {
-    state = await State.create();
-    server = await Server.start(state);
-  });
+/** Runs a script like a person who types its lines. */
+async function sh(script: string, cwd = project): Promise<{ code: number; output: string }> {
+  const ended = await run('bash', ['-c', `exec 2>&1 </dev/null; ${script}`], { cwd, env: environment }).catch(
+    (error) => error,
+  );
+  return { code: ended.code ?? 0, output: ended.stdout };
+}
 
-  afterAll(async () => {
-    await server?.stop();
-    await state?.remove();
-  });
+/** The only block of a language that contains a text. */
+function block(language: string, part: string): string {
+  const found = blocks.filter(({ language: of, code }) => of === language && code.includes(part));
+  expect(found.length, part).toBe(1);
+  blocks.splice(blocks.indexOf(found[0]!), 1);
+  return found[0]!.code;
+}
 
-  it('has the described results over REST and gRPC', async () => {
-    const tricky = `run 'echo '"'"'$5 "quoted" \\x'"'"'; printf "%s\\n" -n'\n`;
-    const script = walk()
-      .replace("run 'ls -A . src", `${tricky}run 'ls -A . src`)
-      .replace('http://127.0.0.1:8080', `http://${server.httpAddress}`)
-      .replace('127.0.0.1:9000', server.grpcAddress);
-    const { stdout, stderr } = await promisify(execFile)('sh', ['-euc', script], { cwd: ROOT });
-    expect(stderr).toBe('');
-    const inOrder = [
-      '{"status":"ok"}',
-      '{"path":"src/main.py"',
-      '\nprint("hello")\n',
-      '$5 \\"quoted\\" \\\\x\\n-n\\n',
-      'src:\\nmain.py\\nMIT License',
-      'cannot create LICENSE: Permission denied',
-      'cat: src/main.py: Permission denied',
-      'cat: .env: No such file or directory',
-      '"code":5',
-      '"name":"notes"',
-      "removed 'notes.txt'",
-      'LICENSE\\nnotes.txt\\nsrc',
-      '{"data":"MQo=","stream":"STDOUT"',
-      '"exit_code":0',
-      'SANDBOX_STOPPED',
-      'SANDBOX_RUNNING',
-      '{"stdout":"mine\\n"',
-      '\n{}\n{}\n',
-      "stdout: 'hello\\n'",
-      'cannot create main.py: Permission denied',
-    ];
-    let at = 0;
-    for (const each of inOrder) {
-      const found = stdout.indexOf(each, at);
-      expect(found, `${each} in ${stdout.slice(at)}`).toBeGreaterThanOrEqual(at);
-      at = found + 1;
-    }
+it('each command and program of README.md does what it says', async () => {
+  // `npm run setup` has run: it is the first step of `npm test`.
+  const install = block('sh', 'npm link');
+  expect(install).toContain('npm run setup\n');
+  expect(await sh(install.replace('npm run setup\n', ''), ROOT)).toMatchObject({ code: 0 });
+
+  const rules = await sh(block('sh', 'npm run docs').replace(' -- ', ' --apply all -- '));
+  expect(rules.output).toMatch(/started one/);
+  expect(rules.output).toMatch(
+    /metadata\/owner: Permission denied[\s\S]*'secrets': No such file[\s\S]*package.json: Permission denied/,
+  );
+  expect(rules.output).toMatch(/\+new\n1 change applied\n$/);
+  expect(await readFile(join(project, 'docs/new.md'), 'utf8')).toBe('new\n');
+  await rm(join(project, 'docs/new.md'));
+
+  const own = await sh(block('sh', 'cd ~/my-project'));
+  expect(own.output).toMatch(/tested\n[\s\S]*package.json: Permission denied[\s\S]*1 change applied\n$/);
+
+  expect(await sh(block('sh', 'claude'))).toMatchObject({ code: 0 });
+  const [program, ...args] = (await readFile(join(home, 'added'), 'utf8')).trim().split(' ');
+  expect(program).toBe('paddock');
+  const from = args.map((each) => (each === '.' ? project : each));
+  const bundle = join(ROOT, 'dist/paddock.mjs');
+  const client = await connectStdio('2025-11-25, old client', [bundle, ...from], environment as never);
+  const answer = await client.call('exec', { command: 'cat docs/guide.md; touch x' });
+  expect(JSON.stringify(answer)).toMatch(/guide\\n[\s\S]*touch: cannot touch 'x': Permission denied/);
+  await client.close();
+
+  const variables = block('sh', 'server env');
+  const { outputFiles } = await build({
+    stdin: { contents: block('ts', 'await using'), loader: 'ts', resolveDir: project },
+    alias: { 'paddock-sandbox': join(ROOT, 'clients/typescript/src/index.ts') },
+    bundle: true,
+    write: false,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
   });
+  await writeFile(join(home, 'agent.mjs'), outputFiles[0]!.text);
+  const typescript = await sh(`${variables}\nnode ${home}/agent.mjs`);
+  expect(typescript.output).toMatch(/tested\n[\s\S]*\+exit code 0\n/);
+  expect(await readFile(join(project, 'docs/result.txt'), 'utf8')).toBe('exit code 0\n');
+  await rm(join(project, 'docs/result.txt'));
+
+  await writeFile(join(home, 'agent.py'), block('python', 'from_local'));
+  await symlink(join(ROOT, 'clients/python/paddock_sandbox'), join(home, 'paddock_sandbox'));
+  const python = await sh(`${variables}\npython3 ${home}/agent.py`);
+  expect(python.output).toMatch(/^0 [\s\S]*tested\n[\s\S]*\+exit code 0\n/);
+  expect(await readFile(join(project, 'docs/result.txt'), 'utf8')).toBe('exit code 0\n');
+
+  // Steps of CI.
+  const ci = await readFile(join(ROOT, '.ci/run'), 'utf8');
+  for (const step of ['npm run demo', 'npm test']) expect(ci).toContain(block('sh', step).trim());
+  expect(blocks).toEqual([]);
 });

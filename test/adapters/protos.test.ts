@@ -59,8 +59,8 @@ describe('released definitions', () => {
 });
 
 describe('for compilers that do not know `optional` in proto3', () => {
-  it('the command in README.md makes protos with the same names, numbers and types', () => {
-    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+  it('the command in docs/tour.md makes protos with the same names, numbers and types', () => {
+    const readme = readFileSync(new URL('../../docs/tour.md', import.meta.url), 'utf8');
     const [, copy = '', edit = ''] = /<!-- old protoc -->\n```sh\n(.*)\n(.*)\n/.exec(readme) ?? [];
     const dir = mkdtempSync(join(tmpdir(), 'paddock-proto-'));
     cpSync(new URL('../../proto', import.meta.url), join(dir, 'proto'), { recursive: true });

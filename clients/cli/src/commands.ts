@@ -42,6 +42,7 @@ const COMMANDS: ReadonlyMap<string, Load> = new Map<string, Load>([
   ['completion', () => import('./commands/completion.ts')],
   ['server start', () => import('./commands/server-start.ts')],
   ['server stop', () => import('./commands/server-stop.ts')],
+  ['server env', () => import('./commands/server-env.ts')],
   ['server status', () => import('./commands/server-status.ts')],
 ]);
 

@@ -39,7 +39,7 @@ stopped if it has changes, and the command says how to see and take them; otherw
             { paddock: await context.paddock({ start: true }), out, signal },
             { directory: from, pack: packOptionsOf(values), options: sandboxOptionsOf(values, env) },
           );
-    const { url, key } = context.connection();
+    const { url, key } = sandbox.api.settings;
     const bridge = new Bridge({ url: `${url}/v1/sandboxes/${encodeURIComponent(sandbox.id)}/mcp`, key }, (message) =>
       out.bytes(`${JSON.stringify(message)}\n`),
     );
@@ -93,6 +93,7 @@ async function end({ out }: Context, { bridge, sandbox, isNew }: Session): Promi
     const count = `${changes.length}${nextPageToken === '' ? '' : ' or more'}`;
     out.note(`${count} changes are in the sandbox ${sandbox.id}, which is stopped:`);
     out.note(`  paddock diff ${sandbox.id}      shows them`);
+    out.note(`  paddock pull ${sandbox.id}      brings them to the directory`);
     out.note(`  paddock commit ${sandbox.id}    puts them into its codebase`);
     out.note(`  paddock rm ${sandbox.id}        drops them`);
   } catch (error) {

@@ -25,8 +25,8 @@ afterAll(async () => {
   await dockerd?.stop();
 });
 
-it('the commands of README.md’s section on Docker have the described results on a bwrap server', async () => {
-  const text = readFileSync(resolve(ROOT, 'README.md'), 'utf8');
+it('the commands of docs/docker.md have the described results on a bwrap server', async () => {
+  const text = readFileSync(resolve(ROOT, 'docs/docker.md'), 'utf8');
   const [, code = ''] = /<!-- docker walk -->\n```sh\n([\s\S]*?)```/.exec(text) ?? [];
   const script = code.replace('http://127.0.0.1:8080', `http://${server.httpAddress}`);
   const env = { PATH: process.env.PATH, DOCKER_HOST: dockerd.host };
