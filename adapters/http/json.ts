@@ -30,7 +30,7 @@ export async function withJsonBody({ req, event, turns, context }: Exchange): Pr
 }
 
 /** The bytes of a JSON body, which is not too large and not too expensive to parse. */
-export function readBody(req: IncomingMessage, signal: AbortSignal): Promise<Buffer> {
+export function readBody(req: IncomingMessage, signal: AbortSignal, limit = MAX_REQUEST_BYTES): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     const bounds = new JsonBounds();
@@ -41,14 +41,14 @@ export function readBody(req: IncomingMessage, signal: AbortSignal): Promise<Buf
       reject(error);
     };
     const tooLarge = () =>
-      refuse(new ServiceError('INVALID_ARGUMENT', `the request body must be at most ${MAX_REQUEST_BYTES} bytes`));
-    if (Number(req.headers['content-length'] ?? 0) > MAX_REQUEST_BYTES) return tooLarge();
+      refuse(new ServiceError('INVALID_ARGUMENT', `the request body must be at most ${limit} bytes`));
+    if (Number(req.headers['content-length'] ?? 0) > limit) return tooLarge();
     req.setTimeout(BODY_IDLE_MS);
     // For example by the revocation of its key.
     signal.addEventListener('abort', () => refuse(signal.reason), { once: true });
     req.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size > MAX_REQUEST_BYTES) return tooLarge();
+      if (size > limit) return tooLarge();
       chunks.push(chunk);
       try {
         bounds.push(chunk);

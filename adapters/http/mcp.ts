@@ -11,6 +11,8 @@ import { setRateHeaders } from './limit-headers.ts';
 
 /** Characters of a JSON-RPC id, which is repeated in the answer. */
 const MAX_ID = 256;
+/** Models write less. It is held several times: as bytes, as text and parsed. */
+const MAX_BYTES = 8 * 1024 * 1024;
 const LARGE = 65_536;
 const AGENTS = /^\/v1\/sandboxes\/([^/]+)\/mcp$/;
 
@@ -90,7 +92,7 @@ async function readMessage(
   signal: AbortSignal,
   turns: Turns,
 ): Promise<Message | { refused: object }> {
-  const bytes = await readBody(req, signal);
+  const bytes = await readBody(req, signal, MAX_BYTES);
   if (bytes.length > LARGE) await turns.next();
   const text = textOf(bytes);
   let message: unknown;

@@ -22,12 +22,7 @@ export type Glob = (path: string) => boolean;
  */
 export function glob(pattern: string, name: string): Glob {
   if (pattern.length > MAX_LENGTH) throw invalidArgument(name, `must have at most ${MAX_LENGTH} characters`);
-  const alternatives = braces(pattern, name).map((each) =>
-    each
-      .replace(/^\.?\//, '')
-      .split('/')
-      .map(partOf),
-  );
+  const alternatives = braces(pattern, name).map((each) => partsOf(each.replace(/^\.?\//, '')));
   return (path) => {
     const names = path.split('/').map((each) => [...each]);
     return alternatives.some((parts) => matchesPath(parts, names));
@@ -49,6 +44,13 @@ function braces(pattern: string, name: string): string[] {
   if (spelled.length >= MAX_ALTERNATIVES)
     throw invalidArgument(name, `must have fewer than ${MAX_ALTERNATIVES} alternatives`);
   return spelled;
+}
+
+/** `a/**` is what is below `a`, without `a` itself. */
+function partsOf(pattern: string): Part[] {
+  const names = pattern.split('/');
+  const isBelow = names.length > 1 && names.at(-1) === '**';
+  return (isBelow ? [...names.slice(0, -1), '*', '**'] : names).map(partOf);
 }
 
 function partOf(text: string): Part {

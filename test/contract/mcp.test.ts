@@ -121,6 +121,11 @@ describe('the tools of an agent', () => {
     while (rest.length < Number(omitted_bytes)) {
       const part = (await client.call('process', { id: process_id, offset })).structuredContent!;
       rest += part.output;
+      expect(part).toMatchObject({
+        running: false,
+        exit_code: 0,
+        more_bytes: Number(omitted_bytes) + 10_000 - rest.length,
+      });
       offset = Number(part.next_offset);
     }
     const all = Array.from({ length: 20_000 }, (_, at) => `${at + 1}\n`).join('');
@@ -306,7 +311,12 @@ describe('50j, 50k, 50l: hostile requests', () => {
       const { status, text } = await post(mine(), body);
       expect([body.slice(0, 20), status, JSON.parse(text).error?.code]).toEqual([body.slice(0, 20), 400, code]);
     }
-    for (const body of ['['.repeat(100_000), `{"a":${'['.repeat(5000)}`, `{"a":[${'1,'.repeat(100_000)}1]}`]) {
+    for (const body of [
+      '['.repeat(100_000),
+      `{"a":${'['.repeat(5000)}`,
+      `{"a":[${'1,'.repeat(100_000)}1]}`,
+      'x'.repeat(9e6),
+    ]) {
       expect(await post(mine(), body)).toMatchObject({ status: 400 });
     }
     for (const message of [

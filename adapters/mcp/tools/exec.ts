@@ -46,7 +46,8 @@ export const exec = tool({
       if (caller.signal.aborted) throw caller.signal.reason;
       return answerOfExec(process_id, end, window);
     } catch (error) {
-      if (caller.signal.aborted) await caller.endProcess(sandbox_id, process_id);
+      // Nobody knows of it.
+      await caller.endProcess(sandbox_id, process_id);
       throw error;
     }
   },

@@ -25,7 +25,7 @@ export const processTool = tool({
     wait: z.number().min(0).max(MAX_WAIT_SECONDS).optional().describe(`Seconds, by default ${WAIT_SECONDS}`),
     offset: z.int().min(0).optional(),
   },
-  output: { ...processOutput, next_offset: z.int(), missing_bytes: z.int().optional() },
+  output: { ...processOutput, next_offset: z.int(), more_bytes: z.int(), missing_bytes: z.int().optional() },
   hints: CHANGES,
   async run({ id, input = '', end_input = false, signal, wait = WAIT_SECONDS, offset }, place: Place) {
     const { caller, sandbox_id } = place;
@@ -36,13 +36,19 @@ export const processTool = tool({
     if (signal !== undefined) await caller.request('SignalProcess', { ...ids, signal });
     const newest = acts ? before.output_next : Math.max(before.output_first, before.output_next - SHOWN_BYTES);
     const read = await readUntil(place, id, offset ?? newest, { until: Date.now() + wait * 1000, acts });
-    const { output, next, end, gap } = read;
+    const { output, next, gap } = read;
+    // The end is known only to a reader of all output: this one may have read a part.
+    const after =
+      read.end === undefined ? await caller.request('GetProcess', ids) : { end: read.end, output_next: next };
+    const more = after.output_next - next;
     const missed = gap > 0 ? `[${gap} bytes are no longer kept]\n` : '';
-    return answerOf(`${missed}${output}${noteOf(id, end, output)}\n[next_offset ${next}]`, {
+    const position = `\n[next_offset ${next}${more > 0 ? `, ${more} more bytes` : ''}]`;
+    return answerOf(`${missed}${output}${noteOf(id, after.end, output)}${position}`, {
       output,
       process_id: id,
-      ...endFields(end),
+      ...endFields(after.end),
       next_offset: next,
+      more_bytes: more,
       ...(gap > 0 && { missing_bytes: gap }),
     });
   },
