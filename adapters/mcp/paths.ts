@@ -19,3 +19,8 @@ export const shownPath = (path: string): string => (path === '' ? ROOT : `${ROOT
 /** The path relative to a directory of the workspace that it is in. */
 export const within = (directory: string, path: string): string =>
   directory === '' ? path : path.slice(directory.length + 1);
+
+/** A name of a file in a list with one on each line: names can contain line ends. */
+export const onOneLine = (name: string): string =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+  /[\x00-\x1f\x7f\u2028\u2029]/.test(name) ? JSON.stringify(name) : name;

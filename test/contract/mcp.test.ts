@@ -217,6 +217,13 @@ describe('the tools of an agent', () => {
     expect(textOf(dots)).toMatch(/^INVALID_ARGUMENT: path must be within \/workspace/);
   });
 
+  it('list a name with a line end on one line', async () => {
+    await client.call('exec', { command: 'mkdir n; touch "$(printf \'n/a\\n[FILE] b\')"' });
+    expect(await text('list_directory', { path: 'n' })).toBe('[FILE] "a\\n[FILE] b"');
+    expect(await text('search_files', { path: 'n', pattern: '*' })).toBe('"/workspace/n/a\\n[FILE] b"');
+    expect(await text('show_changes', { paths: ['n'] })).toBe('A n\nA "n/a\\n[FILE] b"');
+  });
+
   it('refuse wrong arguments as results', async () => {
     for (const [name, args] of [
       ['read_text_file', {}],

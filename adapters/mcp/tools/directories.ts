@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { FileStat } from '../../../lib/contract/messages.ts';
 import { glob } from '../glob.ts';
-import { ROOT, shownPath, workspacePath } from '../paths.ts';
+import { onOneLine, ROOT, shownPath, workspacePath } from '../paths.ts';
 import { type Place, READS, textAnswer, tool } from '../tool.ts';
 import { included, isDirectory, listed, moreThan, nameOf } from './listing.ts';
 import { sizeText } from './size-text.ts';
@@ -68,8 +68,8 @@ export const directories = [
       const matches = glob(args.pattern, 'pattern');
       const excluded = (args.excludePatterns ?? []).map((each) => glob(each, 'excludePatterns'));
       const listing = await listed(place, args.path, { recursive: true, limit: MAX_SEARCHED });
-      const found = (await included(listing, excluded)).filter((each) => matches(each.path));
-      const lines = found.slice(0, MAX_FOUND).map(({ file }) => shownPath(file.path));
+      const found = await included(listing, excluded, matches);
+      const lines = found.slice(0, MAX_FOUND).map(({ file }) => onOneLine(shownPath(file.path)));
       if (found.length > MAX_FOUND) lines.push(`[${found.length - MAX_FOUND} more matches]`);
       if (listing.more) lines.push(`[searched ${MAX_SEARCHED} entries only]`);
       return textAnswer(lines.length > 0 ? lines.join('\n') : 'No matches found');

@@ -1,7 +1,7 @@
 import { Breaks } from '../../../lib/breaks.ts';
 import type { FileStat } from '../../../lib/contract/messages.ts';
 import type { Glob } from '../glob.ts';
-import { within, workspacePath } from '../paths.ts';
+import { onOneLine, within, workspacePath } from '../paths.ts';
 import type { Place } from '../tool.ts';
 
 const PAGE = 1000;
@@ -32,10 +32,11 @@ export async function listed(
   return { directory, files: files.slice(0, limit), more: page_token !== '' || files.length > limit };
 }
 
-/** The files, with their paths in the directory, of which no pattern matches the path or that of a directory above. */
+/** The files that match, with their paths in the directory, if no pattern matches the path or that of a directory above. */
 export async function included(
   { directory, files }: Listing,
   excluded: readonly Glob[],
+  matches: Glob = () => true,
 ): Promise<{ path: string; file: FileStat }[]> {
   const found: { path: string; file: FileStat }[] = [];
   const left = new Set<string>();
@@ -43,8 +44,8 @@ export async function included(
   for (const file of files) {
     const path = within(directory, file.path);
     if (isBelow(path, left)) continue;
-    if (excluded.some((matches) => matches(path))) left.add(path);
-    else found.push({ path, file });
+    if (excluded.some((excludes) => excludes(path))) left.add(path);
+    else if (matches(path)) found.push({ path, file });
     await breaks.due();
   }
   return found;
@@ -60,6 +61,6 @@ function isBelow(path: string, directories: ReadonlySet<string>): boolean {
 
 export const isDirectory = ({ type }: FileStat): boolean => type === 'TYPE_DIRECTORY';
 
-export const nameOf = ({ path }: FileStat): string => path.slice(path.lastIndexOf('/') + 1);
+export const nameOf = ({ path }: FileStat): string => onOneLine(path.slice(path.lastIndexOf('/') + 1));
 
 export const moreThan = (limit: number): string => `[more than ${limit} entries: the rest is left out]`;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { FileChange } from '../../../lib/contract/messages.ts';
-import { shownPath, workspacePath } from '../paths.ts';
+import { onOneLine, shownPath, workspacePath } from '../paths.ts';
 import { answerOf, type Place, READS, type ToolAnswer, tool } from '../tool.ts';
 import { OutputWindow } from './output-window.ts';
 
@@ -60,7 +60,7 @@ export async function changesAs(
   };
   const { changes, next_page_token } = await caller.request('ListChanges', { ...choice, page_size: MAX_CHANGES });
   const more = next_page_token !== '';
-  const lines = changes.map((each) => `${markOf(each)} ${each.path}${each.conflict ? ' (conflict)' : ''}`);
+  const lines = changes.map((each) => `${markOf(each)} ${onOneLine(each.path)}${each.conflict ? ' (conflict)' : ''}`);
   if (changes.length === 0) lines.push('[no changes]');
   if (more) lines.push(`[more than ${MAX_CHANGES} changes]`);
   const diff = withDiff && changes.length > 0 ? await diffOf(caller, choice) : undefined;
