@@ -128,9 +128,13 @@ class MountKeeper {
     }
   }
 
-  /** Makes a place in the present mount; a workspace can be attached there as long as this mount serves. */
+  /**
+   * Makes a place in the present mount; a workspace can be attached there as long as this mount serves. UNAVAILABLE without
+   * a mount: nothing waits for one, the end of the server least of all.
+   */
   async reserve(place: string, uid: number): Promise<string> {
-    return (await this.ready()).reserve(place, uid);
+    if (this.#live === undefined) throw new ServiceError('UNAVAILABLE', 'the workspace file system is not mounted');
+    return this.#live.reserve(place, uid);
   }
 
   async detach(id: string): Promise<void> {

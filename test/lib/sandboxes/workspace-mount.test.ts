@@ -113,6 +113,17 @@ describe('the workspace mount', () => {
     expect(calls).toEqual(['mount']);
   });
 
+  it('has places while it is mounted, and mounts or waits for none', async () => {
+    const mount = create();
+    await expect(mount.reserve('place', 7)).rejects.toThrow('not mounted');
+    await mount.release('place');
+    expect(calls).toEqual([]);
+    await mount.ready();
+    expect(await mount.reserve('place', 7)).toBe('/mnt/place');
+    await mount.close();
+    await mount.release('place').catch(() => undefined);
+  });
+
   it('passes on changes of the base once it is mounted', async () => {
     const mount = create();
     await mount.ready();
