@@ -1,9 +1,11 @@
 import { mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { servedOnce } from '../typescript/served.ts';
 import { cli, start } from './cli.ts';
+import { CLI } from './run-cli.ts';
+import { Tmux } from './tmux.ts';
 
 const served = servedOnce();
 let repo: string;
@@ -122,25 +124,21 @@ it('ends what the command left running before it shows the changes', async () =>
   expect((await cli(['rm', id], { url: served.url })).code).toBe(0);
 });
 
-it.each(['SIGINT', 'SIGTERM'] as const)(
-  'leaves nothing behind after %s: during the upload, and the command',
-  async (signal) => {
-    const code = signal === 'SIGINT' ? 130 : 143;
-    await put('big', Buffer.alloc(64 * 1024 * 1024));
-    const uploading = start(['run', '--from', repo, '--', 'true'], { url: served.url });
-    await expect.poll(async () => (await served.paddock().api.listCodebases({})).codebases.length).toBe(1);
-    uploading.child.kill(signal);
-    expect((await uploading.ended).code).toBe(code);
-    await rm(join(repo, 'big'));
-    const running = start(['run', '--from', repo, '--', 'sh', '-c', 'echo new > new; echo on; exec sleep 1000'], {
-      url: served.url,
-    });
-    await new Promise((on) => running.child.stdout!.once('data', on));
-    running.child.kill(signal);
-    expect((await running.ended).code).toBe(code);
-    expect(await readdir(repo)).toEqual([]);
-  },
-);
+it('leaves nothing behind after ^C during the upload, and after SIGTERM during the command', async () => {
+  await put('big', Buffer.alloc(64 * 1024 * 1024));
+  const uploading = start(['run', '--from', repo, '--', 'true'], { url: served.url });
+  await expect.poll(async () => (await served.paddock().api.listCodebases({})).codebases.length).toBe(1);
+  uploading.child.kill('SIGINT');
+  expect((await uploading.ended).code).toBe(130);
+  await rm(join(repo, 'big'));
+  const running = start(['run', '--from', repo, '--', 'sh', '-c', 'echo new > new; echo on; exec sleep 1000'], {
+    url: served.url,
+  });
+  await new Promise((on) => running.child.stdout!.once('data', on));
+  running.child.kill('SIGTERM');
+  expect((await running.ended).code).toBe(143);
+  expect(await readdir(repo)).toEqual([]);
+});
 
 it('fails with 125 for its own failures, and 127 and 126 for commands that cannot be run', async () => {
   expect(await run('--', '/nonexistent')).toMatchObject({ code: 127 });
@@ -155,3 +153,52 @@ it('fails with 125 for its own failures, and 127 and 126 for commands that canno
   const nobody = await cli(['ls'], { url: 'http://127.0.0.1:65001' });
   expect(nobody).toMatchObject({ code: 125, stderr: expect.stringMatching(/^paddock: no connection to .*\n$/) });
 }, 30_000);
+
+describe('on a terminal', () => {
+  const inTerminal = (options: string, command: string): Tmux => {
+    const script = `${CLI} run --from ${repo} ${options} -- ${command}; echo code=$?; sleep 1000`;
+    return Tmux.start(script, { PADDOCK_URL: served.url, HOME: '/nonexistent' });
+  };
+  const CHANGE = `sh -c 'echo b > a.txt; mkdir new; echo c > new/c.txt; exit 3'`;
+
+  it('asks for each file, and applies what is taken', async () => {
+    await put('a.txt', 'a\n');
+    const terminal = inTerminal('', CHANGE);
+    await terminal.shows('Take these 3 changes?');
+    terminal.line('x');
+    terminal.line('e');
+    await terminal.shows(/\(1\/2\) M a.txt:/);
+    terminal.line('n');
+    await terminal.shows(/\(2\/2\) A new\/c.txt:/);
+    terminal.line('y');
+    await terminal.shows('code=3');
+    expect([await get('a.txt'), await get('new/c.txt')]).toEqual(['a\n', 'c\n']);
+  });
+
+  it('applies all, or with ^C at the question nothing', async () => {
+    await put('a.txt', 'a\n');
+    const asked = inTerminal('', CHANGE);
+    await asked.shows('Take these 3 changes?');
+    asked.type('C-c');
+    await asked.shows('code=130');
+    expect(await readdir(repo)).toEqual(['a.txt']);
+    const taking = inTerminal('-it', CHANGE);
+    await taking.shows('Take these 3 changes?');
+    taking.line('a');
+    await taking.shows('code=3');
+    expect([await get('a.txt'), await get('new/c.txt')]).toEqual(['b\n', 'c\n']);
+  });
+
+  it('sends ^C to the command first, and then asks', async () => {
+    const terminal = inTerminal(
+      '',
+      `sh -c 'trap "echo left > a.txt; exit 7" INT; echo started; while :; do sleep 0.1; done'`,
+    );
+    await terminal.shows('started');
+    terminal.type('C-c');
+    await terminal.shows('Take this change?');
+    terminal.type('C-d');
+    await terminal.shows('code=7');
+    expect(await readdir(repo)).toEqual([]);
+  });
+});
