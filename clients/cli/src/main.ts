@@ -19,7 +19,11 @@ else {
 /** Returns the exit code. */
 async function main(given: readonly string[]): Promise<number> {
   // The reader of a pipe may end first, as `head` does.
-  process.stdout.on('error', () => process.exit(141));
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(EXIT.brokenPipe);
+    process.stderr.write(`paddock: the output cannot be written: ${error.message}\n`);
+    process.exit(EXIT.failed);
+  });
   process.stderr.on('error', () => undefined);
   const { leading, words } = divideLeading(given);
   const [name] = words;

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Sandbox } from '../../../clients/typescript/src/index.ts';
@@ -170,6 +170,16 @@ describe('in a pipe', () => {
     expect((await run(['wait-port', '--timeout', '0', sandbox.id, '7071'])).exitCode).toBe(1);
   });
 
+  it('a name is that of one process at a time, and each exec runs', async () => {
+    const append = ['exec', '--name', 'again', sandbox.id, 'sh', '-c', 'echo x >>runs; wc -l <runs'];
+    expect((await run(append)).stdout.toString()).toBe('1\n');
+    expect((await run(append)).stdout.toString()).toBe('2\n');
+    await run(['exec', '-d', '--name', 'again', sandbox.id, 'sleep', '1000']);
+    const refused = await run(append);
+    expect([refused.exitCode, refused.stderr]).toEqual([125, expect.stringContaining('"again" runs already')]);
+    expect((await run(['kill', `${sandbox.id}/again`])).exitCode).toBe(0);
+  });
+
   it('logs -f goes on at its offset after a lost connection', async () => {
     const proxy = await BrokenNetwork.start(served.url);
     onTestFinished(() => proxy.close());
@@ -179,6 +189,15 @@ describe('in a pipe', () => {
     const { stdout } = await runCli(['logs', '-f', `${sandbox.id}/counting`], { url: proxy.url });
     clearInterval(cutting);
     expect(stdout.toString().split('\n')).toEqual([...Array.from({ length: 300 }, (_, at) => `line ${at + 1}`), '']);
+  });
+
+  it('output that cannot be written is an error', async () => {
+    const script = `${CLI} exec ${sandbox.id} echo lost >/dev/full`;
+    const { status, stderr } = spawnSync('sh', ['-c', script], {
+      env: { PATH: process.env.PATH, HOME: '/nonexistent', PADDOCK_URL: served.url },
+      encoding: 'utf8',
+    });
+    expect([status, stderr]).toEqual([125, expect.stringMatching(/^paddock: the output cannot be written: ENOSPC/)]);
   });
 
   it('a reader that leaves ends the command, as SIGPIPE would', async () => {

@@ -30,10 +30,12 @@ export async function follow(context: Context, paddock: Paddock, target: Process
   const ended = new AbortController();
   const sinks = { stdout: new Sink(how.stdout ?? process.stdout), stderr: new Sink(process.stderr) };
   const left = new Promise<number>((resolve) => {
-    onBrokenPipe(async () => {
+    onBrokenPipe(async (error) => {
+      // A file on a full disk, for example.
+      if (error.code !== 'EPIPE') context.out.note(`paddock: the output cannot be written: ${error.message}`);
       // What a program gets whose reader has left.
       if (how.forward) await target.signal('SIGPIPE', lastCall()).catch(() => undefined);
-      resolve(EXIT.brokenPipe);
+      resolve(error.code === 'EPIPE' ? EXIT.brokenPipe : EXIT.failed);
     });
   });
   const forwarded = forwarding(context, target, how.forward);
@@ -72,6 +74,8 @@ async function copyOutput(
         at = event.next;
         if (event.end === undefined) continue;
         await Promise.all([sinks.stdout.end(), sinks.stderr.end()]);
+        // The exit code is that of the stream's error.
+        if (sinks.stdout.isBroken) return await new Promise<never>(() => undefined);
         const { exitCode, note } = endingOf(event.end);
         if (note) context.out.note(`paddock: ${note}`);
         if (lost > 0) throw new CliError(`${sizeText(lost)} of the output are lost: it was written faster than read`);
@@ -115,7 +119,7 @@ function forwarding(
 }
 
 /** In place of the default, which ends this program at once. */
-function onBrokenPipe(left: () => void): void {
+function onBrokenPipe(left: (error: NodeJS.ErrnoException) => void): void {
   process.stdout.removeAllListeners('error');
   process.stdout.once('error', left).on('error', () => undefined);
 }

@@ -18,6 +18,11 @@ export class Sink {
     this.#spool = spool;
   }
 
+  /** Whether something was not written. */
+  get isBroken(): boolean {
+    return this.#broken;
+  }
+
   async write(bytes: Uint8Array): Promise<void> {
     while (!this.#broken && !this.#spool.add(bytes)) {
       await new Promise<void>((resolve) => {

@@ -1,5 +1,5 @@
 import type { Command } from '../../../typescript/src/commands/options.ts';
-import { AlreadyExistsError, InvalidArgumentError } from '../../../typescript/src/errors.ts';
+import { AlreadyExistsError, InvalidArgumentError, NotFoundError } from '../../../typescript/src/errors.ts';
 import type { Paddock } from '../../../typescript/src/paddock.ts';
 import { Process } from '../../../typescript/src/process.ts';
 import { type StartOptions, startProcess } from '../../../typescript/src/start.ts';
@@ -15,6 +15,7 @@ export async function startIn(
   options: StartOptions,
   { signal }: { signal: AbortSignal },
 ): Promise<Process> {
+  if (options.id !== undefined) await makeRoom(api, sandboxId, options.id, { signal });
   const id = options.id ?? `p-${crypto.randomUUID().replaceAll('-', '').slice(0, 12)}`;
   try {
     return await startProcess(api, sandboxId, command, { ...options, id, signal });
@@ -26,8 +27,29 @@ export async function startIn(
     // A working directory, a variable or the like: what docker's runtime refuses.
     if (error instanceof InvalidArgumentError) throw new CliError(error.message, { exitCode: EXIT.notExecutable });
     if (error instanceof AlreadyExistsError) {
-      throw new CliError(`the sandbox has had a process ${JSON.stringify(id)}: choose another --name`);
+      throw new CliError(`a process ${JSON.stringify(id)} runs already: choose another --name`);
     }
     throw error;
+  }
+}
+
+/**
+ * The same request with the id of a process that was there answers as if it were the first one: nothing would run, and
+ * the result be an old one. A process that has ended makes room, one that runs does not.
+ */
+async function makeRoom(
+  api: Paddock['api'],
+  sandboxId: string,
+  id: string,
+  options: { signal: AbortSignal },
+): Promise<void> {
+  const before = new Process(api, sandboxId, id);
+  try {
+    const { end } = await before.info(options);
+    if (end === undefined) throw new CliError(`a process ${JSON.stringify(id)} runs already: choose another --name`);
+    await before.delete(options);
+  } catch (error) {
+    // Also an id that the server refuses: it tells so at the start.
+    if (!(error instanceof NotFoundError || error instanceof InvalidArgumentError)) throw error;
   }
 }
