@@ -45,8 +45,11 @@ function hasMoreFields(bytes: Buffer, max: number): boolean {
     const wireType = varint() & 7;
     if (wireType === 0) varint();
     else if (wireType === 1) at += 8;
-    else if (wireType === 2) at += varint();
-    else if (wireType === 5) at += 4;
+    else if (wireType === 2) {
+      // Not `at += varint()`, which adds to the position before the varint.
+      const length = varint();
+      at += length;
+    } else if (wireType === 5) at += 4;
     else return false;
   }
   return false;
