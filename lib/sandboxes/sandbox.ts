@@ -35,7 +35,7 @@ export class LiveSandbox {
   /** Changed from the sandbox's queue, and when the file system fails. */
   host: HostState = DETACHED;
   /** See `WorkspaceSpec`. */
-  readonly changeCount = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  readonly changeCount = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
   /** See `WorkspaceSpec`. Set by the context that the sandbox is in. */
   ownerBytes: OwnerBytes | undefined;
   /** The change count up to which everything is committed; undefined: unknown. */

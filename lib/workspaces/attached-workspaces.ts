@@ -152,6 +152,7 @@ export class AttachedWorkspaces {
         yield* counter.count();
       }
       workspace.handles.closeAll(workspace.tree);
+      workspace.warnReaders();
       workspace.unpackings.endAll();
       workspace.tree.releaseOrphans();
     }

@@ -1,4 +1,5 @@
 import type { ByteString } from '../byte-string.ts';
+import type { HostFile } from '../host-tree/host-file.ts';
 import type { Time } from '../linux/time.ts';
 
 /**
@@ -25,6 +26,10 @@ export interface OpenedFile extends FileStatus {
   data: Uint8Array;
   /** For `read` and `close`; 0: everything was read, and there is nothing to close. */
   handle: number;
+  /** The host file that has all contents, if there is a handle. Who reads it must `check` what was read. */
+  host?: HostFile;
+  /** See `check`. */
+  warnings?: number;
 }
 
 /** An entry as an archive has it: files, directories, symlinks and others. */
@@ -88,6 +93,11 @@ export interface WorkspaceFiles {
   open(path: ByteString, flushed: boolean): OpenedFile | undefined;
   /** Reads up to `length` bytes at byte `offset`. Throws ABORTED if the file no longer has that version. */
   read(handle: number, version: string, offset: number, length: number): Uint8Array;
+  /**
+   * Throws what `read` would throw. Otherwise everything that was read of the host file until now is of that version.
+   * Returns the second element of `WorkspaceSpec.changeCount`: while it has this value, there is no need to check again.
+   */
+  check(handle: number, version: string): number;
   /** Closes handles; unknown ones are ignored. */
   close(handles: readonly number[]): void;
   /** Creates a directory. With `parents`, an existing directory is no error, and missing parents are created. */

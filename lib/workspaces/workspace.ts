@@ -146,6 +146,17 @@ export class Workspace implements MemoryHolder {
   /** Counts a change made by the sandbox. Not called for commits and discards. */
   countChange(): void {
     if (this.spec.changeCount !== undefined) Atomics.add(this.spec.changeCount, 0, 1);
+    this.warnReaders();
+  }
+
+  /** Makes those who read host files of this workspace themselves check whether they still may, and what they have read. */
+  warnReaders(): void {
+    if (this.spec.changeCount !== undefined) Atomics.add(this.spec.changeCount, 1, 1);
+  }
+
+  /** Changes with each `warnReaders`; undefined: its host files cannot be read by others. */
+  get warnings(): number | undefined {
+    return this.spec.changeCount && Atomics.load(this.spec.changeCount, 1);
   }
 
   /** Returns the rules for a path from the root of the workspace. */

@@ -31,7 +31,11 @@ export interface WorkspaceSpec {
   ownerBytes?: OwnerBytes;
   /** Limit in bytes of the server's memory for the index and the nodes of this workspace; 0 or absent: none. */
   maxIndexBytes?: number;
-  /** Shared memory. Its first element is incremented by every change of the sandbox, before the request is answered. */
+  /**
+   * Shared memory. Its first element is incremented by every change of the sandbox, before the request is answered. The
+   * second one by everything after which a reader of a host file must call `check` (`WorkspaceFiles`), and before contents
+   * of a host file change.
+   */
   changeCount?: Int32Array;
   /**
    * Serves every uid and shows owners and modes as stored: for test suites that change their uid. Never set by the

@@ -6,10 +6,13 @@ import type { ReadableFile } from '../../readable-file.ts';
 import type { FileAccess } from '../../services.ts';
 import type { OpenedFile } from '../../workspaces/workspace-files.ts';
 import type { SandboxContext } from '../context.ts';
+import { DirectReader } from './direct-reader.ts';
 import { filePath } from './paths.ts';
 import { type FileSession, openFiles } from './session.ts';
 
 const CHUNK = 1 << 20;
+/** Bytes of a read that needs no other thread's answer. */
+const DIRECT_CHUNK = 1 << 18;
 
 /**
  * Opens one version of the file: if the file is replaced, reads continue; if it is written to, they end with ABORTED.
@@ -47,20 +50,46 @@ async function openFlushed(files: FileSession, at: ByteString): Promise<OpenedFi
 /** Yields the bytes from `start` to `end`, as they were when the file was opened. */
 export async function* contentOf(
   files: FileSession,
-  { data, handle, version, size }: OpenedFile,
-  { start, end }: { start: number; end: number } = { start: 0, end: size },
+  file: OpenedFile,
+  { start, end }: { start: number; end: number } = { start: 0, end: file.size },
 ): AsyncGenerator<Uint8Array, void, void> {
+  const { data } = file;
   let at = start;
   if (at < data.length) {
     const first = data.subarray(at, Math.min(end, data.length));
     at += first.length;
     yield first;
   }
-  while (at < end) {
-    const more = await files.call('read', handle, version, at, Math.min(CHUNK, end - at));
-    if (more.length === 0) throw new ServiceError('ABORTED', 'the file was cut while it was read; try again');
-    at += more.length;
-    yield more;
+  if (at < end) yield* restOf(files, file, at, end);
+}
+
+/** The next bytes are read while some are sent. */
+async function* restOf(
+  files: FileSession,
+  file: OpenedFile,
+  start: number,
+  end: number,
+): AsyncGenerator<Uint8Array, void, void> {
+  const direct = await DirectReader.open(files, file);
+  const read = (at: number) => {
+    const length = Math.min(direct ? DIRECT_CHUNK : CHUNK, end - at);
+    const bytes = direct ? direct.read(at, length) : files.call('read', file.handle, file.version, at, length);
+    // Its failure is reported by the next wait.
+    bytes.catch(() => undefined);
+    return bytes;
+  };
+  let next = read(start);
+  try {
+    for (let at = start; at < end; ) {
+      const bytes = await next;
+      if (bytes.length === 0) throw new ServiceError('ABORTED', 'the file was cut while it was read; try again');
+      at += bytes.length;
+      if (at < end) next = read(at);
+      yield bytes;
+    }
+  } finally {
+    await next.catch(() => undefined);
+    await direct?.close();
   }
 }
 

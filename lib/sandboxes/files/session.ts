@@ -15,6 +15,10 @@ export interface FileSession {
     operation: O,
     ...args: Parameters<WorkspaceFiles[O]>
   ): Promise<ReturnType<WorkspaceFiles[O]>>;
+  /** Runs a task on a host file of the sandbox; errors as those of `call`. */
+  direct<T>(task: () => Promise<T>): Promise<T>;
+  /** See `WorkspaceFiles.check`. */
+  readonly warnings: number;
   /** Makes changes through mapped pages visible. */
   flush(): Promise<void>;
   close(): Promise<void>;
@@ -75,6 +79,10 @@ function session(
   };
   return {
     call: (operation, ...args) => whileThere(() => platform.mount.files(id, actor, operation, ...args)),
+    direct: whileThere,
+    get warnings() {
+      return Atomics.load(sandbox.changeCount, 1);
+    },
     flush: () => whileThere(() => platform.mount.flush(id)),
     close,
   };

@@ -2,7 +2,7 @@ import type { ByteString } from '../../byte-string.ts';
 import type { PermissionRule } from '../../contract/messages.ts';
 import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import type { Notifier } from '../../fuse/filesystem.ts';
-import { compiling, type Level, type RuleState, strictest, VIEW } from '../../permissions/index.ts';
+import { compiling, type Level, type RuleSet, type RuleState, strictest, VIEW } from '../../permissions/index.ts';
 import { applyRule } from '../nodes/directory-rules.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Workspace } from '../workspace.ts';
@@ -32,6 +32,14 @@ export function* setRules(workspace: Workspace, rules: readonly PermissionRule[]
   const compiled = yield* compiling(rules);
   workspace.rules = compiled;
   if (!workspace.isOpen) return;
+  try {
+    yield* applyRules(workspace, compiled);
+  } finally {
+    workspace.warnReaders();
+  }
+}
+
+function* applyRules(workspace: Workspace, compiled: RuleSet): Steps<void> {
   const { tree, shared } = workspace;
   tree.levels.reset();
   yield* applyRulesBelow(workspace, tree.root, compiled.root);

@@ -12,7 +12,7 @@ import { makeDirectory, move, remove } from './names.ts';
 import { OWNER } from './owner-access.ts';
 import { pack } from './pack.ts';
 import { mayPlace, place } from './place.ts';
-import { open, readOpen } from './read.ts';
+import { checkOpen, open, readOpen } from './read.ts';
 import { append, seal, stage } from './stage.ts';
 import { statusOf } from './status.ts';
 import { addMembers, beginUnpack, dropUnpack, unpack } from './unpack.ts';
@@ -40,6 +40,7 @@ const table: Table = {
   stat: { run: (request, path) => statusOf(request, request.find(path, false), path), path: first },
   open: { run: open, path: first },
   read: { run: readOpen, path: none },
+  check: { run: checkOpen, path: none },
   close: {
     run: ({ workspace }, handles) => {
       for (const handle of handles) workspace.handles.close(workspace.tree, handle);

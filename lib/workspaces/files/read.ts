@@ -1,14 +1,16 @@
 import type { ByteString } from '../../byte-string.ts';
 import { ServiceError } from '../../errors.ts';
+import type { HostFile } from '../../host-tree/host-file.ts';
 import { WRITE } from '../../permissions/index.ts';
 import type { Node } from '../nodes/node.ts';
-import { readContents, requireFile } from '../operations/contents.ts';
+import { readContents, requireFile, requireReadable } from '../operations/contents.ts';
 import type { OpenedFile } from '../workspace-files.ts';
 import { type FileRequest, MAY_READ } from './file-request.ts';
 import { statusOf, versionOf } from './status.ts';
 
 /** Largest number of bytes read at once, also with `open`: programs are served in between. */
 const MAX_READ = 1 << 20;
+const NOTHING = new Uint8Array(0);
 
 /**
  * Opens a regular file and reads its first bytes; see `WorkspaceFiles.open`. Throws EISDIR or EINVAL for other file
@@ -21,11 +23,38 @@ export function open(request: FileRequest, path: ByteString, flushed: boolean): 
   request.require(node, MAY_READ);
   if (!flushed && mayBeMapped(node)) return undefined;
   const status = statusOf(request, node, path);
+  const version = versionOf(node);
+  if (status.size > MAX_READ) {
+    const { warnings } = workspace;
+    const host = warnings === undefined ? undefined : hostFileOf(request, node);
+    const data = host === undefined ? beginningOf(request, node, MAX_READ) : NOTHING;
+    const handle = workspace.handles.open(node);
+    const direct = host !== undefined && warnings !== undefined && { host, warnings };
+    return { ...status, version, data, handle, ...direct };
+  }
+  return { ...status, version, data: beginningOf(request, node, status.size), handle: 0 };
+}
+
+/** The host file that has the contents of a file; undefined: it has none of its own. Throws EACCES. */
+function hostFileOf({ workspace, access }: FileRequest, node: Node): HostFile | undefined {
+  requireReadable(access, node);
+  if (node.inode !== undefined) return node.inode.hasFile ? workspace.delta.hostFile(node.inode) : undefined;
+  return node.basePath === undefined ? undefined : workspace.base.hostFile(node.basePath, node.requireBase());
+}
+
+function beginningOf(request: FileRequest, node: Node, length: number): Buffer {
   // Not from the shared pool: structured clone would copy the whole pool to the other thread.
-  const data = Buffer.allocUnsafeSlow(Math.min(status.size, MAX_READ));
+  const data = Buffer.allocUnsafeSlow(length);
   readBeginning(request, node, data);
-  const handle = data.length === status.size ? 0 : workspace.handles.open(node);
-  return { ...status, version: versionOf(node), data, handle };
+  return data;
+}
+
+/** See `WorkspaceFiles.check`. Throws ESTALE, EACCES, ABORTED. */
+export function checkOpen({ workspace, access }: FileRequest, handle: number, version: string): number {
+  const node = workspace.handles.get(handle);
+  if (versionOf(node) !== version) throw changed();
+  requireReadable(access, node);
+  return workspace.warnings ?? 0;
 }
 
 /** Whether a program may have mapped the file for writing: its pages came from the kernel's READ and WRITE requests. */

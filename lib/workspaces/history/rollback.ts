@@ -26,6 +26,7 @@ export function* rollback(workspace: Workspace, layer: string): Steps<void> {
   const { delta, tree, shared } = workspace;
   // Handles of API clients become invalid; staged files belong to the replaced state.
   workspace.handles.closeAll(tree);
+  workspace.warnReaders();
   workspace.unpackings.endAll();
   const before = new Map<Node, Known>();
   for (const node of tree.nodes()) {

@@ -25,7 +25,8 @@ export function read(workspace: Workspace, access: Access, node: Node, offset: n
   return readContents(workspace, access, node, offset, into);
 }
 
-function requireReadable(access: Access, node: Node): void {
+/** Throws EACCES without READ, EISDIR or EINVAL for other file types. */
+export function requireReadable(access: Access, node: Node): void {
   requireFile(node);
   if (access.level(node) < READ) throw EACCES;
 }
@@ -70,6 +71,7 @@ export function write(
   workspace.delta.claims.write(inode, end);
   if (killSuidgid) dropSetid(workspace, node, inode);
   thaw(workspace, node, inode, true);
+  workspace.warnReaders();
   try {
     return workspace.delta.write(inode, offset, data, () => dataFd(workspace, node, inode));
   } finally {
@@ -84,6 +86,7 @@ export function truncate(workspace: Workspace, node: Node, inode: Inode, size: n
   // Truncating a file that a checkpoint shares frees no space, but must be possible at a full quota.
   if (size > inode.size) delta.claims.write(inode, size);
   thaw(workspace, node, inode, size > 0);
+  workspace.warnReaders();
   try {
     delta.truncate(inode, size, () => dataFd(workspace, node, inode));
   } finally {
