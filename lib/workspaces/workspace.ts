@@ -154,11 +154,6 @@ export class Workspace implements MemoryHolder {
     if (this.spec.changeCount !== undefined) Atomics.add(this.spec.changeCount, 1, 1);
   }
 
-  /** Changes with each `warnReaders`; undefined: its host files cannot be read by others. */
-  get warnings(): number | undefined {
-    return this.spec.changeCount && Atomics.load(this.spec.changeCount, 1);
-  }
-
   /** Returns the rules for a path from the root of the workspace. */
   stateOf(path: ByteString): RuleState {
     return this.rules.state(path);

@@ -4,6 +4,7 @@ import type { HostFile } from '../../host-tree/host-file.ts';
 import { WRITE } from '../../permissions/index.ts';
 import type { Node } from '../nodes/node.ts';
 import { readContents, requireFile, requireReadable } from '../operations/contents.ts';
+import type { Workspace } from '../workspace.ts';
 import type { OpenedFile } from '../workspace-files.ts';
 import { type FileRequest, MAY_READ } from './file-request.ts';
 import { statusOf, versionOf } from './status.ts';
@@ -25,7 +26,7 @@ export function open(request: FileRequest, path: ByteString, flushed: boolean): 
   const status = statusOf(request, node, path);
   const version = versionOf(node);
   if (status.size > MAX_READ) {
-    const { warnings } = workspace;
+    const warnings = warningsOf(workspace);
     const host = warnings === undefined ? undefined : hostFileOf(request, node);
     const data = host === undefined ? beginningOf(request, node, MAX_READ) : NOTHING;
     const handle = workspace.handles.open(node);
@@ -42,6 +43,11 @@ function hostFileOf({ workspace, access }: FileRequest, node: Node): HostFile | 
   return node.basePath === undefined ? undefined : workspace.base.hostFile(node.basePath, node.requireBase());
 }
 
+/** Changes with each `warnReaders`; undefined: host files cannot be read by others. */
+function warningsOf({ spec: { changeCount } }: Workspace): number | undefined {
+  return changeCount && Atomics.load(changeCount, 1);
+}
+
 function beginningOf(request: FileRequest, node: Node, length: number): Buffer {
   // Not from the shared pool: structured clone would copy the whole pool to the other thread.
   const data = Buffer.allocUnsafeSlow(length);
@@ -54,7 +60,7 @@ export function checkOpen({ workspace, access }: FileRequest, handle: number, ve
   const node = workspace.handles.get(handle);
   if (versionOf(node) !== version) throw changed();
   requireReadable(access, node);
-  return workspace.warnings ?? 0;
+  return warningsOf(workspace) ?? 0;
 }
 
 /** Whether a program may have mapped the file for writing: its pages came from the kernel's READ and WRITE requests. */

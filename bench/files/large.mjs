@@ -1,0 +1,82 @@
+/** Measures files of 64 MiB over both protocols, and the server's memory meanwhile. */
+import { once } from 'node:events';
+import { median } from '../exec/table.mjs';
+import { alternate, verdictOf } from '../processes/alternate.mjs';
+import { RawClient } from './raw-client.mjs';
+
+const SIZE = 64 * 2 ** 20;
+const PIECE = 2 ** 20;
+const MB = 1_000_000;
+const MIB = 2 ** 20;
+
+export async function large(server, plain, rounds) {
+  const content = Buffer.alloc(SIZE, 'y');
+  const id = await server.create();
+  const ours = `/v1/sandboxes/${id}/files/large`;
+  const one = await RawClient.open(server.address);
+  const peer = await RawClient.open(plain.address);
+  let most = 0;
+  const timer = setInterval(() => {
+    most = Math.max(most, server.rss());
+  }, 20);
+  const before = server.rss();
+  const rates = await alternate(
+    {
+      peerUp: () => rate(() => peer.call('PUT', '/file', content)),
+      up: () => rate(() => one.call('PUT', ours, content)),
+      grpcUp: () => rate(() => uploaded(server, id, content)),
+      peerDown: () => rate(() => peer.call('GET', '/file')),
+      down: () => rate(() => one.call('GET', ours)),
+      grpcDown: () => rate(() => downloaded(server, id)),
+    },
+    rounds,
+    1,
+  );
+  clearInterval(timer);
+  for (const client of [one, peer]) client.close();
+  const row = (name, key, peerKey, least) => {
+    const value = median(rates[key]);
+    return {
+      name,
+      value: `${value.toFixed(0)} MB/s`,
+      beside: `${median(rates[peerKey]).toFixed(0)} MB/s`,
+      must: `${least.toFixed(0)} MB/s`,
+      verdict: verdictOf(value >= least),
+    };
+  };
+  return {
+    title: `A file of 64 MiB, ${rounds} rounds; the server grew by ${((most - before) / MIB).toFixed(0)} MiB at most`,
+    rows: [
+      row('up, REST', 'up', 'peerUp', 500),
+      row('down, REST', 'down', 'peerDown', 600),
+      row('up, gRPC (of what REST reached)', 'grpcUp', 'peerUp', 0.7 * median(rates.up)),
+      row('down, gRPC (of what REST reached)', 'grpcDown', 'peerDown', 0.7 * median(rates.down)),
+    ],
+  };
+}
+
+async function rate(transfer) {
+  const began = performance.now();
+  await transfer();
+  return SIZE / MB / ((performance.now() - began) / 1000);
+}
+
+const OPTIONS = { 'grpc-node.flow_control_window': 4 * MIB };
+
+async function uploaded(server, id, content) {
+  const { call, answer } = server.callOverGrpc('WriteFile', OPTIONS);
+  for (let at = 0; at < SIZE; at += PIECE) {
+    const chunk = content.subarray(at, at + PIECE);
+    const first = at === 0 ? { sandbox_id: id, path: 'large', as: 'agent' } : {};
+    if (!call.write({ ...first, chunk })) await once(call, 'drain');
+  }
+  call.end();
+  await answer;
+}
+
+async function downloaded(server, id) {
+  const { call } = server.callOverGrpc('ReadFile', OPTIONS, { sandbox_id: id, path: 'large', as: 'agent' });
+  let bytes = 0;
+  for await (const { data } of call) bytes += data.length;
+  if (bytes !== SIZE) throw new Error(`${bytes} bytes were read`);
+}
