@@ -1,10 +1,11 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { open, readdir, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorCode } from './errno.ts';
 
 /** Milliseconds between two looks at a process that is ending, and for which it may take. */
 const ENDING_POLL_MS = 2;
 const ENDING_MS = 5000;
+const PART_BYTES = 1 << 16;
 
 /** Files that processes have mapped with MAP_SHARED, by inode number: a path that opens the mapped file (proc_pid_map_files(5)). */
 export type SharedMappings = ReadonlyMap<string, string>;
@@ -18,50 +19,55 @@ export type SharedMappings = ReadonlyMap<string, string>;
  * that serves neither. It occupies one thread of the pool at a time. Rejects if a process does not end.
  */
 export async function sharedMappings(proc: string, device: string): Promise<SharedMappings> {
-  const field = ` ${hexadecimal(device)} `;
+  const shared = new RegExp(`^([0-9a-f]+-[0-9a-f]+) ...s [0-9a-f]+ ${hexadecimal(device)} (\\d+)`, 'gm');
   const found = new Map<string, string>();
   for (const name of await readdir(proc)) {
     if (!/^\d+$/.test(name)) continue;
-    const { maps, owner } = await mapsOf(proc, name);
-    if (!maps.includes(field)) continue;
-    for (const { range, inode } of sharedIn(maps, field)) found.set(inode, `${proc}/${owner}/map_files/${range}`);
+    await look(proc, name, (directory) => addShared(found, directory, shared));
   }
   return found;
 }
 
-/** Parses the text of /proc/PID/maps; `field`: the device column with the spaces around it. See proc_pid_maps(5). */
-function sharedIn(maps: string, field: string): { range: string; inode: string }[] {
-  return maps.split('\n').flatMap((line) => {
-    const [range = '', mode = '', , , inode = ''] = line.split(' ', 5);
-    return mode[3] === 's' && line.includes(field) ? [{ range, inode }] : [];
-  });
-}
-
-/** The memory map of a process, and which of its threads has it; '' if it has none any more. */
-async function mapsOf(proc: string, pid: string): Promise<{ maps: string; owner: string }> {
+/** Looks at the memory map of a process; `at` returns false for a process or thread that has none. */
+async function look(proc: string, pid: string, at: (directory: string) => Promise<boolean>): Promise<void> {
   for (let waited = 0; ; waited += ENDING_POLL_MS) {
-    const maps = await textOf(`${proc}/${pid}/maps`);
-    if (maps !== '') return { maps, owner: pid };
+    if (await at(`${proc}/${pid}`)) return;
     // The first thread of a process may end before the others, which have entries that are not listed.
-    for (const owner of await readdir(`${proc}/${pid}/task`).catch(() => [])) {
-      const ofThread = await textOf(`${proc}/${owner}/maps`);
-      if (ofThread !== '') return { maps: ofThread, owner };
+    for (const thread of await readdir(`${proc}/${pid}/task`).catch(() => [])) {
+      if (await at(`${proc}/${thread}`)) return;
     }
-    if (!/^State:\t[^ZX]/m.test(await textOf(`${proc}/${pid}/status`))) return { maps: '', owner: pid };
+    const status = await readFile(`${proc}/${pid}/status`, 'latin1').catch(ignoreEnded);
+    if (!/^State:\t[^ZX]/m.test(status ?? '')) return;
     if (waited >= ENDING_MS) throw new Error('a process that is ending does not end');
     await delay(ENDING_POLL_MS);
   }
 }
 
-/** '' if the process has ended. */
-async function textOf(path: string): Promise<string> {
+/** Adds what `shared` matches in the memory map, part by part: there may be 65,530 mappings. See proc_pid_maps(5). */
+async function addShared(found: Map<string, string>, directory: string, shared: RegExp): Promise<boolean> {
+  const maps = await open(`${directory}/maps`).catch(ignoreEnded);
+  if (maps === undefined) return false;
   try {
-    return await readFile(path, 'latin1');
-  } catch (error) {
-    const code = errorCode(error);
-    if (code === 'ENOENT' || code === 'ESRCH') return '';
-    throw error;
+    const part = Buffer.allocUnsafe(PART_BYTES);
+    let rest = '';
+    for (let read = 0; ; read++) {
+      const { bytesRead } = (await maps.read(part, 0, PART_BYTES, null).catch(ignoreEnded)) ?? { bytesRead: 0 };
+      if (bytesRead === 0) return read > 0;
+      const text = rest + part.toString('latin1', 0, bytesRead);
+      const end = text.lastIndexOf('\n') + 1;
+      for (const [, range, inode] of text.slice(0, end).matchAll(shared)) {
+        found.set(inode!, `${directory}/map_files/${range}`);
+      }
+      rest = text.slice(end);
+    }
+  } finally {
+    await maps.close();
   }
+}
+
+function ignoreEnded(error: unknown): undefined {
+  const code = errorCode(error);
+  if (code !== 'ENOENT' && code !== 'ESRCH') throw error;
 }
 
 function hexadecimal(device: string): string {
