@@ -33,6 +33,16 @@ export class Transfers {
     // At least one transfer at a time, however low the limit is.
     const amount = Math.max(1, Math.min(descriptors, Math.floor(this.#shares.total / 2)));
     if (this.#waiting.has(holder) || !this.#shares.take(holder, amount)) await this.#wait(holder, amount);
+    return this.#ending(holder, amount);
+  }
+
+  /** As `begin`, for a transfer that can do without: returns undefined instead of waiting. */
+  tryBegin(holder: string, descriptors: number): (() => void) | undefined {
+    if (this.#waiting.has(holder) || !this.#shares.take(holder, descriptors)) return undefined;
+    return this.#ending(holder, descriptors);
+  }
+
+  #ending(holder: string, amount: number): () => void {
     let ended = false;
     return () => {
       if (ended) return;

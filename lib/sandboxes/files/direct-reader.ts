@@ -3,6 +3,9 @@ import { HostFileReader } from '../../host-tree/host-file.ts';
 import type { OpenedFile } from '../../workspaces/workspace-files.ts';
 import type { FileSession } from './session.ts';
 
+/** The file, and while it is opened its directory. */
+const DESCRIPTORS = 2;
+
 /**
  * Reads the contents of an opened file from the host file that has them, without the request worker. It is asked only if
  * something has changed in the sandbox since: nothing is returned that it would have refused or read differently. The
@@ -12,28 +15,28 @@ export class DirectReader {
   readonly #files: FileSession;
   readonly #file: OpenedFile;
   readonly #handle: FileHandle;
+  readonly #giveBack: () => void;
   #checked: number | undefined;
 
-  private constructor(files: FileSession, file: OpenedFile, handle: FileHandle) {
+  private constructor(files: FileSession, file: OpenedFile, handle: FileHandle, giveBack: () => void) {
     this.#files = files;
     this.#file = file;
     this.#handle = handle;
+    this.#giveBack = giveBack;
     this.#checked = file.warnings;
   }
 
   /** undefined: the contents must be read by the request worker. */
   static async open(files: FileSession, file: OpenedFile): Promise<DirectReader | undefined> {
-    if (file.host === undefined) return undefined;
-    const reader = new HostFileReader();
-    try {
-      const handle = await reader.open(file.host);
-      return handle && new DirectReader(files, file, handle);
-    } catch {
-      // For example, no descriptor is free.
-      return undefined;
-    } finally {
-      await reader.close();
-    }
+    const giveBack = file.host && files.lend(DESCRIPTORS);
+    if (file.host === undefined || giveBack === undefined) return undefined;
+    const reader = new HostFileReader(1);
+    // A failure is that of the request worker, too, or there is no descriptor.
+    const handle = await reader.open(file.host).catch(() => undefined);
+    await reader.close();
+    if (handle !== undefined) return new DirectReader(files, file, handle, giveBack);
+    giveBack();
+    return undefined;
   }
 
   /** Reads up to `length` bytes at byte `offset`; errors as those of `WorkspaceFiles.read`. */
@@ -49,7 +52,8 @@ export class DirectReader {
     });
   }
 
-  close(): Promise<void> {
-    return this.#handle.close();
+  async close(): Promise<void> {
+    await this.#handle.close();
+    this.#giveBack();
   }
 }

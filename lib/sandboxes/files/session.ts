@@ -15,7 +15,12 @@ export interface FileSession {
     operation: O,
     ...args: Parameters<WorkspaceFiles[O]>
   ): Promise<ReturnType<WorkspaceFiles[O]>>;
-  /** Runs a task on a host file of the sandbox; errors as those of `call`. */
+  /**
+   * Allocates descriptors for reading a host file of the sandbox; undefined if none are to be had now. The caller calls the
+   * returned function when they are closed.
+   */
+  lend(descriptors: number): (() => void) | undefined;
+  /** Runs a task on such a file; errors as those of `call`. */
   direct<T>(task: () => Promise<T>): Promise<T>;
   /** See `WorkspaceFiles.check`. */
   readonly warnings: number;
@@ -79,6 +84,7 @@ function session(
   };
   return {
     call: (operation, ...args) => whileThere(() => platform.mount.files(id, actor, operation, ...args)),
+    lend: (descriptors) => platform.descriptors.transfers.tryBegin(id, descriptors),
     direct: whileThere,
     get warnings() {
       return Atomics.load(sandbox.changeCount, 1);

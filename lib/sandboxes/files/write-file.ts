@@ -2,7 +2,7 @@ import type { FileStat, WriteFileRequest } from '../../contract/messages.ts';
 import type { FileAccess } from '../../services.ts';
 import type { SandboxContext } from '../context.ts';
 import { filePath } from './paths.ts';
-import { inPieces } from './pieces.ts';
+import { sendInPieces } from './pieces.ts';
 import { type FileSession, withFiles } from './session.ts';
 import { shownStatus } from './shown-status.ts';
 
@@ -32,10 +32,10 @@ export function writeFile(
 async function stageContent(files: FileSession, content: AsyncIterable<Uint8Array>): Promise<number> {
   let handle: number | undefined;
   try {
-    for await (const piece of inPieces(content, PIECE)) {
+    await sendInPieces(content, PIECE, async (piece) => {
       if (handle === undefined) handle = await files.call('stage', piece);
       else await files.call('append', handle, piece);
-    }
+    });
     return handle ?? (await files.call('stage', new Uint8Array(0)));
   } catch (error) {
     if (handle !== undefined) await drop(files, [handle]);

@@ -14,7 +14,14 @@ it('a read of a host file is checked only after a warning, and gives nothing tha
   writeFileSync(join(root, 'f'), 'content');
   const checks: unknown[][] = [];
   const state = { warnings: 7, refuses: false, during: () => {} };
+  let lent = 0;
   const session = {
+    lend: (descriptors: number) => {
+      lent += descriptors;
+      return () => {
+        lent -= descriptors;
+      };
+    },
     direct: async <T>(task: () => Promise<T>) => {
       const reading = task();
       state.during();
@@ -32,7 +39,6 @@ it('a read of a host file is checked only after a warning, and gives nothing tha
   const host = { root, path: fromText('f') };
   const file = { handle: 3, version: 'v', warnings: 7, host } as unknown as OpenedFile;
   const reader = (await DirectReader.open(session, file))!;
-  onTestFinished(() => reader.close());
   const read = async () => Buffer.from(await reader.read(2, 9)).toString();
   expect([await read(), checks]).toEqual(['ntent', []]);
   // A change while it reads.
@@ -48,4 +54,8 @@ it('a read of a host file is checked only after a warning, and gives nothing tha
   await expect(read()).rejects.toThrow('f');
   await expect(read()).rejects.toThrow('f');
   expect(await DirectReader.open(session, { ...file, host: { root, path: fromText('absent') } })).toBeUndefined();
+  expect(lent).toBe(2);
+  await reader.close();
+  expect(lent).toBe(0);
+  expect(await DirectReader.open({ ...session, lend: () => undefined }, file)).toBeUndefined();
 });
