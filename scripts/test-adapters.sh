@@ -1,7 +1,7 @@
 #!/bin/sh
 # usage: scripts/test-adapters.sh [--install | VITEST ARGUMENT...]
 # Checks the types of clients/adapters and runs its tests and examples, against the packages of the frameworks in their
-# pinned versions. These are installed once, into clients/adapters/node_modules. --install does no more than that.
+# pinned versions. These are installed once, into clients/adapters/node_modules, those of Python into .python there. --install does no more than that.
 # Runs on Node 24: the AI SDK needs 22, and the examples are run as they are, without a build.
 set -eu
 cd "$(dirname "$0")/.."
@@ -17,6 +17,13 @@ installed=$adapters/node_modules/.installed
 if ! cmp -s "$adapters/package-lock.json" "$installed"; then
   npm ci --prefix "$adapters" --ignore-scripts --no-audit --no-fund --loglevel=error
   cp "$adapters/package-lock.json" "$installed"
+fi
+python=$adapters/node_modules/.python
+if ! cmp -s "$adapters/python/requirements.txt" "$python/.installed"; then
+  sh scripts/test-packages.sh
+  /usr/bin/python3 -m venv --clear "$python"
+  "$python/bin/pip" install --quiet --disable-pip-version-check -r "$adapters/python/requirements.txt"
+  cp "$adapters/python/requirements.txt" "$python/.installed"
 fi
 [ "${1:-}" != --install ] || exit 0
 

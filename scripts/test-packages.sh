@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the packages that only the tests need: Docker, whose daemon the tests run privately, programs for images,
-# certificates, networks, archives, systemd's units and terminals, and pytest. Installs missing packages only and prints
-# one line for them.
+# certificates, networks, archives, systemd's units and terminals, pytest and python3-venv. Installs missing packages only and
+# prints one line for them.
 set -eu
 
 missing=
@@ -10,6 +10,7 @@ for want in dockerd:docker.io busybox:busybox-static openssl:openssl ps:procps i
   tmux:tmux vi:vim-tiny less:less pytest-3:python3-pytest; do
   PATH=$PATH:/usr/sbin:/sbin command -v "${want%%:*}" >/dev/null 2>&1 || missing="$missing ${want#*:}"
 done
+/usr/bin/python3 -c 'import ensurepip' 2>/dev/null || missing="$missing python3-venv"
 [ -n "$missing" ] || exit 0
 
 say() { printf 'setup: %s\n' "$*" >&2; }

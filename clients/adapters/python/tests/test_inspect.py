@@ -1,0 +1,107 @@
+"""Inspect's own checks of sandbox environments, and an evaluation with a scripted model."""
+
+import anyio
+import pytest
+from inspect_ai import Task, eval
+from inspect_ai.dataset import Sample
+from inspect_ai.model import ModelOutput, get_model
+from inspect_ai.scorer import Score, accuracy, scorer
+from inspect_ai.solver import generate, use_tools
+from inspect_ai.tool import bash
+from inspect_ai.util import OutputLimitExceededError, SandboxUnavailableError, sandbox
+from inspect_ai.util._sandbox.limits import override_max_exec_output_size
+from inspect_ai.util._sandbox.self_check import *  # noqa: F403
+from paddock_adapters.inspect_sandbox import PaddockConfig, PaddockSandboxEnvironment
+from paddock_sandbox import SandboxClient
+
+pytestmark = pytest.mark.anyio
+
+EXPECTED_FAILURES = {
+    "test_exec_as_user": "each sandbox has one user, and no root",
+    "test_exec_large_command": "the arguments of a command have at most 1 MiB in all, 8 bytes less than it sends",
+}
+
+
+@pytest.fixture
+async def sandbox_env(request, anyio_backend):
+    reason = EXPECTED_FAILURES.get(request.node.originalname)
+    if reason is not None:
+        request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
+    kind = PaddockSandboxEnvironment
+    await kind.task_init("self-check", None)
+    environments = await kind.sample_init("self-check", None, {})
+    yield environments["default"]
+    await kind.sample_cleanup("self-check", None, environments, False)
+    await kind.task_cleanup("self-check", None, True)
+
+
+async def test_output_limit(sandbox_env):
+    with override_max_exec_output_size(1000):
+        with pytest.raises(OutputLimitExceededError) as error:
+            await sandbox_env.exec(["yes"])
+    assert error.value.truncated_output == "y\n" * 500
+    assert (await sandbox_env.exec(["sh", "-c", "ps -e -o comm= | grep -c yes"])).stdout == "0\n"
+
+
+async def test_cancellation_kills(sandbox_env):
+    with anyio.move_on_after(1):
+        await sandbox_env.exec(["sleep", "1000"])
+    assert await sandbox_env.sandbox.processes(running=True) == []
+
+
+async def test_rules_and_lost_sandbox(sandbox_env):
+    await sandbox_env.sandbox.files.as_owner().write(".env", "TOKEN=1")
+    with pytest.raises(FileNotFoundError):
+        await sandbox_env.read_file(".env")
+    with pytest.raises(PermissionError):
+        await sandbox_env.write_file("/etc/x", "x")
+    await sandbox_env.sandbox.client.destroy_sandbox(sandbox_env.sandbox.id)
+    with pytest.raises(SandboxUnavailableError):
+        await sandbox_env.exec(["true"])
+
+
+@scorer(metrics=[accuracy()])
+def answered():
+    async def score(state, target):
+        found = await sandbox().exec(["cat", "answer.txt", "given.txt"])
+        return Score(value=1 if found.stdout == "42\ngiven\n" else 0, explanation=found.stdout)
+
+    return score
+
+
+async def words(text):
+    """Instead of tiktoken, which loads its encodings from the network."""
+    return len(text.split())
+
+
+def test_evaluation(tmp_path, monkeypatch):
+    monkeypatch.setenv("INSPECT_LOG_DIR", str(tmp_path / "logs"))
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / "given.txt").write_text("given\n")
+
+    model = get_model(
+        "mockllm/model",
+        custom_outputs=[
+            ModelOutput.for_tool_call("mockllm/model", "bash", {"command": "expr 6 '*' 7 > answer.txt"}),
+            ModelOutput.from_content("mockllm/model", "42"),
+        ],
+    )
+    model.api.count_text_tokens = words
+    task = Task(
+        name="adapters",
+        dataset=[Sample(input="What is six times seven?", target="42")],
+        solver=[use_tools(bash()), generate()],
+        scorer=answered(),
+        sandbox=("paddock", str(tmp_path / "files")),
+    )
+    (log,) = eval(task, model=model, display="none")
+    assert log.status == "success", log.error
+    assert log.results.scores[0].metrics["accuracy"].value == 1
+    with SandboxClient() as client:
+        assert [each for each in client.list_sandboxes() if each.labels.get("inspect-task") == "adapters"] == []
+        assert [each for each in client.list_codebases() if each.name == "inspect"] == []
+
+
+def test_config_keeps_its_values():
+    config = PaddockConfig(directory="x", rules={"write": ["**"]})
+    assert PaddockSandboxEnvironment.config_deserialize(config.model_dump()) == config
