@@ -160,8 +160,11 @@ export class RunnerPool {
       refuse = reject;
     });
     this.#refuse.add(refuse);
+    const lost = Promise.race([this.#host.lost, refused]);
+    // The sandbox may end while nothing waits for it: before the runner is asked to start, or after a failure.
+    lost.catch(() => undefined);
     try {
-      return await Runner.create(this.#host.runners, this.#host.start, Promise.race([this.#host.lost, refused]));
+      return await Runner.create(this.#host.runners, this.#host.start, lost);
     } finally {
       this.#refuse.delete(refuse);
     }
@@ -189,12 +192,20 @@ export class RunnerPool {
       this.#stopped = 0;
       return;
     }
-    const pids = await Promise.resolve(this.#host.runners.groups?.basePids() ?? []).catch(() => []);
-    this.#stopped = continueAgent(pids) > 0 ? this.#stopped + 1 : 0;
+    this.#stopped = continueAgent(await this.#agentPids()) > 0 ? this.#stopped + 1 : 0;
     if (this.#stopped < STOPPED_LOOKS) return;
     this.#stopped = 0;
     const error = new ServiceError('UNAVAILABLE', `${CANNOT_START}: its processes stop the agent that starts them`);
     for (const refuse of this.#refuse) refuse(error);
+  }
+
+  /** Empty if they cannot be read, for example because no descriptor is free. */
+  async #agentPids(): Promise<number[]> {
+    try {
+      return await (this.#host.runners.groups?.basePids() ?? []);
+    } catch {
+      return [];
+    }
   }
 
   /**
