@@ -187,12 +187,16 @@ export class RunnerPool {
     const all = this.#looks++ % MANY_LOOKS === 0;
     const since = performance.now() - LONG_MS;
     const looked = [...this.#runners].filter(({ executedAt }) => all || executedAt > since);
-    continueStopped(looked.flatMap(({ shellPid }) => shellPid ?? []));
+    const { uid } = this.#host.runners;
+    continueStopped(
+      looked.flatMap(({ shellPid }) => shellPid ?? []),
+      uid,
+    );
     if (this.#creating === 0) {
       this.#stopped = 0;
       return;
     }
-    this.#stopped = continueAgent(await this.#agentPids()) > 0 ? this.#stopped + 1 : 0;
+    this.#stopped = continueAgent(await this.#agentPids(), uid) > 0 ? this.#stopped + 1 : 0;
     if (this.#stopped < STOPPED_LOOKS) return;
     this.#stopped = 0;
     const error = new ServiceError('UNAVAILABLE', `${CANNOT_START}: its processes stop the agent that starts them`);

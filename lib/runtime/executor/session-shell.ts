@@ -141,7 +141,7 @@ export class SessionShell implements RunningShell {
       if (signal.aborted) throw new ServiceError('CANCELLED', 'the client disconnected');
       this.#own.clear();
       const oomKills = this.#oomKills();
-      const looking = setInterval(() => continueStopped(this.#idlePids ?? []), LOOK_MS).unref();
+      const looking = setInterval(() => continueStopped(this.#idlePids ?? [], this.#host.uid), LOOK_MS).unref();
       const run: ShellRun = new ShellRun(command, {
         pipes,
         endings: this.#host.paces.endings,

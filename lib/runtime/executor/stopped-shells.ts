@@ -1,17 +1,23 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { AGENT_DIR } from './places.ts';
 
 /** Processes of the agent's part that are looked at: on a host without cgroups, that part is the whole sandbox. */
 const MOST_LOOKED = 64;
 
+/** Bytes that are read of a file of /proc: a process chooses how long its command line is. */
+const MOST_BYTES = 4096;
+const buffer = Buffer.allocUnsafeSlow(MOST_BYTES);
+
 /**
  * Lets shells of the executor go on that a process of the sandbox has stopped, as `kill -STOP -1` does: nothing inside
- * would ever continue them. Returns how many of the processes were stopped. Reads one file of /proc for each.
+ * would ever continue them. Returns how many of the processes were stopped. `uid`: that of the sandbox's processes;
+ * undefined: the server's own. A shell may have ended, and its pid be that of another sandbox's process by now, which is
+ * left alone. Reads one file of /proc for each.
  */
-export function continueStopped(pids: Iterable<number>): number {
+export function continueStopped(pids: Iterable<number>, uid: number | undefined): number {
   let stopped = 0;
   for (const pid of pids) {
-    if (!isStopped(pid)) continue;
+    if (!isStopped(pid, uid)) continue;
     stopped++;
     send(pid);
   }
@@ -19,15 +25,18 @@ export function continueStopped(pids: Iterable<number>): number {
 }
 
 /** Likewise the agent, and runners that are starting. `pids`: those of the agent's part; of others, nothing is continued. */
-export function continueAgent(pids: readonly number[]): number {
+export function continueAgent(pids: readonly number[], uid: number | undefined): number {
   const looked =
     pids.length <= MOST_LOOKED ? pids : [...pids.slice(0, MOST_LOOKED / 2), ...pids.slice(-MOST_LOOKED / 2)];
-  return continueStopped(looked.filter((pid) => isStopped(pid) && isOfAgent(pid)));
+  return continueStopped(
+    looked.filter((pid) => isStopped(pid, uid) && isOfAgent(pid)),
+    uid,
+  );
 }
 
-function isStopped(pid: number): boolean {
-  const stat = read(pid, 'stat');
-  return stat.charAt(stat.lastIndexOf(')') + 2) === 'T';
+function isStopped(pid: number, uid: number | undefined): boolean {
+  const status = read(pid, 'status');
+  return /^State:\tT/m.test(status) && (uid === undefined || status.includes(`\nUid:\t${uid}\t`));
 }
 
 /** Its script or its request is an argument. A process that only pretends to be one is continued, too. */
@@ -37,11 +46,16 @@ function isOfAgent(pid: number): boolean {
     .some((word) => word.startsWith(`${AGENT_DIR}/`));
 }
 
+/** The beginning of a file; empty if there is none. */
 function read(pid: number, name: string): string {
+  let fd: number | undefined;
   try {
-    return readFileSync(`/proc/${pid}/${name}`, 'latin1');
+    fd = openSync(`/proc/${pid}/${name}`, 'r');
+    return buffer.toString('latin1', 0, readSync(fd, buffer, 0, MOST_BYTES, 0));
   } catch {
     return '';
+  } finally {
+    if (fd !== undefined) closeSync(fd);
   }
 }
 
