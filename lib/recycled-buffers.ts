@@ -19,8 +19,10 @@ const leases = new WeakMap<Uint8Array, Lease>();
 /** A buffer of RECYCLED_BYTES with any content. One that is never given back is left to the garbage collector. */
 export function recycledBuffer(): Buffer {
   const buffer = spare.pop() ?? Buffer.allocUnsafeSlow(RECYCLED_BYTES);
-  leases.set(buffer, { buffer, users: 1 });
-  return buffer;
+  // An object of its own for each use: who still has that of an earlier one cannot give this one back.
+  const view = buffer.subarray();
+  leases.set(view, { buffer, users: 1 });
+  return view;
 }
 
 /** A part of `data` that is given back by itself: the buffer is not used again before. `data` may be any buffer. */

@@ -33,7 +33,10 @@ export function messageWriter(
     });
 }
 
-/** `flushed` is not called if the stream is gone: then nobody knows whether the data is still read. */
+/**
+ * `flushed` is not called if the stream is gone before. If it ends meanwhile, nobody knows whether the connection still has
+ * parts of the data to send: Node reports no error then, and the data must not be used again.
+ */
 function writeParts(call: Sending, { before, data, after }: FramedParts, flushed: () => void): void {
   call.sendMetadata(new Metadata());
   const stream = http2StreamOf(call);
@@ -43,7 +46,7 @@ function writeParts(call: Sending, { before, data, after }: FramedParts, flushed
   stream.write(data);
   stream.write(after, (error) => {
     if (error) return;
-    giveBack(data);
+    if (!stream.destroyed) giveBack(data);
     flushed();
   });
   stream.uncork();

@@ -1,7 +1,9 @@
-import { EventEmitter } from 'node:events';
+import { EventEmitter, once } from 'node:events';
+import { connect, createServer, type ServerHttp2Stream } from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import type { ServiceDefinition } from '@grpc/grpc-js';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { messageWriter, type Sending } from '../../adapters/grpc/message-writer.ts';
 import { protos } from '../../adapters/grpc/protos.ts';
 import { giveBack, RECYCLED_BYTES, recycledBuffer, sharedView } from '../../lib/recycled-buffers.ts';
@@ -30,7 +32,7 @@ it('a message with much data is written as grpc-js frames it, and its buffer is 
   head.writeUInt32BE(encoded.length, 1);
   await messageWriter(call, new AbortController().signal, responseSerialize)(message);
   expect(Buffer.concat([head, encoded]).equals(stream.read())).toBe(true);
-  expect(recycledBuffer()).toBe(buffer);
+  expect(recycledBuffer().buffer).toBe(buffer.buffer);
 });
 
 it.each(['before', 'during'])('of a call that is aborted %s the write, the data is not used again', async (when) => {
@@ -45,5 +47,29 @@ it.each(['before', 'during'])('of a call that is aborted %s the write, the data 
   await written;
   stream.destroy();
   await new Promise(setImmediate);
-  expect(recycledBuffer()).not.toBe(buffer);
+  expect(recycledBuffer().buffer).not.toBe(buffer.buffer);
+});
+
+it('data of which a part was sent when its stream is destroyed is not used again', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const client = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, {
+    settings: { initialWindowSize: 1000 },
+  });
+  onTestFinished(() => {
+    client.destroy();
+    server.close();
+  });
+  const asked = client.request();
+  asked.on('error', () => {});
+  const [stream] = (await once(server, 'stream')) as [ServerHttp2Stream];
+  stream.on('error', () => {});
+  stream.respond();
+  const call = Object.assign(new EventEmitter(), { call: { stream }, sendMetadata: () => {} }) as unknown as Sending;
+  const { buffer, data } = leased();
+  const writing = messageWriter(call, new AbortController().signal, responseSerialize)({ data, duration_ms: 0 });
+  await once(asked, 'data');
+  stream.destroy();
+  await writing;
+  expect(recycledBuffer().buffer).not.toBe(buffer.buffer);
 });

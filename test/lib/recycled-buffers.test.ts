@@ -11,9 +11,18 @@ it('a buffer is used again once all its views were given back, each once', () =>
   giveBack(one);
   giveBack(one);
   giveBack(other);
-  expect(recycledBuffer()).not.toBe(buffer);
+  expect(recycledBuffer().buffer).not.toBe(buffer.buffer);
   giveBack(part);
-  expect(recycledBuffer()).toBe(buffer);
+  expect(recycledBuffer().buffer).toBe(buffer.buffer);
+});
+
+it('a buffer stays with its user when one of before gives it back once more', () => {
+  const before = recycledBuffer();
+  giveBack(before);
+  const now = recycledBuffer();
+  expect(now.buffer).toBe(before.buffer);
+  giveBack(before);
+  expect(recycledBuffer().buffer).not.toBe(now.buffer);
 });
 
 it('other buffers are left alone', () => {
@@ -22,5 +31,5 @@ it('other buffers are left alone', () => {
   expect(view.toString()).toBe('wn');
   giveBack(view);
   giveBack(own);
-  expect(recycledBuffer()).not.toBe(own);
+  expect(recycledBuffer().buffer).not.toBe(own.buffer);
 });
