@@ -6,8 +6,7 @@ const SMALLEST = 1024;
 
 /**
  * Output on its way to the disk, encoded. It begins where the batch before it ended, also within a block. Consecutive
- * output of one stream becomes one record. What was appended does not move: readers and a write may use it meanwhile,
- * provided that nothing is appended during a write.
+ * output of one stream becomes one record. Nothing is appended while it is written.
  */
 export class Batch implements Chunk {
   readonly position: number;

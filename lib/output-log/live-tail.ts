@@ -4,9 +4,12 @@ import type { LogStream } from './format.ts';
 
 /** Data of at least so many bytes is kept as it is; less is copied together. */
 const WHOLE = RECYCLED_BYTES / 2;
-const SMALLEST = 1024;
-/** Fixed cost of a piece in bytes, so that single bytes of alternating streams do not need more memory than counted. */
-export const PIECE_COST = 64;
+const SMALLEST = 256;
+/**
+ * Fixed cost of a piece in bytes: its objects, and room in its buffer. So single bytes of alternating streams do not need
+ * more memory than counted.
+ */
+export const PIECE_COST = 768;
 
 interface Kept {
   stream: LogStream;

@@ -39,8 +39,9 @@ it('small output of one stream is one piece, and what a reader has does not chan
 
 it('single bytes of alternating streams cost more than they have, and are found', () => {
   const tail = new LiveTail();
+  const before = process.memoryUsage().arrayBuffers;
   for (let offset = 0; offset < 1000; offset++) tail.append(offset % 2 ? 'stdout' : 'stderr', offset, bytes('x'));
-  expect(tail.cost).toBeGreaterThan(20_000);
+  expect(tail.cost).toBeGreaterThan(process.memoryUsage().arrayBuffers - before);
   for (const offset of [0, 1, 499, 998, 999]) expect(tail.at(offset, 9)).toMatchObject({ offset, data: bytes('x') });
   tail.drop(500);
   expect(tail.start).toBe(500);
