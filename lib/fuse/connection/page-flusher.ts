@@ -1,5 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
 
 /** Children at once; each writes back for one caller. */
 const MOST = 4;
@@ -12,8 +13,11 @@ interface Unreferenced {
   unref?(): void;
 }
 
+type Process = ChildProcessByStdio<Writable, Readable, null>;
+
 interface Child {
-  process: ChildProcess;
+  /** undefined: it could not be started. */
+  process: Process | undefined;
   /** Receives the next line; undefined: the child has ended. */
   answer: (line: string | undefined) => void;
   ended: boolean;
@@ -27,17 +31,23 @@ interface Child {
  * and kept; each waits for one sandbox at a time. The caller calls `close`.
  */
 export class PageFlusher {
+  readonly #spawn: () => Process;
   readonly #idle: Child[] = [];
   readonly #waiting: ((child: Child | undefined) => void)[] = [];
   #started = 0;
   #closed = false;
+
+  /** `spawnShell`: tests use another one. */
+  constructor(spawnShell = () => spawn('/bin/sh', ['-c', SCRIPT], { cwd: '/', stdio: ['pipe', 'pipe', 'ignore'] })) {
+    this.#spawn = spawnShell;
+  }
 
   /** Opens and closes regular files, one after the other. Returns whether every one could be opened. */
   async flush(paths: Iterable<string>): Promise<boolean> {
     if (this.#closed) return false;
     const child = this.#idle.pop() ?? (this.#started < MOST ? this.#start() : await this.#next());
     if (child === undefined) return false;
-    const patience = setTimeout(() => child.process.kill('SIGKILL'), PATIENCE_MS);
+    const patience = setTimeout(() => child.process?.kill('SIGKILL'), PATIENCE_MS);
     let all = true;
     try {
       for (const path of paths) all = (await asked(child, path)) === '1' && all;
@@ -51,13 +61,13 @@ export class PageFlusher {
   /** Ends the children when they have answered. */
   close(): void {
     this.#closed = true;
-    for (const { process } of this.#idle.splice(0)) process.stdin?.end();
+    for (const { process } of this.#idle.splice(0)) process?.stdin.end();
     for (const wait of this.#waiting.splice(0)) wait(undefined);
   }
 
   #start(): Child {
     this.#started++;
-    return start();
+    return start(this.#spawn);
   }
 
   #next(): Promise<Child | undefined> {
@@ -66,11 +76,11 @@ export class PageFlusher {
 
   #done(child: Child): void {
     const wait = this.#waiting.shift();
-    if (child.ended || child.process.killed) {
+    if (child.ended || child.process?.killed) {
       this.#started--;
       wait?.(this.#start());
     } else if (wait !== undefined) wait(child);
-    else if (this.#closed) child.process.stdin?.end();
+    else if (this.#closed) child.process?.stdin.end();
     else this.#idle.push(child);
   }
 }
@@ -80,24 +90,30 @@ function asked(child: Child, path: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     if (child.ended) return resolve(undefined);
     child.answer = resolve;
-    child.process.stdin?.write(`${path}\n`);
+    child.process?.stdin.write(`${path}\n`);
   });
 }
 
-function start(): Child {
-  const process = spawn('/bin/sh', ['-c', SCRIPT], { cwd: '/', stdio: ['pipe', 'pipe', 'ignore'] });
-  const child: Child = { process, answer: () => undefined, ended: false };
+/** A child that could not be started has ended: the caller must not wait for it, nor the next one. */
+function start(spawnShell: () => Process): Child {
+  const child: Child = { process: undefined, answer: () => undefined, ended: false };
   const end = () => {
     child.ended = true;
     child.answer(undefined);
   };
-  process.on('error', end);
-  // A child that has ended cannot be written to.
-  process.stdin.on('error', () => {});
-  const lines = createInterface({ input: process.stdout });
-  lines.on('line', (line) => child.answer(line));
-  lines.on('close', end);
-  // An idle child does not keep the server running.
-  for (const each of [process, process.stdin, process.stdout]) (each as Unreferenced).unref?.();
+  try {
+    const process = spawnShell();
+    process.on('error', end);
+    // Fails if no descriptor is free: then there are no streams.
+    process.stdin.on('error', () => {});
+    const lines = createInterface({ input: process.stdout });
+    lines.on('line', (line) => child.answer(line));
+    lines.on('close', end);
+    // An idle child does not keep the server running.
+    for (const each of [process, process.stdin, process.stdout]) (each as Unreferenced).unref?.();
+    child.process = process;
+  } catch {
+    end();
+  }
   return child;
 }
