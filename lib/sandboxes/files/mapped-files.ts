@@ -14,14 +14,20 @@ const NONE: SharedMappings = new Map();
 export class MappedFiles {
   readonly #inTurn = limiter(AT_ONCE);
 
-  /** See `WorkspaceObserver.mapped`. A sandbox that is not running has no programs. */
-  async of(sandbox: Pick<LiveSandbox, 'running'> | undefined, device: string): Promise<SharedMappings | undefined> {
+  /**
+   * See `WorkspaceObserver.mapped`. A sandbox that is neither running nor attached has no programs. The end of killed ones
+   * writes their pages back, which may take longer than a stop waits for it.
+   */
+  async of(
+    sandbox: Pick<LiveSandbox, 'running' | 'attached'> | undefined,
+    device: string,
+  ): Promise<SharedMappings | undefined> {
     const running = sandbox?.running;
-    if (running === undefined) return NONE;
+    if (running === undefined) return sandbox?.attached ? undefined : NONE;
     try {
       return await this.#inTurn(() => running.sharedMappings(device));
     } catch {
-      return sandbox?.running === running ? undefined : NONE;
+      return sandbox?.running === running || sandbox?.attached ? undefined : NONE;
     }
   }
 }
