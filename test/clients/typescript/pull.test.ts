@@ -1,4 +1,4 @@
-import { lstat, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -110,6 +110,33 @@ describe('pull', () => {
     expect([await readFile(join(directory, 'a'), 'utf8'), await readdir(directory)]).toEqual(['edited', ['a']]);
   });
 
+  it('is not led elsewhere by a directory that becomes a symlink while it runs', async () => {
+    await put({ 'd/a': 'old', 'outside/b': 'b' });
+    const archive: Answer = (res) => {
+      const [header, content, end] = file('d/a', 'new') as [Uint8Array, Uint8Array, Uint8Array];
+      res.write(header);
+      const received = expect.poll(async () => (await readdir(join(directory, 'd'))).length).toBe(2);
+      const swap = async () => {
+        await rename(join(directory, 'd'), join(directory, 'moved'));
+        await symlink('outside', join(directory, 'd'));
+      };
+      void received.then(swap).then(() => res.end(Buffer.concat([content, end, END])));
+    };
+    const result = await pulled({ changes: [change('MODIFIED', 'd/a')], archive, base: { 'd/a': 'old' } });
+    expect(result).toMatchObject({ applied: [], conflicts: ['d/a'] });
+    const of = (name: string) => readdir(join(directory, name));
+    expect([await of('outside'), await of('moved')]).toEqual([['b'], ['a']]);
+    expect(await readFile(join(directory, 'moved/a'), 'utf8')).toBe('old');
+  });
+
+  it('creates the directories of a path, and says what the local file system refuses without its own paths', async () => {
+    await put({ 'd/x': 'x' });
+    const changes = [change('ADDED', 'n/e/w'), change('ADDED', `d/${'b'.repeat(256)}`)];
+    const result = await pulled({ changes, archive: [file('n/e/w', 'n'), file(`d/${'b'.repeat(256)}`, 'b')] });
+    expect([result.applied, await readFile(join(directory, 'n/e/w'), 'utf8')]).toEqual([['n/e/w'], 'n']);
+    expect(result.failed.map(({ error }) => error.message)).toEqual([expect.not.stringContaining('/proc')]);
+  });
+
   it('has a limit of bytes, for what the list says and for what comes', async () => {
     const large = { changes: [change('ADDED', 'a', { size: 1000 })], archive: [file('a', '1')] };
     await expect(pulled(large, { maxBytes: 999 })).rejects.toThrow(RangeError);
@@ -127,7 +154,8 @@ describe('pull', () => {
       { path: 'late', reason: expect.stringMatching(/not in the archive/) },
       { path: 'link', reason: expect.stringMatching(/out of the directory/) },
     ]);
-    expect([result.conflicts, await readdir(directory)]).toEqual([['a\ufffd'], []]);
+    expect(result.failed).toMatchObject([{ path: 'a\ufffd', error: { message: 'its name is not UTF-8' } }]);
+    expect([result.conflicts, await readdir(directory)]).toEqual([[], []]);
     await expect(lstat(join(directory, 'link'))).rejects.toThrow();
   });
 });

@@ -1,7 +1,5 @@
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { FileChange } from '../../../typescript/src/contract/messages.ts';
+import { shown } from '../../../typescript/src/local/parent.ts';
 import { Place } from '../../../typescript/src/local/place.ts';
 import type { Pulled, PullOptions } from '../../../typescript/src/local/pull.ts';
 import type { Sandbox } from '../../../typescript/src/sandbox.ts';
@@ -19,15 +17,23 @@ export interface Brought extends Pulled {
 export async function bring(sandbox: Sandbox, directory: string, options: PullOptions): Promise<Brought> {
   const pulled = await sandbox.pull(directory, options);
   const merged: string[] = [];
+  const failed = [...pulled.failed];
   if (options.onConflict !== 'replace' && pulled.conflicts.length > 0) {
     const { signal } = options;
     const changes = new Map((await sandbox.changes({ signal })).map((change) => [change.path, change]));
     for (const path of pulled.conflicts) {
       const change = changes.get(path);
-      if (change && (await mergeFile(sandbox, { directory, change }, options))) merged.push(path);
+      try {
+        if (change && (await mergeFile(sandbox, { directory, change }, options))) merged.push(path);
+      } catch (error) {
+        // Of the local file system: the other paths go on.
+        if ((error as { syscall?: string }).syscall === undefined) throw error;
+        failed.push({ path, error: shown(error as Error) });
+      }
     }
   }
-  return { ...pulled, conflicts: pulled.conflicts.filter((path) => !merged.includes(path)), merged };
+  const done = new Set([...merged, ...failed.map(({ path }) => path)]);
+  return { ...pulled, failed, conflicts: pulled.conflicts.filter((path) => !done.has(path)), merged };
 }
 
 interface Target {
@@ -36,22 +42,26 @@ interface Target {
 }
 
 /** Whether it could be merged. */
-async function mergeFile(
-  sandbox: Sandbox,
-  { directory, change }: Target,
-  { signal, dryRun }: PullOptions,
-): Promise<boolean> {
-  const { path, kind, type, baseType, mode, baseMode } = change;
+async function mergeFile(sandbox: Sandbox, { directory, change }: Target, options: PullOptions): Promise<boolean> {
+  const { path, kind, type, baseType } = change;
   const isText = kind === 'CHANGE_MODIFIED' && type === 'TYPE_FILE' && baseType === 'TYPE_FILE';
   if (!isText || change.size > MOST_BYTES || change.baseSize > MOST_BYTES) return false;
-  const place = new Place(directory, path);
-  if (!(await place.isBelowDirectories())) return false;
+  const use = (place: Place) => mergeAt(place, sandbox, change, options);
+  return Place.use(directory, path, { use, otherwise: false });
+}
+
+async function mergeAt(
+  place: Place,
+  sandbox: Sandbox,
+  { path, mode, baseMode }: FileChange,
+  { signal, dryRun }: PullOptions,
+): Promise<boolean> {
   const now = await place.look();
   if (now.found?.type !== 'file') return false;
   const { codebaseId } = sandbox.info;
   const base = await sandbox.api.downloadFile({ codebaseId, filePath: path }, { signal, whole: true });
   const theirs = await sandbox.files.read(path, { as: 'owner', signal });
-  const ours = await readLocal(join(directory, path));
+  const ours = await readLocal(place);
   const merged = ours && mergeTexts(new Uint8Array(await base.arrayBuffer()), ours, theirs);
   if (merged === undefined) return false;
   if (dryRun) return true;
@@ -71,8 +81,8 @@ async function mergeFile(
 const MOST_BYTES = 1024 * 1024;
 
 /** undefined: it is larger. */
-async function readLocal(path: string): Promise<Uint8Array | undefined> {
-  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+async function readLocal(place: Place): Promise<Uint8Array | undefined> {
+  const handle = await place.open();
   try {
     return (await handle.stat()).size > MOST_BYTES ? undefined : await handle.readFile();
   } finally {

@@ -19,7 +19,6 @@ export async function applyMember(
   choice: Choice,
   clear: () => Promise<void>,
 ): Promise<Outcome> {
-  if (!(await place.isBelowDirectories())) return 'conflicts';
   const now = await place.look();
   const may = await mayReplace(now.found, choice);
   const { type, target } = member;
@@ -67,7 +66,6 @@ async function putAt(place: Place, now: Look, temporary: string): Promise<Outcom
 
 /** Removes a file, symlink or empty directory that the sandbox removed. */
 export async function applyRemoval(place: Place, choice: Choice): Promise<Outcome> {
-  if (!(await place.isBelowDirectories())) return 'conflicts';
   const now = await place.look();
   if (now.found === undefined) return 'same';
   if (!(await mayReplace(now.found, choice))) return 'conflicts';

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type BigIntStats, constants } from 'node:fs';
-import { lstat, mkdir, open, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { type FileHandle, lstat, mkdir, open, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type Found, versionOf } from './found.ts';
+import { identityOf, openParent, type Parent } from './parent.ts';
 
 /** What was at a path, and a mark that changes with it. */
 export interface Look {
@@ -10,59 +11,96 @@ export interface Look {
   mark: string;
 }
 
-/** A path of a local directory that no symlink leads out of. */
+/**
+ * A path of a local directory that no symlink leads out of. The threat: a sandbox creates a file below a name that is a
+ * symlink here, and writes to its target.
+ */
 export class Place {
   readonly #root: string;
+  readonly #parents: readonly string[];
+  readonly #name: string;
   readonly path: string;
+  /** undefined: not entered, or missing. */
+  #parent: Parent | undefined;
 
-  constructor(root: string, path: string) {
+  private constructor(root: string, path: string) {
+    const parts = path.split('/');
     this.#root = root;
     this.path = path;
+    this.#name = parts.at(-1)!;
+    this.#parents = parts.slice(0, -1);
   }
 
-  get #full(): string {
-    return join(this.#root, this.path);
-  }
-
-  /**
-   * Whether all directories above are directories, or missing. The threat: a sandbox creates a file below a name that
-   * is a symlink here, and writes to its target.
-   */
-  async isBelowDirectories(): Promise<boolean> {
-    const parts = this.path.split('/');
-    if (
-      parts.some((part) => part === '' || part === '.' || part === '..' || part.includes('\\') || part.includes('\0'))
-    )
-      return false;
-    for (let depth = 1; depth < parts.length; depth++) {
-      const found = await statOf(join(this.#root, ...parts.slice(0, depth)));
-      if (found === undefined) return true;
-      if (!found.isDirectory()) return false;
+  /** Calls `use` if all directories above are directories, or missing; otherwise returns `otherwise`. */
+  static async use<T>(
+    root: string,
+    path: string,
+    { use, otherwise }: { use: (place: Place) => Promise<T>; otherwise: T },
+  ): Promise<T> {
+    const place = new Place(root, path);
+    if (path.split('/').some(isUnsafe)) return otherwise;
+    try {
+      place.#parent = await openParent(root, place.#parents);
+    } catch (error) {
+      if (isElsewhere(error)) return otherwise;
+      throw error;
     }
-    return true;
+    try {
+      return await use(place);
+    } finally {
+      await place.#parent?.close();
+    }
+  }
+
+  #at(parent: Parent): string {
+    return join(parent.path, this.#name);
+  }
+
+  async #stat(): Promise<BigIntStats | undefined> {
+    return this.#parent && (await statOf(this.#at(this.#parent)));
+  }
+
+  /** The path, whose directory is created if it is missing. */
+  async #made(): Promise<string> {
+    this.#parent ??= (await openParent(this.#root, this.#parents, { make: true }))!;
+    return this.#at(this.#parent);
   }
 
   async look(): Promise<Look> {
-    const stat = await statOf(this.#full);
+    const stat = await this.#stat();
     const mark = markOf(stat);
     if (stat === undefined) return { found: undefined, mark };
-    if (stat.isSymbolicLink()) return { found: { type: 'symlink', target: await readlink(this.#full) }, mark };
+    if (stat.isSymbolicLink()) return { found: { type: 'symlink', target: await readlink(await this.#made()) }, mark };
     if (stat.isDirectory()) return { found: { type: 'directory' }, mark };
     if (!stat.isFile()) return { found: { type: 'other' }, mark };
-    const handle = await open(this.#full, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
-    const version = await versionOf(handle.createReadStream());
+    const version = await versionOf((await this.open()).createReadStream());
     return { found: { type: 'file', version, executable: (Number(stat.mode) & 0o100) !== 0 }, mark };
   }
 
-  /** Whether nothing changed here since. */
+  /** For reading. Does not wait for the writer of a FIFO that has taken the place of a file. */
+  async open(): Promise<FileHandle> {
+    const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+    return open(await this.#made(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  }
+
+  /** Whether nothing changed here since: neither this path nor the directories above. */
   async isStill({ mark }: Look): Promise<boolean> {
-    return (await this.isBelowDirectories()) && markOf(await statOf(this.#full)) === mark;
+    const now = await openParent(this.#root, this.#parents).catch((error: unknown) => {
+      if (isElsewhere(error)) return undefined;
+      throw error;
+    });
+    try {
+      if ((await now?.identity()) !== (await this.#parent?.identity())) return false;
+    } finally {
+      await now?.close();
+    }
+    return markOf(await this.#stat()) === mark;
   }
 
   /** The same for two names of one file, where upper and lower case are one. */
   async identity(): Promise<string | undefined> {
-    const stat = await statOf(this.#full);
-    return stat && `${stat.dev}:${stat.ino}`;
+    const stat = await this.#stat();
+    return stat && identityOf(stat);
   }
 
   /** Writes a new file beside this path, for `replace`. */
@@ -94,8 +132,9 @@ export class Place {
 
   /** In the place of what is here, at once if it is no directory. A directory must be empty. */
   async replace(temporary: string): Promise<void> {
-    if ((await statOf(this.#full))?.isDirectory()) await rmdir(this.#full);
-    await rename(temporary, this.#full);
+    const path = await this.#made();
+    if ((await this.#stat())?.isDirectory()) await rmdir(path);
+    await rename(temporary, path);
   }
 
   async discard(temporary: string): Promise<void> {
@@ -104,31 +143,39 @@ export class Place {
 
   /** A directory in the place of a file, symlink or nothing. */
   async makeDirectory(): Promise<void> {
-    const now = await statOf(this.#full);
-    if (now && !now.isDirectory()) await rm(this.#full);
-    await mkdir(this.#full, { recursive: true });
+    const path = await this.#made();
+    const now = await this.#stat();
+    if (now?.isDirectory()) return;
+    if (now) await rm(path);
+    await mkdir(path);
   }
 
   /** Removes a file, symlink or empty directory. */
   async remove(): Promise<void> {
-    if ((await statOf(this.#full))?.isDirectory()) await rmdir(this.#full);
-    else await rm(this.#full, { force: true });
+    const path = await this.#made();
+    if ((await this.#stat())?.isDirectory()) await rmdir(path);
+    else await rm(path, { force: true });
   }
 
   /** A short name: that of the path may be as long as a name can be. */
   async #temporary(): Promise<string> {
-    const directory = dirname(this.#full);
-    await mkdir(directory, { recursive: true });
-    return join(directory, `.${randomUUID().slice(0, 8)}.tmp`);
+    return join(await this.#made(), '..', `.${randomUUID().slice(0, 8)}.tmp`);
   }
 
   /** Permission bits of the file that is replaced, with the execute bits of the new one. */
   async #mode(executable: boolean): Promise<number> {
-    const now = await statOf(this.#full);
+    const now = await this.#stat();
     const bits = now?.isFile() ? Number(now.mode) & 0o666 : 0o666 & ~process.umask();
     return executable ? bits | ((bits & 0o444) >> 2) : bits;
   }
 }
+
+const isUnsafe = (part: string): boolean =>
+  part === '' || part === '.' || part === '..' || part.includes('\\') || part.includes('\0');
+
+/** A part of the path is no directory. */
+const isElsewhere = (error: unknown): boolean =>
+  ['ENOTDIR', 'ELOOP'].includes(String((error as { code?: unknown }).code));
 
 async function statOf(path: string): Promise<BigIntStats | undefined> {
   try {

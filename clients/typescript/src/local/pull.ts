@@ -4,6 +4,7 @@ import type { FileChange } from '../contract/messages.ts';
 import { applyMember, applyRemoval, type Choice, type Outcome } from './apply.ts';
 import { baseOf } from './base.ts';
 import { requireDirectory } from './pack.ts';
+import { shown } from './parent.ts';
 import { Place } from './place.ts';
 import { linkRefusal, refusalOf } from './refusals.ts';
 import { type Member, untar } from './untar.ts';
@@ -33,7 +34,7 @@ export interface Pulled {
   conflicts: string[];
   /** What is never brought here: in `.git`, symlinks that lead out of the directory; or is gone from the sandbox. */
   skipped: { path: string; reason: string }[];
-  /** What the local file system refused. It is as it was. */
+  /** What the local file system refused, and names that are not UTF-8. It is as it was. */
   failed: { path: string; error: Error }[];
 }
 
@@ -100,7 +101,7 @@ class Changes {
       const reason = refusalOf(path, type === 'TYPE_DIRECTORY', git);
       if (reason !== undefined) this.#pulled.skipped.push({ path, reason });
       // Of names that are not UTF-8, several have this one.
-      else if (path.includes('\ufffd')) this.#end(path, 'conflicts');
+      else if (path.includes('\ufffd')) this.#fail(path, new Error('its name is not UTF-8'));
       else if (kind === 'CHANGE_DELETED') this.#removed.set(path, change);
       else {
         this.#written.set(path, change);
@@ -135,9 +136,8 @@ class Changes {
       const reason = type === 'symlink' ? linkRefusal(path, member.target) : undefined;
       if (reason !== undefined) this.#skip(path, reason);
       else {
-        const place = new Place(this.#directory, path);
         const clear = () => this.remove(`${path}/`);
-        await this.#ended(path, () => applyMember(place, member, this.#choiceOf(change), clear));
+        await this.#ended(path, (place) => applyMember(place, member, this.#choiceOf(change), clear));
       }
     }
     for (const path of this.#written.keys()) {
@@ -152,7 +152,7 @@ class Changes {
     for (const [path, change] of [...this.#removed].reverse()) {
       if (!path.startsWith(below) || this.#done.has(path)) continue;
       if (await this.#isNeeded(path)) this.#end(path, 'conflicts');
-      else await this.#ended(path, () => applyRemoval(new Place(this.#directory, path), this.#choiceOf(change)));
+      else await this.#ended(path, (place) => applyRemoval(place, this.#choiceOf(change)));
     }
   }
 
@@ -162,24 +162,30 @@ class Changes {
     if (renamed !== undefined && !['applied', 'same'].includes(this.#done.get(renamed) ?? '')) return true;
     const other = this.#folded.get(folded(path));
     if (other === undefined) return false;
-    const identity = await new Place(this.#directory, path).identity();
-    return identity !== undefined && identity === (await new Place(this.#directory, other).identity());
+    const [identity, otherIdentity] = [await this.#identityOf(path), await this.#identityOf(other)];
+    return identity !== undefined && identity === otherIdentity;
   }
 
-  async #ended(path: string, apply: () => Promise<Outcome>): Promise<void> {
+  #identityOf(path: string): Promise<string | undefined> {
+    return Place.use(this.#directory, path, { use: (place) => place.identity(), otherwise: undefined });
+  }
+
+  async #ended(path: string, apply: (place: Place) => Promise<Outcome>): Promise<void> {
     try {
-      this.#end(path, await apply());
+      this.#end(path, await Place.use(this.#directory, path, { use: apply, otherwise: 'conflicts' }));
     } catch (error) {
       // Only errors of the local file system name a system call.
       const { code = '', syscall } = error as { code?: string; syscall?: string };
       if (syscall === undefined) throw error;
       // A directory here that has files of its own.
       if (['ENOTEMPTY', 'EEXIST', 'EISDIR'].includes(code)) this.#end(path, 'conflicts');
-      else {
-        this.#done.set(path, 'conflicts');
-        this.#pulled.failed.push({ path, error: error as Error });
-      }
+      else this.#fail(path, error as Error);
     }
+  }
+
+  #fail(path: string, error: Error): void {
+    this.#done.set(path, 'conflicts');
+    this.#pulled.failed.push({ path, error: shown(error) });
   }
 
   #end(path: string, outcome: Outcome): void {

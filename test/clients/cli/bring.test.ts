@@ -1,0 +1,29 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { bring } from '../../../clients/cli/src/run/bring.ts';
+import type { Sandbox } from '../../../clients/typescript/src/index.ts';
+
+it('goes on after a path that cannot be merged here', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'paddock-bring-'));
+  for (const name of ['a', 'b']) await writeFile(join(directory, name), 'ours\n');
+  const type = { kind: 'CHANGE_MODIFIED', type: 'TYPE_FILE', baseType: 'TYPE_FILE', size: 1, baseSize: 1 };
+  const sandbox = {
+    info: { codebaseId: 'cb_1' },
+    pull: async () => ({ applied: ['c'], same: [], conflicts: ['a', 'b'], skipped: [], failed: [] }),
+    changes: async () => ['a', 'b'].map((path) => ({ ...type, path, mode: 0o644, baseMode: 0o644 })),
+    files: { read: async () => Buffer.from('theirs\n') },
+    api: {
+      downloadFile: async ({ filePath }: { filePath: string }) => {
+        // Removed here, after it was looked at.
+        if (filePath === 'a') await rm(join(directory, 'a'));
+        return new Response('base\n');
+      },
+    },
+  } as unknown as Sandbox;
+  const brought = await bring(sandbox, directory, {});
+  expect(brought).toMatchObject({ applied: ['c'], merged: [], conflicts: ['b'], failed: [{ path: 'a' }] });
+  expect(brought.failed[0]!.error.message).toBe('ENOENT: no such file or directory, open');
+  await rm(directory, { recursive: true });
+});
