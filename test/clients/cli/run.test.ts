@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { servedOnce } from '../typescript/served.ts';
+import { BrokenNetwork } from './broken-network.ts';
 import { cli, start } from './cli.ts';
 import { CLI } from './run-cli.ts';
 import { Tmux } from './tmux.ts';
@@ -140,6 +141,22 @@ it('leaves nothing behind after ^C during the upload, and after SIGTERM during t
   expect(await readdir(repo)).toEqual([]);
 });
 
+it('keeps the sandbox if ^C comes while the changes are applied', async () => {
+  const { child, ended } = start(
+    ['run', '--from', repo, '--yes', '--', 'sh', '-c', 'i=0; while [ $((i += 1)) -le 2000 ]; do echo $i > $i; done'],
+    { url: served.url },
+  );
+  await expect.poll(async () => (await readdir(repo)).length, { timeout: 20_000, interval: 5 }).toBeGreaterThan(0);
+  child.kill('SIGINT');
+  const { code, stderr } = await ended;
+  expect(code).toBe(130);
+  const { id } = await onlySandbox();
+  expect(stderr).toMatch(new RegExp(`not all changes were applied\n.*${id} is kept`));
+  expect((await cli(['pull', id, repo], { url: served.url })).code).toBe(0);
+  expect((await readdir(repo)).length).toBe(2000);
+  expect((await cli(['rm', id], { url: served.url })).code).toBe(0);
+}, 60_000);
+
 it('fails with 125 for its own failures, and 127 and 126 for commands that cannot be run', async () => {
   expect(await run('--', '/nonexistent')).toMatchObject({ code: 127 });
   await put('a.txt', '');
@@ -155,9 +172,9 @@ it('fails with 125 for its own failures, and 127 and 126 for commands that canno
 }, 30_000);
 
 describe('on a terminal', () => {
-  const inTerminal = (options: string, command: string): Tmux => {
+  const inTerminal = (options: string, command: string, url = served.url): Tmux => {
     const script = `${CLI} run --from ${repo} ${options} -- ${command}; echo code=$?; sleep 1000`;
-    return Tmux.start(script, { PADDOCK_URL: served.url, HOME: '/nonexistent' });
+    return Tmux.start(script, { PADDOCK_URL: url, HOME: '/nonexistent' });
   };
   const CHANGE = `sh -c 'echo b > a.txt; mkdir new; echo c > new/c.txt; exit 3'`;
 
@@ -187,6 +204,18 @@ describe('on a terminal', () => {
     taking.line('a');
     await taking.shows('code=3');
     expect([await get('a.txt'), await get('new/c.txt')]).toEqual(['b\n', 'c\n']);
+  });
+
+  it('says that the sandbox is kept if the server cannot tell whether it has changes', async () => {
+    const network = await BrokenNetwork.start(served.url);
+    const terminal = inTerminal('', CHANGE, network.url);
+    await terminal.shows('Take these 3 changes?');
+    network.close();
+    terminal.line('e');
+    const { id } = await onlySandbox();
+    await terminal.shows(`the sandbox ${id} is kept`);
+    await terminal.shows('code=125');
+    expect((await cli(['rm', id], { url: served.url })).code).toBe(0);
   });
 
   it('sends ^C to the command first, and then asks', async () => {

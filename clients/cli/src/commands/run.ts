@@ -13,8 +13,8 @@ applied to the directory. What you edited meanwhile, too, is merged line by line
 changed, stays as it is. Then the sandbox is destroyed. The exit code is that of the command.
 
 Without a terminal nothing is applied, and a sandbox with changes is kept for a day: "paddock pull" and
-"paddock rm" go on with it. --apply decides instead. A sandbox with conflicts is kept, too. What a signal
-interrupts leaves nothing behind.
+"paddock rm" go on with it. --apply decides instead. A sandbox with conflicts is kept, too, and one whose changes a signal kept from being
+applied to the end. What a signal interrupts before leaves nothing behind.
 
 Without --preset the rules are those of "development": everything but secrets and the hooks of git can be
 read and written. With --rule they are those of "agent-safe", to which the rules are added: everything but

@@ -1,10 +1,11 @@
 import type { FileChange } from '../../../typescript/src/contract/messages.ts';
 import type { CreateOptions } from '../../../typescript/src/create.ts';
+import { NotFoundError } from '../../../typescript/src/errors.ts';
 import type { PackOptions } from '../../../typescript/src/local/index.ts';
 import type { Sandbox } from '../../../typescript/src/sandbox.ts';
 import { counted } from '../changes.ts';
 import type { Context } from '../command.ts';
-import { EXIT } from '../errors.ts';
+import { EXIT, sentenceOf } from '../errors.ts';
 import { Interrupted } from '../signals.ts';
 import { createFrom, destroyOwned } from '../upload.ts';
 import { type Brought, bring } from './bring.ts';
@@ -41,28 +42,39 @@ export async function runInSandbox(context: Context, run: Run): Promise<number> 
     { directory: run.from, pack: run.pack, options: { ...run.options, ...life } },
   );
   let kept = run.keep;
+  const progress = { applying: false };
   try {
     for (const { message } of sandbox.info.warnings) out.warn(message);
     const exitCode = await execute(context, paddock, sandbox, run);
-    const { missing, keep, result } = await settle(context, sandbox, run);
+    const { missing, keep, result } = await settle(context, sandbox, run, progress);
     kept ||= keep;
     if (out.json) out.value({ exitCode, sandboxId: sandbox.id, kept, ...result });
     return exitCode === 0 && missing ? EXIT.failed : exitCode;
   } catch (error) {
+    if (progress.applying) out.note('not all changes were applied');
     // The work of the command is not lost by a failure.
-    kept ||= run.apply !== 'none' && !(error instanceof Interrupted) && (await hasChanges(sandbox));
+    kept ||=
+      progress.applying || (run.apply !== 'none' && !(error instanceof Interrupted) && (await mayHaveChanges(sandbox)));
     throw error;
   } finally {
     if (kept) tellKept(sandbox, out);
-    else await destroyOwned(sandbox, { signal: AbortSignal.timeout(CLEAN_UP_MS) });
+    else await remove(sandbox, out);
   }
 }
 
-const hasChanges = (sandbox: Sandbox): Promise<boolean> =>
+/** If the server cannot tell, there may be some. */
+const mayHaveChanges = (sandbox: Sandbox): Promise<boolean> =>
   sandbox.changes({ signal: AbortSignal.timeout(CLEAN_UP_MS) }).then(
     (changes) => changes.length > 0,
-    () => false,
+    (error) => !(error instanceof NotFoundError),
   );
+
+/** A failure is told, and hides neither the exit code of the command nor an error before. */
+const remove = (sandbox: Sandbox, out: Context['out']): Promise<void> =>
+  destroyOwned(sandbox, { signal: AbortSignal.timeout(CLEAN_UP_MS) }).catch((error: unknown) => {
+    if (!(error instanceof NotFoundError))
+      out.warn(`the sandbox ${sandbox.id} could not be removed: ${sentenceOf(error)}`);
+  });
 
 interface Settled {
   /** Changes that were to be applied are not. */
@@ -72,8 +84,8 @@ interface Settled {
   result: { changes: readonly FileChange[]; brought?: Brought };
 }
 
-/** Shows the changes, and brings those that are chosen. */
-async function settle(context: Context, sandbox: Sandbox, run: Run): Promise<Settled> {
+/** Shows the changes, and brings those that are chosen. `progress.applying`: the directory has some of them, maybe. */
+async function settle(context: Context, sandbox: Sandbox, run: Run, progress: { applying: boolean }): Promise<Settled> {
   const { out, signal, signals } = context;
   const isTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true;
   const { last, count } = signals;
@@ -91,7 +103,9 @@ async function settle(context: Context, sandbox: Sandbox, run: Run): Promise<Set
   }
   if (taken === 'none') return { missing: false, keep: false, result: { changes } };
   const only = taken === 'all' ? undefined : (path: string) => taken.has(path);
+  progress.applying = true;
   const brought = await bring(sandbox, run.from, { git: run.git, signal, only });
+  progress.applying = false;
   const missing = report(brought, out);
   return { missing, keep: missing, result: { changes, brought } };
 }
