@@ -132,6 +132,17 @@ describe('an archive of a directory', () => {
     expect(names).toEqual(['.gitignore', 'own.log', 'sub/', 'sub/top']);
   });
 
+  it('leaves out what is removed while it is read', async () => {
+    await put({ a: 'a', b: 'b', 'd/x': 'x' });
+    await symlink('a', join(directory, 'link'));
+    const pieces: Uint8Array[] = [];
+    for await (const piece of archiveOf(directory)()) {
+      pieces.push(Uint8Array.from(piece));
+      for (const name of ['b', 'd', 'link']) await rm(join(directory, name), { recursive: true, force: true });
+    }
+    expect(tar(['-tf', '-'], Buffer.concat(pieces))).toBe('a\n');
+  });
+
   it('names the file whose name is not UTF-8', async () => {
     await writeFile(Buffer.concat([Buffer.from(`${directory}/a`), Buffer.from([0xff])]), '');
     await expect(packed()).rejects.toThrow(/the name of "a\ufffd" is not UTF-8/);

@@ -83,7 +83,8 @@ async function* walk(root: string, level: Level, options: PackOptions): AsyncGen
     const file = await ignoreFile(join(here, '.gitignore'));
     ignores.splice(-1, 0, { base: level.path, above: '', file });
   }
-  const entries = await readdir(here, { withFileTypes: true });
+  const read = readdir(here, { withFileTypes: true });
+  const entries = level.path === '' ? await read : ((await unlessGone(read)) ?? []);
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = level.path === '' ? entry.name : `${level.path}/${entry.name}`;
     const isDirectory = entry.isDirectory();
@@ -91,18 +92,14 @@ async function* walk(root: string, level: Level, options: PackOptions): AsyncGen
     if (isIgnored(path, isDirectory, ignores)) continue;
     await requireUtf8(root, path);
     if (isDirectory) {
-      const { mode, mtimeMs } = await stat(join(root, path));
+      const found = await unlessGone(stat(join(root, path)));
+      if (found === undefined) continue;
+      const { mode, mtimeMs } = found;
       yield headerOf({ path, type: 'directory', mode, mtimeMs, size: 0 });
       yield* walk(root, { path, ignores }, options);
     } else if (entry.isSymbolicLink()) {
-      yield headerOf({
-        path,
-        type: 'symlink',
-        mode: 0o777,
-        mtimeMs: 0,
-        size: 0,
-        target: await targetOf(root, path),
-      });
+      const target = await unlessGone(targetOf(root, path));
+      if (target !== undefined) yield headerOf({ path, type: 'symlink', mode: 0o777, mtimeMs: 0, size: 0, target });
     } else if (entry.isFile()) yield* fileOf(root, path);
     // Sockets, FIFOs and devices have no contents.
   }
@@ -133,16 +130,23 @@ async function targetOf(root: string, path: string): Promise<string> {
   }
 }
 
+/** Programs that run beside remove files while others are read: those are left out. */
+function unlessGone<T>(found: Promise<T>): Promise<T | undefined> {
+  return found.catch((error: { code?: unknown }) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+}
+
 async function ignoreFile(path: string): Promise<IgnoreFile> {
   return new IgnoreFile(await readFile(path, 'utf8').catch(() => ''));
 }
 
 async function* fileOf(root: string, path: string): AsyncGenerator<Uint8Array, void, void> {
   // Not a link or FIFO that has taken its place since.
-  const handle = await open(
-    join(root, path),
-    constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0),
-  );
+  const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+  const handle = await unlessGone(open(join(root, path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+  if (handle === undefined) return;
   try {
     const { mode, mtimeMs, size } = await handle.stat();
     const entry: Entry = { path, type: 'file', mode, mtimeMs, size };
