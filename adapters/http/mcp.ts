@@ -31,7 +31,7 @@ const NEEDS: Readonly<Record<Face['kind'], Need>> = {
   orchestrator: { role: 'owner', on: 'nothing' },
 };
 
-interface McpExchange extends Omit<CallerParts, 'idempotencyKey'> {
+interface McpExchange extends Omit<CallerParts, 'idempotencyKey' | 'ownerId'> {
   req: IncomingMessage;
   res: ServerResponse;
   face: Face;
@@ -59,13 +59,13 @@ export class McpEndpoint {
       if ('refused' in message) return answer(res, 400, message.refused);
       const { method, id, params } = message;
       const session = req.headersDistinct['mcp-session-id']?.[0];
-      const { key_id } = guard.principal;
+      const { key_id, owner_id } = guard.principal;
       if (method === 'notifications/cancelled') this.#cancellations.cancel(key_id, session, params?.requestId);
       const running = this.#cancellations.begin(key_id, session, id);
       try {
         const signal = AbortSignal.any([parts.signal, running.signal]);
         const idempotencyKey = idempotencyKeyOf(req.headersDistinct['idempotency-key'] ?? []);
-        const caller = new Caller({ ...parts, signal, idempotencyKey });
+        const caller = new Caller({ ...parts, signal, idempotencyKey, ownerId: owner_id });
         // Loaded at the first request: the library takes as long to load as the rest of the server.
         const { serveMessage } = await import('../mcp/serve.ts');
         const headers = headersOf(req);

@@ -14,6 +14,8 @@ type Rpc = keyof Rpcs;
 export interface CallerParts {
   services: Services;
   credentials: () => Credentials;
+  /** Of the caller; empty: an admin, or no authentication. */
+  ownerId: string;
   /** Aborted when the client leaves or cancels, its key is revoked, or the server closes. */
   signal: AbortSignal;
   requestId: string;
@@ -44,6 +46,10 @@ export class Caller {
 
   get signal(): AbortSignal {
     return this.#parts.signal;
+  }
+
+  get ownerId(): string {
+    return this.#parts.ownerId;
   }
 
   /** Calls an operation whose answer is one message. */

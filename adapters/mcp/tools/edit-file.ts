@@ -6,7 +6,9 @@ import { inSlices } from '../../../lib/patch/slices.ts';
 import { hunks } from '../../../lib/patch/unified.ts';
 import { shownPath, workspacePath } from '../paths.ts';
 import { CHANGES, type Place, textAnswer, tool } from '../tool.ts';
-import { applyEdit } from './apply-edit.ts';
+import { applied, findEdit } from './apply-edit.ts';
+import { EditTurns } from './edit-turns.ts';
+import { LineEnds } from './line-ends.ts';
 import { MAX_TEXT_BYTES, readBytes, whole } from './read-files.ts';
 import { writeText } from './write-files.ts';
 
@@ -23,29 +25,39 @@ export const editFile = tool({
   },
   hints: CHANGES,
   async run({ path, edits, dryRun }, place: Place) {
-    const bytes = await readBytes(place, path, whole(MAX_TEXT_BYTES, 'edit it with exec'));
-    if (!isUtf8(bytes)) throw new ServiceError('INVALID_ARGUMENT', 'the file is not UTF-8 text: edit it with exec');
-    const text = bytes.toString();
-    const { before, after, stored } = await edited(text, edits);
-    const diff = await diffOf(shownPath(workspacePath(path)), before, after);
-    if (!dryRun && stored !== text) await writeText(place, path, stored);
-    return textAnswer(diff);
+    const { caller, sandbox_id } = place;
+    const { before, after } = await turns.run(caller.ownerId, sandbox_id, () => edit(place, path, edits, dryRun));
+    return textAnswer(await diffOf(shownPath(workspacePath(path)), before, after));
   },
 });
 
+const turns = new EditTurns();
+
 type Edits = readonly { oldText: string; newText: string }[];
 
-/** Lines that end in CRLF are compared and shown without CR. A file in which all do keeps its line ends. */
+async function edit(place: Place, path: string, edits: Edits, dryRun: boolean) {
+  place.caller.signal.throwIfAborted();
+  const bytes = await readBytes(place, path, whole(MAX_TEXT_BYTES, 'edit it with exec'));
+  if (!isUtf8(bytes)) throw new ServiceError('INVALID_ARGUMENT', 'the file is not UTF-8 text: edit it with exec');
+  const text = bytes.toString();
+  const result = await edited(text, edits);
+  if (!dryRun && result.stored !== text) await writeText(place, path, result.stored);
+  return result;
+}
+
+/** Lines that end in CRLF are compared and shown without CR, and stored with it. */
 async function edited(text: string, edits: Edits): Promise<{ before: string; after: string; stored: string }> {
   const before = text.replaceAll('\r\n', '\n');
+  const ends = new LineEnds(text);
   let after = before;
   const breaks = new Breaks();
   for (const { oldText, newText } of edits) {
-    after = applyEdit(after, oldText.replaceAll('\r\n', '\n'), newText.replaceAll('\r\n', '\n'));
+    const edit = findEdit(after, oldText.replaceAll('\r\n', '\n'), newText.replaceAll('\r\n', '\n'));
+    ends.replace(after, edit);
+    after = applied(after, edit);
     await breaks.due();
   }
-  const isDos = before !== text && !/(^|[^\r])\n/.test(text);
-  return { before, after, stored: isDos ? after.replaceAll('\n', '\r\n') : after };
+  return { before, after, stored: ends.restored(after) };
 }
 
 /** A diff in a block of code whose fence the diff does not contain. */

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { applyEdit } from '../../../adapters/mcp/tools/apply-edit.ts';
+import { applied, findEdit } from '../../../adapters/mcp/tools/apply-edit.ts';
+import { LineEnds } from '../../../adapters/mcp/tools/line-ends.ts';
 
-describe('applyEdit, as @modelcontextprotocol/server-filesystem 2026.8.31', () => {
+const applyEdit = (text: string, from: string, to: string) => applied(text, findEdit(text, from, to));
+
+describe('edits, as @modelcontextprotocol/server-filesystem 2026.8.31', () => {
   it.each([
     ['replaces the first match', 'a b a', 'a', '$&', '$& b a'],
     [
@@ -21,5 +24,21 @@ describe('applyEdit, as @modelcontextprotocol/server-filesystem 2026.8.31', () =
     expect(() => applyEdit('a\n', 'b', 'c')).toThrow('Could not find exact match for edit:\nb');
     expect(() => applyEdit('a\n', '', 'c')).toThrow('oldText must not be empty');
     expect(() => applyEdit('a\n\n\n', ' \n ', 'c')).toThrow('Could not find exact match');
+  });
+});
+
+describe('line ends', () => {
+  it.each([
+    ['stay in a file of both', 'a\r\nb\nc\r\n', 'b\n', 'x\ny\n', 'a\r\nx\ny\nc\r\n'],
+    ['stay where lines are removed', 'a\nb\r\nc\n', 'b\n', '', 'a\nc\n'],
+    ['are those of the lines beside', 'a\r\nb', 'b', 'x\ny', 'a\r\nx\r\ny'],
+    ['are LF in a file without one', 'a', 'a', 'x\ny', 'x\ny'],
+    ['follow lines found by their indentation', '  a\r\n  b\r\nc\n', 'a\nb', 'x\ny', '  x\r\ny\r\nc\n'],
+  ])('%s', (_, text, from, to, expected) => {
+    const plain = text.replaceAll('\r\n', '\n');
+    const ends = new LineEnds(text);
+    const edit = findEdit(plain, from, to);
+    ends.replace(plain, edit);
+    expect(ends.restored(applied(plain, edit))).toBe(expected);
   });
 });
