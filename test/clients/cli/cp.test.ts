@@ -1,7 +1,20 @@
-import { execFileSync } from 'node:child_process';
-import { chmod, lstat, mkdir, mkdtemp, readFile, readlink, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { execFile, execFileSync } from 'node:child_process';
+import {
+  chmod,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Sandbox } from '../../../clients/typescript/src/index.ts';
 import { servedOnce } from '../typescript/served.ts';
@@ -71,6 +84,29 @@ it('archives, with the name of the directory unless its contents are asked for',
   expect(await names('src/run.sh')).toEqual(['run.sh']);
   const cut = await cp(['-', box('/')], archive.subarray(0, 700));
   expect(cut.exitCode).toBe(125);
+});
+
+it('follows no symlink that has the name of the copy, and replaces no device', async () => {
+  await inSandbox('mkdir -p led && echo x > led/x');
+  await mkdir(at('outside'));
+  await mkdir(at('target'));
+  await symlink(at('outside'), at('target/led'));
+  const led = await cp([box('led'), at('target')]);
+  expect([led.exitCode, led.stderr]).toEqual([125, expect.stringContaining('which is not followed')]);
+  expect(await readdir(at('outside'))).toEqual([]);
+  execFileSync('mkfifo', [at('fifo'), at('target/x')]);
+  for (const target of ['fifo', 'target'])
+    expect(await cp([box('led/x'), at(target)])).toMatchObject({ exitCode: 125, stderr: expect.stringMatching(/is /) });
+  for (const path of ['fifo', 'target/x']) expect((await lstat(at(path))).isFIFO()).toBe(true);
+});
+
+it('exports into a FIFO, which stays one', async () => {
+  execFileSync('mkfifo', [at('fifo')]);
+  const names = promisify(execFile)('tar', ['-t', '-f', at('fifo')]);
+  const args = ['export', sandbox.id, 'led', '-o', at('fifo')];
+  expect(await runCli(args, { url: served.url })).toMatchObject({ exitCode: 0 });
+  expect((await names).stdout).toContain('x\n');
+  expect((await lstat(at('fifo'))).isFIFO()).toBe(true);
 });
 
 it.each([

@@ -1,5 +1,5 @@
 import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { rename, rm, stat } from 'node:fs/promises';
 import { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { exportChanges } from '../../../typescript/src/changes.ts';
@@ -35,8 +35,13 @@ export default command({
 /** Not closed at the end. */
 const stdout = () => new Writable({ write: (piece, _, done) => void process.stdout.write(piece, () => done()) });
 
-/** The whole archive or none. */
+/** The whole archive or none. A device or a FIFO is written to, and not replaced. */
 async function toFile(pieces: AsyncIterable<Uint8Array>, file: string, signal: AbortSignal): Promise<void> {
+  const found = await stat(file).catch(() => undefined);
+  if (found && !found.isFile() && !found.isDirectory()) {
+    await pipeline(pieces, createWriteStream(file), { signal });
+    return;
+  }
   const temporary = `${file}.${process.pid}.tmp`;
   try {
     await pipeline(pieces, createWriteStream(temporary, { flags: 'wx' }), { signal });

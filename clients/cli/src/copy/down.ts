@@ -1,4 +1,4 @@
-import { chmod, mkdir, stat } from 'node:fs/promises';
+import { chmod, lstat, mkdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { FileStat } from '../../../typescript/src/contract/messages.ts';
 import { END, headerOf, padding } from '../../../typescript/src/local/tar.ts';
@@ -50,13 +50,25 @@ export async function copyDown(source: Source, local: string, copy: Copy): Promi
 
 async function landing({ path, contents }: Source, local: string, isDirectory: boolean): Promise<string> {
   const found = await stat(local).catch(() => undefined);
-  if (found?.isDirectory()) return contents ? local : join(local, nameOf(path));
+  if (found?.isDirectory()) return contents ? local : below(local, nameOf(path));
+  // Also by a symlink: /dev/stdout.
+  if (found && !found.isFile())
+    throw new CliError(`${local} is neither a file nor a directory: "-" is standard output`);
   if (found && isDirectory) throw new CliError(`${local} is not a directory`);
   if (!found && !isDirectory && local.endsWith('/')) throw new CliError(`there is no directory ${local}`);
   const parent = dirname(local);
   if (!(await stat(parent).catch(() => undefined))?.isDirectory())
     throw new CliError(`there is no directory ${parent}`);
   return local;
+}
+
+/** The threat: a symlink that was there leads what is copied out of the target. */
+async function below(target: string, name: string): Promise<string> {
+  const path = join(target, name);
+  const found = await lstat(path).catch(() => undefined);
+  if (found?.isSymbolicLink() && (await stat(path).catch(() => undefined))?.isDirectory())
+    throw new CliError(`${path} is a symbolic link to a directory, which is not followed`);
+  return path;
 }
 
 /** The source as an archive; names in it begin with that of the directory, unless its contents are asked for. */

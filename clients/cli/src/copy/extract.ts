@@ -73,7 +73,7 @@ export async function writeFile(
   content: AsyncIterable<Uint8Array>,
   { mode, mtimeMs }: { mode: number; mtimeMs: number },
 ): Promise<number> {
-  await refuseDirectory(path);
+  await refuseOther(path);
   const temporary = temporaryOf(path);
   let bytes = 0;
   try {
@@ -97,7 +97,7 @@ export async function writeFile(
 }
 
 export async function link(target: string, path: string, mtimeMs: number): Promise<void> {
-  await refuseDirectory(path);
+  await refuseOther(path);
   const temporary = temporaryOf(path);
   await symlink(target, temporary);
   try {
@@ -109,9 +109,12 @@ export async function link(target: string, path: string, mtimeMs: number): Promi
   }
 }
 
-async function refuseDirectory(path: string): Promise<void> {
+/** Of what is there, only files and symlinks are replaced: not /dev/null, for example. */
+async function refuseOther(path: string): Promise<void> {
   const found = await lstat(path).catch(() => undefined);
-  if (found?.isDirectory()) throw new CliError(`${path} is a directory, and would be replaced by something else`);
+  if (found === undefined || found.isFile() || found.isSymbolicLink()) return;
+  const kind = found.isDirectory() ? 'a directory' : 'a device or the like';
+  throw new CliError(`${path} is ${kind}, and would be replaced by something else`);
 }
 
 /** A short name: that of the path may be as long as a name can be. */
