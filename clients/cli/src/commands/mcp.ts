@@ -53,10 +53,12 @@ stopped if it has changes, and the command says how to see and take them; otherw
   },
 });
 
-/** The lines of standard input until its end or a signal. */
+/** The lines of standard input until its end, a signal, or the end of the reader of standard output. */
 function linesOf(signal: AbortSignal): AsyncIterable<string> {
   const lines = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY });
   signal.addEventListener('abort', () => lines.close(), { once: true });
+  // In place of the default, which ends this program at once, without an end of what runs.
+  process.stdout.removeAllListeners('error').on('error', () => lines.close());
   // Keeps the lines that arrive before they are asked for.
   return {
     [Symbol.asyncIterator]: (

@@ -35,11 +35,12 @@ export class Bridge {
   /** Takes a line of the client. Does not wait for its answer. */
   take(line: string): void {
     if (line.trim() === '') return;
-    const message = readMessage(line);
-    if (typeof message === 'string') {
-      this.#write(errorMessage(null, -32_700, message));
+    const read = readMessage(line);
+    if ('refusal' in read) {
+      this.#write(read.refusal);
       return;
     }
+    const { message } = read;
     if (message.method === 'notifications/cancelled') {
       this.#running.get(message.params?.requestId)?.abort();
       return;

@@ -14,16 +14,23 @@ export interface Message {
   error?: unknown;
 }
 
-/** The message of a line; a text: why it is none. */
-export function readMessage(line: string): Message | string {
+/** Codes of JSON-RPC. */
+const NO_JSON = -32_700;
+const NO_REQUEST = -32_600;
+
+/** The message of a line, or the answer to one that is none. */
+export function readMessage(line: string): { message: Message } | { refusal: object } {
   let value: unknown;
   try {
     value = JSON.parse(line);
   } catch {
-    return 'the line is not valid JSON';
+    return { refusal: errorMessage(null, NO_JSON, 'the line is not valid JSON') };
   }
-  if (Array.isArray(value)) return 'batches are not accepted: send each message by itself';
-  return typeof value === 'object' && value !== null ? (value as Message) : 'the line is not a JSON object';
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { message: value as Message };
+  const reason = Array.isArray(value)
+    ? 'batches are not accepted: send each message by itself'
+    : 'the line is not a JSON object';
+  return { refusal: errorMessage(null, NO_REQUEST, reason) };
 }
 
 export const errorMessage = (id: Message['id'], code: number, message: string): object => ({
