@@ -128,5 +128,7 @@ function configText(directory: string): string {
       db_path: join(directory, 'metadata.json'),
     },
     runtime: { uid_range: range },
+    // Those that are kept for their changes count, too: each end of an MCP client may leave one.
+    sandbox: { max_per_user: 100 },
   });
 }
