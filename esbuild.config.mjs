@@ -12,7 +12,7 @@ const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.
  * Bundles `entry` with its dependencies into one executable file and returns its path. The file is replaced atomically,
  * because a server may be starting from the old one.
  */
-export async function bundle({ entry = 'adapters/main.ts', outfile = 'dist/server.mjs' } = {}) {
+export async function bundle({ entry = 'adapters/main.ts', outfile = 'dist/server.mjs', plugins = [] } = {}) {
   const result = await build({
     absWorkingDir: fileURLToPath(new URL('.', import.meta.url)),
     entryPoints: [entry],
@@ -26,7 +26,7 @@ export async function bundle({ entry = 'adapters/main.ts', outfile = 'dist/serve
     legalComments: 'eof',
     logLevel: 'warning',
     define: { PADDOCK_VERSION: JSON.stringify(version), PADDOCK_DOCUMENTS: JSON.stringify(packDocuments()) },
-    plugins: [protoPlugin, dockerClientPlugin],
+    plugins: [protoPlugin, dockerClientPlugin, ...plugins],
     // The validator of answers to questions, which the server's tools never ask: 265 kB.
     alias: { '@modelcontextprotocol/server/_shims': './adapters/mcp/no-questions.ts' },
     // Bundled CommonJS packages call require() for Node's own modules; an ES module has no require().
@@ -52,7 +52,24 @@ function ascii(contents) {
     .replaceAll(/[^\0-\x7f]/g, escaped);
 }
 
+/**
+ * Loads Node's modules when the command that imports them is loaded: an import statement of the bundle would load them at
+ * every start.
+ */
+const lazyBuiltins = {
+  name: 'lazy-builtins',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^node:/ }, ({ path, namespace }) =>
+      namespace === 'lazy-builtin' ? { path, external: true } : { path, namespace: 'lazy-builtin' },
+    );
+    onLoad({ filter: /.*/, namespace: 'lazy-builtin' }, ({ path }) => ({
+      contents: `module.exports = require(${JSON.stringify(path)});`,
+    }));
+  },
+};
+
 /** Bundles the command line, which runs the server beside it. */
-export const bundleCli = () => bundle({ entry: 'clients/cli/src/main.ts', outfile: 'dist/paddock.mjs' });
+export const bundleCli = () =>
+  bundle({ entry: 'clients/cli/src/main.ts', outfile: 'dist/paddock.mjs', plugins: [lazyBuiltins] });
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await Promise.all([bundle(), bundleCli()]);
