@@ -59,6 +59,6 @@ export function requireRoot(): void {
   if (process.geteuid?.() === 0) return;
   throw new CliError(
     'no server is configured, and only root can start one: set PADDOCK_URL, run the command with sudo, ' +
-      'or start a server in a user namespace (scripts/unprivileged.sh, see the README)',
+      'or start a server in a user namespace (scripts/unprivileged.sh, see docs/configuration.md)',
   );
 }
