@@ -4,7 +4,16 @@ import { OPEN } from '../../lib/access/guard.ts';
 import { call, message } from './call.ts';
 
 const NO_SHELL = { env: {}, workdir: '', shell: '' };
-const EMPTY = { process_id: '', command: '', argv: [], ...NO_SHELL, stdin: false, timeout: 0, labels: {} };
+const EMPTY = {
+  process_id: '',
+  command: '',
+  argv: [],
+  ...NO_SHELL,
+  stdin: false,
+  timeout: 0,
+  labels: {},
+  merge: false,
+};
 
 function scene() {
   const seen: unknown[] = [];

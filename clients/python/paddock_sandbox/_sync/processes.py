@@ -44,8 +44,8 @@ class ProcessOperations(CommandOperations):
         """Starts a process, which outlives this call; the caller deletes it.
 
         `process_id`: unique in the sandbox; None: a random one. Because of it a repeated request starts nothing twice.
-        `stdin`: keep standard input open. `timeout`: seconds until it is killed; None: never. `merge`: standard output and
-        error are one stream, in the order in which they were written.
+        `stdin`: keep standard input open. `timeout`: seconds until it is killed; None: never. `merge`: standard output
+        and error are one stream, in the order in which they were written.
         """
         fields = {
             "sandbox_id": sandbox_id,
