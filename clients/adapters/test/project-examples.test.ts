@@ -80,6 +80,14 @@ const NEW_JOB = `--- /dev/null
 @@ -0,0 +1 @@
 +run: anything
 `;
+const NEW_LINK = `diff --git a/src/out b/src/out
+new file mode 120000
+--- /dev/null
++++ b/src/out
+@@ -0,0 +1 @@
++/etc/passwd
+\\ No newline at end of file
+`;
 
 it('CI takes over the allowed paths of a patch, after its tests', async () => {
   const repository = join(folder, 'repository');
@@ -100,7 +108,8 @@ it('CI takes over the allowed paths of a patch, after its tests', async () => {
     said: expect.stringMatching(/\.env: No such file.*exit code 1/s),
   });
   expect(await review('no patch', 'true')).toMatchObject({ code: 1, said: expect.stringMatching(/does not apply/) });
-  const mixed = await review(NEW_LINE + NEW_JOB, 'touch src/made; grep two src/a.txt');
+  // What the tests do to the files of the patch is not what was reviewed.
+  const mixed = await review(NEW_LINE + NEW_JOB, 'touch src/made; grep two src/a.txt && echo evil > src/a.txt');
   expect(mixed).toMatchObject({
     code: 2,
     file: 'one\ntwo\n',
@@ -109,4 +118,6 @@ it('CI takes over the allowed paths of a patch, after its tests', async () => {
   await expect(readFile(join(repository, '.github/job.yml'))).rejects.toThrow(/ENOENT/);
   await expect(readFile(join(repository, 'src/made'))).rejects.toThrow(/ENOENT/);
   expect(await review(NEW_LINE, 'true')).toMatchObject({ code: 1, said: expect.stringMatching(/does not apply/) });
+  // A symlink that leads out of the repository is part of the patch, and is not brought.
+  expect(await review(NEW_LINK, 'true')).toMatchObject({ code: 2, said: expect.stringMatching(/src\/out: /) });
 });
