@@ -23,6 +23,7 @@ from paddock_sandbox import (
     AsyncSandboxClient,
     NotFoundError,
     PreconditionError,
+    UnavailableError,
 )
 from pydantic import BaseModel
 from typing_extensions import override
@@ -30,6 +31,9 @@ from typing_extensions import override
 from .shared import TooMuchOutput, read_file, run, write_file
 
 LABEL = "inspect-task"
+_CODEBASE = "inspect"
+# The sandbox does not exist, does not run, or has ended meanwhile.
+_GONE = (NotFoundError, PreconditionError, UnavailableError)
 _RETRY_SECONDS = (60, 30)
 
 
@@ -117,7 +121,7 @@ class PaddockSandboxEnvironment(SandboxEnvironment):
         except TooMuchOutput as error:
             beginning = error.beginning.decode(errors="replace")
             raise OutputLimitExceededError(SandboxEnvironmentLimits.MAX_EXEC_OUTPUT_SIZE_STR, beginning) from None
-        except (NotFoundError, PreconditionError) as error:
+        except _GONE as error:
             raise SandboxUnavailableError(str(error)) from error
         stdout, stderr = ended.stdout.decode(errors="replace"), ended.stderr.decode(errors="replace")
         if ended.exit_code == 126 and "permission denied" in stderr.lower():
@@ -126,7 +130,10 @@ class PaddockSandboxEnvironment(SandboxEnvironment):
 
     @override
     async def write_file(self, file: str, contents: str | bytes) -> None:
-        await write_file(self.sandbox, file, contents.encode() if isinstance(contents, str) else contents)
+        try:
+            await write_file(self.sandbox, file, contents.encode() if isinstance(contents, str) else contents)
+        except _GONE as error:
+            raise SandboxUnavailableError(str(error)) from error
 
     @overload
     async def read_file(self, file: str, text: Literal[True] = True) -> str: ...
@@ -140,6 +147,8 @@ class PaddockSandboxEnvironment(SandboxEnvironment):
             content = await read_file(self.sandbox, file, SandboxEnvironmentLimits.MAX_READ_FILE_SIZE)
         except TooMuchOutput:
             raise OutputLimitExceededError(SandboxEnvironmentLimits.MAX_READ_FILE_SIZE_STR, None) from None
+        except _GONE as error:
+            raise SandboxUnavailableError(str(error)) from error
         return content.decode() if text else content
 
     @classmethod
@@ -158,7 +167,7 @@ class PaddockSandboxEnvironment(SandboxEnvironment):
     async def task_init(cls, task_name: str, config: Config) -> None:
         chosen = _config(config)
         async with AsyncSandboxClient() as client:
-            codebase = await client.create_codebase("inspect")
+            codebase = await client.create_codebase(_CODEBASE)
             if chosen.directory is not None:
                 try:
                     await client.upload_directory(codebase.id, chosen.directory)
@@ -200,7 +209,7 @@ class PaddockSandboxEnvironment(SandboxEnvironment):
         if not codebases or not cleanup:
             return
         async with AsyncSandboxClient() as client:
-            await client.delete_codebase(codebases.pop())
+            await _delete_codebase(client, codebases.pop())
 
     @classmethod
     @override
@@ -209,3 +218,13 @@ class PaddockSandboxEnvironment(SandboxEnvironment):
             for sandbox in await client.list_sandboxes():
                 if LABEL in sandbox.labels and id in (None, sandbox.id):
                     await client.destroy_sandbox(sandbox.id)
+                    await _delete_codebase(client, sandbox.codebase_id)
+
+
+async def _delete_codebase(client: AsyncSandboxClient, codebase_id: str) -> None:
+    """One that `task_init` made and no sandbox uses any more."""
+    try:
+        if (await client.get_codebase(codebase_id)).name == _CODEBASE:
+            await client.delete_codebase(codebase_id)
+    except (NotFoundError, PreconditionError):
+        pass

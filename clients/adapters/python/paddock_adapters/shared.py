@@ -12,9 +12,9 @@ from typing import AsyncGenerator, Mapping, Optional, Sequence, Union
 from anyio import CancelScope
 from paddock_sandbox import (
     AsyncSandbox,
-    ConnectionError as PaddockConnectionError,
     NotFoundError,
     PermissionDeniedError,
+    PreconditionError,
     SandboxError,
 )
 from paddock_sandbox.messages import OutputStream
@@ -70,12 +70,14 @@ async def _collected(process, stdin: Optional[bytes], limit: int) -> Ended:
     try:
         async for event in process.events(0):
             if event.gap:
-                raise TooMuchOutput(b"")
+                raise TooMuchOutput(bytes(outputs[OutputStream.STDOUT][:limit]))
             if event.data:
                 output = outputs[event.stream]
                 output += event.data
                 if len(output) > limit:
                     raise TooMuchOutput(bytes(output[:limit]))
+        if writing.done():
+            writing.result()
         end = await process.wait()
     finally:
         writing.cancel()
@@ -83,14 +85,16 @@ async def _collected(process, stdin: Optional[bytes], limit: int) -> Ended:
 
 
 async def _written(process, stdin: Optional[bytes]) -> None:
-    """A command need not read its input: its exit code has the reason."""
+    """A command need not read its input: its exit code has the reason. Without its whole input it must not go on."""
     if stdin is None:
         return
     try:
         await process.write(stdin, end=True)
-    except SandboxError as error:
-        if isinstance(error, PaddockConnectionError):
-            raise
+    except (NotFoundError, PreconditionError):
+        pass
+    except SandboxError:
+        await process.kill()
+        raise
 
 
 _SCRIPTS = {
@@ -101,7 +105,7 @@ _PROBLEMS = {21: errno.EISDIR, 22: errno.ENOENT}
 
 
 async def read_file(sandbox: AsyncSandbox, path: str, limit: int) -> bytes:
-    """FileNotFoundError, PermissionError, IsADirectoryError, and TooMuchOutput with more bytes than `limit`."""
+    """FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError, and TooMuchOutput with more bytes than `limit`."""
     at = posixpath.join(WORKSPACE, path)
     if not _in_workspace(at):
         ended = await run(sandbox, ["sh", "-c", _SCRIPTS["read"], "sh", at], limit=limit)
@@ -148,13 +152,18 @@ def _refuse(path: str, ended: Ended) -> None:
 
 
 async def _problem(sandbox: AsyncSandbox, path: str, error: SandboxError) -> Exception:
-    """The error of Python; the same error if it has another reason than the path."""
+    """The error of Python; the same error if it has another reason than the path. Of a path it begins with it in quotes."""
     if isinstance(error, PermissionDeniedError):
         number = errno.EACCES
     elif isinstance(error, NotFoundError) and error.resource == "file":
         number = errno.ENOENT
-    elif "directory" in error.message:
-        number = errno.EISDIR
-    else:
+    elif not isinstance(error, PreconditionError) or not error.message.startswith('"'):
         return error
+    elif "\" is a directory" in error.message:
+        number = errno.EISDIR
+    elif "\" is not a directory" in error.message:
+        number = errno.ENOTDIR
+    else:
+        # A symlink that leads out of the workspace, or a file of another type.
+        number = errno.EACCES
     return OSError(number, os.strerror(number), path)

@@ -12,7 +12,8 @@ from inspect_ai.util import OutputLimitExceededError, SandboxUnavailableError, s
 from inspect_ai.util._sandbox.limits import override_max_exec_output_size
 from inspect_ai.util._sandbox.self_check import *  # noqa: F403
 from paddock_adapters.inspect_sandbox import PaddockConfig, PaddockSandboxEnvironment
-from paddock_sandbox import SandboxClient
+from paddock_adapters.shared import _collected
+from paddock_sandbox import NotConnectedError, NotFoundError, SandboxClient
 
 pytestmark = pytest.mark.anyio
 
@@ -55,9 +56,56 @@ async def test_rules_and_lost_sandbox(sandbox_env):
         await sandbox_env.read_file(".env")
     with pytest.raises(PermissionError):
         await sandbox_env.write_file("/etc/x", "x")
+    await sandbox_env.exec(["sh", "-c", "mkdir directory; echo a > directory/a; ln -s /etc/hosts directory/out"])
+    refusals = {"directory": IsADirectoryError, "directory/a/b": NotADirectoryError, "directory/out": PermissionError}
+    for path, expected in refusals.items():
+        with pytest.raises(expected):
+            await sandbox_env.write_file(path, "x")
     await sandbox_env.sandbox.client.destroy_sandbox(sandbox_env.sandbox.id)
     with pytest.raises(SandboxUnavailableError):
         await sandbox_env.exec(["true"])
+    with pytest.raises(SandboxUnavailableError):
+        await sandbox_env.read_file("a")
+    with pytest.raises(SandboxUnavailableError):
+        await sandbox_env.write_file("a", "x")
+
+
+class LosesItsInput:
+    """A process that waits for input which does not arrive."""
+
+    def __init__(self):
+        self.killed = anyio.Event()
+
+    async def write(self, content, *, end):
+        raise NotConnectedError("lost")
+
+    async def kill(self):
+        self.killed.set()
+
+    async def events(self, offset):
+        await self.killed.wait()
+        for event in ():
+            yield event
+
+    async def wait(self):
+        raise AssertionError("the error comes first")
+
+
+async def test_lost_input_is_an_error():
+    with anyio.fail_after(20):
+        with pytest.raises(NotConnectedError):
+            await _collected(LosesItsInput(), b"x", 10)
+
+
+async def test_cleanup_from_the_command_line():
+    kind = PaddockSandboxEnvironment
+    await kind.task_init("left", None)
+    left = (await kind.sample_init("left", None, {}))["default"].sandbox
+    await kind.cli_cleanup(left.id)
+    with pytest.raises(NotFoundError):
+        await left.client.get_codebase(left.codebase_id)
+    await left.close()
+    await kind.task_cleanup("left", None, True)
 
 
 @scorer(metrics=[accuracy()])
