@@ -6,6 +6,7 @@ import { type CommandResult, defineProvider, type RunCommandOptions } from '@com
 import { type CreateOptions, NotFoundError, Paddock, type Sandbox, type Settings } from 'paddock-sandbox';
 import { runToEnd } from './shared/command.ts';
 import { isInWorkspace, list, readBytes, removeFile, stat, writeBytes } from './shared/files.ts';
+import { destroy, ownership } from './shared/ownership.ts';
 
 export interface PaddockConfig extends Settings {
   /** Of every new sandbox: rules, image, limits. */
@@ -13,6 +14,8 @@ export interface PaddockConfig extends Settings {
 }
 
 const LABEL = 'computesdk';
+/** The sandboxes that this program made, which know whether their codebase ends with them. */
+const made = new Map<string, Sandbox>();
 
 async function create(config: PaddockConfig, options: Record<string, unknown> = {}) {
   const { envs, metadata, name, image, snapshotId, templateId, timeout, signal, directory } = options;
@@ -31,9 +34,10 @@ async function create(config: PaddockConfig, options: Record<string, unknown> = 
     ...(image !== undefined && { image: String(image) }),
     ...(timeout !== undefined && { expiresIn: Math.ceil(Number(timeout) / 1000) }),
     env: { ...given.env, ...(envs as Record<string, string> | undefined) },
-    labels: { ...given.labels, ...Object.fromEntries(labels), [LABEL]: 'true' },
+    labels: { ...given.labels, ...Object.fromEntries(labels), [LABEL]: 'true', ...ownership(given) },
     signal: signal as AbortSignal | undefined,
   });
+  made.set(sandbox.id, sandbox);
   return { sandbox, sandboxId: sandbox.id };
 }
 
@@ -47,25 +51,22 @@ async function orNull<T>(found: Promise<T>): Promise<T | null> {
 }
 
 async function runCommand(sandbox: Sandbox, command: string, options: RunCommandOptions = {}): Promise<CommandResult> {
-  const { cwd: workdir, env, timeout: ms, background } = options;
+  const { cwd: workdir, env, timeout: ms, background, onStdout, onStderr } = options;
   const timeout = ms === undefined ? undefined : Math.ceil(ms / 1000);
   if (background) {
     await sandbox.start(command, { workdir, env, timeout });
     return { stdout: '', stderr: '', exitCode: 0, durationMs: 0 };
   }
-  const { stdout, stderr, end } = await runToEnd(sandbox, command, { workdir, env, timeout });
+  const { stdout, stderr, end } = await runToEnd(sandbox, command, {
+    workdir,
+    env,
+    timeout,
+    onText: (stream, text) => (stream === 'stdout' ? onStdout : onStderr)?.(text),
+  });
   if (end.reason === 'timeout') throw new Error(`the command was killed after ${ms} ms: ${command}`);
   return { stdout, stderr, exitCode: end.exitCode, durationMs: end.durationMs };
 }
 
-async function streamCommand(sandbox: Sandbox, command: string, options: RunCommandOptions): Promise<CommandResult> {
-  const { cwd: workdir, env, timeout: ms, onStdout, onStderr } = options;
-  const timeout = ms === undefined ? undefined : Math.ceil(ms / 1000);
-  const result = await sandbox.run(command, { workdir, env, timeout, onStdout: onStdout ?? ignored, onStderr });
-  return result;
-}
-
-const ignored = (): void => undefined;
 const STATES: Record<string, 'running' | 'stopped'> = { SANDBOX_RUNNING: 'running', SANDBOX_STOPPED: 'stopped' };
 
 export const paddock = defineProvider<Sandbox, PaddockConfig>({
@@ -87,17 +88,12 @@ export const paddock = defineProvider<Sandbox, PaddockConfig>({
         return found;
       },
       destroy: async (config, sandboxId) => {
-        const server = new Paddock(config);
-        const sandbox = await orNull(server.sandboxes.get(sandboxId));
-        if (!sandbox) return;
-        await orNull(sandbox.destroy());
-        // Made by `create`, and not used by another sandbox.
-        if (config.sandbox?.codebase === undefined) {
-          await server.codebases.delete(sandbox.info.codebaseId).catch(ignored);
-        }
+        const sandbox = made.get(sandboxId) ?? (await orNull(new Paddock(config).sandboxes.get(sandboxId)));
+        if (sandbox) await orNull(destroy(sandbox));
+        made.delete(sandboxId);
       },
       runCommand,
-      streamCommand,
+      streamCommand: runCommand,
       getInfo: async (sandbox) => {
         const info = await sandbox.refresh();
         return {

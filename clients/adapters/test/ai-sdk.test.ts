@@ -34,6 +34,17 @@ it.each(['a/b.bin', '/tmp/c/d.bin'])('keeps bytes exactly: %s', async (path) => 
   }
 });
 
+it('lists every name outside of the workspace, too', async () => {
+  const names = ['-e', '.hidden', '..two', '*', 'a b', 'é\n'];
+  for (const name of names) await session.writeTextFile({ path: `/tmp/odd/${name}`, content: '' });
+  await session.run({ command: 'ln -s nowhere link; mkdir sub; mkfifo pipe', workingDirectory: '/tmp/odd' });
+  const found = (await session.listDirectory({ path: '/tmp/odd' }))!.map(({ name, type }) => `${name} ${type}`);
+  const all = [...names.map((name) => `${name} file`), 'link symlink', 'sub directory', 'pipe other'];
+  expect(found.sort()).toEqual(all.sort());
+  expect(await session.listDirectory({ path: '/tmp/odd/sub' })).toEqual([]);
+  await expect(Promise.resolve(session.listDirectory({ path: '/tmp/odd/-e' }))).rejects.toThrow();
+});
+
 it('reads lines and encodings', async () => {
   await session.writeTextFile({ path: 'lines', content: 'one\r\ntwo\nthree' });
   const lines = (startLine?: number, endLine?: number) =>
@@ -57,6 +68,8 @@ it('runs commands, and kills them when they are aborted', async () => {
   const env = { A: 'b c' };
   const result = await session.run({ command: 'echo $A; pwd >&2; exit 3', workingDirectory: '/tmp', env });
   expect(result).toEqual({ exitCode: 3, stdout: 'b c\n', stderr: '/tmp\n' });
+  // A character that the end of the command cuts.
+  expect((await session.run({ command: "printf 'x\\303'" })).stdout).toBe('x\ufffd');
   const abort = new AbortController();
   const run = session.run({ command: 'touch began; sleep 1000', abortSignal: abort.signal });
   await expect.poll(() => sandbox.files.exists('began')).toBe(true);
@@ -130,9 +143,11 @@ it('provides the sandbox of a session again, until it is destroyed', async () =>
   expect('stop' in made.restricted()).toBe(false);
   await made.stop();
   const resumed = await provider.resumeSession!({ sessionId });
+  const { codebaseId } = (await Sandbox.get(made.id)).info;
   expect([resumed.id, await resumed.readTextFile({ path: 'state' })]).toEqual([made.id, 'prepared\n']);
   await expect(resumed.getPortEndpoint({ port: 80 })).rejects.toThrow(/ports/);
   await resumed.destroy();
+  await expect(new Paddock().codebases.get(codebaseId)).rejects.toThrow(NotFoundError);
   await Promise.all([made.stop(), made.destroy()]);
   await expect(Sandbox.get(made.id)).rejects.toThrow(NotFoundError);
   await expect(provider.resumeSession!({ sessionId })).rejects.toThrow(/no sandbox/);
@@ -141,4 +156,17 @@ it('provides the sandbox of a session again, until it is destroyed', async () =>
   const left = [];
   for await (const { id } of new Paddock().sandboxes.list({ labels: { of: 'test' } })) left.push(id);
   expect(left).toEqual([]);
+});
+
+it('keeps a codebase with commits', async () => {
+  const sessionId = `c-${Date.now()}`;
+  const provider = sandboxProvider();
+  const made = await provider.createSession({ sessionId });
+  await made.writeTextFile({ path: 'work', content: 'done' });
+  const other = await Sandbox.get(made.id);
+  await other.commit();
+  await (await provider.resumeSession!({ sessionId })).destroy();
+  const { codebases } = new Paddock();
+  expect(Buffer.from(await codebases.read(other.info.codebaseId, 'work')).toString()).toBe('done');
+  await codebases.delete(other.info.codebaseId);
 });

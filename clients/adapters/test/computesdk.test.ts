@@ -33,6 +33,10 @@ it('runs commands', async () => {
   const pieces: string[] = [];
   const streamed = await sandbox.runCommand('echo one; exit 2', { onStdout: (text) => pieces.push(text) });
   expect([pieces, streamed.exitCode]).toEqual([['one\n'], 2]);
+  // No limit of time of the server's commands: it is a process, too.
+  const late = sandbox.runCommand('echo two; sleep 1000', { timeout: 1000, onStdout: (text) => pieces.push(text) });
+  await expect(late).rejects.toThrow(/killed after 1000 ms/);
+  expect(pieces).toEqual(['one\n', 'two\n']);
   await sandbox.runCommand('sleep 1000', { background: true });
   expect((await sandbox.runCommand('ps -e -o comm=; true')).stdout).toMatch(/sleep/);
 });
@@ -57,4 +61,13 @@ it('destroys a sandbox, and the codebase made for it', async () => {
   await expect(Sandbox.get(made.sandboxId)).rejects.toThrow(NotFoundError);
   await expect(new Paddock().codebases.get(codebaseId)).rejects.toThrow(NotFoundError);
   await compute.sandbox.destroy(made.sandboxId);
+});
+
+it('destroys no codebase that it did not make', async () => {
+  const { codebases, sandboxes } = new Paddock();
+  const codebase = await codebases.create({ name: 'mine' });
+  const { id } = await sandboxes.create({ codebase: codebase.id, preset: 'development' });
+  await compute.sandbox.destroy(id);
+  expect((await codebases.get(codebase.id)).name).toBe('mine');
+  await codebases.delete(codebase.id);
 });

@@ -40,7 +40,16 @@ it('kills commands by its signal', async () => {
 
 it('transfers files, each with its own result', async () => {
   const paths = ['/workspace/d/all.bin', '/tmp/all.bin'];
-  const uploads = [...paths, '/workspace/kept/k.txt', '/workspace/d', '/tmp', '/etc/x', '/workspace/a\0b'];
+  const uploads = [
+    ...paths,
+    '/workspace/kept/k.txt',
+    '/workspace/d',
+    '/tmp',
+    '/etc/x',
+    '/workspace/a\0b',
+    '/workspace',
+    `${paths[0]}/x`,
+  ];
   const uploaded = await backend.uploadFiles(uploads.map((path) => [path, ALL_BYTES]));
   expect(uploaded.map(({ error }) => error)).toEqual([
     null,
@@ -50,13 +59,17 @@ it('transfers files, each with its own result', async () => {
     'is_directory',
     'permission_denied',
     'invalid_path',
+    'is_directory',
+    'invalid_path',
   ]);
+  await backend.execute('ln -s /etc/hosts directory');
   const downloaded = await backend.downloadFiles([
     ...paths,
     '/workspace/secrets/key',
     '/tmp/none',
     '/tmp',
     '/workspace/d',
+    '/workspace/directory',
   ]);
   expect(downloaded.slice(0, 2).map(({ content }) => content && new Uint8Array(content))).toEqual([
     ALL_BYTES,
@@ -67,6 +80,7 @@ it('transfers files, each with its own result', async () => {
     'file_not_found',
     'is_directory',
     'is_directory',
+    'invalid_path',
   ]);
 });
 

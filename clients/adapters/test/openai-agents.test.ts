@@ -2,7 +2,7 @@ import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { run } from '@openai/agents';
 import { dir, Manifest, SandboxAgent, type SandboxError } from '@openai/agents/sandbox';
 import { assistantMessage, functionCall, ScriptedModel } from '@openai/agents/testing';
-import { NotFoundError, Sandbox } from 'paddock-sandbox';
+import { NotFoundError, Paddock, Sandbox } from 'paddock-sandbox';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { PaddockClient, type PaddockSession } from '../src/openai-agents/index.ts';
 
@@ -53,6 +53,10 @@ it('answers while a command runs, which goes on', async () => {
   await session.exec({ cmd: 'echo gone > pipe; rm pipe' });
   expect(await session.writeStdin({ sessionId, yieldTimeMs: 20_000 })).toMatch(/code 0\nOutput:\nb gone\n?$/);
   expect(await failure(session.writeStdin({ sessionId }))).toMatchObject({ code: 'pty_session_not_found' });
+  expect(await session.exec({ cmd: 'echo patient', yieldTimeMs: 10 ** 12 })).toMatchObject({
+    stdout: 'patient\n',
+    exitCode: 0,
+  });
 });
 
 it('has terminals with input', async () => {
@@ -72,6 +76,10 @@ it('says what it cut of the output', async () => {
 it('reads and writes bytes exactly, as the rules permit', async () => {
   expect(await session.readFile({ path: '/workspace/kept/b.bin' })).toEqual(ALL_BYTES);
   expect(await session.readFile({ path: 'kept/b.bin', maxBytes: 3 })).toEqual(ALL_BYTES.subarray(0, 3));
+  await session.exec({ cmd: 'truncate -s 8G huge.png' });
+  expect(await session.readFile({ path: 'huge.png', maxBytes: 3 })).toEqual(new Uint8Array(3));
+  expect(await failure(session.viewImage({ path: 'huge.png' }))).toMatchObject({ message: /exceed/ });
+  await session.exec({ cmd: 'rm huge.png' });
   expect(await failure(session.readFile({ path: 'secrets/key' }))).toMatchObject({
     code: 'workspace_read_not_found',
   });
@@ -97,6 +105,19 @@ it('edits by patches, as the rules permit', async () => {
   expect(await failure(refused)).toMatchObject({ code: 'provider_error', details: { code: 'PERMISSION_DENIED' } });
 });
 
+it('edits only what it can write back exactly', async () => {
+  const editor = session.createEditor();
+  await session.exec({
+    cmd: "printf '\\357\\273\\277one\\n' > mark.sh; chmod 755 mark.sh; printf 'caf\\351\\n' > latin",
+  });
+  const diff = '@@\n-one\n+two\n';
+  await editor.updateFile({ type: 'update_file', path: 'mark.sh', diff, moveTo: 'moved.sh' });
+  const { stdout } = await session.exec({ cmd: 'od -An -tx1 moved.sh; stat -c %a moved.sh' });
+  expect(stdout).toBe(' ef bb bf 74 77 6f 0a\n755\n');
+  const latin = { type: 'update_file', path: 'latin', diff: '@@\n-caf\n+x\n' } as const;
+  expect(await editor.updateFile(latin)).toEqual({ status: 'failed', output: 'latin is no UTF-8 text' });
+});
+
 it('takes local files from the working directory only, and unlisted entries not at all', async () => {
   const folder = await mkdtemp('local-');
   try {
@@ -114,6 +135,8 @@ it('takes local files from the working directory only, and unlisted entries not 
   expect(await failure(session.exec({ cmd: 'id', runAs: 'root' }))).toMatchObject({ code: 'unsupported_feature' });
   const elsewhere = client.create({ manifest: { root: '/srv' } });
   expect(await failure(elsewhere)).toMatchObject({ code: 'unsupported_feature' });
+  const limited = client.create({ archiveLimits: { maxMembers: 1 } });
+  expect(await failure(limited)).toMatchObject({ code: 'unsupported_feature' });
 });
 
 it('moves a workspace to another sandbox', async () => {
@@ -157,4 +180,16 @@ it('goes on with the same sandbox from its serialized state', async () => {
   const resumed = await client.resume(await client.deserializeSessionState(record));
   expect((await resumed.exec({ cmd: 'cat state' })).stdout).toBe('kept\n');
   expect((await resumed.exec({ cmd: 'echo $GREETING' })).stdout).toBe('hello\n');
+  // As the run config says.
+  const clientOptions = { paddock: new Paddock({ url: 'http://127.0.0.1:1', maxRetries: 0 }) };
+  expect(await failure(client.resume(session.state, { clientOptions }))).toMatchObject({
+    code: 'exec_transport_error',
+  });
+});
+
+it('deletes the sandbox of a state with its codebase', async () => {
+  const { state, sandbox } = await client.create();
+  await client.delete(state);
+  await expect(Sandbox.get(state.sandboxId)).rejects.toThrow(NotFoundError);
+  await expect(new Paddock().codebases.get(sandbox.info.codebaseId)).rejects.toThrow(NotFoundError);
 });

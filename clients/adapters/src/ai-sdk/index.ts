@@ -18,6 +18,7 @@ import {
   UnauthenticatedError,
 } from 'paddock-sandbox';
 import { WORKSPACE } from '../shared/files.ts';
+import { destroy, ownership } from '../shared/ownership.ts';
 import { sandboxSession } from './session.ts';
 
 export { sandboxSession };
@@ -37,7 +38,8 @@ export function sandboxProvider({
     specificationVersion: 'harness-sandbox-v1',
     providerId: 'paddock',
     async createSession({ sessionId, abortSignal: signal, onFirstCreate } = {}) {
-      const labels = { ...options.labels, ...(sessionId !== undefined && { [LABEL]: sessionId }) };
+      const label = sessionId === undefined ? {} : { [LABEL]: sessionId };
+      const labels = { ...options.labels, ...label, ...ownership(options) };
       const ruled = options.preset ?? options.rules ?? options.permissions;
       const preset = ruled === undefined ? { preset: 'development' } : {};
       const sandbox = await authenticated(paddock.sandboxes.create({ ...preset, ...options, labels, signal }));
@@ -45,7 +47,7 @@ export function sandboxProvider({
       try {
         await onFirstCreate?.(session.restricted(), signal === undefined ? {} : { abortSignal: signal });
       } catch (error) {
-        await session.destroy();
+        await Promise.resolve(session.destroy()).catch(() => undefined);
         throw error;
       }
       return session;
@@ -74,9 +76,11 @@ function networkSession(sandbox: Sandbox): HarnessV1NetworkSandboxSession {
   const noPorts = async (): Promise<never> => {
     throw new HarnessCapabilityUnsupportedError({ message: 'the ports of a sandbox cannot be reached from outside' });
   };
-  const gone = (error: unknown): void => {
-    if (!(error instanceof NotFoundError || error instanceof FailedPreconditionError)) throw error;
-  };
+  const unless =
+    (...ended: (typeof NotFoundError | typeof FailedPreconditionError)[]) =>
+    (error: unknown): void => {
+      if (!ended.some((kind) => error instanceof kind)) throw error;
+    };
   const restricted = sandboxSession(sandbox);
   return {
     ...restricted,
@@ -85,8 +89,9 @@ function networkSession(sandbox: Sandbox): HarnessV1NetworkSandboxSession {
     ports: [],
     getPortEndpoint: noPorts,
     getPortUrl: noPorts,
-    stop: () => sandbox.stop().catch(gone),
-    destroy: () => sandbox.destroy().catch(gone),
+    stop: () => sandbox.stop().catch(unless(NotFoundError, FailedPreconditionError)),
+    // A sandbox whose changes cannot be committed automatically is not destroyed: an error.
+    destroy: () => destroy(sandbox).catch(unless(NotFoundError)),
     restricted: () => restricted,
   };
 }

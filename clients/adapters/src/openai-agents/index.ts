@@ -8,12 +8,14 @@ import {
   normalizeSandboxClientCreateArgs,
   type SandboxClient,
   type SandboxClientCreateArgs,
+  type SandboxClientResumeOptions,
   SandboxConfigurationError,
 } from '@openai/agents/sandbox';
 import { deserializeManifest, serializeManifestRecord } from '@openai/agents-core/sandbox/internal';
 import { type Client, type CreateOptions, Sandbox } from 'paddock-sandbox';
+import { ownership } from '../shared/ownership.ts';
 import { PaddockSession, type PaddockState } from './session.ts';
-import { assertSupported, failing, unsupported } from './support.ts';
+import { assertNoArchiveLimits, assertSupported, failing, unsupported } from './support.ts';
 
 /** Options of new sandboxes. Without `preset`, `rules` and `permissions`: the preset "development". */
 export type PaddockOptions = Omit<CreateOptions, 'signal'> & Client & Record<string, unknown>;
@@ -31,7 +33,8 @@ export class PaddockClient implements SandboxClient<PaddockOptions, PaddockState
     args?: SandboxClientCreateArgs<PaddockOptions> | Manifest,
     manifestOptions?: PaddockOptions,
   ): Promise<PaddockSession> {
-    const { manifest, options, snapshot } = normalizeSandboxClientCreateArgs(args, manifestOptions);
+    const { manifest, options, snapshot, archiveLimits } = normalizeSandboxClientCreateArgs(args, manifestOptions);
+    assertNoArchiveLimits(archiveLimits);
     if (snapshot && snapshot.type !== 'noop') throw unsupported(`snapshots of type ${snapshot.type}`);
     assertSupported(manifest);
     const environment = await manifest.resolveEnvironment();
@@ -42,6 +45,7 @@ export class PaddockClient implements SandboxClient<PaddockOptions, PaddockState
         ...(ruled === undefined && { preset: 'development' }),
         ...chosen,
         env: { ...chosen.env, ...environment },
+        labels: { ...chosen.labels, ...ownership(chosen) },
       }),
     );
     const state = { manifest: new Manifest(), sandboxId: sandbox.id, environment, workspaceReady: true };
@@ -75,8 +79,13 @@ export class PaddockClient implements SandboxClient<PaddockOptions, PaddockState
   }
 
   /** The sandbox of a state, which is started if it is stopped. */
-  async resume(state: PaddockState): Promise<PaddockSession> {
-    const session = new PaddockSession(await failing(Sandbox.get(state.sandboxId, this.#defaults)), state);
+  async resume(
+    state: PaddockState,
+    { clientOptions, archiveLimits }: SandboxClientResumeOptions<PaddockOptions> = {},
+  ): Promise<PaddockSession> {
+    assertNoArchiveLimits(archiveLimits);
+    const chosen = { ...this.#defaults, ...clientOptions };
+    const session = new PaddockSession(await failing(Sandbox.get(state.sandboxId, chosen)), state);
     if (!(await session.running())) await session.start();
     return session;
   }

@@ -1,5 +1,5 @@
 import { readFile as readLocal } from 'node:fs/promises';
-import { applyDiff, type Editor } from '@openai/agents';
+import type { Editor } from '@openai/agents';
 import {
   type Entry,
   type ExecCommandArgs,
@@ -7,12 +7,14 @@ import {
   type Manifest,
   type MaterializeEntryArgs,
   type ReadFileArgs,
+  type SandboxArchiveLimits,
   type SandboxDirectoryEntry,
   type SandboxExecResult,
   SandboxPtySessionNotFoundError,
   type SandboxSession,
   type SandboxSessionState,
   type ViewImageArgs,
+  type WorkspaceArchiveOptions,
   WorkspacePathPolicy,
   type WriteStdinArgs,
 } from '@openai/agents/sandbox';
@@ -26,7 +28,10 @@ import {
 } from '@openai/agents-core/sandbox/internal';
 import { NotFoundError, type Sandbox } from 'paddock-sandbox';
 import { RunningCommand } from '../shared/command.ts';
-import { assertNoUser, assertSupported, failing, granted, unsupported } from './support.ts';
+import { readBeginning } from '../shared/files.ts';
+import { destroy } from '../shared/ownership.ts';
+import { editorOf } from './editor.ts';
+import { assertNoArchiveLimits, assertNoUser, assertSupported, failing, granted, unsupported } from './support.ts';
 
 const ROOT = '/workspace';
 const YIELD_MS = { exec: 10_000, poll: 250 };
@@ -57,7 +62,7 @@ export class PaddockSession implements SandboxSession<PaddockState> {
 
   /** Kills all commands, and removes the sandbox with what was not committed. */
   async delete(): Promise<void> {
-    await failing(this.sandbox.destroy()).catch((error: unknown) => {
+    await failing(destroy(this.sandbox)).catch((error: unknown) => {
       if (!((error as Error).cause instanceof NotFoundError)) throw error;
     });
   }
@@ -75,12 +80,18 @@ export class PaddockSession implements SandboxSession<PaddockState> {
     const { cmd, workdir, shell, login, tty, yieldTimeMs = YIELD_MS.exec, maxOutputTokens, runAs } = args;
     assertNoUser(runAs);
     // Only a shell that is named is known to take -l.
-    const command = shell !== undefined && (login ?? true) ? [shell, '-lc', cmd] : cmd;
+    const command = shell && (login ?? true) ? [shell, '-lc', cmd] : cmd;
     const options = { workdir: workdir ?? ROOT, shell: typeof command === 'string' ? shell : undefined };
     const terminal = tty ? { columns: 80, rows: 24 } : undefined;
     const process = await failing(this.sandbox.start(command, { ...options, terminal }));
     const running = new RunningCommand(process, terminal !== undefined);
-    return this.#answer(running, yieldTimeMs, maxOutputTokens);
+    try {
+      return await this.#answer(running, yieldTimeMs, maxOutputTokens);
+    } catch (error) {
+      // Nobody knows its session ID.
+      await process.delete().catch(() => undefined);
+      throw error;
+    }
   }
 
   async execCommand(args: ExecCommandArgs): Promise<string> {
@@ -126,16 +137,14 @@ export class PaddockSession implements SandboxSession<PaddockState> {
 
   async readFile({ path, maxBytes, runAs }: ReadFileArgs): Promise<Uint8Array> {
     assertNoUser(runAs);
-    const bytes = await failing(this.sandbox.files.read(this.#path(path)));
-    return maxBytes === undefined ? bytes : bytes.subarray(0, maxBytes);
+    const at = this.#path(path);
+    return failing(maxBytes === undefined ? this.sandbox.files.read(at) : readBeginning(this.sandbox, at, maxBytes));
   }
 
   async viewImage({ path, runAs }: ViewImageArgs) {
     assertNoUser(runAs);
-    const { size } = await failing(this.sandbox.files.stat(this.#path(path)));
-    // Refused by its size alone, before it is read.
-    if (size > MAX_VIEW_IMAGE_BYTES) return imageOutputFromBytes(path, new Uint8Array(MAX_VIEW_IMAGE_BYTES + 1));
-    return imageOutputFromBytes(path, await this.readFile({ path }));
+    // A larger one is refused by its first bytes, without the rest.
+    return imageOutputFromBytes(path, await this.readFile({ path, maxBytes: MAX_VIEW_IMAGE_BYTES + 1 }));
   }
 
   async listDir({ path, runAs }: ListDirectoryArgs): Promise<SandboxDirectoryEntry[]> {
@@ -161,20 +170,7 @@ export class PaddockSession implements SandboxSession<PaddockState> {
 
   createEditor(runAs?: string): Editor {
     assertNoUser(runAs);
-    const { files } = this.sandbox;
-    const write = async (path: string, text: string) => void (await failing(files.write(this.#path(path), text)));
-    return {
-      createFile: async ({ path, diff }) => {
-        if (await this.pathExists(path)) return { status: 'failed', output: `${path} exists` };
-        await write(path, applyDiff('', diff, 'create'));
-      },
-      updateFile: async ({ path, diff, moveTo }) => {
-        const text = await failing(files.text(this.#path(path)));
-        await write(moveTo ?? path, applyDiff(text, diff));
-        if (moveTo && this.#path(moveTo) !== this.#path(path)) await failing(files.remove(this.#path(path)));
-      },
-      deleteFile: async ({ path }) => void (await failing(files.remove(this.#path(path)))),
-    };
+    return editorOf(this.sandbox, (path) => this.#path(path));
   }
 
   async materializeEntry({ path, entry, runAs }: MaterializeEntryArgs): Promise<void> {
@@ -223,8 +219,16 @@ export class PaddockSession implements SandboxSession<PaddockState> {
     return new Uint8Array(await new Response(archive).arrayBuffer());
   }
 
+  setArchiveLimits(limits?: SandboxArchiveLimits | null): void {
+    assertNoArchiveLimits(limits);
+  }
+
   /** All or nothing. Refuses paths and symlinks that lead out of the workspace. */
-  async hydrateWorkspace(data: string | ArrayBuffer | Uint8Array): Promise<void> {
+  async hydrateWorkspace(
+    data: string | ArrayBuffer | Uint8Array,
+    { archiveLimits }: WorkspaceArchiveOptions = {},
+  ): Promise<void> {
+    assertNoArchiveLimits(archiveLimits);
     const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : new Uint8Array(data);
     await failing(this.sandbox.files.upload(bytes, '', { as: 'owner' }));
   }

@@ -2,6 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { isAbsolute, relative } from 'node:path';
 import {
   type Manifest,
+  type SandboxArchiveLimits,
   SandboxConfigurationError,
   type SandboxError,
   SandboxExecTransportError,
@@ -42,6 +43,10 @@ export const unsupported = (feature: string): SandboxUnsupportedFeatureError =>
 
 export function assertNoUser(runAs: string | undefined): void {
   if (runAs) throw unsupported('runAs: each sandbox has one user');
+}
+
+export function assertNoArchiveLimits(limits: SandboxArchiveLimits | null | undefined): void {
+  if (limits) throw unsupported('archiveLimits: archives are unpacked by the server, within its own limits');
 }
 
 /** Refuses what would silently be left out. */

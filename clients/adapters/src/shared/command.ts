@@ -10,6 +10,9 @@ interface Outputs {
   stderr: string;
 }
 
+/** Called with output as it is written. */
+type Listener = (type: 'stdout' | 'stderr', text: string) => void;
+
 interface CommandOutput extends Outputs {
   /** Whether output was left out, which the texts say, too. */
   truncated: boolean;
@@ -22,19 +25,22 @@ interface CommandOutput extends Outputs {
 export async function runToEnd(
   sandbox: Sandbox,
   command: Command,
-  { signal, ...options }: StartOptions,
+  { signal, onText, ...options }: StartOptions & { onText?: Listener },
 ): Promise<CommandOutput & { end: messages.ProcessEnd }> {
   // Not cut off by the signal: a process that was started must be known, to be killed.
   signal?.throwIfAborted();
   const process = await sandbox.start(command, options);
   try {
-    const { end, ...output } = await new RunningCommand(process, false).read({ signal });
+    const { end, ...output } = await new RunningCommand(process, false).read({ signal, onText });
     return { ...output, end: end! };
   } catch (error) {
     await process.delete().catch(() => undefined);
     throw error;
   }
 }
+
+/** The longest time that a timer can wait. */
+const MAX_MS = 2 ** 31 - 1;
 
 /** A command whose output is read piece by piece. */
 export class RunningCommand {
@@ -50,25 +56,36 @@ export class RunningCommand {
   }
 
   /** The output since the last call, until the command ends, which is then forgotten, or for `ms`. */
-  async read({ ms, signal }: { ms?: number; signal?: AbortSignal | undefined }): Promise<CommandOutput> {
+  async read({ ms, signal, onText }: ReadOptions): Promise<CommandOutput> {
     const kept = { output: new Kept(), stdout: new Kept(), stderr: new Kept() };
-    const patience = ms === undefined ? undefined : AbortSignal.timeout(ms);
+    const keep = (type: string, text: string): void => {
+      const stream = type === 'stderr' ? 'stderr' : 'stdout';
+      for (const each of ['output', stream] as const) kept[each].append(text);
+      if (text !== '') onText?.(stream, text);
+    };
+    const patience = ms === undefined ? undefined : AbortSignal.timeout(Math.min(ms, MAX_MS));
     let ended = true;
     let truncated = false;
     try {
       const either = AbortSignal.any([patience, signal].filter((each) => each !== undefined));
       for await (const part of this.process.output({ offset: this.#next, signal: either })) {
         this.#next = part.next;
-        if (part.type !== 'gap') this.#append(kept, part.type, part.data);
-        else kept.output.append(`\n[${part.bytes} bytes of output are no longer kept]\n`);
-        truncated ||= part.type === 'gap';
+        if (part.type !== 'gap') keep(part.type, this.#decoded(part.type, part.data));
+        else {
+          truncated = true;
+          this.#rests(keep);
+          // Of which stream they were is not known.
+          for (const each of Object.values(kept)) each.append(`\n[${part.bytes} bytes of output are no longer kept]\n`);
+        }
       }
+      this.#rests(keep);
     } catch (error) {
       if (signal?.aborted || !patience?.aborted) throw error;
       ended = false;
     }
     const end = ended ? await this.process.wait({ signal }) : undefined;
-    if (ended) await this.process.delete();
+    // The result is there; the server forgets the process by itself, too.
+    if (ended) await this.process.delete().catch(() => undefined);
     return {
       output: kept.output.text(),
       stdout: kept.stdout.text(),
@@ -79,14 +96,23 @@ export class RunningCommand {
     };
   }
 
-  #append(kept: Record<keyof Outputs, Kept>, type: 'stdout' | 'stderr' | 'terminal', data: Uint8Array): void {
+  #decoded(type: string, data: Uint8Array): string {
     // A character that is divided between two calls comes with the second one.
     const decoder = this.#decoders.get(type) ?? new TextDecoder();
     this.#decoders.set(type, decoder);
-    const text = decoder.decode(data, { stream: true });
-    kept.output.append(text);
-    kept[type === 'stderr' ? 'stderr' : 'stdout'].append(text);
+    return decoder.decode(data, { stream: true });
   }
+
+  /** The beginnings of characters that a gap or the end has cut. */
+  #rests(keep: (type: string, text: string) => void): void {
+    for (const [type, decoder] of this.#decoders) keep(type, decoder.decode());
+  }
+}
+
+interface ReadOptions {
+  ms?: number;
+  signal?: AbortSignal | undefined;
+  onText?: Listener | undefined;
 }
 
 /** The beginning and the end of a text. */

@@ -11,9 +11,9 @@ export const WORKSPACE = '/workspace';
 
 export type FileProblem = 'file_not_found' | 'permission_denied' | 'is_directory' | 'invalid_path';
 
-/** A file outside of the workspace that a command could not read or write. */
-class OutsideError extends Error {
-  override name = 'OutsideError';
+/** A file that cannot be read or written: outside of the workspace, as a command says, or the workspace itself. */
+class PathError extends Error {
+  override name = 'PathError';
   readonly problem: FileProblem;
 
   constructor(path: string, problem: FileProblem) {
@@ -24,12 +24,13 @@ class OutsideError extends Error {
 
 /** What is wrong with a path; undefined: the error has another reason, for example a lost connection. */
 export function problemOf(error: unknown): FileProblem | undefined {
-  if (error instanceof OutsideError) return error.problem;
+  if (error instanceof PathError) return error.problem;
   if (error instanceof NotFoundError && error.resourceType === 'file') return 'file_not_found';
   if (error instanceof PermissionDeniedError) return 'permission_denied';
-  if (error instanceof InvalidArgumentError) return /directory/.test(error.message) ? 'is_directory' : 'invalid_path';
-  if (error instanceof FailedPreconditionError && /directory/.test(error.message)) return 'is_directory';
-  return undefined;
+  if (error instanceof InvalidArgumentError) return 'invalid_path';
+  // Begins with the path in quotes, unless it is about the sandbox.
+  if (!(error instanceof FailedPreconditionError && error.message.startsWith('"'))) return undefined;
+  return / is a directory( that is not empty)?$/.test(error.message) ? 'is_directory' : 'invalid_path';
 }
 
 /** The absolute path; a relative one starts in the workspace. */
@@ -46,7 +47,13 @@ const SCRIPTS = {
   read: '[ -d "$1" ] && exit 21; [ -e "$1" ] || exit 22; exec cat -- "$1"',
   write: '[ -d "$1" ] && exit 21; mkdir -p -- "$(dirname -- "$1")" && exec cat >"$1"',
   stat: '[ -e "$1" ] || exit 22; exec stat -L -c "%s %F" -- "$1"',
-  list: '[ -e "$1" ] || exit 22; exec find "$1/" -mindepth 1 -maxdepth 1 -printf "%y%f\\0"',
+  // Without find, whose -printf busybox lacks.
+  list: `[ -e "$1" ] || exit 22; cd -- "$1" && [ -r . ] || exit 23
+    for f in * .[!.]* ..?*; do
+      if [ -L "$f" ]; then t=l; elif [ -d "$f" ]; then t=d; elif [ -f "$f" ]; then t=f; elif [ -e "$f" ]; then t=o
+      else continue; fi
+      printf '%s%s\\0' $t "$f"
+    done`,
   remove: '[ -d "$1" ] && [ ! -L "$1" ] && exit 21; [ -e "$1" ] || [ -L "$1" ] || exit 22; exec rm -f -- "$1"',
 };
 
@@ -61,8 +68,28 @@ async function script(sandbox: Sandbox, name: keyof typeof SCRIPTS, at: string, 
 }
 
 export async function readBytes(sandbox: Sandbox, path: string, signal?: AbortSignal): Promise<Uint8Array> {
-  const at = absolute(path);
+  const at = fileAt(path);
   return isInWorkspace(at) ? sandbox.files.read(at, { signal }) : script(sandbox, 'read', at, signal);
+}
+
+/** At most so many bytes of a file of the workspace; the rest is not transferred. */
+export async function readBeginning(sandbox: Sandbox, path: string, bytes: number): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  let left = bytes;
+  // Leaving the loop ends the transfer.
+  for await (const piece of await sandbox.files.stream(path)) {
+    pieces.push(piece.subarray(0, left));
+    left -= piece.length;
+    if (left <= 0) break;
+  }
+  return new Uint8Array(Buffer.concat(pieces));
+}
+
+/** The absolute path of a file, which is not the workspace itself. */
+function fileAt(path: string): string {
+  const at = absolute(path);
+  if (at === WORKSPACE) throw new PathError(at, 'is_directory');
+  return at;
 }
 
 /** Creates or replaces a file, and missing directories above it. */
@@ -72,13 +99,15 @@ export async function writeBytes(
   content: Uint8Array | ReadableStream<Uint8Array>,
   signal?: AbortSignal,
 ): Promise<void> {
-  const at = absolute(path);
+  const at = fileAt(path);
   if (isInWorkspace(at)) {
     await sandbox.files.write(at, content, { signal });
     return;
   }
   const bytes = content instanceof Uint8Array ? content : new Uint8Array(await new Response(content).arrayBuffer());
-  const process = await sandbox.start(['sh', '-c', SCRIPTS.write, 'sh', at], { stdin: true, signal });
+  // Not cut off by the signal: a process that was started must be known, to be ended.
+  signal?.throwIfAborted();
+  const process = await sandbox.start(['sh', '-c', SCRIPTS.write, 'sh', at], { stdin: true });
   try {
     // A command that refuses reads no input: its exit code has the reason.
     const sent = process.write(bytes, { signal }).then(() => process.closeStdin({ signal }));
@@ -131,5 +160,5 @@ export async function removeFile(sandbox: Sandbox, path: string, signal?: AbortS
 }
 
 function refuse(path: string, exitCode: number): void {
-  if (exitCode !== 0) throw new OutsideError(path, PROBLEMS.get(exitCode) ?? 'permission_denied');
+  if (exitCode !== 0) throw new PathError(path, PROBLEMS.get(exitCode) ?? 'permission_denied');
 }
