@@ -6,11 +6,13 @@ import asyncio
 import errno
 import os
 import posixpath
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import AsyncGenerator, Mapping, Optional, Sequence, Union
+from typing import Any, AsyncGenerator, AsyncIterator, Mapping, Optional, Sequence, TypeVar, Union
 
 from anyio import CancelScope
 from paddock_sandbox import (
+    AsyncProcessHandle,
     AsyncSandbox,
     NotFoundError,
     PermissionDeniedError,
@@ -20,6 +22,36 @@ from paddock_sandbox import (
 from paddock_sandbox.messages import OutputStream
 
 WORKSPACE = "/workspace"
+T = TypeVar("T")
+
+
+async def settled(work: "asyncio.Future[T]") -> T:
+    """The result of what must not be left half done. A cancellation meanwhile, of any kind, is raised after it."""
+    cancellation = None
+    with CancelScope(shield=True):
+        while not work.done():
+            try:
+                await asyncio.wait([work])
+            except asyncio.CancelledError as error:
+                cancellation = error
+    if cancellation is not None:
+        # Asked for, so that it is not reported as an error that nobody saw.
+        work.cancelled() or work.exception()
+        raise cancellation
+    return work.result()
+
+
+@asynccontextmanager
+async def started(
+    sandbox: AsyncSandbox, argv: Union[str, Sequence[str]], **options: Any
+) -> AsyncIterator[AsyncProcessHandle]:
+    """A process that ends with the context, also if the caller is cancelled while it is started."""
+    starting = asyncio.ensure_future(sandbox.start_process(argv, **options))
+    try:
+        yield await settled(starting)
+    finally:
+        if starting.done() and not starting.cancelled() and starting.exception() is None:
+            await settled(asyncio.ensure_future(starting.result().delete()))
 
 
 class TooMuchOutput(Exception):
@@ -32,9 +64,12 @@ class TooMuchOutput(Exception):
 
 @dataclass
 class Ended:
+    """A command that ended. `reason`: as of `ProcessEnd`."""
+
     exit_code: int
     stdout: bytes
     stderr: bytes
+    reason: str
 
 
 async def run(
@@ -52,16 +87,14 @@ async def run(
     TimeoutError after so many seconds, and TooMuchOutput of a stream with more bytes than `limit`: it is killed then,
     with all that it started, as it is if the caller is cancelled.
     """
-    # A process that was started is always deleted, also if the caller is cancelled meanwhile.
-    with CancelScope(shield=True):
-        process = await sandbox.start_process(argv, env=env, workdir=cwd, stdin=stdin is not None)
-    try:
-        return await asyncio.wait_for(_collected(process, stdin, limit), timeout)
-    except asyncio.TimeoutError:
-        raise TimeoutError(f"the command did not end within {timeout} seconds") from None
-    finally:
-        with CancelScope(shield=True):
-            await process.delete()
+    async with started(sandbox, argv, env=env, workdir=cwd, stdin=stdin is not None) as process:
+        try:
+            return await asyncio.wait_for(_collected(process, stdin, limit), timeout)
+        except SandboxError:
+            # One of them is a TimeoutError.
+            raise
+        except asyncio.TimeoutError:
+            raise TimeoutError(f"the command did not end within {timeout} seconds") from None
 
 
 async def _collected(process, stdin: Optional[bytes], limit: int) -> Ended:
@@ -81,7 +114,8 @@ async def _collected(process, stdin: Optional[bytes], limit: int) -> Ended:
         end = await process.wait()
     finally:
         writing.cancel()
-    return Ended(end.exit_code, bytes(outputs[OutputStream.STDOUT]), bytes(outputs[OutputStream.STDERR]))
+    stdout, stderr = bytes(outputs[OutputStream.STDOUT]), bytes(outputs[OutputStream.STDERR])
+    return Ended(end.exit_code, stdout, stderr, end.reason)
 
 
 async def _written(process, stdin: Optional[bytes]) -> None:
@@ -104,20 +138,24 @@ _SCRIPTS = {
 _PROBLEMS = {21: errno.EISDIR, 22: errno.ENOENT}
 
 
-async def read_file(sandbox: AsyncSandbox, path: str, limit: int) -> bytes:
-    """FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError, and TooMuchOutput with more bytes than `limit`."""
+async def read_file(sandbox: AsyncSandbox, path: str, limit: int, *, owner: bool = False) -> bytes:
+    """FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError, and TooMuchOutput above `limit` bytes.
+
+    `owner`: without the rules, in the workspace.
+    """
     at = posixpath.join(WORKSPACE, path)
-    if not _in_workspace(at):
+    if not in_workspace(at):
         ended = await run(sandbox, ["sh", "-c", _SCRIPTS["read"], "sh", at], limit=limit)
         _refuse(at, ended)
         return ended.stdout
     content = bytearray()
-    pieces: AsyncGenerator[bytes, None] = sandbox.files.stream(_relative(at))
+    files = sandbox.files.as_owner() if owner else sandbox.files
+    pieces: AsyncGenerator[bytes, None] = files.stream(_relative(at))
     try:
         async for piece in pieces:
             content += piece
             if len(content) > limit:
-                raise TooMuchOutput(b"")
+                raise TooMuchOutput(bytes(content[:limit]))
     except SandboxError as error:
         raise await _problem(sandbox, at, error) from error
     finally:
@@ -125,19 +163,20 @@ async def read_file(sandbox: AsyncSandbox, path: str, limit: int) -> bytes:
     return bytes(content)
 
 
-async def write_file(sandbox: AsyncSandbox, path: str, content: bytes) -> None:
+async def write_file(sandbox: AsyncSandbox, path: str, content: bytes, *, owner: bool = False) -> None:
     """Creates or replaces a file, and missing directories above it. Errors as of `read_file`."""
     at = posixpath.join(WORKSPACE, path)
-    if _in_workspace(at):
+    if in_workspace(at):
+        files = sandbox.files.as_owner() if owner else sandbox.files
         try:
-            await sandbox.files.write(_relative(at), content)
+            await files.write(_relative(at), content)
         except SandboxError as error:
             raise await _problem(sandbox, at, error) from error
     else:
         _refuse(at, await run(sandbox, ["sh", "-c", _SCRIPTS["write"], "sh", at], stdin=content))
 
 
-def _in_workspace(path: str) -> bool:
+def in_workspace(path: str) -> bool:
     return (posixpath.normpath(path) + "/").startswith(WORKSPACE + "/")
 
 
@@ -167,3 +206,35 @@ async def _problem(sandbox: AsyncSandbox, path: str, error: SandboxError) -> Exc
         # A symlink that leads out of the workspace, or a file of another type.
         number = errno.EACCES
     return OSError(number, os.strerror(number), path)
+
+
+#: Characters of a command's output that a model gets: the beginning and the end.
+_EXCERPT = 1_000_000
+
+
+class Excerpt:
+    """The beginning and the end of a text, and between them how much is missing."""
+
+    def __init__(self) -> None:
+        self._head = ""
+        self._tail = ""
+        self._dropped = 0
+
+    def append(self, text: str) -> None:
+        room = _EXCERPT // 2 - len(self._head)
+        self._head += text[:room]
+        self._tail += text[room:]
+        # Cut seldom: each cut copies the rest.
+        if len(self._tail) > _EXCERPT:
+            self._cut()
+
+    def _cut(self) -> None:
+        excess = len(self._tail) - _EXCERPT // 2
+        if excess > 0:
+            self._dropped += excess
+            self._tail = self._tail[excess:]
+
+    def text(self) -> str:
+        self._cut()
+        gap = f"\n[{self._dropped} characters of output left out]\n" if self._dropped else ""
+        return self._head + gap + self._tail

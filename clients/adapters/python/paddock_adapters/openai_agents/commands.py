@@ -1,0 +1,175 @@
+"""The commands of a session that go on after the call that started them."""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import time
+from contextlib import aclosing, suppress
+from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
+
+from agents.sandbox.errors import PtySessionNotFoundError
+from agents.sandbox.session.pty_types import (
+    PTY_PROCESSES_MAX,
+    allocate_pty_process_id,
+    process_id_to_prune_from_meta,
+)
+from paddock_sandbox import (
+    AsyncProcessHandle,
+    AsyncSandbox,
+    NotFoundError,
+    PreconditionError,
+    ProcessEnd,
+    SandboxError,
+    TerminalSize,
+)
+
+from ..shared import Excerpt, settled
+
+Answer = Tuple[str, Optional[ProcessEnd]]
+
+
+class _Running:
+    """A command whose output is read piece by piece."""
+
+    def __init__(self, process: AsyncProcessHandle, tty: bool) -> None:
+        self.process = process
+        self.tty = tty
+        self.last_used = time.monotonic()
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._lock = asyncio.Lock()
+
+    async def read(self, seconds: float, note: str = "") -> Answer:
+        """The output since the last call, until the end of the command or for so many seconds.
+
+        A caller that is cancelled loses none of it: the next one has it.
+        """
+        async with self._lock:
+            self.last_used = time.monotonic()
+            offset, state = self.process.offset, self._decoder.getstate()
+            output = Excerpt()
+            output.append(note)
+            try:
+                end = await asyncio.wait_for(self._collect(output, time.monotonic() + seconds), seconds)
+            except SandboxError:
+                # One of them is a TimeoutError.
+                raise
+            except asyncio.TimeoutError:
+                end = None
+            except BaseException:
+                self.process.offset = offset
+                self._decoder.setstate(state)
+                raise
+            return output.text(), end
+
+    async def _collect(self, output: Excerpt, until: float) -> Optional[ProcessEnd]:
+        async with aclosing(self.process.events()) as events:
+            async for event in events:
+                if event.gap:
+                    output.append(f"\n[{event.gap} bytes of output are no longer kept]\n")
+                # A character that is divided between two calls comes with the second one.
+                output.append(self._decoder.decode(event.data))
+                if event.end is not None:
+                    output.append(self._decoder.decode(b"", final=True))
+                    if event.end.reason not in ("exited", "signaled"):
+                        output.append(f"\n[the command ended: {event.end.reason}]\n")
+                    return event.end
+                # Before Python 3.12 `wait_for` loses cancellations while there is always more to read.
+                if time.monotonic() >= until:
+                    break
+        return None
+
+    async def type(self, text: str, seconds: float) -> str:
+        """Writes to the terminal. Returns what is to be said of it."""
+        try:
+            await asyncio.wait_for(self.process.write(text.encode(errors="replace")), seconds)
+        except (PreconditionError, NotFoundError):
+            # It has ended: its output says how.
+            return ""
+        except SandboxError:
+            raise
+        except asyncio.TimeoutError:
+            return "[the command did not read all of the input]\n"
+        return ""
+
+
+class Commands:
+    def __init__(self) -> None:
+        self._running: Dict[int, _Running] = {}
+
+    async def start(
+        self,
+        sandbox: AsyncSandbox,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str],
+        tty: bool,
+        timeout: Optional[float],
+        seconds: float,
+    ) -> Tuple[Optional[int], Answer]:
+        """Runs a command until it ends, or for so many seconds: it has a number then, and goes on.
+
+        It is killed if the caller is cancelled, who does not get the number.
+        """
+        output: Dict[str, Any] = {"terminal": TerminalSize(80, 24)} if tty else {"merge": True}
+        starting = asyncio.ensure_future(
+            sandbox.client.start_process(sandbox.id, argv, env=env, timeout=timeout, **output)
+        )
+        running = None
+        try:
+            running = _Running(AsyncProcessHandle(sandbox.client, await settled(starting)), tty)
+            answer = await running.read(seconds)
+        except BaseException:
+            if starting.done() and not starting.cancelled() and starting.exception() is None:
+                await settled(asyncio.ensure_future(_deleted(AsyncProcessHandle(sandbox.client, starting.result()))))
+            raise
+        if answer[1] is not None:
+            await _deleted(running.process)
+            return None, answer
+        number = allocate_pty_process_id(set(self._running))
+        self._running[number] = running
+        await self._prune()
+        return number, answer
+
+    async def write(self, number: int, text: str, seconds: float) -> Tuple[Optional[int], Answer]:
+        running = self._running.get(number)
+        if running is None:
+            raise PtySessionNotFoundError(session_id=number)
+        note = ""
+        if text:
+            if not running.tty:
+                # The tool of the framework knows this message.
+                raise RuntimeError("stdin is not available for this process")
+            note = await running.type(text, seconds)
+        try:
+            answer = await running.read(seconds, note)
+        except NotFoundError as error:
+            # It is no longer kept, or another call has had its end.
+            self._running.pop(number, None)
+            raise PtySessionNotFoundError(session_id=number, cause=error) from error
+        if answer[1] is None:
+            return number, answer
+        self._running.pop(number, None)
+        await _deleted(running.process)
+        return None, answer
+
+    async def _prune(self) -> None:
+        if len(self._running) <= PTY_PROCESSES_MAX:
+            return
+        oldest = process_id_to_prune_from_meta(
+            [(number, each.last_used, False) for number, each in self._running.items()]
+        )
+        if oldest is not None:
+            await _deleted(self._running.pop(oldest).process)
+
+    async def end(self) -> None:
+        """Kills all of them."""
+        running, self._running = self._running, {}
+        for each in running.values():
+            await settled(asyncio.ensure_future(_deleted(each.process)))
+
+
+async def _deleted(process: AsyncProcessHandle) -> None:
+    """With its output; what cannot be deleted ends with the sandbox."""
+    with suppress(SandboxError):
+        await process.delete()
