@@ -11,6 +11,8 @@ const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.
 /**
  * Bundles `entry` with its dependencies into one executable file and returns its path. The file is replaced atomically,
  * because a server may be starting from the old one.
+ *
+ * @param {{ entry?: string, outfile?: string, plugins?: import('esbuild').Plugin[] }} [options]
  */
 export async function bundle({ entry = 'adapters/main.ts', outfile = 'dist/server.mjs', plugins = [] } = {}) {
   const result = await build({
@@ -55,6 +57,8 @@ function ascii(contents) {
 /**
  * Loads Node's modules when the command that imports them is loaded: an import statement of the bundle would load them at
  * every start.
+ *
+ * @type {import('esbuild').Plugin}
  */
 const lazyBuiltins = {
   name: 'lazy-builtins',
