@@ -10,20 +10,24 @@ const PART_BYTES = 1 << 16;
 /** Files that processes have mapped with MAP_SHARED, by inode number: a path that opens the mapped file (proc_pid_map_files(5)). */
 export type SharedMappings = ReadonlyMap<string, string>;
 
+/** Runs a task when it is its turn. */
+export type Turn = <T>(task: () => Promise<T>) => Promise<T>;
+
 /**
  * The files of one file system that the processes listed in `proc` (a /proc) have mapped with MAP_SHARED, whatever their
  * protection is now: pages may be dirty from before. `device`: "major:minor" in decimal. The pages of a process that is
  * ending are written back by its end, which is waited for; so are those of a mapping that is removed.
  *
  * The kernel may have a reader of `maps` wait for the process, and that for its file system: call it from a thread
- * that serves neither. It occupies one thread of the pool at a time. Rejects if a process does not end.
+ * that serves neither. Each process is looked at in a turn, which occupies one thread of the pool. Rejects if a process does
+ * not end.
  */
-export async function sharedMappings(proc: string, device: string): Promise<SharedMappings> {
+export async function sharedMappings(proc: string, device: string, turn: Turn): Promise<SharedMappings> {
   const shared = new RegExp(`^([0-9a-f]+-[0-9a-f]+) ...s [0-9a-f]+ ${hexadecimal(device)} (\\d+)`, 'gm');
   const found = new Map<string, string>();
   for (const name of await readdir(proc)) {
     if (!/^\d+$/.test(name)) continue;
-    await look(proc, name, (directory) => addShared(found, directory, shared));
+    await look(proc, name, (directory) => turn(() => addShared(found, directory, shared)));
   }
   return found;
 }

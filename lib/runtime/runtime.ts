@@ -1,6 +1,6 @@
 import type { OutputStream, ResourceLimits } from '../contract/messages.ts';
 import type { ServiceError } from '../errors.ts';
-import type { SharedMappings } from '../linux/shared-mappings.ts';
+import type { SharedMappings, Turn } from '../linux/shared-mappings.ts';
 
 /** A top-level entry of an image's file system. */
 export interface RootEntry {
@@ -226,10 +226,10 @@ export interface RunningSandbox {
    */
   ports(): Promise<ListeningPort[]>;
   /**
-   * The files of one file system that processes of the sandbox have mapped with MAP_SHARED. `device`: "major:minor". Rejects
-   * if the runtime cannot know them.
+   * The files of one file system that processes of the sandbox have mapped with MAP_SHARED. `device`: "major:minor". A program
+   * can make a look at it last: each takes a turn. Rejects if the runtime cannot know them.
    */
-  sharedMappings(device: string): Promise<SharedMappings>;
+  sharedMappings(device: string, turn: Turn): Promise<SharedMappings>;
   /** Never rejects. */
   network(): Promise<NetworkState>;
   /**

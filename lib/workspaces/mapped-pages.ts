@@ -63,7 +63,10 @@ export class MappedPages {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const files = await mapped(id);
       if (files === undefined) break;
-      if (files.size === 0 || (await flusher.flush(files.values()))) return;
+      if (files.size === 0) return;
+      const flushed = await flusher.flush(files.values());
+      if (flushed) return;
+      if (flushed === undefined) break;
       // A mapping was removed or divided meanwhile.
     }
     await flushAll();

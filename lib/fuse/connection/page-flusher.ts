@@ -2,8 +2,10 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 
-/** Children at once; each writes back for one caller. */
-const MOST = 4;
+/** Children at once. Each writes back for one sandbox, for as long as the disk needs: those of one must not occupy all. */
+const MOST = 64;
+/** Children that are kept when they have nothing to do. */
+const KEPT = 2;
 /** Milliseconds until a child that does not answer is killed. The threat: a program holds a lease on the file. */
 const PATIENCE_MS = 10_000;
 /** Opens each file that is named on a line, closes it, and says whether that succeeded. */
@@ -42,8 +44,11 @@ export class PageFlusher {
     this.#spawn = spawnShell;
   }
 
-  /** Opens and closes regular files, one after the other. Returns whether every one could be opened. */
-  async flush(paths: Iterable<string>): Promise<boolean> {
+  /**
+   * Opens and closes regular files, one after the other. Returns whether every one could be opened; undefined: a child had to be
+   * killed.
+   */
+  async flush(paths: Iterable<string>): Promise<boolean | undefined> {
     if (this.#closed) return false;
     const child = this.#idle.pop() ?? (this.#started < MOST ? this.#start() : await this.#next());
     if (child === undefined) return false;
@@ -55,7 +60,7 @@ export class PageFlusher {
       clearTimeout(patience);
       this.#done(child);
     }
-    return all;
+    return child.process?.killed ? undefined : all;
   }
 
   /** Ends the children when they have answered. */
@@ -80,8 +85,11 @@ export class PageFlusher {
       this.#started--;
       wait?.(this.#start());
     } else if (wait !== undefined) wait(child);
-    else if (this.#closed) child.process?.stdin.end();
-    else this.#idle.push(child);
+    else if (!this.#closed && this.#idle.length < KEPT) this.#idle.push(child);
+    else {
+      this.#started--;
+      child.process?.stdin.end();
+    }
   }
 }
 

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Descriptors } from '../../descriptors.ts';
 import { ServiceError } from '../../errors.ts';
 import { hostError } from '../../host-error.ts';
-import { type SharedMappings, sharedMappings } from '../../linux/shared-mappings.ts';
+import { type SharedMappings, sharedMappings, type Turn } from '../../linux/shared-mappings.ts';
 import type { SandboxCgroup } from '../cgroup/sandbox-cgroup.ts';
 import type { CgroupTree } from '../cgroup/tree.ts';
 import { Executor } from '../executor/executor.ts';
@@ -177,8 +177,8 @@ export class BwrapSandbox implements RunningSandbox {
   }
 
   /** See `RunningSandbox`. */
-  async sharedMappings(device: string): Promise<SharedMappings> {
-    return sharedMappings(await this.#executor.ask(ownProc), device);
+  async sharedMappings(device: string, turn: Turn): Promise<SharedMappings> {
+    return sharedMappings(await turn(() => this.#executor.ask(ownProc)), device, turn);
   }
 
   /** See `RunningSandbox`. */

@@ -6,7 +6,7 @@ import type { ContainerCreateOptions } from 'dockerode';
 import type { Descriptors } from '../../descriptors.ts';
 import { ServiceError } from '../../errors.ts';
 import { hostError, isHostFault } from '../../host-error.ts';
-import { sharedMappings } from '../../linux/shared-mappings.ts';
+import { sharedMappings, type Turn } from '../../linux/shared-mappings.ts';
 import type { Shares } from '../../shares.ts';
 import { Executor, type ExecutorHost } from '../executor/executor.ts';
 import type { FifoPool } from '../executor/fifo-pool.ts';
@@ -137,8 +137,8 @@ export class DockerSandbox implements RunningSandbox {
     return this.#up.ask(listeningPorts);
   }
 
-  async sharedMappings(device: string) {
-    return sharedMappings(await this.#up.ask(ownProc), device);
+  async sharedMappings(device: string, turn: Turn) {
+    return sharedMappings(await turn(() => this.#up.ask(ownProc)), device, turn);
   }
 
   async network() {

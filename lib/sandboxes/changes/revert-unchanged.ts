@@ -6,10 +6,13 @@ import { hashOf, mayHave, type PathHash } from '../../workspaces/history/path-fi
 import type { ChangingBase } from '../../workspaces/workspaces.ts';
 import type { SandboxContext } from '../context.ts';
 import { deltaOf, workspaceSpec } from '../lifecycle/bring-up.ts';
+import { each } from '../limiter.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 
 /** Paths that take some milliseconds of the main thread. */
 const MANY = 2000;
+/** Sandboxes at once; each may take long. */
+const FLUSHES = 16;
 const NOTHING = new Uint8Array(0);
 
 /**
@@ -33,7 +36,7 @@ export async function revertUnchanged(
   const isOpen = new Set(open);
   const isCandidate = new Set(candidates);
   // What programs wrote to mapped pages is a change, too.
-  for (const id of candidates) await mount.flush(id);
+  await each(candidates, FLUSHES, (id) => mount.flush(id));
   let hashes: Promise<PathHash[]> | undefined;
   const hashed = () => {
     hashes ??= hashesOf(paths);

@@ -1,4 +1,7 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { PageFlusher } from '../../../lib/fuse/connection/page-flusher.ts';
 
@@ -14,4 +17,24 @@ it('a child that cannot be started keeps nobody waiting, then or later', async (
     expect(await Promise.all(flushes)).toEqual(Array(6).fill(false));
   }
   expect(await flusher.flush(['/a', '/b'])).toBe(true);
+});
+
+it('files that are not written back delay no other call', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'flusher-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  // The open of a FIFO waits for a writer.
+  const stuck = Array.from({ length: 8 }, (_, index) => join(directory, `stuck ${index}`));
+  execFileSync('mkfifo', stuck);
+  // Without a writer the children would stay after a failure.
+  onTestFinished(() => {
+    for (const path of stuck) closeSync(openSync(path, 'r+'));
+  });
+  const file = join(directory, 'file');
+  writeFileSync(file, '');
+  const flusher = new PageFlusher();
+  onTestFinished(() => flusher.close());
+  const waiting = stuck.map((path) => flusher.flush([path]));
+  expect(await flusher.flush([file])).toBe(true);
+  for (const path of stuck) writeFileSync(path, '');
+  expect(new Set(await Promise.all(waiting))).toEqual(new Set([true]));
 });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { PageFlusher } from '../../../lib/fuse/connection/page-flusher.ts';
-import { sharedMappings } from '../../../lib/linux/shared-mappings.ts';
+import { sharedMappings, type Turn } from '../../../lib/linux/shared-mappings.ts';
 
 /** Maps the first file shared, the second one privately; the first thread then ends, and another one goes on. */
 const PROGRAM = `
@@ -18,6 +18,8 @@ def rest():
 threading.Thread(target=rest).start()
 ctypes.CDLL(None).syscall(60, 0)
 `;
+
+const atOnce: Turn = (task) => task();
 
 it('the shared mappings of a process are found by their device, also after the end of its first thread', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'mappings-'));
@@ -33,13 +35,30 @@ it('the shared mappings of a process are found by their device, also after the e
   for (const thread of readdirSync(`/proc/${program.pid}/task`)) symlinkSync(`/proc/${thread}`, join(proc, thread));
   const { dev, ino } = statSync(files[0]!);
   const device = `${(dev >> 8) & 0xfff}:${(dev & 0xff) | ((dev >> 12) & 0xfff00)}`;
-  const found = await sharedMappings(proc, device);
+  const found = await sharedMappings(proc, device, atOnce);
   const path = found.get(String(ino));
   expect(path).toMatch(/\/map_files\//);
   expect(found.has(String(statSync(files[1]!).ino))).toBe(false);
-  expect((await sharedMappings(proc, '0:1048575')).size).toBe(0);
+  expect((await sharedMappings(proc, '0:1048575', atOnce)).size).toBe(0);
   const flusher = new PageFlusher();
   const [all, some] = [await flusher.flush([path!, path!]), await flusher.flush([path!, '/proc/0/map_files/0-1'])];
   flusher.close();
   expect([all, some, await flusher.flush([path!])]).toEqual([true, false, false]);
+});
+
+it('a process that is ending is waited for outside of the turns', async () => {
+  const proc = mkdtempSync(join(tmpdir(), 'ending-'));
+  onTestFinished(() => rmSync(proc, { recursive: true }));
+  mkdirSync(join(proc, '2'));
+  writeFileSync(join(proc, '2', 'maps'), '');
+  writeFileSync(join(proc, '2', 'status'), 'State:\tD (disk sleep)\n');
+  let [turns, inTurn] = [0, 0];
+  const looked = sharedMappings(proc, '0:1', async (task) => {
+    turns++;
+    inTurn++;
+    return task().finally(() => inTurn--);
+  });
+  await expect.poll(() => turns > 2 && inTurn === 0, { interval: 1 }).toBe(true);
+  writeFileSync(join(proc, '2', 'status'), 'State:\tZ (zombie)\n');
+  expect((await looked).size).toBe(0);
 });

@@ -37,6 +37,9 @@ it('looks again if a mapping was removed meanwhile, and writes back everything w
   const never = pages({ mapped: async () => FILES, flusher: { flush: async () => false } });
   await never.flush('sb');
   expect(never.calls.at(-1)).toBe('all');
+  const killed = pages({ mapped: async () => FILES, flusher: { flush: async () => undefined } });
+  await killed.flush('sb');
+  expect(killed.calls).toEqual(['look sb', 'flush /proc/2/map_files/1-2', 'all']);
   const unknown = pages({ mapped: async () => undefined });
   await unknown.flush('sb');
   expect(unknown.calls).toEqual(['look sb', 'all']);
