@@ -8,8 +8,8 @@ const DESCRIPTORS = 2;
 
 /**
  * Reads the contents of an opened file from the host file that has them, without the request worker. It is asked only if
- * something has changed in the sandbox since: nothing is returned that it would have refused or read differently. The
- * caller closes it.
+ * something has changed in the sandbox since: nothing is returned that it would have refused or read differently. A change
+ * of the codebase is not one of the sandbox: the reader goes on with the version that it opened. The caller closes it.
  */
 export class DirectReader {
   readonly #files: FileSession;
@@ -53,7 +53,10 @@ export class DirectReader {
   }
 
   async close(): Promise<void> {
-    await this.#handle.close();
-    this.#giveBack();
+    try {
+      await this.#handle.close();
+    } finally {
+      this.#giveBack();
+    }
   }
 }

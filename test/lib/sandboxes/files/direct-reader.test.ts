@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { fromText } from '../../../../lib/byte-string.ts';
 import { ServiceError } from '../../../../lib/errors.ts';
+import { HostFileReader } from '../../../../lib/host-tree/host-file.ts';
 import { DirectReader } from '../../../../lib/sandboxes/files/direct-reader.ts';
 import type { FileSession } from '../../../../lib/sandboxes/files/session.ts';
 import type { OpenedFile } from '../../../../lib/workspaces/workspace-files.ts';
@@ -58,4 +59,11 @@ it('a read of a host file is checked only after a warning, and gives nothing tha
   await reader.close();
   expect(lent).toBe(0);
   expect(await DirectReader.open({ ...session, lend: () => undefined }, file)).toBeUndefined();
+
+  const opens = vi.spyOn(HostFileReader.prototype, 'open');
+  opens.mockResolvedValueOnce({ close: () => Promise.reject(new Error('EIO')) } as never);
+  const failing = (await DirectReader.open(session, file))!;
+  opens.mockRestore();
+  await expect(failing.close()).rejects.toThrow('EIO');
+  expect(lent).toBe(0);
 });
