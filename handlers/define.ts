@@ -18,6 +18,7 @@ import { readUpload } from './input/upload.ts';
 export { type Download, download } from './input/download.ts';
 export { type Export, exported } from './input/export.ts';
 export { KEEPALIVE_MS, keptAlive } from './input/kept-alive.ts';
+export * from './input/network-constraints.ts';
 export type { Rpc } from './input/request-fields.ts';
 export * from './input/shared-constraints.ts';
 

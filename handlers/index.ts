@@ -19,6 +19,7 @@ import { discard } from './discard.ts';
 import { downloadFile } from './download-file.ts';
 import { exec } from './exec.ts';
 import { execStream } from './exec-stream.ts';
+import { explainNetwork } from './explain-network.ts';
 import { explainPermission } from './explain-permission.ts';
 import { exportChanges } from './export-changes.ts';
 import { exportCodebaseFiles } from './export-codebase-files.ts';
@@ -27,6 +28,7 @@ import { fork } from './fork.ts';
 import { getCaller } from './get-caller.ts';
 import { getCodebase } from './get-codebase.ts';
 import { getImage } from './get-image.ts';
+import { getNetwork } from './get-network.ts';
 import { getOwnerLimits } from './get-owner-limits.ts';
 import { getProcess } from './get-process.ts';
 import { getSandbox } from './get-sandbox.ts';
@@ -38,10 +40,12 @@ import { importImage } from './import-image.ts';
 import { listChanges } from './list-changes.ts';
 import { listCheckpoints } from './list-checkpoints.ts';
 import { listCodebases } from './list-codebases.ts';
+import { listConnections } from './list-connections.ts';
 import { listDirectory } from './list-directory.ts';
 import { listFiles } from './list-files.ts';
 import { listImages } from './list-images.ts';
 import { listKeys } from './list-keys.ts';
+import { listNetworkPresets } from './list-network-presets.ts';
 import { listPresets } from './list-presets.ts';
 import { listProcesses } from './list-processes.ts';
 import { listSandboxes } from './list-sandboxes.ts';
@@ -62,6 +66,7 @@ import { startProcess } from './start-process.ts';
 import { startSandbox } from './start-sandbox.ts';
 import { statFile } from './stat-file.ts';
 import { stopSandbox } from './stop-sandbox.ts';
+import { updateNetwork } from './update-network.ts';
 import { updatePermissions } from './update-permissions.ts';
 import { updateSandbox } from './update-sandbox.ts';
 import { uploadFile } from './upload-file.ts';
@@ -118,6 +123,7 @@ export type Operation = Route &
   );
 
 const SANDBOX = '/v1/sandboxes/{sandbox_id}';
+const NETWORK = `${SANDBOX}/network`;
 const PROCESSES = `${SANDBOX}/processes`;
 const PROCESS = `${PROCESSES}/{process_id}`;
 const SESSION = '/v1/sessions/{session_id}';
@@ -156,6 +162,11 @@ export const operations: readonly Operation[] = [
   { operation: 'UpdatePermissions', method: 'PUT', path: `${SANDBOX}/permissions`, kind: 'unary', access: { role: 'owner', scope: 'permissions:write', on: 'sandbox' }, retry: 'same', handler: updatePermissions },
   { operation: 'ExplainPermission', method: 'GET', path: `${SANDBOX}/permissions/explain`, kind: 'unary', access: { role: 'agent', scope: 'sandboxes:read', on: 'sandbox' }, retry: 'read', handler: explainPermission },
   { operation: 'ListPresets', method: 'GET', path: '/v1/presets', kind: 'unary', access: { role: 'agent', on: 'nothing' }, retry: 'read', handler: listPresets },
+  { operation: 'GetNetwork', method: 'GET', path: NETWORK, kind: 'unary', access: { role: 'agent', scope: 'sandboxes:read', on: 'sandbox' }, retry: 'read', handler: getNetwork },
+  { operation: 'UpdateNetwork', method: 'PUT', path: NETWORK, kind: 'unary', access: { role: 'owner', scope: 'permissions:write', on: 'sandbox' }, retry: 'again', handler: updateNetwork },
+  { operation: 'ExplainNetwork', method: 'GET', path: `${NETWORK}/explain`, kind: 'unary', access: { role: 'agent', scope: 'sandboxes:read', on: 'sandbox' }, retry: 'read', handler: explainNetwork },
+  { operation: 'ListConnections', method: 'GET', path: `${NETWORK}/connections`, kind: 'unary', access: { role: 'owner', scope: 'sandboxes:read', on: 'sandbox' }, retry: 'read', handler: listConnections },
+  { operation: 'ListNetworkPresets', method: 'GET', path: '/v1/network-presets', kind: 'unary', access: { role: 'agent', on: 'nothing' }, retry: 'read', handler: listNetworkPresets },
   { operation: 'ExportChanges', method: 'GET', path: `${SANDBOX}/changes`, query: 'format', kind: 'bytes', access: { role: 'agent', scope: 'files:read', on: 'sandbox' }, retry: 'read', handler: exportChanges },
   { operation: 'ListChanges', method: 'GET', path: `${SANDBOX}/changes`, kind: 'unary', access: { role: 'agent', scope: 'files:read', on: 'sandbox' }, retry: 'read', handler: listChanges },
   { operation: 'Commit', method: 'POST', path: `${SANDBOX}/commit`, kind: 'unary', access: { role: 'owner', scope: 'changes:commit', on: 'sandbox' }, retry: 'key', handler: commit },

@@ -20,6 +20,7 @@ import type { Log } from './log.ts';
 import { makeFolder } from './metadata/lock.ts';
 import type { KeyRecord, Metadata } from './metadata/metadata.ts';
 import { openMetadata } from './metadata/store.ts';
+import type { Networks } from './network-services.ts';
 import { openImages } from './open-images.ts';
 import type { Processes } from './process-services.ts';
 import { interruptedIn } from './retries/interrupted.ts';
@@ -33,6 +34,7 @@ import { type Layout, leaveLayout, makeLayout, mountPoints } from './sandboxes/h
 import { OwnerDeltas } from './sandboxes/host/owner-deltas.ts';
 import { UidSlots } from './sandboxes/host/uid-slots.ts';
 import { createWorkspaceMount, type WorkspaceMount } from './sandboxes/host/workspace-mount.ts';
+import { createNetworks } from './sandboxes/network/networks.ts';
 import { createProcesses } from './sandboxes/processes/processes.ts';
 import { ReadySandboxes } from './sandboxes/ready/ready-sandboxes.ts';
 import { createSandboxes, type SandboxKeeper } from './sandboxes/sandboxes.ts';
@@ -102,7 +104,7 @@ async function build(config: Config, environment: Environment, cleanup: CleanupS
     log,
   });
   const images = await openImages(config, platform, log);
-  const { sandboxes, processes, sessions } = openSandboxes(
+  const { sandboxes, processes, sessions, networks } = openSandboxes(
     config,
     metadata,
     { owners, ownerDeltas },
@@ -123,6 +125,7 @@ async function build(config: Config, environment: Environment, cleanup: CleanupS
       sandboxes,
       processes,
       sessions,
+      networks,
       codebases,
       images,
       owners: ownerDeltas === undefined ? owners : watchedLimits(owners, ownerDeltas),
@@ -186,7 +189,7 @@ function openSandboxes(
   { layout, descriptors, runtimes, mount, archives }: Platform,
   { codebases, images }: { codebases: StoredCodebases; images: ImageStore },
   log: Log,
-): { sandboxes: SandboxKeeper; processes: Processes; sessions: Sessions } {
+): { sandboxes: SandboxKeeper; processes: Processes; sessions: Sessions; networks: Networks } {
   const { maxDeltaBytes, maxDeltaFiles, maxIndexBytes } = config.sandbox;
   const removals = new SlowRemovals(log);
   const uids = new UidSlots(config.runtime.uidRange);
@@ -221,6 +224,7 @@ function openSandboxes(
     sandboxes: createSandboxes(context),
     processes: createProcesses(context),
     sessions: createSessions(context),
+    networks: createNetworks(context),
   };
 }
 

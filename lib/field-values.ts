@@ -12,6 +12,15 @@ export type OnIdle = (typeof ON_IDLE)[number];
 export const ON_EXPIRE = ['keep_changes', 'stop', 'destroy'] as const;
 export type OnExpire = (typeof ON_EXPIRE)[number];
 
+/** `mode` of a network policy: what is allowed that no rule is about. */
+export const NETWORK_MODES = ['none', 'allow_list', 'open'] as const;
+
+/** `action` of a network rule; empty: allow. */
+export const NETWORK_ACTIONS = ['allow', 'deny'] as const;
+
+/** `tls` of a network rule. */
+export const TLS_MODES = ['inspect'] as const;
+
 /** `as`: the identity of a file operation. `agent`: rules and mode bits apply; `owner`: everything is allowed. */
 export const ACTORS = ['agent', 'owner'] as const;
 export type Actor = (typeof ACTORS)[number];

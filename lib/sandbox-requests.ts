@@ -27,9 +27,15 @@ type Optionally<Request, Names extends keyof Request> = Omit<Request, Names> & {
   [Name in Names]?: Request[Name] | undefined;
 };
 
-export type NewSandbox = Optionally<Narrowed<CreateSandboxRequest, Policies & { on_expire: OnExpire | '' }>, 'rules'> &
+export type NewSandbox = Optionally<
+  Narrowed<CreateSandboxRequest, Policies & { on_expire: OnExpire | '' }>,
+  'rules' | 'network'
+> &
   WithIntent;
-export type NewForks = Optionally<Narrowed<ForkRequest, Policies & { on_expire?: OnExpire | '' }>, 'rules'> &
+export type NewForks = Optionally<
+  Narrowed<ForkRequest, Policies & { on_expire?: OnExpire | '' }>,
+  'rules' | 'network'
+> &
   WithIntent;
 export type NewRules = Optionally<UpdatePermissionsRequest, 'rules'>;
 export type SandboxUpdate = Narrowed<UpdateSandboxRequest, { on_idle?: OnIdle | ''; on_expire?: OnExpire | '' }>;

@@ -1,3 +1,4 @@
+// Size: the interfaces of all services that handlers call.
 import type { Guard } from './access/guard.ts';
 import type { Need } from './access/need.ts';
 import type { Principal, Role } from './access/principal.ts';
@@ -37,6 +38,7 @@ import type { ServiceError } from './errors.ts';
 import type { Actor, ArchiveFormat, ChangeFormat, ImportMode } from './field-values.ts';
 import type { Images } from './image-services.ts';
 import type { Count } from './limits/limits.ts';
+import type { Networks } from './network-services.ts';
 import type { Page } from './paging.ts';
 import type { Processes } from './process-services.ts';
 import type { ByteStream, ReadableFile, StoredFile } from './readable-file.ts';
@@ -276,6 +278,7 @@ export interface Services {
   sandboxes: Sandboxes;
   processes: Processes;
   sessions: Sessions;
+  networks: Networks;
   codebases: Codebases;
   images: Images;
   keys: Keys;

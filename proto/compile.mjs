@@ -9,15 +9,26 @@ TYPES.push('message', 'bytes', 'uint32', 'enum', 'sfixed32', 'sfixed64', 'sint32
 
 /**
  * Compiles one .proto file into the source of an ES module. The module exports `json` for proto-loader's fromJSON, and
- * `files`: the serialized FileDescriptorProto of the file and of each imported file, for server reflection. (The
+ * `files`: the serialized FileDescriptorProto of the file, and of each file of google.protobuf that it imports, for server
+ * reflection; other files that it imports are compiled on their own. (The
  * descriptors that protobufjs writes itself are invalid for protoc: no proto3_optional, wrong map entry names, no
  * dependencies.)
  */
 export function compileProto(path) {
-  const { root, package: name, imports } = parseProto(path);
+  const { root, package: name, own, imports } = parseProto(path);
+  const common = imports.filter((each) => protobuf.common.get(each));
   const files = [
-    ...imports.map((each) => describeFile(root.lookup('google.protobuf'), each, [], commonTypes(each))),
-    describeFile(root.lookup(name), relative(PROTO_ROOT, path), imports),
+    ...common.map((each) => {
+      const google = root.lookup('google.protobuf');
+      const types = commonTypes(each);
+      return describeFile(
+        google,
+        each,
+        [],
+        google.nestedArray.filter(({ name }) => types.includes(name)),
+      );
+    }),
+    describeFile(root.lookup(name), relative(PROTO_ROOT, path), imports, own),
   ];
   return `export default ${JSON.stringify({ json: root.toJSON(), files })};\n`;
 }
@@ -34,8 +45,7 @@ function commonTypes(name) {
   return Object.keys(protobuf.common.get(name).nested.google.nested.protobuf.nested);
 }
 
-function describeFile(namespace, name, dependencies, only) {
-  const nested = namespace.nestedArray.filter((each) => !only || only.includes(each.name));
+function describeFile(namespace, name, dependencies, nested) {
   const services = nested.filter((each) => each instanceof protobuf.Service);
   const descriptor = {
     name,

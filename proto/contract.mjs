@@ -5,7 +5,7 @@ import { protobuf } from './source.mjs';
  * without a comment, because the comments are the documentation of every client.
  */
 export function contractOf(parsed) {
-  const nested = parsed.flatMap(({ root, package: name }) => root.lookup(name).nestedArray);
+  const nested = parsed.flatMap(({ own }) => own);
   return {
     enums: nested.filter((each) => each instanceof protobuf.Enum).map(enumOf),
     messages: nested.filter((each) => each instanceof protobuf.Type).map(messageOf),

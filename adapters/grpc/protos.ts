@@ -7,6 +7,7 @@ import reflectionV1alpha from '../../proto/grpc/reflection/v1alpha/reflection.pr
 import codebase from '../../proto/service/v1/codebase.proto';
 import image from '../../proto/service/v1/image.proto';
 import key from '../../proto/service/v1/key.proto';
+import network from '../../proto/service/v1/network.proto';
 import owner from '../../proto/service/v1/owner.proto';
 import processes from '../../proto/service/v1/process.proto';
 import sandbox from '../../proto/service/v1/sandbox.proto';
@@ -18,6 +19,7 @@ export const protoFiles = [
   codebase,
   image,
   key,
+  network,
   owner,
   health,
   reflectionV1,
@@ -38,6 +40,7 @@ export const protos = {
   ...fromJSON(codebase.json, asMessages),
   ...fromJSON(image.json, asMessages),
   ...fromJSON(key.json, asMessages),
+  ...fromJSON(network.json, asMessages),
   ...fromJSON(owner.json, asMessages),
   ...fromJSON(health.json, asMessages),
   ...fromJSON(reflectionV1.json, withOneofs),

@@ -18,7 +18,13 @@ type TextFields = Record<'stdout' | 'stderr' | 'output', Text>;
 export type ExecResult = Omit<ExecResponse, keyof TextFields> & TextFields;
 
 /** The fields of the answer that are not set for every command. */
-export const NOT_GOING_ON = { running: false, process_id: '', session_ended: false, session_reset: false };
+export const NOT_GOING_ON = {
+  running: false,
+  process_id: '',
+  session_ended: false,
+  session_reset: false,
+  denied_hosts: [],
+};
 
 /**
  * Reads the output of a command to its end. `failed` returns the error to throw; after a timeout it gets the output so

@@ -24,6 +24,7 @@ import {
 } from '../../lib/permissions/pattern-limits.ts';
 import { RESOURCE_RANGES } from '../../lib/resource-limits.ts';
 import type { Constraints, FieldConstraint } from './constraints.ts';
+import { newNetwork } from './network-constraints.ts';
 
 /** Names of things and of owners. */
 export const plainName = {
@@ -142,6 +143,7 @@ export const newSandbox = {
     },
   },
   auto_commit: { values: AUTO_COMMITS },
+  network: newNetwork,
 } as const satisfies Constraints;
 
 /** A command and its environment. */

@@ -32,6 +32,10 @@ export const examples = {
   SessionExecStream: { body: { command: 'pwd' }, curl: '-N' },
   UpdatePermissions: { body: { preset: 'agent-safe' } },
   ExplainPermission: { query: { path: 'src/main.py' } },
+  UpdateNetwork: {
+    body: { mode: 'none' },
+  },
+  ExplainNetwork: { query: { host: 'registry.npmjs.org' } },
   ExportChanges: { query: { format: 'patch' } },
   ListChanges: { query: { page_size: 50 } },
   Commit: { body: { paths: ['src'], dry_run: true } },

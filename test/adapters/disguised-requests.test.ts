@@ -74,6 +74,7 @@ function recording(access: Access): Services {
     sandboxes: room('sandboxes'),
     processes: room('processes'),
     sessions: room('sessions'),
+    networks: room('networks'),
     codebases: room('codebases'),
     images: room('images'),
     keys: room('keys'),

@@ -5,6 +5,7 @@ import type { Codebase, Key, Sandbox } from '../../lib/contract/messages.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import type { Images } from '../../lib/image-services.ts';
 import { unlimitedOwners } from '../../lib/limits/stored-limits.ts';
+import type { Networks } from '../../lib/network-services.ts';
 import type { Processes } from '../../lib/process-services.ts';
 import type { StoredFile } from '../../lib/readable-file.ts';
 import type { CommandEvent, Execution } from '../../lib/runtime/runtime.ts';
@@ -131,6 +132,7 @@ const NAMES = {
     'execOrYield',
     'waitPort',
   ],
+  networks: ['get', 'update', 'explain', 'connections', 'presets'],
   sessions: ['create', 'get', 'list', 'destroy', 'exec', 'placeOf'],
   codebases: ['create', 'get', 'list', 'delete', 'upload', 'open', 'removeFile', 'listFiles'],
   images: ['import', 'get', 'list', 'delete'],
@@ -149,6 +151,7 @@ export function fakeServices(
     sandboxes?: Partial<Sandboxes>;
     processes?: Partial<Processes>;
     sessions?: Partial<Sessions>;
+    networks?: Partial<Networks>;
     codebases?: Partial<Codebases>;
     images?: Partial<Images>;
   } & Partial<Pick<Services, 'limits' | 'keys' | 'access' | 'owners' | 'retries'>> = {},
@@ -161,6 +164,7 @@ export function fakeServices(
     sandboxes: of('sandboxes') as unknown as Sandboxes,
     processes: of('processes') as unknown as Processes,
     sessions: of('sessions') as unknown as Sessions,
+    networks: of('networks') as unknown as Networks,
     codebases: of('codebases') as unknown as Codebases,
     images: of('images') as unknown as Images,
     keys: given.keys ?? noKeys,

@@ -13,6 +13,10 @@ import type {
   Image,
   ImportFilesResponse,
   Key,
+  ListConnectionsResponse,
+  ListNetworkPresetsResponse,
+  NetworkExplanation,
+  NetworkPolicy,
   OwnerSettings,
   PermissionExplanation,
   Preset,
@@ -57,6 +61,11 @@ export interface Unary {
   UpdatePermissions: Sandbox;
   ExplainPermission: PermissionExplanation;
   ListPresets: { presets: Preset[] };
+  GetNetwork: NetworkPolicy;
+  UpdateNetwork: NetworkPolicy;
+  ExplainNetwork: NetworkExplanation;
+  ListConnections: ListConnectionsResponse;
+  ListNetworkPresets: ListNetworkPresetsResponse;
   Commit: CommitResponse;
   Discard: { discarded: number };
   CreateCheckpoint: Checkpoint;

@@ -94,7 +94,7 @@ describe('/openapi.json and /docs', () => {
 
 /** Operations in an order in which each finds what it needs; the variable that an answer sets, by its field. */
 const ORDER: readonly (string | readonly [id: string, variable: string, ...field: string[]])[] = [
-  ...['Health', 'GetCaller', 'ListPresets', 'SetOwnerLimits', 'GetOwnerLimits'],
+  ...['Health', 'GetCaller', 'ListPresets', 'ListNetworkPresets', 'SetOwnerLimits', 'GetOwnerLimits'],
   ...([['CreateKey', 'KEY_ID', 'key', 'id'], 'ListKeys', 'RevokeKey'] as const),
   ...([['CreateCodebase', 'CODEBASE', 'id'], 'UploadFile', 'UploadFilePut', 'ImportCodebaseFiles'] as const),
   ...['ListFiles', 'DownloadFile', 'DownloadFileHead', 'ExportCodebaseFiles', 'GetCodebase', 'ListCodebases'],
@@ -106,7 +106,17 @@ const ORDER: readonly (string | readonly [id: string, variable: string, ...field
   ...([['CreateSession', 'SESSION', 'id'], 'GetSession', 'ListSessions', 'SessionExec'] as const),
   ...['SessionExecStream', 'DestroySession', 'ListChanges', 'ExportChanges', 'Commit', 'CreateCheckpoint'],
   ...['ListCheckpoints', 'DeleteFile', 'MoveFile', 'Rollback', 'DeleteCheckpoint', 'Discard', 'UpdatePermissions'],
-  ...['ExplainPermission', 'StopSandbox', 'StartSandbox', 'Fork', 'DestroySandbox'],
+  ...[
+    'ExplainPermission',
+    'UpdateNetwork',
+    'GetNetwork',
+    'ExplainNetwork',
+    'ListConnections',
+    'StopSandbox',
+    'StartSandbox',
+    'Fork',
+    'DestroySandbox',
+  ],
   ...['ImportImage', 'GetImage', 'ListImages', 'DeleteImage', 'RemoveFile', 'DeleteCodebase'],
 ];
 

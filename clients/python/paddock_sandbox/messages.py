@@ -19,8 +19,11 @@ __all__ = [
     "Checkpoint",
     "Codebase",
     "CommitResponse",
+    "Connection",
     "CreatedKey",
     "DeleteFileResponse",
+    "DeniedHost",
+    "DeniedHosts",
     "DiscardResponse",
     "DownloadFileResponse",
     "ExecResponse",
@@ -42,16 +45,23 @@ __all__ = [
     "ListChangesResponse",
     "ListCheckpointsResponse",
     "ListCodebasesResponse",
+    "ListConnectionsResponse",
     "ListDirectoryResponse",
     "ListFilesResponse",
     "ListImagesResponse",
     "ListKeysResponse",
+    "ListNetworkPresetsResponse",
     "ListPresetsResponse",
     "ListProcessesResponse",
     "ListSandboxesResponse",
     "ListSessionsResponse",
     "ListeningPort",
+    "MatchingNetworkRule",
     "MatchingRule",
+    "NetworkExplanation",
+    "NetworkPolicy",
+    "NetworkPreset",
+    "NetworkRule",
     "OutputStream",
     "OwnerLimits",
     "OwnerSettings",
@@ -463,6 +473,196 @@ class Ticket:
 
 
 @dataclasses.dataclass(frozen=True)
+class NetworkPolicy:
+    """What the commands of a sandbox can connect to.
+
+    Attributes:
+        mode: "none" or empty: nothing; "allow_list": what a rule allows; "open": every public
+            address, except what a rule denies.
+        rules: Rules, at most 256. In answers with those of the presets.
+        revision: Increases with each change. 0: the sandbox never had a policy. Without effect
+            in CreateSandbox and Fork.
+        presets: Names of presets (see ListNetworkPresets) whose rules are added to `rules`. In
+            answers empty.
+    """
+
+    mode: str = ""
+    rules: Tuple[NetworkRule, ...] = ()
+    revision: int = 0
+    presets: Tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class NetworkRule:
+    """A rule: what it allows or denies is the connections that all of its fields match.
+
+    Attributes:
+        host: A name, or "*." and a name for all names below it. Either this or `cidr`. Case and
+            a dot at the end do not matter.
+        cidr: A network, for example "10.1.0.0/16" or "2001:db8::/32", or one address.
+        ports: Ports; none: 80 and 443.
+        action: "allow" or empty, or "deny".
+        methods: Only HTTP requests with these methods; none: all, and what is not HTTP. Over TLS
+            it needs `tls`.
+        path_prefix: Only HTTP requests whose path is this one or below it; empty: all, and what
+            is not HTTP. Over TLS it needs `tls`.
+        tls: "inspect": the server decrypts TLS to this host, with a certificate that the sandbox
+            trusts. Empty: it does not.
+        preset: Preset that the rule comes from; empty: none.
+    """
+
+    host: str = ""
+    cidr: str = ""
+    ports: Tuple[int, ...] = ()
+    action: str = ""
+    methods: Tuple[str, ...] = ()
+    path_prefix: str = ""
+    tls: str = ""
+    preset: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class DeniedHost:
+    """A host that connections of a sandbox were refused to.
+
+    Attributes:
+        host: The name that the program asked for, or the address.
+        port: Port; 0: the name was not resolved.
+        code: "denied_by_rule", "not_allowed", "special_address", "ceiling", "needs_inspection"
+            or another reason of the same form.
+        reason: The reason as a sentence.
+    """
+
+    host: str = ""
+    port: int = 0
+    code: str = ""
+    reason: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class DeniedHosts:
+    """Hosts that connections of a sandbox were refused to.
+
+    Attributes:
+        hosts: The hosts.
+    """
+
+    hosts: Tuple[DeniedHost, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class MatchingNetworkRule:
+    """A rule that a connection matches.
+
+    Attributes:
+        index: Index in the `rules` of the policy.
+        rule: The rule.
+    """
+
+    index: int = 0
+    rule: Optional[NetworkRule] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class NetworkExplanation:
+    """The decision on a connection.
+
+    Attributes:
+        allowed: Whether the connection is allowed.
+        code: "allowed", "denied_by_rule", "not_allowed", "special_address", "ceiling" or
+            "needs_inspection".
+        reason: The decision as a sentence.
+        winner: The rule that decides; absent: the mode, the server's network.allow_max or a
+            special address does.
+        beaten: The other rules that match, in the order in which they would decide.
+        inspect: Whether the decision on each HTTP request needs inspected TLS.
+        host: Name or address as it is compared with the rules: in lower case and ASCII.
+    """
+
+    allowed: bool = False
+    code: str = ""
+    reason: str = ""
+    winner: Optional[MatchingNetworkRule] = None
+    beaten: Tuple[MatchingNetworkRule, ...] = ()
+    inspect: bool = False
+    host: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Connection:
+    """A connection of a sandbox, or an attempt that was refused.
+
+    Attributes:
+        sequence: Number of the connection, which increases within a sandbox.
+        host: The name that the program asked for; empty if it used an address.
+        address: The address that was connected to; empty: none.
+        port: Port.
+        protocol: "tls", "http", "tcp" or "dns".
+        allowed: Whether it was allowed.
+        code: As in NetworkExplanation, or another reason of the same form.
+        reason: The decision as a sentence.
+        rule: Index in the `rules` of the policy in force at its start; -1: no rule decided.
+        sent_bytes: Bytes that the sandbox sent.
+        received_bytes: Bytes that the sandbox received.
+        opened_at: Time of its start.
+        closed_at: Time of its end; 0: it is open.
+    """
+
+    sequence: int = 0
+    host: str = ""
+    address: str = ""
+    port: int = 0
+    protocol: str = ""
+    allowed: bool = False
+    code: str = ""
+    reason: str = ""
+    rule: int = 0
+    sent_bytes: int = 0
+    received_bytes: int = 0
+    opened_at: int = 0
+    closed_at: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class ListConnectionsResponse:
+    """Response of ListConnections.
+
+    Attributes:
+        connections: Connections of this page.
+        next_page_token: page_token of the next page; empty: this was the last page.
+    """
+
+    connections: Tuple[Connection, ...] = ()
+    next_page_token: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class NetworkPreset:
+    """A named set of rules.
+
+    Attributes:
+        name: Name for `presets` of a policy.
+        description: Purpose of the rules, as a sentence.
+        rules: Rules of the preset.
+    """
+
+    name: str = ""
+    description: str = ""
+    rules: Tuple[NetworkRule, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class ListNetworkPresetsResponse:
+    """Response of ListNetworkPresets.
+
+    Attributes:
+        presets: All presets.
+    """
+
+    presets: Tuple[NetworkPreset, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
 class OwnerLimits:
     """Limits of one owner. 0: no limit.
 
@@ -575,12 +775,16 @@ class ProcessEnd:
         exit_code: Exit code; 128+N if signal N ended it; -1 if it is not known.
         signal: Number of the signal that ended it; otherwise 0.
         duration_ms: Run time in milliseconds.
+        denied: Connections of the sandbox that were refused while the process ran, by this
+            process or another one: at most 50 names
+            or addresses with their ports, each once. Absent: none.
     """
 
     reason: str = ""
     exit_code: int = 0
     signal: int = 0
     duration_ms: int = 0
+    denied: Optional[DeniedHosts] = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -852,6 +1056,7 @@ class Sandbox:
         destroy_at: Time at which the sandbox is destroyed, after it expired and was stopped
             instead; 0: it was not, or it is never
             destroyed.
+        network: What its commands can connect to. See NetworkService.
         warnings: What is probably not meant in the rules, in the answers of CreateSandbox,
             UpdatePermissions and Fork: at most 50. In
             other answers empty.
@@ -880,6 +1085,7 @@ class Sandbox:
     on_expire: str = ""
     expires_soon: bool = False
     destroy_at: int = 0
+    network: Optional[NetworkPolicy] = None
     warnings: Tuple[RuleWarning, ...] = ()
 
 
@@ -920,6 +1126,9 @@ class ExecResponse:
             instead of `stdout` and `stderr`,
             which are empty.
         output_dropped_bytes: Bytes that were left out of `output`.
+        denied_hosts: Connections of the sandbox that were refused while the command ran, by this
+            command or another one: at most 50 names
+            or addresses with their ports, each once.
         session_ended: SessionExec only. The shell of the session has ended with this command.
         session_reset: SessionExec only. The command was the first in a new shell, without the
             state of the one that was killed.
@@ -937,6 +1146,7 @@ class ExecResponse:
     process_id: str = ""
     output: str = ""
     output_dropped_bytes: int = 0
+    denied_hosts: Tuple[DeniedHost, ...] = ()
     session_ended: bool = False
     session_reset: bool = False
 
@@ -953,6 +1163,8 @@ class ExecStreamChunk:
         end_reason: Why the command ended, in the last chunk: "exited", "signaled" (exit code
             128+N, also a shell's) or "out_of_memory".
         keepalive: This chunk only shows that the command still runs.
+        denied: In the last chunk, if connections were refused: see `denied_hosts` of
+            ExecResponse.
         session_ended: SessionExecStream only, in the last chunk: see ExecResponse.
         session_reset: SessionExecStream only, in the last chunk: see ExecResponse.
     """
@@ -963,6 +1175,7 @@ class ExecStreamChunk:
     duration_ms: int = 0
     end_reason: Optional[str] = None
     keepalive: Optional[bool] = None
+    denied: Optional[DeniedHosts] = None
     session_ended: Optional[bool] = None
     session_reset: Optional[bool] = None
 

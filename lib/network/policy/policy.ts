@@ -1,4 +1,6 @@
-export type NetworkMode = 'none' | 'allow_list' | 'open';
+import type { NETWORK_MODES } from '../../field-values.ts';
+
+export type NetworkMode = (typeof NETWORK_MODES)[number];
 
 export interface NetworkRule {
   action: 'allow' | 'deny';

@@ -418,6 +418,183 @@ export interface Ticket {
   expiresAt: number;
 }
 
+/** What the commands of a sandbox can connect to. */
+export interface NetworkPolicy {
+  /** "none" or empty: nothing; "allow_list": what a rule allows; "open": every public address, except what a rule denies. */
+  mode: string;
+  /** Rules, at most 256. In answers with those of the presets. */
+  rules: readonly NetworkRule[];
+  /** Increases with each change. 0: the sandbox never had a policy. Without effect in CreateSandbox and Fork. */
+  revision: number;
+  /** Names of presets (see ListNetworkPresets) whose rules are added to `rules`. In answers empty. */
+  presets: readonly string[];
+}
+
+/** A rule: what it allows or denies is the connections that all of its fields match. */
+export interface NetworkRule {
+  /** A name, or "*." and a name for all names below it. Either this or `cidr`. Case and a dot at the end do not matter. */
+  host: string;
+  /** A network, for example "10.1.0.0/16" or "2001:db8::/32", or one address. */
+  cidr: string;
+  /** Ports; none: 80 and 443. */
+  ports: readonly number[];
+  /** "allow" or empty, or "deny". */
+  action: string;
+  /** Only HTTP requests with these methods; none: all, and what is not HTTP. Over TLS it needs `tls`. */
+  methods: readonly string[];
+  /** Only HTTP requests whose path is this one or below it; empty: all, and what is not HTTP. Over TLS it needs `tls`. */
+  pathPrefix: string;
+  /** "inspect": the server decrypts TLS to this host, with a certificate that the sandbox trusts. Empty: it does not. */
+  tls: string;
+  /** Preset that the rule comes from; empty: none. */
+  preset: string;
+}
+
+/** A host that connections of a sandbox were refused to. */
+export interface DeniedHost {
+  /** The name that the program asked for, or the address. */
+  host: string;
+  /** Port; 0: the name was not resolved. */
+  port: number;
+  /** "denied_by_rule", "not_allowed", "special_address", "ceiling", "needs_inspection" or another reason of the same form. */
+  code: string;
+  /** The reason as a sentence. */
+  reason: string;
+}
+
+/** Hosts that connections of a sandbox were refused to. */
+export interface DeniedHosts {
+  /** The hosts. */
+  hosts: readonly DeniedHost[];
+}
+
+/** Request of GetNetwork. */
+export interface GetNetworkRequest {
+  /** Sandbox whose policy is returned. */
+  sandboxId: string;
+}
+
+/** Request of UpdateNetwork. */
+export interface UpdateNetworkRequest {
+  /** Sandbox to change. */
+  sandboxId: string;
+  /** As in NetworkPolicy. */
+  mode: string;
+  /** As in NetworkPolicy: all rules of the new policy. */
+  rules?: readonly Partial<NetworkRule>[] | undefined;
+  /** As in NetworkPolicy. */
+  presets?: readonly string[] | undefined;
+  /** Revision of the policy that is replaced; 0: whatever it is. */
+  revision?: number | undefined;
+}
+
+/** Request of ExplainNetwork. */
+export interface ExplainNetworkRequest {
+  /** Sandbox whose policy decides. */
+  sandboxId: string;
+  /** Name or address to connect to. */
+  host: string;
+  /** Port; 0: 443. */
+  port?: number | undefined;
+  /** Method of an HTTP request, for rules with `methods`; empty: the connection itself. */
+  method?: string | undefined;
+  /** Path of an HTTP request, for rules with `path_prefix`; empty: the connection itself. */
+  path?: string | undefined;
+}
+
+/** A rule that a connection matches. */
+export interface MatchingNetworkRule {
+  /** Index in the `rules` of the policy. */
+  index: number;
+  /** The rule. */
+  rule?: NetworkRule | undefined;
+}
+
+/** The decision on a connection. */
+export interface NetworkExplanation {
+  /** Whether the connection is allowed. */
+  allowed: boolean;
+  /** "allowed", "denied_by_rule", "not_allowed", "special_address", "ceiling" or "needs_inspection". */
+  code: string;
+  /** The decision as a sentence. */
+  reason: string;
+  /** The rule that decides; absent: the mode, the server's network.allow_max or a special address does. */
+  winner?: MatchingNetworkRule | undefined;
+  /** The other rules that match, in the order in which they would decide. */
+  beaten: readonly MatchingNetworkRule[];
+  /** Whether the decision on each HTTP request needs inspected TLS. */
+  inspect: boolean;
+  /** Name or address as it is compared with the rules: in lower case and ASCII. */
+  host: string;
+}
+
+/** Request of ListConnections. */
+export interface ListConnectionsRequest {
+  /** Sandbox whose connections are listed. */
+  sandboxId: string;
+  /** Maximum number of connections in the answer; 0: 100. */
+  pageSize?: number | undefined;
+  /** next_page_token of the previous page; empty: the first page. */
+  pageToken?: string | undefined;
+}
+
+/** A connection of a sandbox, or an attempt that was refused. */
+export interface Connection {
+  /** Number of the connection, which increases within a sandbox. */
+  sequence: number;
+  /** The name that the program asked for; empty if it used an address. */
+  host: string;
+  /** The address that was connected to; empty: none. */
+  address: string;
+  /** Port. */
+  port: number;
+  /** "tls", "http", "tcp" or "dns". */
+  protocol: string;
+  /** Whether it was allowed. */
+  allowed: boolean;
+  /** As in NetworkExplanation, or another reason of the same form. */
+  code: string;
+  /** The decision as a sentence. */
+  reason: string;
+  /** Index in the `rules` of the policy in force at its start; -1: no rule decided. */
+  rule: number;
+  /** Bytes that the sandbox sent. */
+  sentBytes: number;
+  /** Bytes that the sandbox received. */
+  receivedBytes: number;
+  /** Time of its start. */
+  openedAt: number;
+  /** Time of its end; 0: it is open. */
+  closedAt: number;
+}
+
+/** Response of ListConnections. */
+export interface ListConnectionsResponse {
+  /** Connections of this page. */
+  connections: readonly Connection[];
+  /** page_token of the next page; empty: this was the last page. */
+  nextPageToken: string;
+}
+
+/** Request of ListNetworkPresets. */
+export type ListNetworkPresetsRequest = Record<string, never>;
+
+/** A named set of rules. */
+export interface NetworkPreset {
+  /** Name for `presets` of a policy. */
+  name: string;
+  /** Purpose of the rules, as a sentence. */
+  description: string;
+  /** Rules of the preset. */
+  rules: readonly NetworkRule[];
+}
+
+/** Response of ListNetworkPresets. */
+export interface ListNetworkPresetsResponse {
+  /** All presets. */
+  presets: readonly NetworkPreset[];
+}
+
 /** Limits of one owner. 0: no limit. */
 export interface OwnerLimits {
   /** Calls per second, of all keys of the owner together. */
@@ -560,6 +737,11 @@ export interface ProcessEnd {
   signal: number;
   /** Run time in milliseconds. */
   durationMs: number;
+  /**
+   * Connections of the sandbox that were refused while the process ran, by this process or another one: at most 50 names
+   * or addresses with their ports, each once. Absent: none.
+   */
+  denied?: DeniedHosts | undefined;
 }
 
 /** Request of GetProcess. */
@@ -902,6 +1084,8 @@ export interface Sandbox {
    * destroyed.
    */
   destroyAt: number;
+  /** What its commands can connect to. See NetworkService. */
+  network?: NetworkPolicy | undefined;
   /**
    * What is probably not meant in the rules, in the answers of CreateSandbox, UpdatePermissions and Fork: at most 50. In
    * other answers empty.
@@ -956,6 +1140,8 @@ export interface CreateSandboxRequest {
   workdir?: string | undefined;
   /** "keep_changes", "stop" or "destroy"; empty: the server's default. See Sandbox. */
   onExpire?: string | undefined;
+  /** What its commands can connect to; absent: nothing. FAILED_PRECONDITION if the server or the runtime has no networks. */
+  network?: Partial<NetworkPolicy> | undefined;
   /** Rules in a short form, in addition to those of `preset`; `permissions` must be empty then. */
   rules?: Partial<PermissionRules> | undefined;
 }
@@ -1134,6 +1320,11 @@ export interface ExecResponse {
   output: string;
   /** Bytes that were left out of `output`. */
   outputDroppedBytes: number;
+  /**
+   * Connections of the sandbox that were refused while the command ran, by this command or another one: at most 50 names
+   * or addresses with their ports, each once.
+   */
+  deniedHosts: readonly DeniedHost[];
   /** SessionExec only. The shell of the session has ended with this command. */
   sessionEnded: boolean;
   /** SessionExec only. The command was the first in a new shell, without the state of the one that was killed. */
@@ -1154,6 +1345,8 @@ export interface ExecStreamChunk {
   endReason?: string | undefined;
   /** This chunk only shows that the command still runs. */
   keepalive?: boolean | undefined;
+  /** In the last chunk, if connections were refused: see `denied_hosts` of ExecResponse. */
+  denied?: DeniedHosts | undefined;
   /** SessionExecStream only, in the last chunk: see ExecResponse. */
   sessionEnded?: boolean | undefined;
   /** SessionExecStream only, in the last chunk: see ExecResponse. */
@@ -1518,6 +1711,8 @@ export interface ForkRequest {
   workdir?: string | undefined;
   /** As in CreateSandboxRequest; empty: that of the forked sandbox. */
   onExpire?: string | undefined;
+  /** As in CreateSandboxRequest; absent: that of the forked sandbox. */
+  network?: Partial<NetworkPolicy> | undefined;
   /**
    * Rules in a short form, in addition to those of `preset`; `permissions` must be empty then. Without `permissions`,
    * `preset` and `rules`: the rules of the forked sandbox.

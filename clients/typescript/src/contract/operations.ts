@@ -28,6 +28,7 @@ import type {
   ExecRequest,
   ExecResponse,
   ExecStreamChunk,
+  ExplainNetworkRequest,
   ExplainPermissionRequest,
   ExportChangesRequest,
   ExportCodebaseFilesRequest,
@@ -37,6 +38,7 @@ import type {
   ForkResponse,
   GetCodebaseRequest,
   GetImageRequest,
+  GetNetworkRequest,
   GetOwnerLimitsRequest,
   GetProcessRequest,
   GetSandboxRequest,
@@ -53,6 +55,8 @@ import type {
   ListCheckpointsResponse,
   ListCodebasesRequest,
   ListCodebasesResponse,
+  ListConnectionsRequest,
+  ListConnectionsResponse,
   ListDirectoryRequest,
   ListDirectoryResponse,
   ListFilesRequest,
@@ -61,6 +65,7 @@ import type {
   ListImagesResponse,
   ListKeysRequest,
   ListKeysResponse,
+  ListNetworkPresetsResponse,
   ListPresetsResponse,
   ListProcessesRequest,
   ListProcessesResponse,
@@ -70,6 +75,8 @@ import type {
   ListSessionsResponse,
   MakeDirectoryRequest,
   MoveFileRequest,
+  NetworkExplanation,
+  NetworkPolicy,
   OwnerSettings,
   PermissionExplanation,
   Process,
@@ -91,6 +98,7 @@ import type {
   StatFileRequest,
   StopSandboxRequest,
   Ticket,
+  UpdateNetworkRequest,
   UpdatePermissionsRequest,
   UpdateSandboxRequest,
   UploadFileRequest,
@@ -137,6 +145,11 @@ export const operations = {
   updatePermissions: { method: 'PUT', path: '/v1/sandboxes/{sandboxId}/permissions', kind: 'unary', retry: 'same' },
   explainPermission: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/permissions/explain', kind: 'unary', retry: 'read' },
   listPresets: { method: 'GET', path: '/v1/presets', kind: 'unary', retry: 'read' },
+  getNetwork: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/network', kind: 'unary', retry: 'read' },
+  updateNetwork: { method: 'PUT', path: '/v1/sandboxes/{sandboxId}/network', kind: 'unary', retry: 'again' },
+  explainNetwork: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/network/explain', kind: 'unary', retry: 'read' },
+  listConnections: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/network/connections', kind: 'unary', retry: 'read' },
+  listNetworkPresets: { method: 'GET', path: '/v1/network-presets', kind: 'unary', retry: 'read' },
   exportChanges: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/changes', kind: 'bytes', retry: 'read', query: 'format' },
   listChanges: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/changes', kind: 'unary', retry: 'read' },
   commit: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/commit', kind: 'unary', retry: 'key' },
@@ -272,6 +285,22 @@ export interface Operations {
   explainPermission(request: ExplainPermissionRequest, options?: CallOptions): Promise<PermissionExplanation>;
   /** Lists the presets: named sets of rules for CreateSandbox and UpdatePermissions. */
   listPresets(request?: Record<string, never>, options?: CallOptions): Promise<ListPresetsResponse>;
+  /** Returns the policy of a sandbox. */
+  getNetwork(request: GetNetworkRequest, options?: CallOptions): Promise<NetworkPolicy>;
+  /**
+   * Replaces the policy of a sandbox, which may be running. In force when the call returns: connections that are no longer
+   * allowed have been cut. ABORTED if `revision` is not the policy's.
+   */
+  updateNetwork(request: UpdateNetworkRequest, options?: CallOptions): Promise<NetworkPolicy>;
+  /** Tells whether a connection would be allowed, and what decides it. Nothing is connected to, and no name is resolved. */
+  explainNetwork(request: ExplainNetworkRequest, options?: CallOptions): Promise<NetworkExplanation>;
+  /**
+   * Lists the open and the last closed connections of a running sandbox, and the refused ones, the newest first, page by
+   * page.
+   */
+  listConnections(request: ListConnectionsRequest, options?: CallOptions): Promise<ListConnectionsResponse>;
+  /** Lists the presets: named sets of rules for `presets` of a policy. */
+  listNetworkPresets(request?: Record<string, never>, options?: CallOptions): Promise<ListNetworkPresetsResponse>;
   /** Returns all changes as one stream of bytes. */
   exportChanges(request: ExportChangesRequest, options?: CallOptions): Promise<Response>;
   /** Lists the paths at which the sandbox differs from its codebase, in byte order, page by page. */
