@@ -1,5 +1,6 @@
 import type { Need } from '../lib/access/need.ts';
 import { attachProcess } from './attach-process.ts';
+import { closePort } from './close-port.ts';
 import { commit } from './commit.ts';
 import { createCheckpoint } from './create-checkpoint.ts';
 import { createCodebase } from './create-codebase.ts';
@@ -30,6 +31,7 @@ import { getCodebase } from './get-codebase.ts';
 import { getImage } from './get-image.ts';
 import { getNetwork } from './get-network.ts';
 import { getOwnerLimits } from './get-owner-limits.ts';
+import { getPort } from './get-port.ts';
 import { getProcess } from './get-process.ts';
 import { getSandbox } from './get-sandbox.ts';
 import { getSession } from './get-session.ts';
@@ -46,12 +48,14 @@ import { listFiles } from './list-files.ts';
 import { listImages } from './list-images.ts';
 import { listKeys } from './list-keys.ts';
 import { listNetworkPresets } from './list-network-presets.ts';
+import { listPorts } from './list-ports.ts';
 import { listPresets } from './list-presets.ts';
 import { listProcesses } from './list-processes.ts';
 import { listSandboxes } from './list-sandboxes.ts';
 import { listSessions } from './list-sessions.ts';
 import { makeDirectory } from './make-directory.ts';
 import { moveFile } from './move-file.ts';
+import { openPort } from './open-port.ts';
 import { readFile } from './read-file.ts';
 import { readProcessOutput } from './read-process-output.ts';
 import { removeFile } from './remove-file.ts';
@@ -126,6 +130,8 @@ const SANDBOX = '/v1/sandboxes/{sandbox_id}';
 const NETWORK = `${SANDBOX}/network`;
 const PROCESSES = `${SANDBOX}/processes`;
 const PROCESS = `${PROCESSES}/{process_id}`;
+const PORTS = `${SANDBOX}/ports`;
+const PORT = `${PORTS}/{port}`;
 const SESSION = '/v1/sessions/{session_id}';
 const CODEBASE = '/v1/codebases/{codebase_id}';
 const FILE = `${CODEBASE}/files/{file_path+}`;
@@ -151,7 +157,11 @@ export const operations: readonly Operation[] = [
   { operation: 'ReadProcessOutput', method: 'GET', path: `${PROCESS}/output`, kind: 'unary', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'read', handler: readProcessOutput },
   { operation: 'WatchProcess', method: 'GET', path: `${PROCESS}/events`, kind: 'events', cursor: { from: 'offset', id: 'next', end: 'end' }, access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'read', handler: watchProcess },
   { operation: 'WriteProcessInput', method: 'POST', path: `${PROCESS}/input`, kind: 'raw', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'again', handler: writeProcessInput },
-  { operation: 'WaitPort', method: 'GET', path: `${SANDBOX}/ports`, kind: 'unary', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'read', handler: waitPort },
+  { operation: 'OpenPort', method: 'POST', path: PORTS, kind: 'unary', access: { role: 'owner', scope: 'sandboxes:write', on: 'sandbox' }, retry: 'again', handler: openPort },
+  { operation: 'ListPorts', method: 'GET', path: PORTS, query: 'opened', kind: 'unary', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'read', handler: listPorts },
+  { operation: 'GetPort', method: 'GET', path: PORT, kind: 'unary', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'read', handler: getPort },
+  { operation: 'ClosePort', method: 'DELETE', path: PORT, kind: 'unary', access: { role: 'owner', scope: 'sandboxes:write', on: 'sandbox' }, retry: 'same', handler: closePort },
+  { operation: 'WaitPort', method: 'GET', path: PORTS, kind: 'unary', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'read', handler: waitPort },
   { operation: 'AttachProcess', method: 'GET', path: `${PROCESS}/attach`, kind: 'attach', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'again', handler: attachProcess },
   { operation: 'CreateSession', method: 'POST', path: `${SANDBOX}/sessions`, kind: 'unary', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'again', handler: createSession },
   { operation: 'ListSessions', method: 'GET', path: `${SANDBOX}/sessions`, kind: 'unary', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'read', handler: listSessions },

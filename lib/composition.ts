@@ -22,6 +22,7 @@ import type { KeyRecord, Metadata } from './metadata/metadata.ts';
 import { openMetadata } from './metadata/store.ts';
 import type { Networks } from './network-services.ts';
 import { openImages } from './open-images.ts';
+import type { Ports } from './port-services.ts';
 import type { Processes } from './process-services.ts';
 import { interruptedIn } from './retries/interrupted.ts';
 import { KeptAnswers } from './retries/kept-answers.ts';
@@ -35,6 +36,7 @@ import { OwnerDeltas } from './sandboxes/host/owner-deltas.ts';
 import { UidSlots } from './sandboxes/host/uid-slots.ts';
 import { createWorkspaceMount, type WorkspaceMount } from './sandboxes/host/workspace-mount.ts';
 import { createNetworks } from './sandboxes/network/networks.ts';
+import { createPorts } from './sandboxes/ports/opened-ports.ts';
 import { createProcesses } from './sandboxes/processes/processes.ts';
 import { ReadySandboxes } from './sandboxes/ready/ready-sandboxes.ts';
 import { createSandboxes, type SandboxKeeper } from './sandboxes/sandboxes.ts';
@@ -104,7 +106,7 @@ async function build(config: Config, environment: Environment, cleanup: CleanupS
     log,
   });
   const images = await openImages(config, platform, log);
-  const { sandboxes, processes, sessions, networks } = openSandboxes(
+  const { sandboxes, processes, sessions, networks, ports } = openSandboxes(
     config,
     metadata,
     { owners, ownerDeltas },
@@ -126,6 +128,7 @@ async function build(config: Config, environment: Environment, cleanup: CleanupS
       processes,
       sessions,
       networks,
+      ports,
       codebases,
       images,
       owners: ownerDeltas === undefined ? owners : watchedLimits(owners, ownerDeltas),
@@ -189,7 +192,7 @@ function openSandboxes(
   { layout, descriptors, runtimes, mount, archives }: Platform,
   { codebases, images }: { codebases: StoredCodebases; images: ImageStore },
   log: Log,
-): { sandboxes: SandboxKeeper; processes: Processes; sessions: Sessions; networks: Networks } {
+): { sandboxes: SandboxKeeper; processes: Processes; sessions: Sessions; networks: Networks; ports: Ports } {
   const { maxDeltaBytes, maxDeltaFiles, maxIndexBytes } = config.sandbox;
   const removals = new SlowRemovals(log);
   const uids = new UidSlots(config.runtime.uidRange);
@@ -225,6 +228,7 @@ function openSandboxes(
     processes: createProcesses(context),
     sessions: createSessions(context),
     networks: createNetworks(context),
+    ports: createPorts(context),
   };
 }
 

@@ -37,6 +37,10 @@ export type ChangeFormat = (typeof CHANGE_FORMATS)[number];
 export const IMPORT_MODES = ['replace', 'merge'] as const;
 export type ImportMode = (typeof IMPORT_MODES)[number];
 
+/** `access` of OpenPort: who may use the port; empty: `key`. */
+export const PORT_ACCESS = ['key', 'link'] as const;
+export type PortAccess = (typeof PORT_ACCESS)[number];
+
 /** `format` of the operations that export or import an archive. */
 export const ARCHIVE_FORMATS = ['tar'] as const;
 export type ArchiveFormat = (typeof ARCHIVE_FORMATS)[number];

@@ -15,7 +15,7 @@ export interface ResourceInfo {
   resourceName: string;
 }
 
-export type Kind = 'sandbox' | 'codebase' | 'key' | 'process' | 'session' | 'image' | 'checkpoint' | 'file';
+export type Kind = 'sandbox' | 'codebase' | 'key' | 'process' | 'session' | 'image' | 'checkpoint' | 'file' | 'port';
 
 /** The error for an id that does not exist, or that the caller must not know of: both have this one text. */
 export function notFound(kind: Kind, id: string): ServiceError {

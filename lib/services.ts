@@ -40,6 +40,7 @@ import type { Images } from './image-services.ts';
 import type { Count } from './limits/limits.ts';
 import type { Networks } from './network-services.ts';
 import type { Page } from './paging.ts';
+import type { Ports } from './port-services.ts';
 import type { Processes } from './process-services.ts';
 import type { ByteStream, ReadableFile, StoredFile } from './readable-file.ts';
 import type { Execution, NetworkState } from './runtime/runtime.ts';
@@ -279,6 +280,7 @@ export interface Services {
   processes: Processes;
   sessions: Sessions;
   networks: Networks;
+  ports: Ports;
   codebases: Codebases;
   images: Images;
   keys: Keys;

@@ -9,6 +9,7 @@ import image from '../../proto/service/v1/image.proto';
 import key from '../../proto/service/v1/key.proto';
 import network from '../../proto/service/v1/network.proto';
 import owner from '../../proto/service/v1/owner.proto';
+import port from '../../proto/service/v1/port.proto';
 import processes from '../../proto/service/v1/process.proto';
 import sandbox from '../../proto/service/v1/sandbox.proto';
 
@@ -21,6 +22,7 @@ export const protoFiles = [
   key,
   network,
   owner,
+  port,
   health,
   reflectionV1,
   reflectionV1alpha,
@@ -42,6 +44,7 @@ export const protos = {
   ...fromJSON(key.json, asMessages),
   ...fromJSON(network.json, asMessages),
   ...fromJSON(owner.json, asMessages),
+  ...fromJSON(port.json, asMessages),
   ...fromJSON(health.json, asMessages),
   ...fromJSON(reflectionV1.json, withOneofs),
   ...fromJSON(reflectionV1alpha.json, withOneofs),

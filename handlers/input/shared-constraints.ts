@@ -210,5 +210,8 @@ export const newProcess = {
   labels,
 } as const satisfies Constraints;
 
+/** Number of a port. */
+export const portNumber = { port: { minimum: 1, maximum: 65_535 } } as const satisfies Constraints;
+
 /** Offset in the output or the input of a process. */
 export const offset = { minimum: 0, unit: 'bytes' } as const satisfies FieldConstraint;

@@ -671,6 +671,89 @@ export interface OwnerSettings {
   effective?: OwnerLimits;
 }
 
+/** Request of OpenPort. */
+export interface OpenPortRequest {
+  /** Sandbox whose port is opened. It need not run. */
+  sandbox_id: string;
+  /** Number of the port, 1 to 65535. Nothing needs to listen on it yet. */
+  port: number;
+  /**
+   * Who may use it: "key", callers with a key that may run commands in the sandbox; "link", also everybody who has the link
+   * token of the answer. Empty: "key".
+   */
+  access: string;
+  /** Seconds until it is closed; 0: never. */
+  expires_in: number;
+}
+
+/** Response of OpenPort. */
+export interface OpenPortResponse {
+  /** The sandbox. */
+  sandbox_id: string;
+  /** Number of the port. */
+  port: number;
+  /** See OpenedPort. */
+  url: string;
+  /** "key" or "link". */
+  access: string;
+  /** With access "link": the secret for `url`, as its query parameter `paddock_token`. No other answer has it. */
+  link_token: string;
+  /** Time when it is closed; 0: never. */
+  expires_at: number;
+  /** Time when it was opened. */
+  created_at: number;
+}
+
+/** An opened port. */
+export interface OpenedPort {
+  /** The sandbox. */
+  sandbox_id: string;
+  /** Number of the port. */
+  port: number;
+  /** Where HTTP servers on the port are reached: a URL if the server has a `preview_domain`, otherwise a path of this service. */
+  url: string;
+  /** "key" or "link". */
+  access: string;
+  /** Time when it is closed; 0: never. */
+  expires_at: number;
+  /** Time when it was opened. */
+  created_at: number;
+}
+
+/** Request of ListPorts. */
+export interface ListPortsRequest {
+  /** Sandbox whose opened ports are listed. */
+  sandbox_id: string;
+  /** Has no effect. Over REST this parameter selects ListPorts; without it the path is that of WaitPort. */
+  opened: boolean;
+  /** List also the ports on which programs listen. FAILED_PRECONDITION if the sandbox does not run. */
+  listening: boolean;
+}
+
+/** Response of ListPorts. */
+export interface ListPortsResponse {
+  /** The opened ports. */
+  ports: readonly OpenedPort[];
+  /** Ports on which programs of the sandbox listen, opened or not, in ascending order; see WaitPort for more about them. */
+  listening: readonly number[];
+}
+
+/** Request of GetPort. */
+export interface GetPortRequest {
+  /** Sandbox of the port. */
+  sandbox_id: string;
+  /** Number of the port. */
+  port: number;
+}
+
+/** Request of ClosePort. */
+export interface ClosePortRequest {
+  /** Sandbox of the port. */
+  sandbox_id: string;
+  /** Number of the port. */
+  port: number;
+}
+
 /** Size of a terminal. */
 export interface TerminalSize {
   /** Characters in a line: 1 to 1000. At the start of a process 0 is 80. */
@@ -2026,6 +2109,17 @@ export interface Rpcs {
   SetOwnerLimits: { request: SetOwnerLimitsRequest; response: OwnerSettings };
   /** Returns the limits of an owner: to admins, and to the owner itself. */
   GetOwnerLimits: { request: GetOwnerLimitsRequest; response: OwnerSettings };
+  /**
+   * Opens a port of a sandbox. If it is open already, this replaces how: the link token of before is not valid any more, and
+   * its connections are cut. Durable when the call resolves. RESOURCE_EXHAUSTED if the sandbox has 64 open ports.
+   */
+  OpenPort: { request: OpenPortRequest; response: OpenPortResponse };
+  /** Lists the opened ports of a sandbox, in the order of their numbers. */
+  ListPorts: { request: ListPortsRequest; response: ListPortsResponse };
+  /** Returns an opened port. NOT_FOUND for one that is not open. */
+  GetPort: { request: GetPortRequest; response: OpenedPort };
+  /** Closes a port: its link token is not valid any more, and its connections are cut. NOT_FOUND for one that is not open. */
+  ClosePort: { request: ClosePortRequest; response: Empty };
   /**
    * Starts a process. In the answer it runs. With a `process_id` that the sandbox has already: returns that process and
    * starts nothing, if the request is the same; otherwise ALREADY_EXISTS.

@@ -1,5 +1,5 @@
 import type { Checkpoint, Codebase, Key, OwnerLimits, ResourceLimits, Sandbox } from '../contract/messages.ts';
-import type { AutoCommit, OnExpire, OnIdle } from '../field-values.ts';
+import type { AutoCommit, OnExpire, OnIdle, PortAccess } from '../field-values.ts';
 
 /** What a request with an idempotency key created: the id of that request's intent (lib/retries). */
 interface Created {
@@ -16,6 +16,17 @@ export type KeyRecord = Readonly<Key & { sha256: string } & Created>;
 
 /** The limits that were set for one owner, whose name is the id. */
 export type OwnerRecord = Readonly<{ id: string; limits: Readonly<OwnerLimits> }>;
+
+/** An opened port of a sandbox. */
+export interface PortRecord {
+  readonly port: number;
+  readonly access: PortAccess;
+  /** SHA-256 of the link token in lower-case hexadecimal. Absent with access `key`. */
+  readonly sha256?: string;
+  /** Unix time in seconds; 0: never. */
+  readonly expires_at: number;
+  readonly created_at: number;
+}
 
 /** A sandbox as stored: `status` is the one to restore after a restart, so never SANDBOX_PENDING. */
 export type SandboxRecord = Readonly<
@@ -39,6 +50,8 @@ export type SandboxRecord = Readonly<
       delta_bytes?: number;
       /** Oldest first. */
       checkpoints?: readonly CheckpointRecord[];
+      /** In ascending order. */
+      ports?: readonly PortRecord[];
     }
 >;
 

@@ -6,7 +6,7 @@ const SOON = 3600;
 
 /** A sandbox in the form of the API, without internal fields of its record. `now`: Unix time in milliseconds. */
 export function shownSandbox(record: SandboxRecord, now: number): Sandbox {
-  const { uid, commit_owed, origin, checkpoints, changed, delta_bytes, intent, kept, ...sandbox } = record;
+  const { uid, commit_owed, origin, checkpoints, changed, delta_bytes, intent, kept, ports, ...sandbox } = record;
   const { expires_at } = record;
   return { ...sandbox, warnings: [], expires_soon: expires_at !== 0 && now >= (expires_at - SOON) * 1000 };
 }

@@ -22,6 +22,10 @@ export const examples = {
   ReadProcessOutput: { query: { offset: 0, wait: 1000 } },
   WatchProcess: { query: { offset: 0 }, curl: "-N -H 'accept: text/event-stream'" },
   WriteProcessInput: { file: 'input.txt' },
+  OpenPort: { body: { port: 8000, access: 'link', expires_in: 3600 } },
+  ListPorts: { query: { opened: true } },
+  GetPort: { path: { port: 8000 } },
+  ClosePort: { path: { port: 8000 } },
   WaitPort: { query: { port: 8000, wait: 1000 } },
   AttachProcess: {
     query: { offset: 0 },

@@ -75,6 +75,7 @@ function recording(access: Access): Services {
     processes: room('processes'),
     sessions: room('sessions'),
     networks: room('networks'),
+    ports: room('ports'),
     codebases: room('codebases'),
     images: room('images'),
     keys: room('keys'),
@@ -86,9 +87,9 @@ function recording(access: Access): Services {
 
 /** The path of an operation on ann's things, exactly as it is sent. */
 function pathOf({ path, query }: Operation): string {
-  const ids: Record<string, string> = { sandbox_id: 'sb_ann', codebase_id: 'cb_ann', owner_id: 'ann' };
+  const ids: Record<string, string> = { sandbox_id: 'sb_ann', codebase_id: 'cb_ann', owner_id: 'ann', port: '80' };
   const target = path.replace(/\{(\w+)\+?\}/g, (_, name: string) => ids[name] ?? 'a');
-  return query ? `${target}?${query}=tar` : target;
+  return query ? `${target}?${query}=${query === 'format' ? 'tar' : true}` : target;
 }
 
 interface Sent {

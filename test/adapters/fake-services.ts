@@ -134,6 +134,7 @@ const NAMES = {
   ],
   networks: ['get', 'update', 'explain', 'connections', 'presets'],
   sessions: ['create', 'get', 'list', 'destroy', 'exec', 'placeOf'],
+  ports: ['open', 'list', 'get', 'close'],
   codebases: ['create', 'get', 'list', 'delete', 'upload', 'open', 'removeFile', 'listFiles'],
   images: ['import', 'get', 'list', 'delete'],
 };
@@ -152,6 +153,7 @@ export function fakeServices(
     processes?: Partial<Processes>;
     sessions?: Partial<Sessions>;
     networks?: Partial<Networks>;
+    ports?: Partial<Services['ports']>;
     codebases?: Partial<Codebases>;
     images?: Partial<Images>;
   } & Partial<Pick<Services, 'limits' | 'keys' | 'access' | 'owners' | 'retries'>> = {},
@@ -165,6 +167,7 @@ export function fakeServices(
     processes: of('processes') as unknown as Processes,
     sessions: of('sessions') as unknown as Sessions,
     networks: of('networks') as unknown as Networks,
+    ports: of('ports') as unknown as Services['ports'],
     codebases: of('codebases') as unknown as Codebases,
     images: of('images') as unknown as Images,
     keys: given.keys ?? noKeys,

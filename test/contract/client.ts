@@ -15,8 +15,11 @@ import type {
   Key,
   ListConnectionsResponse,
   ListNetworkPresetsResponse,
+  ListPortsResponse,
   NetworkExplanation,
   NetworkPolicy,
+  OpenedPort,
+  OpenPortResponse,
   OwnerSettings,
   PermissionExplanation,
   Preset,
@@ -58,6 +61,10 @@ export interface Unary {
   ResizeTerminal: object;
   ReadProcessOutput: ReadProcessOutputResponse;
   WaitPort: WaitPortResponse;
+  OpenPort: OpenPortResponse;
+  ListPorts: ListPortsResponse;
+  GetPort: OpenedPort;
+  ClosePort: object;
   UpdatePermissions: Sandbox;
   ExplainPermission: PermissionExplanation;
   ListPresets: { presets: Preset[] };

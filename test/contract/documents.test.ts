@@ -101,6 +101,7 @@ const ORDER: readonly (string | readonly [id: string, variable: string, ...field
   ...([['CreateSandbox', 'SANDBOX', 'id'], 'GetSandbox', 'ListSandboxes', 'UpdateSandbox'] as const),
   ...['StatFile', 'ReadFile', 'ReadFileHead', 'WriteFile', 'ListDirectory', 'MakeDirectory', 'ImportFiles'],
   ...['ExportFiles', 'CreateTicket', 'Exec', 'ExecStream', 'WaitPort'],
+  ...['OpenPort', 'GetPort', 'ListPorts', 'ClosePort'],
   ...([['StartProcess', 'PROCESS', 'process_id'], 'ListProcesses', 'GetProcess', 'WriteProcessInput'] as const),
   ...['ReadProcessOutput', 'ResizeTerminal', 'SignalProcess', 'WatchProcess', 'AttachProcess', 'DeleteProcess'],
   ...([['CreateSession', 'SESSION', 'id'], 'GetSession', 'ListSessions', 'SessionExec'] as const),

@@ -6,6 +6,7 @@ interface Given {
   sandboxes?: Partial<Services['sandboxes']>;
   processes?: Partial<Services['processes']>;
   sessions?: Partial<Services['sessions']>;
+  ports?: Partial<Services['ports']>;
   codebases?: Partial<Services['codebases']>;
   images?: Partial<Services['images']>;
   keys?: Partial<Services['keys']>;

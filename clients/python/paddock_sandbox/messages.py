@@ -51,6 +51,7 @@ __all__ = [
     "ListImagesResponse",
     "ListKeysResponse",
     "ListNetworkPresetsResponse",
+    "ListPortsResponse",
     "ListPresetsResponse",
     "ListProcessesResponse",
     "ListSandboxesResponse",
@@ -62,6 +63,8 @@ __all__ = [
     "NetworkPolicy",
     "NetworkPreset",
     "NetworkRule",
+    "OpenPortResponse",
+    "OpenedPort",
     "OutputStream",
     "OwnerLimits",
     "OwnerSettings",
@@ -708,6 +711,66 @@ class OwnerSettings:
     owner_id: str = ""
     set: Optional[OwnerLimits] = None
     effective: Optional[OwnerLimits] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class OpenPortResponse:
+    """Response of OpenPort.
+
+    Attributes:
+        sandbox_id: The sandbox.
+        port: Number of the port.
+        url: See OpenedPort.
+        access: "key" or "link".
+        link_token: With access "link": the secret for `url`, as its query parameter
+            `paddock_token`. No other answer has it.
+        expires_at: Time when it is closed; 0: never.
+        created_at: Time when it was opened.
+    """
+
+    sandbox_id: str = ""
+    port: int = 0
+    url: str = ""
+    access: str = ""
+    link_token: str = ""
+    expires_at: int = 0
+    created_at: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class OpenedPort:
+    """An opened port.
+
+    Attributes:
+        sandbox_id: The sandbox.
+        port: Number of the port.
+        url: Where HTTP servers on the port are reached: a URL if the server has a
+            `preview_domain`, otherwise a path of this service.
+        access: "key" or "link".
+        expires_at: Time when it is closed; 0: never.
+        created_at: Time when it was opened.
+    """
+
+    sandbox_id: str = ""
+    port: int = 0
+    url: str = ""
+    access: str = ""
+    expires_at: int = 0
+    created_at: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class ListPortsResponse:
+    """Response of ListPorts.
+
+    Attributes:
+        ports: The opened ports.
+        listening: Ports on which programs of the sandbox listen, opened or not, in ascending
+            order; see WaitPort for more about them.
+    """
+
+    ports: Tuple[OpenedPort, ...] = ()
+    listening: Tuple[int, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)

@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import Any, AsyncGenerator, Callable, List, Mapping, Optional, Union
 
 from ..errors import CommandTimeoutError
-from ..messages import ExecStreamChunk, OutputStream, TerminalSize, WaitPortResponse
+from ..messages import (
+    ExecStreamChunk,
+    ListPortsResponse,
+    OpenPortResponse,
+    OutputStream,
+    TerminalSize,
+    WaitPortResponse,
+)
 from ..result import ExecResult
 from .base import AsyncSandboxBase
 from .commands import Command, _text
@@ -145,6 +152,20 @@ class AsyncRunMethods(AsyncSandboxBase):
         `listening` of the answer is False if none does then.
         """
         return await self._client.wait_port(self.id, port, timeout)
+
+    async def open_port(
+        self, port: int, *, access: str = "key", expires_in: Duration = None
+    ) -> OpenPortResponse:
+        """Opens a TCP port; see `AsyncSandboxClient.open_port`."""
+        return await self._client.open_port(self.id, port, access=access, expires_in=expires_in)
+
+    async def list_ports(self, *, listening: bool = False) -> ListPortsResponse:
+        """The opened ports; with `listening` also the numbers of those that programs listen on."""
+        return await self._client.list_ports(self.id, listening=listening)
+
+    async def close_port(self, port: int) -> None:
+        """Closes a port: its link token is not valid any more, and its connections are cut."""
+        await self._client.close_port(self.id, port)
 
 
 class _Collected:

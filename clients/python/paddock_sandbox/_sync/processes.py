@@ -11,6 +11,9 @@ from .._json import decode, seconds
 from .._retry import pause
 from ..errors import ConnectionError, SandboxError
 from ..messages import (
+    ListPortsResponse,
+    OpenedPort,
+    OpenPortResponse,
     Process,
     ProcessEvent,
     ReadProcessOutputResponse,
@@ -178,3 +181,27 @@ class ProcessOperations(CommandOperations):
         """
         fields = {"sandbox_id": sandbox_id, "port": port, "wait": int(timeout * 1000)}
         return self._message(WaitPortResponse, "WaitPort", fields, timeout=timeout + 60)
+
+    def open_port(
+        self, sandbox_id: str, port: int, *, access: str = "key", expires_in: Duration = None
+    ) -> OpenPortResponse:
+        """Opens a TCP port of the sandbox, and returns where it is reached.
+
+        `access`: "key", or "link" for everybody who has the `link_token` of the answer. `expires_in`: seconds; None: until
+        it is closed. A port that is open already is replaced: its token and connections end.
+        """
+        fields = {"sandbox_id": sandbox_id, "port": port, "access": access, "expires_in": seconds(expires_in)}
+        return self._message(OpenPortResponse, "OpenPort", fields)
+
+    def list_ports(self, sandbox_id: str, *, listening: bool = False) -> ListPortsResponse:
+        """The opened ports of the sandbox; with `listening` also the numbers of those that programs listen on."""
+        fields = {"sandbox_id": sandbox_id, "opened": True, "listening": listening or None}
+        return self._message(ListPortsResponse, "ListPorts", fields)
+
+    def get_port(self, sandbox_id: str, port: int) -> OpenedPort:
+        """One opened port."""
+        return self._message(OpenedPort, "GetPort", {"sandbox_id": sandbox_id, "port": port})
+
+    def close_port(self, sandbox_id: str, port: int) -> None:
+        """Closes a port: its link token is not valid any more, and its connections are cut."""
+        self._call("ClosePort", {"sandbox_id": sandbox_id, "port": port})

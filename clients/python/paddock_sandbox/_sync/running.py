@@ -6,7 +6,14 @@ from __future__ import annotations
 from typing import Any, Generator, Callable, List, Mapping, Optional, Union
 
 from ..errors import CommandTimeoutError
-from ..messages import ExecStreamChunk, OutputStream, TerminalSize, WaitPortResponse
+from ..messages import (
+    ExecStreamChunk,
+    ListPortsResponse,
+    OpenPortResponse,
+    OutputStream,
+    TerminalSize,
+    WaitPortResponse,
+)
 from ..result import ExecResult
 from .base import SandboxBase
 from .commands import Command, _text
@@ -145,6 +152,20 @@ class RunMethods(SandboxBase):
         `listening` of the answer is False if none does then.
         """
         return self._client.wait_port(self.id, port, timeout)
+
+    def open_port(
+        self, port: int, *, access: str = "key", expires_in: Duration = None
+    ) -> OpenPortResponse:
+        """Opens a TCP port; see `SandboxClient.open_port`."""
+        return self._client.open_port(self.id, port, access=access, expires_in=expires_in)
+
+    def list_ports(self, *, listening: bool = False) -> ListPortsResponse:
+        """The opened ports; with `listening` also the numbers of those that programs listen on."""
+        return self._client.list_ports(self.id, listening=listening)
+
+    def close_port(self, port: int) -> None:
+        """Closes a port: its link token is not valid any more, and its connections are cut."""
+        self._client.close_port(self.id, port)
 
 
 class _Collected:

@@ -645,6 +645,89 @@ export interface OwnerSettings {
   effective?: OwnerLimits | undefined;
 }
 
+/** Request of OpenPort. */
+export interface OpenPortRequest {
+  /** Sandbox whose port is opened. It need not run. */
+  sandboxId: string;
+  /** Number of the port, 1 to 65535. Nothing needs to listen on it yet. */
+  port?: number | undefined;
+  /**
+   * Who may use it: "key", callers with a key that may run commands in the sandbox; "link", also everybody who has the link
+   * token of the answer. Empty: "key".
+   */
+  access?: string | undefined;
+  /** Seconds until it is closed; 0: never. */
+  expiresIn?: number | undefined;
+}
+
+/** Response of OpenPort. */
+export interface OpenPortResponse {
+  /** The sandbox. */
+  sandboxId: string;
+  /** Number of the port. */
+  port: number;
+  /** See OpenedPort. */
+  url: string;
+  /** "key" or "link". */
+  access: string;
+  /** With access "link": the secret for `url`, as its query parameter `paddock_token`. No other answer has it. */
+  linkToken: string;
+  /** Time when it is closed; 0: never. */
+  expiresAt: number;
+  /** Time when it was opened. */
+  createdAt: number;
+}
+
+/** An opened port. */
+export interface OpenedPort {
+  /** The sandbox. */
+  sandboxId: string;
+  /** Number of the port. */
+  port: number;
+  /** Where HTTP servers on the port are reached: a URL if the server has a `preview_domain`, otherwise a path of this service. */
+  url: string;
+  /** "key" or "link". */
+  access: string;
+  /** Time when it is closed; 0: never. */
+  expiresAt: number;
+  /** Time when it was opened. */
+  createdAt: number;
+}
+
+/** Request of ListPorts. */
+export interface ListPortsRequest {
+  /** Sandbox whose opened ports are listed. */
+  sandboxId: string;
+  /** Has no effect. Over REST this parameter selects ListPorts; without it the path is that of WaitPort. */
+  opened?: boolean | undefined;
+  /** List also the ports on which programs listen. FAILED_PRECONDITION if the sandbox does not run. */
+  listening?: boolean | undefined;
+}
+
+/** Response of ListPorts. */
+export interface ListPortsResponse {
+  /** The opened ports. */
+  ports: readonly OpenedPort[];
+  /** Ports on which programs of the sandbox listen, opened or not, in ascending order; see WaitPort for more about them. */
+  listening: readonly number[];
+}
+
+/** Request of GetPort. */
+export interface GetPortRequest {
+  /** Sandbox of the port. */
+  sandboxId: string;
+  /** Number of the port. */
+  port: number;
+}
+
+/** Request of ClosePort. */
+export interface ClosePortRequest {
+  /** Sandbox of the port. */
+  sandboxId: string;
+  /** Number of the port. */
+  port: number;
+}
+
 /** Size of a terminal. */
 export interface TerminalSize {
   /** Characters in a line: 1 to 1000. At the start of a process 0 is 80. */

@@ -4,6 +4,7 @@ import type { Body, CallOptions } from '../http/call.ts';
 import type {
   Caller,
   Checkpoint,
+  ClosePortRequest,
   Codebase,
   CommitRequest,
   CommitResponse,
@@ -40,6 +41,7 @@ import type {
   GetImageRequest,
   GetNetworkRequest,
   GetOwnerLimitsRequest,
+  GetPortRequest,
   GetProcessRequest,
   GetSandboxRequest,
   GetSessionRequest,
@@ -66,6 +68,8 @@ import type {
   ListKeysRequest,
   ListKeysResponse,
   ListNetworkPresetsResponse,
+  ListPortsRequest,
+  ListPortsResponse,
   ListPresetsResponse,
   ListProcessesRequest,
   ListProcessesResponse,
@@ -77,6 +81,9 @@ import type {
   MoveFileRequest,
   NetworkExplanation,
   NetworkPolicy,
+  OpenedPort,
+  OpenPortRequest,
+  OpenPortResponse,
   OwnerSettings,
   PermissionExplanation,
   Process,
@@ -134,6 +141,10 @@ export const operations = {
   readProcessOutput: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/processes/{processId}/output', kind: 'unary', retry: 'read' },
   watchProcess: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/processes/{processId}/events', kind: 'events', retry: 'read', cursor: 'offset' },
   writeProcessInput: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/processes/{processId}/input', kind: 'raw', retry: 'again' },
+  openPort: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/ports', kind: 'unary', retry: 'again' },
+  listPorts: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/ports', kind: 'unary', retry: 'read', query: 'opened' },
+  getPort: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/ports/{port}', kind: 'unary', retry: 'read' },
+  closePort: { method: 'DELETE', path: '/v1/sandboxes/{sandboxId}/ports/{port}', kind: 'unary', retry: 'same', empty: true },
   waitPort: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/ports', kind: 'unary', retry: 'read' },
   attachProcess: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/processes/{processId}/attach', kind: 'attach', retry: 'again' },
   createSession: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/sessions', kind: 'unary', retry: 'again' },
@@ -252,6 +263,17 @@ export interface Operations {
    * process and may carry a chunk; later messages carry chunks.
    */
   writeProcessInput(request: WriteProcessInputRequest, body: Body, options?: CallOptions): Promise<WriteProcessInputResponse>;
+  /**
+   * Opens a port of a sandbox. If it is open already, this replaces how: the link token of before is not valid any more, and
+   * its connections are cut. Durable when the call resolves. RESOURCE_EXHAUSTED if the sandbox has 64 open ports.
+   */
+  openPort(request: OpenPortRequest, options?: CallOptions): Promise<OpenPortResponse>;
+  /** Lists the opened ports of a sandbox, in the order of their numbers. */
+  listPorts(request: ListPortsRequest, options?: CallOptions): Promise<ListPortsResponse>;
+  /** Returns an opened port. NOT_FOUND for one that is not open. */
+  getPort(request: GetPortRequest, options?: CallOptions): Promise<OpenedPort>;
+  /** Closes a port: its link token is not valid any more, and its connections are cut. NOT_FOUND for one that is not open. */
+  closePort(request: ClosePortRequest, options?: CallOptions): Promise<void>;
   /** Returns the TCP ports on which programs of the sandbox listen; waits for one on request. */
   waitPort(request: WaitPortRequest, options?: CallOptions): Promise<WaitPortResponse>;
   /**

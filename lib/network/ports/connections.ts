@@ -1,0 +1,57 @@
+import { ServiceError } from '../../errors.ts';
+
+type Cut = (reason: ServiceError) => void;
+
+/** Connections through one opened port at the same time. */
+const MAX_PER_PORT = 128;
+/** A timer of Node has at most 2^31 - 1 ms; a longer one fires at once. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+/** The connections through opened ports, by port. They are cut when their port is closed, is opened anew, or expires. */
+export class PortConnections {
+  readonly #now: () => number;
+  readonly #open = new Map<string, Set<Cut>>();
+
+  /** `now`: wall-clock time in milliseconds since the epoch. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /**
+   * Counts a connection until the returned function is called. Throws RESOURCE_EXHAUSTED. `expiresAt`: Unix time in seconds at
+   * which it is cut; 0: never.
+   */
+  add(sandboxId: string, port: number, expiresAt: number, cut: Cut): () => void {
+    const key = keyOf(sandboxId, port);
+    const connections = this.#open.get(key) ?? new Set();
+    if (connections.size >= MAX_PER_PORT) {
+      throw new ServiceError('RESOURCE_EXHAUSTED', `port ${port} has ${MAX_PER_PORT} connections, the maximum`);
+    }
+    this.#open.set(key, connections);
+    connections.add(cut);
+    const timer = { current: undefined as NodeJS.Timeout | undefined };
+    if (expiresAt !== 0) this.#cutAt(expiresAt * 1000, timer, () => cut(closed(port, 'has expired')));
+    return () => {
+      clearTimeout(timer.current);
+      connections.delete(cut);
+      if (connections.size === 0 && this.#open.get(key) === connections) this.#open.delete(key);
+    };
+  }
+
+  /** Cuts all connections of a port. */
+  cut(sandboxId: string, port: number): void {
+    for (const cut of [...(this.#open.get(keyOf(sandboxId, port)) ?? [])]) cut(closed(port, 'was closed'));
+  }
+
+  #cutAt(at: number, timer: { current: NodeJS.Timeout | undefined }, cut: () => void): void {
+    const check = () => (this.#now() < at ? this.#cutAt(at, timer, cut) : cut());
+    timer.current = setTimeout(check, Math.min(Math.max(at - this.#now(), 1), LONGEST_TIMER));
+    timer.current.unref();
+  }
+}
+
+function closed(port: number, what: string): ServiceError {
+  return new ServiceError('UNAVAILABLE', `port ${port} ${what}`);
+}
+
+const keyOf = (sandboxId: string, port: number) => `${sandboxId}:${port}`;
