@@ -225,6 +225,8 @@ function nameParserError({ error }: MiddyRequest): void {
   const cause = error instanceof Error && !(error instanceof ServiceError) ? error.cause : undefined;
   if (typeof cause !== 'object' || cause === null || !('package' in cause)) return;
   if (cause.package !== '@middy/http-json-body-parser') return;
-  const reason = 'message' in cause ? `: ${String(cause.message).slice(0, 200)}` : '';
+  // Without the part of the text that V8 quotes, which may be a secret.
+  const problem = 'message' in cause ? String(cause.message).replace(/, (?:\.\.\.)?".*$/s, '') : '';
+  const reason = problem && `: ${problem.slice(0, 200)}`;
   throw new ServiceError('INVALID_ARGUMENT', `the request body is not valid JSON${reason}`);
 }

@@ -14,6 +14,7 @@ import { deleteCodebase } from './delete-codebase.ts';
 import { deleteFile } from './delete-file.ts';
 import { deleteImage } from './delete-image.ts';
 import { deleteProcess } from './delete-process.ts';
+import { deleteSecret } from './delete-secret.ts';
 import { destroySandbox } from './destroy-sandbox.ts';
 import { destroySession } from './destroy-session.ts';
 import { discard } from './discard.ts';
@@ -34,6 +35,7 @@ import { getOwnerLimits } from './get-owner-limits.ts';
 import { getPort } from './get-port.ts';
 import { getProcess } from './get-process.ts';
 import { getSandbox } from './get-sandbox.ts';
+import { getSecret } from './get-secret.ts';
 import { getSession } from './get-session.ts';
 import { health } from './health.ts';
 import { importCodebaseFiles } from './import-codebase-files.ts';
@@ -52,10 +54,12 @@ import { listPorts } from './list-ports.ts';
 import { listPresets } from './list-presets.ts';
 import { listProcesses } from './list-processes.ts';
 import { listSandboxes } from './list-sandboxes.ts';
+import { listSecrets } from './list-secrets.ts';
 import { listSessions } from './list-sessions.ts';
 import { makeDirectory } from './make-directory.ts';
 import { moveFile } from './move-file.ts';
 import { openPort } from './open-port.ts';
+import { putSecret } from './put-secret.ts';
 import { readFile } from './read-file.ts';
 import { readProcessOutput } from './read-process-output.ts';
 import { removeFile } from './remove-file.ts';
@@ -134,6 +138,7 @@ const PORTS = `${SANDBOX}/ports`;
 const PORT = `${PORTS}/{port}`;
 const SESSION = '/v1/sessions/{session_id}';
 const CODEBASE = '/v1/codebases/{codebase_id}';
+const SECRET = '/v1/secrets/{name}';
 const FILE = `${CODEBASE}/files/{file_path+}`;
 
 /** Everything the service does; both adapters mount this table. */
@@ -212,6 +217,10 @@ export const operations: readonly Operation[] = [
   { operation: 'GetImage', method: 'GET', path: '/v1/images/{image+}', kind: 'unary', access: { role: 'owner', scope: 'images:read', on: 'nothing' }, retry: 'read', handler: getImage },
   { operation: 'ListImages', method: 'GET', path: '/v1/images', kind: 'unary', access: { role: 'owner', scope: 'images:read', on: 'nothing' }, retry: 'read', handler: listImages },
   { operation: 'DeleteImage', method: 'DELETE', path: '/v1/images/{image+}', kind: 'unary', access: { role: 'admin', scope: 'images:write', on: 'nothing' }, retry: 'same', handler: deleteImage },
+  { operation: 'PutSecret', method: 'PUT', path: SECRET, kind: 'unary', access: { role: 'owner', scope: 'secrets:write', on: 'owner' }, retry: 'same', handler: putSecret },
+  { operation: 'GetSecret', method: 'GET', path: SECRET, kind: 'unary', access: { role: 'owner', scope: 'secrets:read', on: 'owner' }, retry: 'read', handler: getSecret },
+  { operation: 'ListSecrets', method: 'GET', path: '/v1/secrets', kind: 'unary', access: { role: 'owner', scope: 'secrets:read', on: 'owner' }, retry: 'read', handler: listSecrets },
+  { operation: 'DeleteSecret', method: 'DELETE', path: SECRET, kind: 'unary', access: { role: 'owner', scope: 'secrets:write', on: 'owner' }, retry: 'same', handler: deleteSecret },
   { operation: 'CreateKey', method: 'POST', path: '/v1/keys', kind: 'unary', access: { role: 'owner', scope: 'keys:write', on: 'new-key' }, retry: 'key', handler: createKey },
   { operation: 'ListKeys', method: 'GET', path: '/v1/keys', kind: 'unary', access: { role: 'owner', scope: 'keys:write', on: 'owner' }, retry: 'read', handler: listKeys },
   { operation: 'RevokeKey', method: 'DELETE', path: '/v1/keys/{key_id}', kind: 'unary', access: { role: 'owner', scope: 'keys:write', on: 'key' }, retry: 'same', handler: revokeKey },

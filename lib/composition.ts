@@ -20,6 +20,7 @@ import type { Log } from './log.ts';
 import { makeFolder } from './metadata/lock.ts';
 import type { KeyRecord, Metadata } from './metadata/metadata.ts';
 import { openMetadata } from './metadata/store.ts';
+import { openSecrets } from './network/secrets/open-secrets.ts';
 import type { Networks } from './network-services.ts';
 import { openImages } from './open-images.ts';
 import type { Ports } from './port-services.ts';
@@ -133,6 +134,7 @@ async function build(config: Config, environment: Environment, cleanup: CleanupS
       images,
       owners: ownerDeltas === undefined ? owners : watchedLimits(owners, ownerDeltas),
       retries,
+      secrets: openSecrets(config, metadata),
       ...accessOf(config, metadata, { owners, ownerOfGone: sandboxes.ownerOfGone, sessions }, environment),
       beginCall: sandboxes.beginCall,
       timeoutAdvice: sandboxes.timeoutAdvice,

@@ -27,9 +27,11 @@ import type {
   OwnerSettings,
   PermissionExplanation,
   Preset,
+  PutSecretRequest,
   ReadFileRequest,
   Sandbox,
   SandboxStatus,
+  Secret,
   StatFileRequest,
   Ticket,
   WriteFileRequest,
@@ -212,6 +214,16 @@ export interface LimitsOfOwners {
   get(ownerId: string): OwnerSettings;
 }
 
+/** The secrets of owners; nothing returns a value. */
+export interface Secrets {
+  /** Durable when it resolves, and in force for the next request of each sandbox. UNAVAILABLE: there is no usable key. */
+  put(request: PutSecretRequest): Promise<Secret>;
+  get(request: { owner_id: string; name: string }): Secret;
+  list(request: { owner_id: string } & Page): { secrets: Secret[]; next_page_token: string };
+  /** FAILED_PRECONDITION: sandboxes are bound to it, and `force` is not set. */
+  remove(request: { owner_id: string; name: string; force: boolean }): Promise<void>;
+}
+
 /** Key of a call as it was sent. */
 export interface Credentials {
   /** All values of the `authorization` header. */
@@ -286,6 +298,7 @@ export interface Services {
   keys: Keys;
   access: Access;
   owners: LimitsOfOwners;
+  secrets: Secrets;
   retries: Retries;
   /**
    * Counts a call as use of a sandbox until the returned function is called; further calls of it do nothing. undefined:

@@ -12,6 +12,7 @@ import owner from '../../proto/service/v1/owner.proto';
 import port from '../../proto/service/v1/port.proto';
 import processes from '../../proto/service/v1/process.proto';
 import sandbox from '../../proto/service/v1/sandbox.proto';
+import secret from '../../proto/service/v1/secret.proto';
 
 /** The files of all services of the server, as reflection returns them. */
 export const protoFiles = [
@@ -23,6 +24,7 @@ export const protoFiles = [
   network,
   owner,
   port,
+  secret,
   health,
   reflectionV1,
   reflectionV1alpha,
@@ -45,6 +47,7 @@ export const protos = {
   ...fromJSON(network.json, asMessages),
   ...fromJSON(owner.json, asMessages),
   ...fromJSON(port.json, asMessages),
+  ...fromJSON(secret.json, asMessages),
   ...fromJSON(health.json, asMessages),
   ...fromJSON(reflectionV1.json, withOneofs),
   ...fromJSON(reflectionV1alpha.json, withOneofs),

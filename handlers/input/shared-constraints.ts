@@ -13,6 +13,8 @@ import {
 } from '../../lib/command-limits.ts';
 import { ACTORS, ARCHIVE_FORMATS, AUTO_COMMITS, ON_EXPIRE, ON_IDLE } from '../../lib/field-values.ts';
 import { MAX_LABELS } from '../../lib/label-limits.ts';
+import { SECRET_HOST } from '../../lib/network/secrets/hosts.ts';
+import { SHAPE } from '../../lib/network/secrets/placeholder.ts';
 import { MAX_PATHS } from '../../lib/path-limits.ts';
 import {
   MAX_EXCLUDED,
@@ -215,3 +217,31 @@ export const portNumber = { port: { minimum: 1, maximum: 65_535 } } as const sat
 
 /** Offset in the output or the input of a process. */
 export const offset = { minimum: 0, unit: 'bytes' } as const satisfies FieldConstraint;
+
+/** Name of a secret. */
+export const secretName = {
+  pattern: {
+    source: '[A-Za-z0-9][A-Za-z0-9._-]{0,63}',
+    problem: 'must have 1 to 64 letters, digits, "-", "_" and ".", the first one a letter or a digit',
+  },
+} as const satisfies FieldConstraint;
+
+const secretHosts = {
+  maxItems: 100,
+  items: {
+    minLength: 1,
+    pattern: { source: SECRET_HOST, problem: 'must be a name in lower case, like api.github.com or *.example.org' },
+  },
+} as const satisfies FieldConstraint;
+
+const placeholderShape = {
+  pattern: { source: SHAPE, problem: 'must have at most 64 letters, digits, "-" and "_"' },
+} as const satisfies FieldConstraint;
+
+/** What PutSecret stores. No message of these constraints shows the value. */
+export const secretFields = {
+  value: { required: true, maxBytes: 65_536 },
+  hosts: { required: true, ...secretHosts },
+  parts: { maxItems: 3, items: { minLength: 1, values: ['header', 'query', 'body'] } },
+  shape: placeholderShape,
+} as const satisfies Constraints;

@@ -15,6 +15,8 @@ export const SCOPES = [
   'codebases:write',
   'images:read',
   'images:write',
+  'secrets:read',
+  'secrets:write',
   'keys:write',
   'owners:write',
 ] as const;

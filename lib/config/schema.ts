@@ -112,6 +112,10 @@ export const SCHEMA = {
       pids_limit: key(zeroOr(wholeNumber, RESOURCE_RANGES.pids_limit), 1024),
     },
   },
+  secrets: {
+    key_file: key(optionalPath, ''),
+    key_command: key(texts, []),
+  },
   limits: {
     exec_output_bytes: key(byteSize, `${DEFAULT_OUTPUT_BYTES / 2 ** 20}MiB`),
     exec_memory_bytes: key(byteSize, '512MiB'),

@@ -2025,6 +2025,87 @@ export interface ImportFilesResponse {
   size: number;
 }
 
+/** A secret without its value. */
+export interface Secret {
+  /** Name, unique among those of its owner. */
+  name: string;
+  /** Owner; empty: none. */
+  owner_id: string;
+  /** Hosts that the value may be sent to: names ("api.github.com") and all names below one ("*.example.org"). */
+  hosts: readonly string[];
+  /** Parts of a request in which the placeholder is replaced: "header", "query", "body". */
+  parts: readonly string[];
+  /** Shape of its placeholders; see PutSecretRequest. */
+  shape: string;
+  /** The placeholders have the length that the value had at their creation. */
+  keep_length: boolean;
+  /** Time of creation. */
+  created_at: number;
+  /** Time of the last PutSecret. */
+  updated_at: number;
+  /** Number of values that the secret has had; 1 at first. */
+  revision: number;
+  /** Sandboxes that are bound to the secret. */
+  used_by: readonly string[];
+}
+
+/** Request of PutSecret. */
+export interface PutSecretRequest {
+  /** Name: 1 to 64 letters, digits, "-", "_" and ".", the first one a letter or a digit. */
+  name: string;
+  /** Owner of the secret; empty: the caller's own. Only admins may name another. */
+  owner_id: string;
+  /** The value: 8 to 65536 bytes of text. Without control characters, unless `parts` is only "body". */
+  value: string;
+  /** Hosts that the value may be sent to, over TLS: names ("api.github.com") and all names below one ("*.example.org"). */
+  hosts: readonly string[];
+  /** Parts of a request in which the placeholder is replaced: "header", "query", "body"; none: "header". */
+  parts: readonly string[];
+  /**
+   * What the placeholders begin with, for programs that check the form of a value: "ghp_", "sk-", "AKIA". The length is
+   * that of such values, if the server knows them. Empty: "pdk_secret_", the name, and 16 hexadecimal digits.
+   */
+  shape: string;
+  /** Make placeholders of the length of the value; it must be at least 16 characters longer than `shape`. */
+  keep_length: boolean;
+}
+
+/** Request of GetSecret. */
+export interface GetSecretRequest {
+  /** Name of the secret. */
+  name: string;
+  /** Owner of the secret; empty: the caller's own. Only admins may name another. */
+  owner_id: string;
+}
+
+/** Request of ListSecrets. */
+export interface ListSecretsRequest {
+  /** Only secrets of this owner; empty: of every owner (admins), or of the caller's own. */
+  owner_id: string;
+  /** Maximum number of secrets in the answer; 0: 100. */
+  page_size: number;
+  /** next_page_token of the previous page; empty: the first page. */
+  page_token: string;
+}
+
+/** Response of ListSecrets. */
+export interface ListSecretsResponse {
+  /** Secrets of this page. */
+  secrets: readonly Secret[];
+  /** page_token of the next page; empty: this was the last page. */
+  next_page_token: string;
+}
+
+/** Request of DeleteSecret. */
+export interface DeleteSecretRequest {
+  /** Name of the secret. */
+  name: string;
+  /** Owner of the secret; empty: the caller's own. Only admins may name another. */
+  owner_id: string;
+  /** Remove it although sandboxes are bound to it. Their placeholders are then refused. */
+  force: boolean;
+}
+
 /** google.protobuf.Empty. */
 export type Empty = Record<string, never>;
 
@@ -2270,4 +2351,15 @@ export interface Rpcs {
    * carry a chunk; later messages carry chunks.
    */
   ImportFiles: { request: ImportFilesRequest; response: ImportFilesResponse };
+  /**
+   * Stores a secret, or replaces its value, hosts, parts and shape. In force for the next request of each sandbox that is
+   * bound to it.
+   */
+  PutSecret: { request: PutSecretRequest; response: Secret };
+  /** Returns a secret without its value. */
+  GetSecret: { request: GetSecretRequest; response: Secret };
+  /** Lists secrets without their values in order of owner and name, page by page. */
+  ListSecrets: { request: ListSecretsRequest; response: ListSecretsResponse };
+  /** Removes a secret. FAILED_PRECONDITION if a sandbox is bound to it, unless `force` is set. */
+  DeleteSecret: { request: DeleteSecretRequest; response: Empty };
 }

@@ -902,6 +902,45 @@ export const fields = {
     symlinks: { type: 'int64' },
     size: { type: 'int64' },
   },
+  Secret: {
+    name: { type: 'string' },
+    owner_id: { type: 'string' },
+    hosts: { type: 'string', repeated: true },
+    parts: { type: 'string', repeated: true },
+    shape: { type: 'string' },
+    keep_length: { type: 'bool' },
+    created_at: { type: 'int64' },
+    updated_at: { type: 'int64' },
+    revision: { type: 'int64' },
+    used_by: { type: 'string', repeated: true },
+  },
+  PutSecretRequest: {
+    name: { type: 'string' },
+    owner_id: { type: 'string' },
+    value: { type: 'string' },
+    hosts: { type: 'string', repeated: true },
+    parts: { type: 'string', repeated: true },
+    shape: { type: 'string' },
+    keep_length: { type: 'bool' },
+  },
+  GetSecretRequest: {
+    name: { type: 'string' },
+    owner_id: { type: 'string' },
+  },
+  ListSecretsRequest: {
+    owner_id: { type: 'string' },
+    page_size: { type: 'int32' },
+    page_token: { type: 'string' },
+  },
+  ListSecretsResponse: {
+    secrets: { type: 'Secret', repeated: true },
+    next_page_token: { type: 'string' },
+  },
+  DeleteSecretRequest: {
+    name: { type: 'string' },
+    owner_id: { type: 'string' },
+    force: { type: 'bool' },
+  },
 } as const;
 
 /** Service, messages and streams of each rpc. */
@@ -983,4 +1022,8 @@ export const rpcs = {
   DeleteFile: { service: 'SandboxService', request: 'DeleteFileRequest', response: 'DeleteFileResponse', requestStream: false, responseStream: false },
   ExportFiles: { service: 'SandboxService', request: 'ExportFilesRequest', response: 'ExportFilesResponse', requestStream: false, responseStream: true },
   ImportFiles: { service: 'SandboxService', request: 'ImportFilesRequest', response: 'ImportFilesResponse', requestStream: true, responseStream: false },
+  PutSecret: { service: 'SecretService', request: 'PutSecretRequest', response: 'Secret', requestStream: false, responseStream: false },
+  GetSecret: { service: 'SecretService', request: 'GetSecretRequest', response: 'Secret', requestStream: false, responseStream: false },
+  ListSecrets: { service: 'SecretService', request: 'ListSecretsRequest', response: 'ListSecretsResponse', requestStream: false, responseStream: false },
+  DeleteSecret: { service: 'SecretService', request: 'DeleteSecretRequest', response: 'Empty', requestStream: false, responseStream: false },
 } as const;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { IdMap } from '../id-map.ts';
-import type { CodebaseRecord, GoneRecord, KeyRecord, OwnerRecord, SandboxRecord } from './metadata.ts';
+import type { CodebaseRecord, GoneRecord, KeyRecord, OwnerRecord, SandboxRecord, SecretRecord } from './metadata.ts';
 
 export interface State {
   codebases: IdMap<CodebaseRecord>;
@@ -8,6 +8,7 @@ export interface State {
   keys: IdMap<KeyRecord>;
   owners: IdMap<OwnerRecord>;
   gone: IdMap<GoneRecord>;
+  secrets: IdMap<SecretRecord>;
 }
 
 const VERSION = 1;
@@ -26,6 +27,7 @@ export function emptyState(): State {
     keys: new IdMap(),
     owners: new IdMap(),
     gone: new IdMap(),
+    secrets: new IdMap(),
   };
 }
 
@@ -46,7 +48,7 @@ export function createSerializer(): (state: State) => string {
   };
   return (state) => {
     // Absent if empty: the file is then that of a server that has none.
-    const added = (['keys', 'owners', 'gone'] as const)
+    const added = (['keys', 'owners', 'gone', 'secrets'] as const)
       .filter((kind) => state[kind].size > 0)
       .map((kind) => `,"${kind}":${list(state[kind].values())}`);
     const base = `"codebases":${list(state.codebases.values())},"sandboxes":${list(state.sandboxes.values())}`;
@@ -77,6 +79,7 @@ export function parseState(text: string): State {
     keys: byId<KeyRecord>('keys', state?.keys ?? [], ['role', 'owner_id', 'sandbox_id', 'sha256']),
     owners: byId<OwnerRecord>('owners', state?.owners ?? [], []),
     gone: byId<GoneRecord>('gone', state?.gone ?? [], ['owner_id', 'reason']),
+    secrets: byId<SecretRecord>('secrets', state?.secrets ?? [], ['owner_id', 'name', 'key_id', 'sealed']),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Checkpoint, Codebase, Key, OwnerLimits, ResourceLimits, Sandbox } from '../contract/messages.ts';
+import type { Checkpoint, Codebase, Key, OwnerLimits, ResourceLimits, Sandbox, Secret } from '../contract/messages.ts';
 import type { AutoCommit, OnExpire, OnIdle, PortAccess } from '../field-values.ts';
 
 /** What a request with an idempotency key created: the id of that request's intent (lib/retries). */
@@ -27,6 +27,8 @@ export interface PortRecord {
   readonly expires_at: number;
   readonly created_at: number;
 }
+/** A secret, with its value encrypted. The id is made of owner and name. */
+export type SecretRecord = Readonly<Omit<Secret, 'used_by'> & { id: string; key_id: string; sealed: string }>;
 
 /** A sandbox as stored: `status` is the one to restore after a restart, so never SANDBOX_PENDING. */
 export type SandboxRecord = Readonly<
@@ -94,6 +96,7 @@ export interface Metadata {
   readonly keys: Table<KeyRecord>;
   readonly owners: Table<OwnerRecord>;
   readonly gone: Table<GoneRecord>;
+  readonly secrets: Table<SecretRecord>;
   /** Waits for the changes in progress and refuses further ones. */
   close(): Promise<void>;
 }

@@ -39,6 +39,7 @@ export async function openMetadata(path: string, log: Log, fileSystem?: FileSyst
     keys: tableOf(low.data.keys, commit),
     owners: tableOf(low.data.owners, commit),
     gone: tableOf(low.data.gone, commit),
+    secrets: tableOf(low.data.secrets, commit),
     close: () => commit.close(),
   };
 }

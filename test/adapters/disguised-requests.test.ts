@@ -80,6 +80,7 @@ function recording(access: Access): Services {
     images: room('images'),
     keys: room('keys'),
     owners: room('owners'),
+    secrets: room('secrets'),
     retries: noRetries,
     access,
   };

@@ -137,6 +137,7 @@ const NAMES = {
   ports: ['open', 'list', 'get', 'close'],
   codebases: ['create', 'get', 'list', 'delete', 'upload', 'open', 'removeFile', 'listFiles'],
   images: ['import', 'get', 'list', 'delete'],
+  secrets: ['put', 'get', 'list', 'remove'],
 };
 
 /** Carries out each call, also repeated ones. */
@@ -156,6 +157,7 @@ export function fakeServices(
     ports?: Partial<Services['ports']>;
     codebases?: Partial<Codebases>;
     images?: Partial<Images>;
+    secrets?: Partial<Services['secrets']>;
   } & Partial<Pick<Services, 'limits' | 'keys' | 'access' | 'owners' | 'retries'>> = {},
 ): Services {
   const of = (room: keyof typeof NAMES) => ({
@@ -170,6 +172,7 @@ export function fakeServices(
     ports: of('ports') as unknown as Services['ports'],
     codebases: of('codebases') as unknown as Codebases,
     images: of('images') as unknown as Images,
+    secrets: of('secrets') as unknown as Services['secrets'],
     keys: given.keys ?? noKeys,
     access: given.access ?? openAccess,
     owners: given.owners ?? unlimitedOwners(0),

@@ -38,6 +38,7 @@ describe.each(['v1', 'v1alpha'])('server reflection %s', (version) => {
       'service.v1.NetworkService',
       'service.v1.OwnerService',
       'service.v1.PortService',
+      'service.v1.SecretService',
       'grpc.health.v1.Health',
       'grpc.reflection.v1.ServerReflection',
       'grpc.reflection.v1alpha.ServerReflection',

@@ -16,6 +16,7 @@ import type {
   ListConnectionsResponse,
   ListNetworkPresetsResponse,
   ListPortsResponse,
+  ListSecretsResponse,
   NetworkExplanation,
   NetworkPolicy,
   OpenedPort,
@@ -27,6 +28,7 @@ import type {
   ProcessEvent,
   ReadProcessOutputResponse,
   Sandbox,
+  Secret,
   Session,
   Ticket,
   WaitPortResponse,
@@ -96,6 +98,10 @@ export interface Unary {
   RevokeKey: object;
   CreateTicket: Ticket;
   GetCaller: Caller;
+  PutSecret: Secret;
+  GetSecret: Secret;
+  ListSecrets: ListSecretsResponse;
+  DeleteSecret: Record<string, never>;
   SetOwnerLimits: OwnerSettings;
   GetOwnerLimits: OwnerSettings;
   GetImage: Image;

@@ -95,6 +95,7 @@ describe('/openapi.json and /docs', () => {
 /** Operations in an order in which each finds what it needs; the variable that an answer sets, by its field. */
 const ORDER: readonly (string | readonly [id: string, variable: string, ...field: string[]])[] = [
   ...['Health', 'GetCaller', 'ListPresets', 'ListNetworkPresets', 'SetOwnerLimits', 'GetOwnerLimits'],
+  ...['PutSecret', 'GetSecret', 'ListSecrets', 'DeleteSecret'],
   ...([['CreateKey', 'KEY_ID', 'key', 'id'], 'ListKeys', 'RevokeKey'] as const),
   ...([['CreateCodebase', 'CODEBASE', 'id'], 'UploadFile', 'UploadFilePut', 'ImportCodebaseFiles'] as const),
   ...['ListFiles', 'DownloadFile', 'DownloadFileHead', 'ExportCodebaseFiles', 'GetCodebase', 'ListCodebases'],

@@ -49,10 +49,13 @@ const SERVICES = [
   'CodebaseService',
   'KeyService',
   'OwnerService',
+  'SecretService',
   'ProcessService',
   'ImageService',
 ] as const;
-const FILES = ['sandbox', 'codebase', 'key', 'owner', 'process', 'image'].map((name) => `service/v1/${name}.proto`);
+const FILES = ['sandbox', 'codebase', 'key', 'owner', 'process', 'image', 'secret'].map(
+  (name) => `service/v1/${name}.proto`,
+);
 const definitions = loadSync(FILES, LOADING);
 const statusDefinitions = loadSync(['google/rpc/status.proto', 'google/rpc/error_details.proto'], LOADING);
 

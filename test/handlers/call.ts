@@ -11,6 +11,7 @@ interface Given {
   images?: Partial<Services['images']>;
   keys?: Partial<Services['keys']>;
   owners?: Partial<Services['owners']>;
+  secrets?: Partial<Services['secrets']>;
   /** Absent: the caller may do everything. */
   guard?: Guard;
   limits?: Services['limits'];

@@ -32,7 +32,7 @@ describe('CreateKey', () => {
     [{ name: 'a', role: 'owner', owner_id: 'a\n' }, 'owner_id must have no control characters'],
     [{ name: 'a', role: 'owner', scopes: [''] }, 'scopes[0] must not be empty'],
     [{ name: 'a', role: 'owner', expires_in: -1 }, 'expires_in must be between 0 and 315360000 seconds'],
-    [{ name: 'a', role: 'owner', scopes: Array(100).fill('exec') }, 'scopes must have at most 13 entries, not 100'],
+    [{ name: 'a', role: 'owner', scopes: Array(100).fill('exec') }, 'scopes must have at most 15 entries, not 100'],
   ])('refuses %j', async (body, problem) => {
     await expect(call(createKey, message(body), {})).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',

@@ -55,6 +55,7 @@ __all__ = [
     "ListPresetsResponse",
     "ListProcessesResponse",
     "ListSandboxesResponse",
+    "ListSecretsResponse",
     "ListSessionsResponse",
     "ListeningPort",
     "MatchingNetworkRule",
@@ -85,6 +86,7 @@ __all__ = [
     "Runtime",
     "Sandbox",
     "SandboxStatus",
+    "Secret",
     "Session",
     "SessionStatus",
     "TerminalSize",
@@ -1578,3 +1580,47 @@ class ImportFilesResponse:
     directories: int = 0
     symlinks: int = 0
     size: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Secret:
+    """A secret without its value.
+
+    Attributes:
+        name: Name, unique among those of its owner.
+        owner_id: Owner; empty: none.
+        hosts: Hosts that the value may be sent to: names ("api.github.com") and all names below
+            one ("*.example.org").
+        parts: Parts of a request in which the placeholder is replaced: "header", "query",
+            "body".
+        shape: Shape of its placeholders; see PutSecretRequest.
+        keep_length: The placeholders have the length that the value had at their creation.
+        created_at: Time of creation.
+        updated_at: Time of the last PutSecret.
+        revision: Number of values that the secret has had; 1 at first.
+        used_by: Sandboxes that are bound to the secret.
+    """
+
+    name: str = ""
+    owner_id: str = ""
+    hosts: Tuple[str, ...] = ()
+    parts: Tuple[str, ...] = ()
+    shape: str = ""
+    keep_length: bool = False
+    created_at: int = 0
+    updated_at: int = 0
+    revision: int = 0
+    used_by: Tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class ListSecretsResponse:
+    """Response of ListSecrets.
+
+    Attributes:
+        secrets: Secrets of this page.
+        next_page_token: page_token of the next page; empty: this was the last page.
+    """
+
+    secrets: Tuple[Secret, ...] = ()
+    next_page_token: str = ""

@@ -1,4 +1,4 @@
-"""Operations on images, keys and limits."""
+"""Operations on images, secrets, keys and limits."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any, List, Optional, Sequence
 from .._http import body_of
 from .._json import seconds
 from ..errors import ConnectionError
-from ..messages import Caller, CreatedKey, Image, Key, OwnerLimits, OwnerSettings, Ticket
+from ..messages import Caller, CreatedKey, Image, Key, OwnerLimits, OwnerSettings, Secret, Ticket
 from .codebases import AsyncCodebaseOperations
 from .sandboxes import Duration
 
 
 class AsyncAdminOperations(AsyncCodebaseOperations):
-    """Operations on images, keys and limits. Most of them need a key of role admin or owner."""
+    """Operations on images, secrets, keys and limits. Most of them need a key of role admin or owner."""
 
     async def import_image(self, name: str, archive: Any) -> Image:
         """Stores an image: a tar of a file system, an OCI layout, or what `docker save` writes. Admins only."""
@@ -82,6 +82,44 @@ class AsyncAdminOperations(AsyncCodebaseOperations):
     async def create_ticket(self, path: str) -> Ticket:
         """A ticket for one GET request without headers: `path` is that of its URL, with the query."""
         return await self._message(Ticket, "CreateTicket", {"path": path})
+
+    async def put_secret(
+        self,
+        name: str,
+        value: str,
+        hosts: Sequence[str],
+        *,
+        parts: Optional[Sequence[str]] = None,
+        shape: Optional[str] = None,
+        keep_length: Optional[bool] = None,
+        owner_id: Optional[str] = None,
+    ) -> Secret:
+        """Stores or replaces a secret, which commands use by a placeholder. No answer ever has its value.
+
+        `hosts`: where the value may be sent. `parts`: where the placeholder is replaced: "header", "query", "body".
+        """
+        fields = {
+            "name": name,
+            "value": value,
+            "hosts": list(hosts),
+            "parts": None if parts is None else list(parts),
+            "shape": shape,
+            "keep_length": keep_length,
+            "owner_id": owner_id,
+        }
+        return await self._message(Secret, "PutSecret", fields)
+
+    async def get_secret(self, name: str, owner_id: Optional[str] = None) -> Secret:
+        """A secret without its value."""
+        return await self._message(Secret, "GetSecret", {"name": name, "owner_id": owner_id})
+
+    async def list_secrets(self, owner_id: Optional[str] = None) -> List[Secret]:
+        """Secrets without their values."""
+        return await self._all(Secret, "ListSecrets", "secrets", {"owner_id": owner_id})
+
+    async def delete_secret(self, name: str, *, force: Optional[bool] = None, owner_id: Optional[str] = None) -> None:
+        """Removes a secret. `force`: although sandboxes are bound to it."""
+        await self._call("DeleteSecret", {"name": name, "force": force, "owner_id": owner_id})
 
     async def get_owner_limits(self, owner_id: str) -> OwnerSettings:
         """The limits of an owner."""

@@ -1,5 +1,5 @@
 # Generated from _async/admin.py by `npm run generate`; do not edit.
-"""Operations on images, keys and limits."""
+"""Operations on images, secrets, keys and limits."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any, List, Optional, Sequence
 from .._http import body_of
 from .._json import seconds
 from ..errors import ConnectionError
-from ..messages import Caller, CreatedKey, Image, Key, OwnerLimits, OwnerSettings, Ticket
+from ..messages import Caller, CreatedKey, Image, Key, OwnerLimits, OwnerSettings, Secret, Ticket
 from .codebases import CodebaseOperations
 from .sandboxes import Duration
 
 
 class AdminOperations(CodebaseOperations):
-    """Operations on images, keys and limits. Most of them need a key of role admin or owner."""
+    """Operations on images, secrets, keys and limits. Most of them need a key of role admin or owner."""
 
     def import_image(self, name: str, archive: Any) -> Image:
         """Stores an image: a tar of a file system, an OCI layout, or what `docker save` writes. Admins only."""
@@ -83,6 +83,44 @@ class AdminOperations(CodebaseOperations):
     def create_ticket(self, path: str) -> Ticket:
         """A ticket for one GET request without headers: `path` is that of its URL, with the query."""
         return self._message(Ticket, "CreateTicket", {"path": path})
+
+    def put_secret(
+        self,
+        name: str,
+        value: str,
+        hosts: Sequence[str],
+        *,
+        parts: Optional[Sequence[str]] = None,
+        shape: Optional[str] = None,
+        keep_length: Optional[bool] = None,
+        owner_id: Optional[str] = None,
+    ) -> Secret:
+        """Stores or replaces a secret, which commands use by a placeholder. No answer ever has its value.
+
+        `hosts`: where the value may be sent. `parts`: where the placeholder is replaced: "header", "query", "body".
+        """
+        fields = {
+            "name": name,
+            "value": value,
+            "hosts": list(hosts),
+            "parts": None if parts is None else list(parts),
+            "shape": shape,
+            "keep_length": keep_length,
+            "owner_id": owner_id,
+        }
+        return self._message(Secret, "PutSecret", fields)
+
+    def get_secret(self, name: str, owner_id: Optional[str] = None) -> Secret:
+        """A secret without its value."""
+        return self._message(Secret, "GetSecret", {"name": name, "owner_id": owner_id})
+
+    def list_secrets(self, owner_id: Optional[str] = None) -> List[Secret]:
+        """Secrets without their values."""
+        return self._all(Secret, "ListSecrets", "secrets", {"owner_id": owner_id})
+
+    def delete_secret(self, name: str, *, force: Optional[bool] = None, owner_id: Optional[str] = None) -> None:
+        """Removes a secret. `force`: although sandboxes are bound to it."""
+        self._call("DeleteSecret", {"name": name, "force": force, "owner_id": owner_id})
 
     def get_owner_limits(self, owner_id: str) -> OwnerSettings:
         """The limits of an owner."""

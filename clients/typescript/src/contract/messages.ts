@@ -1992,3 +1992,84 @@ export interface ImportFilesResponse {
   /** Bytes of file contents. */
   size: number;
 }
+
+/** A secret without its value. */
+export interface Secret {
+  /** Name, unique among those of its owner. */
+  name: string;
+  /** Owner; empty: none. */
+  ownerId: string;
+  /** Hosts that the value may be sent to: names ("api.github.com") and all names below one ("*.example.org"). */
+  hosts: readonly string[];
+  /** Parts of a request in which the placeholder is replaced: "header", "query", "body". */
+  parts: readonly string[];
+  /** Shape of its placeholders; see PutSecretRequest. */
+  shape: string;
+  /** The placeholders have the length that the value had at their creation. */
+  keepLength: boolean;
+  /** Time of creation. */
+  createdAt: number;
+  /** Time of the last PutSecret. */
+  updatedAt: number;
+  /** Number of values that the secret has had; 1 at first. */
+  revision: number;
+  /** Sandboxes that are bound to the secret. */
+  usedBy: readonly string[];
+}
+
+/** Request of PutSecret. */
+export interface PutSecretRequest {
+  /** Name: 1 to 64 letters, digits, "-", "_" and ".", the first one a letter or a digit. */
+  name: string;
+  /** Owner of the secret; empty: the caller's own. Only admins may name another. */
+  ownerId?: string | undefined;
+  /** The value: 8 to 65536 bytes of text. Without control characters, unless `parts` is only "body". */
+  value: string;
+  /** Hosts that the value may be sent to, over TLS: names ("api.github.com") and all names below one ("*.example.org"). */
+  hosts: readonly string[];
+  /** Parts of a request in which the placeholder is replaced: "header", "query", "body"; none: "header". */
+  parts?: readonly string[] | undefined;
+  /**
+   * What the placeholders begin with, for programs that check the form of a value: "ghp_", "sk-", "AKIA". The length is
+   * that of such values, if the server knows them. Empty: "pdk_secret_", the name, and 16 hexadecimal digits.
+   */
+  shape?: string | undefined;
+  /** Make placeholders of the length of the value; it must be at least 16 characters longer than `shape`. */
+  keepLength?: boolean | undefined;
+}
+
+/** Request of GetSecret. */
+export interface GetSecretRequest {
+  /** Name of the secret. */
+  name: string;
+  /** Owner of the secret; empty: the caller's own. Only admins may name another. */
+  ownerId?: string | undefined;
+}
+
+/** Request of ListSecrets. */
+export interface ListSecretsRequest {
+  /** Only secrets of this owner; empty: of every owner (admins), or of the caller's own. */
+  ownerId?: string | undefined;
+  /** Maximum number of secrets in the answer; 0: 100. */
+  pageSize?: number | undefined;
+  /** next_page_token of the previous page; empty: the first page. */
+  pageToken?: string | undefined;
+}
+
+/** Response of ListSecrets. */
+export interface ListSecretsResponse {
+  /** Secrets of this page. */
+  secrets: readonly Secret[];
+  /** page_token of the next page; empty: this was the last page. */
+  nextPageToken: string;
+}
+
+/** Request of DeleteSecret. */
+export interface DeleteSecretRequest {
+  /** Name of the secret. */
+  name: string;
+  /** Owner of the secret; empty: the caller's own. Only admins may name another. */
+  ownerId?: string | undefined;
+  /** Remove it although sandboxes are bound to it. Their placeholders are then refused. */
+  force?: boolean | undefined;
+}

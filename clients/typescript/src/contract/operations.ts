@@ -21,6 +21,7 @@ import type {
   DeleteFileResponse,
   DeleteImageRequest,
   DeleteProcessRequest,
+  DeleteSecretRequest,
   DestroySandboxRequest,
   DestroySessionRequest,
   DiscardRequest,
@@ -44,6 +45,7 @@ import type {
   GetPortRequest,
   GetProcessRequest,
   GetSandboxRequest,
+  GetSecretRequest,
   GetSessionRequest,
   Image,
   ImportCodebaseFilesRequest,
@@ -75,6 +77,8 @@ import type {
   ListProcessesResponse,
   ListSandboxesRequest,
   ListSandboxesResponse,
+  ListSecretsRequest,
+  ListSecretsResponse,
   ListSessionsRequest,
   ListSessionsResponse,
   MakeDirectoryRequest,
@@ -88,6 +92,7 @@ import type {
   PermissionExplanation,
   Process,
   ProcessEvent,
+  PutSecretRequest,
   ReadFileRequest,
   ReadProcessOutputRequest,
   ReadProcessOutputResponse,
@@ -96,6 +101,7 @@ import type {
   RevokeKeyRequest,
   RollbackRequest,
   Sandbox,
+  Secret,
   Session,
   SessionExecRequest,
   SetOwnerLimitsRequest,
@@ -193,6 +199,10 @@ export const operations = {
   getImage: { method: 'GET', path: '/v1/images/{image+}', kind: 'unary', retry: 'read' },
   listImages: { method: 'GET', path: '/v1/images', kind: 'unary', retry: 'read' },
   deleteImage: { method: 'DELETE', path: '/v1/images/{image+}', kind: 'unary', retry: 'same', empty: true },
+  putSecret: { method: 'PUT', path: '/v1/secrets/{name}', kind: 'unary', retry: 'same' },
+  getSecret: { method: 'GET', path: '/v1/secrets/{name}', kind: 'unary', retry: 'read' },
+  listSecrets: { method: 'GET', path: '/v1/secrets', kind: 'unary', retry: 'read' },
+  deleteSecret: { method: 'DELETE', path: '/v1/secrets/{name}', kind: 'unary', retry: 'same', empty: true },
   createKey: { method: 'POST', path: '/v1/keys', kind: 'unary', retry: 'key' },
   listKeys: { method: 'GET', path: '/v1/keys', kind: 'unary', retry: 'read' },
   revokeKey: { method: 'DELETE', path: '/v1/keys/{keyId}', kind: 'unary', retry: 'same', empty: true },
@@ -414,6 +424,17 @@ export interface Operations {
   listImages(request?: ListImagesRequest, options?: CallOptions): Promise<ListImagesResponse>;
   /** Deletes an image with all its names. FAILED_PRECONDITION, listing the sandboxes, while sandboxes use it. */
   deleteImage(request: DeleteImageRequest, options?: CallOptions): Promise<void>;
+  /**
+   * Stores a secret, or replaces its value, hosts, parts and shape. In force for the next request of each sandbox that is
+   * bound to it.
+   */
+  putSecret(request: PutSecretRequest, options?: CallOptions): Promise<Secret>;
+  /** Returns a secret without its value. */
+  getSecret(request: GetSecretRequest, options?: CallOptions): Promise<Secret>;
+  /** Lists secrets without their values in order of owner and name, page by page. */
+  listSecrets(request?: ListSecretsRequest, options?: CallOptions): Promise<ListSecretsResponse>;
+  /** Removes a secret. FAILED_PRECONDITION if a sandbox is bound to it, unless `force` is set. */
+  deleteSecret(request: DeleteSecretRequest, options?: CallOptions): Promise<void>;
   /**
    * Creates a key. The answer is the only one that has the key itself. A key cannot create one that may do more than
    * itself. FAILED_PRECONDITION if authentication is off.

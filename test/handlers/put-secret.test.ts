@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest';
+import { putSecret } from '../../handlers/put-secret.ts';
+import { call, json, message } from './call.ts';
+
+const secret = { name: 'github', value: 'ghp_0123456789', hosts: ['api.github.com'] };
+
+it('PutSecret passes on the request, with the owner that the guard chooses', async () => {
+  const put = async (request: object) => request as never;
+  const given = { ...secret, owner_id: 'ann', parts: ['header', 'body'], shape: 'ghp_', keep_length: true };
+  expect(await call(putSecret, message(given), { secrets: { put } })).toEqual(given);
+});
+
+it.each([
+  ['name', { name: 'a/b' }],
+  ['name', { name: '' }],
+  ['value', { value: '' }],
+  ['value', { value: 'v'.repeat(65_537) }],
+  ['value', { value: 5 }],
+  ['value', { value: { a: 'ghp_0123456789' } }],
+  ['hosts', { hosts: [] }],
+  ['hosts[0]', { hosts: ['API.github.com'] }],
+  ['hosts[0]', { hosts: ['*'] }],
+  ['hosts[0]', { hosts: ['*.com'] }],
+  ['hosts[0]', { hosts: ['192.0.2.1'] }],
+  ['hosts[0]', { hosts: ['api.github.com:443'] }],
+  ['hosts[0]', { hosts: ['https://api.github.com'] }],
+  ['parts[0]', { parts: ['cookie'] }],
+  ['shape', { shape: 'a b' }],
+])('refuses a wrong %s without showing the value: %j', async (field, wrong) => {
+  const error = await call(putSecret, json({ ...secret, ...wrong }), {}).catch((each: Error) => each);
+  expect(error).toMatchObject({ code: 'INVALID_ARGUMENT', message: expect.stringContaining(field) });
+  expect((error as Error).message).not.toContain('ghp_0123456789');
+});
+
+it('a body that is no JSON is refused without its text', async () => {
+  const event = { ...json({}), body: '{"value": ghp_0123456789}' };
+  const error = await call(putSecret, event, {}).catch((each: Error) => each);
+  expect(String(error)).not.toContain('ghp_');
+});
