@@ -505,7 +505,7 @@ class NetworkRule:
         host: A name, or "*." and a name for all names below it. Either this or `cidr`. Case and
             a dot at the end do not matter.
         cidr: A network, for example "10.1.0.0/16" or "2001:db8::/32", or one address.
-        ports: Ports; none: 80 and 443.
+        ports: Ports; none: 80 and 443, and with "deny" all.
         action: "allow" or empty, or "deny".
         methods: Only HTTP requests with these methods; none: all, and what is not HTTP. Over TLS
             it needs `tls`.

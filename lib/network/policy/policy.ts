@@ -7,7 +7,7 @@ export interface NetworkRule {
   /** `api.github.com` or `*.example.org`, lower case, ASCII (punycode), no trailing dot; '' with `cidr`. */
   host: string;
   cidr: string;
-  /** Empty: 80 and 443. */
+  /** Empty: 80 and 443, and with `deny` all. */
   ports: readonly number[];
   /** Empty: all. Need inspected TLS, or plain HTTP. */
   methods: readonly string[];

@@ -436,7 +436,7 @@ export interface NetworkRule {
   host: string;
   /** A network, for example "10.1.0.0/16" or "2001:db8::/32", or one address. */
   cidr: string;
-  /** Ports; none: 80 and 443. */
+  /** Ports; none: 80 and 443, and with "deny" all. */
   ports: readonly number[];
   /** "allow" or empty, or "deny". */
   action: string;
