@@ -1,6 +1,7 @@
 import * as fs from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { errorCode } from '../linux/errno.ts';
+
+const SYNC_BYTES = 4 << 20;
 
 /** The file operations in use; tests replace them to inject failures. */
 export type FileSystem = Pick<typeof fs, 'open' | 'link' | 'rename' | 'rm' | 'readFile' | 'readdir'>;
@@ -22,16 +23,6 @@ export class DurableFile {
     this.#fs = fileSystem;
   }
 
-  /** undefined: the file does not exist. */
-  async read(): Promise<Buffer | undefined> {
-    try {
-      return await this.#fs.readFile(this.path);
-    } catch (error) {
-      if (errorCode(error) === 'ENOENT') return undefined;
-      throw error;
-    }
-  }
-
   /** Whether there is a previous content. */
   async hasBackup(): Promise<boolean> {
     return (await this.#fs.readdir(dirname(this.path))).includes(basename(this.backup));
@@ -39,13 +30,15 @@ export class DurableFile {
 
   /**
    * Durable when it resolves. After a failure either content may survive a crash; a further write uses a new file,
-   * because data whose fsync(2) failed may never reach the disk.
+   * because data whose fsync(2) failed may never reach the disk. `ready` is called when the new content is on the disk,
+   * and may reject to keep the old one.
    */
-  async replace(content: string): Promise<void> {
+  async replace(content: string | Iterable<Buffer>, ready?: () => Promise<void>): Promise<void> {
     const temporary = this.#sibling('.tmp');
     await this.#fs.rm(temporary, { force: true });
     try {
-      await this.#writeSynced(temporary, content);
+      await this.#writeSynced(temporary, typeof content === 'string' ? [Buffer.from(content)] : content);
+      await ready?.();
       await this.#keepBackup();
       await this.#fs.rename(temporary, this.path);
       this.#backupMayBePresent = false;
@@ -57,10 +50,19 @@ export class DurableFile {
     await this.#syncDirectory();
   }
 
-  async #writeSynced(path: string, content: string): Promise<void> {
+  async #writeSynced(path: string, content: Iterable<Buffer>): Promise<void> {
     const file = await this.#fs.open(path, 'wx', 0o600);
     try {
-      await file.writeFile(content);
+      let unsynced = 0;
+      for (const piece of content) {
+        await file.writeFile(piece);
+        unsynced += piece.length;
+        // Not all at the end, which would delay the changes that are synced meanwhile.
+        if (unsynced >= SYNC_BYTES) {
+          await file.datasync();
+          unsynced = 0;
+        }
+      }
       await file.sync();
     } finally {
       await file.close();
@@ -81,16 +83,25 @@ export class DurableFile {
     }
   }
 
-  async #syncDirectory(): Promise<void> {
-    const directory = await this.#fs.open(dirname(this.path), 'r');
-    try {
-      await directory.sync();
-    } finally {
-      await directory.close();
-    }
+  #syncDirectory(): Promise<void> {
+    return syncDirectory(dirname(this.path), this.#fs);
   }
 
   #sibling(suffix: string): string {
-    return join(dirname(this.path), `.${basename(this.path)}${suffix}`);
+    return siblingOf(this.path, suffix);
+  }
+}
+
+/** A hidden name beside a file. */
+export function siblingOf(path: string, suffix: string): string {
+  return join(dirname(path), `.${basename(path)}${suffix}`);
+}
+
+export async function syncDirectory(path: string, fileSystem: Pick<FileSystem, 'open'>): Promise<void> {
+  const directory = await fileSystem.open(path, 'r');
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
   }
 }

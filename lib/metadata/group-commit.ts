@@ -1,6 +1,7 @@
 import { ServiceError } from '../errors.ts';
 
-interface Change {
+interface Waiting<C> {
+  readonly change: C;
   undo(): void;
   resolve(): void;
   reject(error: ServiceError): void;
@@ -11,17 +12,22 @@ interface Change {
  * it. A failed write rolls back all unacknowledged changes, newest first, including those made while it ran, since they
  * may depend on the lost ones.
  */
-export class GroupCommit {
-  readonly #write: () => Promise<void>;
+export class GroupCommit<C> {
+  readonly #write: (changes: readonly C[]) => Promise<void>;
   readonly #failed: (error: unknown) => void;
-  #waiting: Change[] = [];
+  #waiting: Waiting<C>[] = [];
   #writing: Promise<void> | undefined;
   #closed = false;
   /** After a failure either state may survive a crash, until the next successful write. */
   #uncertain = false;
 
-  /** `write` makes the present memory durable; it must copy it before its first await. */
-  constructor(write: () => Promise<void>, failed: (error: unknown) => void) {
+  #failures = 0;
+
+  /**
+   * `write` makes the changes durable, all or none; those before them are. Without changes it only makes certain that
+   * those of failed writes are not.
+   */
+  constructor(write: (changes: readonly C[]) => Promise<void>, failed: (error: unknown) => void) {
     this.#write = write;
     this.#failed = failed;
   }
@@ -30,10 +36,20 @@ export class GroupCommit {
     return this.#closed;
   }
 
+  /** Number of writes that failed. */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  /** Resolves when no change waits: what is in memory then is durable. */
+  async settled(): Promise<void> {
+    while (this.#writing !== undefined) await this.#writing;
+  }
+
   /** The change is in memory already; resolves when it is durable. */
-  add(undo: () => void): Promise<void> {
+  add(change: C, undo: () => void): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ undo, resolve, reject });
+      this.#waiting.push({ change, undo, resolve, reject });
       this.#writing ??= this.#run();
     });
   }
@@ -42,7 +58,7 @@ export class GroupCommit {
   async close(): Promise<void> {
     this.#closed = true;
     await this.#writing;
-    if (this.#uncertain) await this.#write().catch(this.#failed);
+    if (this.#uncertain) await this.#write([]).catch(this.#failed);
   }
 
   async #run(): Promise<void> {
@@ -52,7 +68,7 @@ export class GroupCommit {
       const written = this.#waiting;
       this.#waiting = [];
       try {
-        await this.#write();
+        await this.#write(written.map(({ change }) => change));
         this.#uncertain = false;
         for (const change of written) change.resolve();
       } catch (error) {
@@ -62,9 +78,10 @@ export class GroupCommit {
     this.#writing = undefined;
   }
 
-  #undo(changes: readonly Change[], cause: unknown): void {
+  #undo(changes: readonly Waiting<C>[], cause: unknown): void {
     this.#waiting = [];
     this.#uncertain = true;
+    this.#failures++;
     for (const change of changes.toReversed()) change.undo();
     this.#failed(cause);
     const message = `the change could not be stored${whyOf(cause)}; nothing was changed`;

@@ -27,7 +27,7 @@ const BLOCK = 1 << 18;
 export class AnswerFile {
   readonly #options: AnswerFileOptions;
   readonly #fs: FileSystem;
-  readonly #commit: GroupCommit;
+  readonly #commit: GroupCommit<string | undefined>;
   #waiting: string[] = [];
   #handle: fs.FileHandle | undefined;
   #size = 0;
@@ -63,7 +63,7 @@ export class AnswerFile {
   append(line: Line): Promise<void> {
     const text = lineOf(line);
     this.#waiting.push(text);
-    return this.#commit.add(() => {
+    return this.#commit.add(text, () => {
       this.#waiting = this.#waiting.filter((each) => each !== text);
     });
   }
@@ -72,7 +72,7 @@ export class AnswerFile {
   async tidy(needed: number): Promise<void> {
     if (this.#size <= 2 * needed) return;
     this.#replace = true;
-    await this.#commit.add(() => undefined);
+    await this.#commit.add(undefined, () => undefined);
   }
 
   async close(): Promise<void> {

@@ -29,7 +29,7 @@ afterAll(async () => {
   const log = server.log.join('\n');
   const code = await server.stop();
   const left = await state.leftovers();
-  const stored = await readFile(join(state.directory, 'metadata.json'), 'utf8');
+  const stored = await readFile(join(state.directory, 'metadata.json.log.1'), 'utf8');
   await state.remove();
   expect({ code, left }).toEqual({ code: 0, left: [] });
   for (const text of [log, stored]) expect(secrets.filter((secret) => text.includes(secret.slice(13)))).toEqual([]);

@@ -127,7 +127,7 @@ describe('a key', () => {
     const { secret } = await opened.keys.create(request(), '');
     admit(opened, { apiKey: [secret] });
     await metadata.close();
-    const stored = readFileSync(dbPath, 'utf8');
+    const stored = readFileSync(`${dbPath}.log.1`, 'utf8');
     expect(stored).toContain('"sha256":"');
     for (const text of [stored, lines.join('')]) expect(text).not.toContain(secret.slice(13));
   });

@@ -265,6 +265,7 @@ export class Fixture {
 
   /** A server on this state; called again, the next one, with nothing of the last but what is on disk. */
   async start(): Promise<SandboxKeeper> {
+    await this.metadata?.close();
     this.metadata = await openMetadata(join(this.folder, 'db.json'), silentLog);
     this.context = new SandboxContext({
       metadata: this.metadata,
@@ -318,6 +319,7 @@ export class Fixture {
   }
 
   remove(): void {
+    void this.metadata?.close();
     rmSync(this.folder, { recursive: true });
   }
 }

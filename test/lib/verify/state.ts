@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import { lstatSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newId } from '../../../lib/ids.ts';
-import { createSerializer, emptyState } from '../../../lib/metadata/format.ts';
+import { frameOf } from '../../../lib/metadata/frames.ts';
 import type { CodebaseRecord, SandboxRecord } from '../../../lib/metadata/metadata.ts';
+import { snapshotPieces } from '../../../lib/metadata/snapshot.ts';
+import { emptyState } from '../../../lib/metadata/state.ts';
 import { verifyState } from '../../../lib/verify/verify-state.ts';
 import { Sandbox } from '../workspaces/sandbox.ts';
 
@@ -74,8 +76,11 @@ export class State {
   writeMetadata(): void {
     const mapOf = (records: readonly { id?: string }[]) => new Map(records.map((record) => [record.id!, record]));
     const state = { ...emptyState(), codebases: mapOf(this.codebases), sandboxes: mapOf(this.sandboxes) };
-    const text = createSerializer()(state as unknown as Parameters<ReturnType<typeof createSerializer>>[0]);
+    const text = Buffer.concat([...snapshotPieces(state as never, { log: 1, sequence: 0 })]);
     for (const name of ['metadata.json', 'metadata.json.bak']) writeFileSync(join(this.home, name), text);
+    const again = this.codebases.map((record) => ['codebases', record]);
+    const log = [frameOf({ sequence: 0, payload: { log: 1 } }), frameOf({ sequence: 1, payload: again })];
+    writeFileSync(join(this.home, 'metadata.json.log.1'), Buffer.concat(log));
   }
 
   /** Returns the host files whose path matches `end`. */

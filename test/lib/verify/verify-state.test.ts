@@ -73,19 +73,31 @@ const HARMS: Harm[] = [
   {
     name: 'metadata with a flipped bit',
     harm: ({ home }) => flipped(join(home, 'metadata.json'), 150),
-    what: /the metadata (does not match its checksum|is not whole JSON)/,
+    what: /the metadata (does not match its checksum|is damaged at byte \d+)/,
     owner: ofAll,
   },
   {
     name: 'missing metadata',
     harm: ({ home }) => removed(join(home, 'metadata.json')),
-    what: /the metadata is missing; there is a backup/,
+    what: /the metadata is missing/,
+    owner: ofAll,
+  },
+  {
+    name: 'a log with a flipped bit',
+    harm: ({ home }) => flipped(join(home, 'metadata.json.log.1'), 60),
+    what: /the metadata is damaged at byte \d+/,
+    owner: ofAll,
+  },
+  {
+    name: 'a missing log',
+    harm: ({ home }) => removed(join(home, 'metadata.json.log.1')),
+    what: /the metadata is missing/,
     owner: ofAll,
   },
   {
     name: 'a backup with a flipped bit',
     harm: ({ home }) => flipped(join(home, 'metadata.json.bak'), 150),
-    what: /the metadata (does not match its checksum|is not whole JSON)/,
+    what: /the metadata (does not match its checksum|is damaged at byte \d+)/,
     owner: ofAll,
   },
   {
