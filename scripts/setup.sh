@@ -39,6 +39,8 @@ system_packages() {
   for each in bwrap:bubblewrap git:git python3:python3 curl:curl setpriv:util-linux mount:mount; do
     [ -x "/usr/bin/${each%%:*}" ] || [ -x "/bin/${each%%:*}" ] || missing="$missing ${each#*:}"
   done
+  # For networks of sandboxes and the limit of their terminals. Debian and Ubuntu always have it, others say so when it is needed.
+  ! command -v apt-get >/dev/null 2>&1 || command -v perl >/dev/null 2>&1 || missing="$missing perl-base"
   [ -n "$missing" ] || return 0
   if [ "$(id -u)" != 0 ]; then
     fail "missing$missing: ask an administrator to run: apt-get install -y$missing uidmap"

@@ -233,6 +233,17 @@ export interface RunningSandbox {
   /** Never rejects. */
   network(): Promise<NetworkState>;
   /**
+   * Host pid of a process in its network namespace, which has nothing but `lo`. It lives as long as the sandbox: if this call
+   * returns the same pid after the use of one, the use was of this sandbox. FAILED_PRECONDITION if the runtime gave it another
+   * network, UNAVAILABLE if it has ended.
+   */
+  networkPid(): number;
+  /**
+   * For the commands that start from now on: the network is open, with the variables of its proxy and further ones, whose names
+   * must be plain; undefined: it is not. Throws UNAVAILABLE if the sandbox has ended.
+   */
+  setNetwork(variables: Readonly<Record<string, string>> | undefined): void;
+  /**
    * Kills all processes and releases all resources (cgroups, run directory). Never throws twice. Commands in progress
    * fail with UNAVAILABLE and `reason`, by default that the sandbox was stopped.
    */

@@ -79,6 +79,8 @@ export function bwrapArguments(
       return link === undefined ? ['--ro-bind', source ?? path, path] : ['--symlink', link, path];
     }),
     ['--ro-bind', view.etc, '/etc'],
+    // That of an image may be from a release whose sandboxes asked for no names. The file is in each (IMAGE_ETC).
+    rootfs === undefined ? [] : ['--ro-bind', `${host.etc}/nsswitch.conf`, '/etc/nsswitch.conf'],
     ['--proc', '/proc', '--ro-bind', '/proc/sys', '/proc/sys'],
     ...view.maskedFiles.map((path) => ['--ro-bind', '/dev/null', path]),
     ...view.maskedDirs.map((path) => tmpfs(path, 4096, '0555')),

@@ -4,6 +4,14 @@ import { GIT_INCLUDE } from '../executor/programs.ts';
 import { HOME } from '../sandbox-environment.ts';
 import { INNER_ID } from './arguments.ts';
 
+/**
+ * The second `files` makes a name unknown where no network is open, as nothing answers questions then: without it the error
+ * would be a temporary one, after which programs try again.
+ */
+const NSSWITCH = 'passwd: files\ngroup: files\nhosts: files dns files\nservices: files\nprotocols: files\n';
+/** Where names are answered once the network of the sandbox is open, in the times of programs with another libc as well. */
+const RESOLV_CONF = 'nameserver 127.0.0.1\noptions timeout:2 attempts:3\n';
+
 /** Files written for sandboxes; they contain no host data. */
 const MADE: Readonly<Record<string, string>> = {
   passwd: [
@@ -15,7 +23,8 @@ const MADE: Readonly<Record<string, string>> = {
   group: `root:x:0:\nsandbox:x:${INNER_ID}:\nnogroup:x:65534:\n`,
   hosts: '127.0.0.1 localhost sandbox\n::1 localhost\n',
   hostname: 'sandbox\n',
-  'nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files\nservices: files\nprotocols: files\n',
+  'nsswitch.conf': NSSWITCH,
+  'resolv.conf': RESOLV_CONF,
   // Read-only directories appear to be owned by another uid, and git refuses repositories of other owners by default.
   gitconfig: `${GIT_INCLUDE}[safe]\n\tdirectory = *\n`,
   profile: '',
@@ -25,7 +34,7 @@ const { passwd = '', group = '', hosts = '', hostname = '', gitconfig = '' } = M
 
 /** Files of /etc in place of those of images; `lists` are extended by the lines of an image. */
 export const IMAGE_ETC = {
-  files: { hosts, hostname, gitconfig, 'nsswitch.conf': MADE['nsswitch.conf']! },
+  files: { hosts, hostname, gitconfig, 'nsswitch.conf': NSSWITCH, 'resolv.conf': RESOLV_CONF },
   lists: { passwd, group },
 } as const;
 

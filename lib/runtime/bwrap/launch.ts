@@ -3,15 +3,16 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Descriptors } from '../../descriptors.ts';
-import { ServiceError } from '../../errors.ts';
+import { SandboxEnded, ServiceError } from '../../errors.ts';
 import { hostError } from '../../host-error.ts';
 import { type SharedMappings, sharedMappings, type Turn } from '../../linux/shared-mappings.ts';
-import type { SandboxCgroup } from '../cgroup/sandbox-cgroup.ts';
+import { removeGroup } from '../cgroup/remove-group.ts';
 import type { CgroupTree } from '../cgroup/tree.ts';
 import { Executor } from '../executor/executor.ts';
 import { ProcGroups } from '../executor/proc-groups.ts';
 import { listeningPorts } from '../listening-ports.ts';
 import { ownProc } from '../own-proc.ts';
+import { remove } from '../remove.ts';
 import type {
   Command,
   ListeningPort,
@@ -31,7 +32,6 @@ import { bwrapArguments, encodeArguments } from './arguments.ts';
 import type { Instance } from './instance.ts';
 import { initOf, Launcher } from './launcher.ts';
 import type { Inheritance } from './prelude.ts';
-import { remove } from './remove.ts';
 
 /** Milliseconds that `stop` waits for killed processes to exit; processes stuck in the kernel are left to `reclaim`. */
 const STOP_MS = 2000;
@@ -187,6 +187,18 @@ export class BwrapSandbox implements RunningSandbox {
   }
 
   /** See `RunningSandbox`. */
+  networkPid(): number {
+    const { init } = this;
+    if (init === undefined) throw new SandboxEnded('the sandbox has ended');
+    return init;
+  }
+
+  /** See `RunningSandbox`. */
+  setNetwork(variables: Readonly<Record<string, string>> | undefined): void {
+    this.#executor.setNetwork(variables);
+  }
+
+  /** See `RunningSandbox`. */
   stop(reason = 'the sandbox was stopped'): Promise<void> {
     return this.#life.stop(() => this.#end(reason));
   }
@@ -278,23 +290,9 @@ export class BwrapSandbox implements RunningSandbox {
     await Promise.race([this.#exited, delay(STOP_MS, undefined, { ref: false })]);
     this.#launcher.kill();
     const { cgroup } = this.#launcher;
-    if (cgroup && !(await this.#remove(cgroup, deadline))) this.#tree.leave(this.#id, cgroup);
+    if (cgroup && !(await removeGroup(cgroup, this.#descriptors, deadline))) this.#tree.leave(this.#id, cgroup);
     this.#tree.leaveGroup(this.#owner);
     remove(this.#argumentsFile);
     remove(this.#agentDir);
-  }
-
-  /** Returns false if processes are left at the deadline, or if the server is out of descriptors until then. */
-  async #remove(cgroup: SandboxCgroup, deadline: number): Promise<boolean> {
-    for (let wait = 1; ; wait *= 2) {
-      try {
-        if (this.#descriptors.use(() => cgroup.remove())) return true;
-        await this.#descriptors.use(() => cgroup.kill());
-      } catch {
-        // A descriptor may become free shortly.
-      }
-      if (Date.now() >= deadline) return false;
-      await delay(Math.min(wait, 50));
-    }
   }
 }

@@ -57,6 +57,17 @@ const ULIMITS: readonly [name: string, soft: number, hard: number][] = [
   ['nproc', 16_384, 16_384],
 ];
 
+/**
+ * Names are answered at this address once the network of the sandbox is open. Docker permits programs to send ICMP, which the
+ * kernel would answer for addresses that only seem to be others.
+ */
+const OF_NO_NETWORK = {
+  Dns: ['127.0.0.1'],
+  DnsOptions: ['timeout:2', 'attempts:3'],
+  DnsSearch: ['.'],
+  Sysctls: { 'net.ipv4.ping_group_range': '1 0' },
+};
+
 const READONLY_PATHS = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys'];
 
 /** PATH is the image's (or the daemon's default). The entrypoint removes other variables of the image. */
@@ -114,6 +125,7 @@ function hostConfig(plan: ContainerPlan): HostConfig & { CgroupnsMode: 'private'
     // All namespaces are set explicitly, so that no default of the daemon can share one. userns-remap is disabled
     // because it would change the uid that the workspace's file system accepts.
     NetworkMode: plan.enableNetworking ? plan.networkMode : 'none',
+    ...(plan.enableNetworking && plan.networkMode !== 'none' ? {} : OF_NO_NETWORK),
     IpcMode: 'private',
     PidMode: '',
     UTSMode: '',

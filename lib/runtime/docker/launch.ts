@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ContainerCreateOptions } from 'dockerode';
 import type { Descriptors } from '../../descriptors.ts';
-import { ServiceError } from '../../errors.ts';
+import { SandboxEnded, ServiceError } from '../../errors.ts';
 import { hostError, isHostFault } from '../../host-error.ts';
 import { sharedMappings, type Turn } from '../../linux/shared-mappings.ts';
 import type { Shares } from '../../shares.ts';
@@ -13,6 +13,7 @@ import type { FifoPool } from '../executor/fifo-pool.ts';
 import type { ReadPaces } from '../executor/read-pace.ts';
 import { listeningPorts } from '../listening-ports.ts';
 import { ownProc } from '../own-proc.ts';
+import { remove } from '../remove.ts';
 import type { Command, OpenShell, RunningCommand, RunningSandbox, RunningShell, SandboxSpec } from '../runtime.ts';
 import { outOfMemoryLine } from '../sandbox-environment.ts';
 import { SandboxLife } from '../sandbox-life.ts';
@@ -30,7 +31,7 @@ import type { OwnerCgroup, OwnerCgroups } from './owner-cgroups.ts';
 import { checkPosture, statusOf } from './posture.ts';
 import type { SeccompProfile } from './seccomp-profile.ts';
 import type { DockerTimes } from './times.ts';
-import { isRunning, unlessDying } from './unless-dying.ts';
+import { isRunning, killQuietly, unlessDying } from './unless-dying.ts';
 import { type ImageUserFiles, withUser, writeUserFiles } from './user-files.ts';
 import type { ContainerEnd, ContainerWatch } from './watch.ts';
 
@@ -143,6 +144,19 @@ export class DockerSandbox implements RunningSandbox {
 
   async network() {
     return this.#executor?.network() ?? 'present';
+  }
+
+  networkPid(): number {
+    if (this.#host.hasNetwork) {
+      const text = 'the sandbox has a network of Docker (runtime.docker.enable_networking), in place of one by rules';
+      throw new ServiceError('FAILED_PRECONDITION', text);
+    }
+    if (this.#init === undefined || !isRunning(this.#init)) throw new SandboxEnded('the sandbox has ended');
+    return this.#init;
+  }
+
+  setNetwork(variables: Readonly<Record<string, string>> | undefined): void {
+    this.#up.setNetwork(variables);
   }
 
   /** See `RunningSandbox`. */
@@ -274,21 +288,8 @@ export class DockerSandbox implements RunningSandbox {
     await this.#cgroup?.remove().catch(() => false);
     await containers.discard(this.#spec.id, this.#containerId);
     this.#ownerCgroup?.leave();
-    for (const directory of [this.#agentDir, this.#spec.runDir]) {
-      try {
-        rmSync(directory, { recursive: true, force: true });
-      } catch {
-        // Removed at the server's next start.
-      }
-    }
-  }
-}
-
-function killQuietly(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // It has just exited.
+    remove(this.#agentDir);
+    remove(this.#spec.runDir);
   }
 }
 

@@ -52,3 +52,11 @@ export function isRunning(pid: number): boolean {
     return !['ENOENT', 'ESRCH'].includes(errorCode(error) ?? '');
   }
 }
+
+export function killQuietly(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has just exited.
+  }
+}

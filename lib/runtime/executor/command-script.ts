@@ -121,9 +121,10 @@ type Variables = readonly [name: string, value: string][];
 
 /**
  * Returns the line that a runner executes for one command. Every value of the request is quoted, none is parsed. Throws
- * INVALID_ARGUMENT for values that cannot be passed to a program. A terminal needs both FIFOs.
+ * INVALID_ARGUMENT for values that cannot be passed to a program. A terminal needs both FIFOs. `before`: commands of the
+ * server that the command's subshell runs first, each with a semicolon.
  */
-export function commandScript(nonce: string, request: Request, names: InputNames = {}): CommandScript {
+export function commandScript(nonce: string, request: Request, names: InputNames = {}, before = ''): CommandScript {
   const workdir = resolveWorkdir(request.workdir);
   const env = checkEnv(request.env, request.terminal ? WORD_BYTES : MAX_STRING_BYTES);
   const terminal = request.terminal && onTerminal(nonce, request, env);
@@ -143,7 +144,7 @@ export function commandScript(nonce: string, request: Request, names: InputNames
   }
   const find = [...(shell === '' ? [] : findShell(shell, nonce)), ...(terminal ? [terminal.find] : [])];
   return {
-    parts: [`n=${nonce}; (`, ...find, ...body, `)${stdin}${sizes}; echo "$n x $?" >&9\n`],
+    parts: [`n=${nonce}; (${before}`, ...find, ...body, `)${stdin}${sizes}; echo "$n x $?" >&9\n`],
     reportsStart: body !== run,
   };
 }

@@ -11,6 +11,7 @@ import { inputNames, openInput } from './command-input.ts';
 import { CommandRun, type Outcome } from './command-run.ts';
 import { commandScript, type InputNames } from './command-script.ts';
 import { openFifo } from './fifo-pool.ts';
+import { OpenNetwork } from './open-network.ts';
 import { placeIdentity, placePrograms } from './programs.ts';
 import { type Request, requestFor } from './request.ts';
 import { newNonce, type Runner, type RunnerHost } from './runner.ts';
@@ -52,12 +53,14 @@ export class Executor {
   readonly #pool: RunnerPool;
   /** Commands in progress, with whether the memory limit has killed a process meanwhile. */
   readonly #runs = new Map<CommandRun, { oom: boolean }>();
+  readonly #network: OpenNetwork;
   #oomKills = 0;
   #closed: ServiceError | undefined;
   #lose!: (error: ServiceError) => void;
 
   private constructor(host: ExecutorHost, control: number) {
     this.#host = host;
+    this.#network = new OpenNetwork(host.dir);
     this.#control = control;
     const lost = new Promise<never>((_, reject) => {
       this.#lose = reject;
@@ -107,7 +110,7 @@ export class Executor {
   async exec(command: Command): Promise<RunningCommand> {
     const nonce = newNonce();
     const names = inputNames(command);
-    const script = commandScript(nonce, command, names);
+    const script = commandScript(nonce, command, names, this.#network.before);
     this.#check(command.signal);
     const stdin = names.stdin === undefined ? undefined : await this.#input(names, command);
     let request: Request | undefined;
@@ -148,9 +151,15 @@ export class Executor {
 
   /** See `RunningSandbox.network`. */
   async network(): Promise<NetworkState> {
-    if (this.#host.hasNetwork) return 'present';
+    if (this.#host.hasNetwork || this.#network.isOpen) return 'present';
     const tried = await this.ask(hasTriedNetwork).catch(() => false);
     return tried ? 'tried' : 'absent';
+  }
+
+  /** See `RunningSandbox.setNetwork`. */
+  setNetwork(variables: Readonly<Record<string, string>> | undefined): void {
+    if (this.#closed) throw this.#closed;
+    this.#network.set(variables);
   }
 
   /**

@@ -61,6 +61,12 @@ class MockSandbox implements RunningSandbox {
     return 'present';
   }
 
+  networkPid(): number {
+    throw new ServiceError('FAILED_PRECONDITION', 'RUNTIME_MOCK has no network');
+  }
+
+  setNetwork(): void {}
+
   async stop(): Promise<void> {
     this.#stopped = true;
     for (const each of [...this.#running]) each.fail(new SandboxEnded('the sandbox was stopped'));

@@ -110,6 +110,8 @@ export class FakeRuntime implements Runtime {
       ports: async () => [],
       sharedMappings: async () => new Map(),
       network: async () => 'present',
+      networkPid: () => 0,
+      setNetwork: () => {},
       exec: async (command) => {
         commands.push(command);
         return {

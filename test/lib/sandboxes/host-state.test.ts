@@ -14,6 +14,8 @@ const running: RunningSandbox = {
   ports: async () => [],
   sharedMappings: async () => new Map(),
   network: async () => 'present',
+  networkPid: () => 0,
+  setNetwork: () => {},
   openShell: () => Promise.reject(new Error('it runs nothing')),
   stop: () => Promise.resolve(),
 };

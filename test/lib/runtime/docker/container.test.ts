@@ -60,6 +60,10 @@ describe('the container of a sandbox', () => {
         ReadonlyRootfs: true,
         Init: true,
         NetworkMode: 'none',
+        Dns: ['127.0.0.1'],
+        DnsOptions: ['timeout:2', 'attempts:3'],
+        DnsSearch: ['.'],
+        Sysctls: { 'net.ipv4.ping_group_range': '1 0' },
         IpcMode: 'private',
         PidMode: '',
         UTSMode: '',
@@ -149,6 +153,7 @@ describe('the container of a sandbox', () => {
     for (const networkMode of ['none', 'bridge', 'host'] as const) {
       const { HostConfig, NetworkDisabled } = containerPlan({ ...plan, networkMode, enableNetworking: true });
       expect([HostConfig?.NetworkMode, NetworkDisabled]).toEqual([networkMode, false]);
+      expect(HostConfig?.Dns).toEqual(networkMode === 'none' ? ['127.0.0.1'] : undefined);
     }
   });
 

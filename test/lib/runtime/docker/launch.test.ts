@@ -1,6 +1,7 @@
 import { access, mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createSocketMaker } from '../../../../lib/network/namespace/socket-maker.ts';
 import { type Daemon, startDaemon } from '../../../docker/daemon.ts';
 import { importImage } from '../../../docker/images.ts';
 import { command, finish } from '../run.ts';
@@ -84,6 +85,29 @@ describe('a sandbox in a container', () => {
     const names = `CI DEBIAN_FRONTEND ${git} HOME LANG LOGNAME PAGER PATH ${pip} PWD SHELL TERM USER ${npm}`;
     expect(stdout).toBe(`${spec.uid}\n/workspace\n${names} hi\n`);
     expect(await readFile(`${spec.workspace}/file`, 'utf8')).toBe('hi\n');
+  });
+
+  it('has a network that can be opened while it runs, and finds no names before', async () => {
+    const sandbox = await scene.launch();
+    const look = 'import socket\ntry: socket.getaddrinfo("example.org", 443)\nexcept OSError as e: print(e)';
+    expect((await sh(sandbox, `python3 -c '${look}'`)).stdout).toMatch(/name resolution|not known/);
+    expect(await sandbox.network()).toBe('tried');
+    const ping = 'python3 -c "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM, 1)" 2>&1 | tail -n 1';
+    expect((await sh(sandbox, ping)).stdout).toBe('PermissionError: [Errno 13] Permission denied\n');
+
+    const maker = createSocketMaker();
+    const tcp = [{ address: '0.0.0.0', port: 443 }];
+    const { servers } = await maker.open(sandbox.networkPid(), { tcp, udp: [], routes: ['198.18.0.0/15'] });
+    servers[0]!.on('connection', (socket) => socket.end(`you asked ${socket.localAddress}`));
+    sandbox.setNetwork({ CA: '/ca' });
+    const ask = 'import socket; print(socket.create_connection(("198.18.2.3", 443)).recv(99).decode())';
+    expect((await sh(sandbox, `python3 -c '${ask}'; echo $CA $https_proxy $PIP_NO_INDEX`)).stdout).toBe(
+      'you asked 198.18.2.3\n/ca http://127.0.0.1:3128\n',
+    );
+    servers[0]!.close();
+    await maker.close();
+    await sandbox.stop();
+    expect(() => sandbox.networkPid()).toThrow('the sandbox has ended');
   });
 
   it('passes on stdin, env and workdir, and returns separate streams and the exit code', async () => {
