@@ -15,6 +15,7 @@ import { AcceptedHosts } from './http/accepted-host.ts';
 import { answerError, errorBody } from './http/answer.ts';
 import { asksForWebSocket, responseOn, upgradableRequest } from './http/attach/upgrade.ts';
 import { Connections, type HttpServer } from './http/connections.ts';
+import { Previews } from './http/previews/previews.ts';
 import { Requests } from './http/requests.ts';
 import { parseTarget, Router } from './http/router.ts';
 import { ABORT_GRACE_MS, CallAbort, type Listener, type ListenerOptions, requestIdFrom } from './listener.ts';
@@ -39,12 +40,12 @@ export async function startHttp({
   maxConnections = Number.POSITIVE_INFINITY,
   tls,
   operations: served = operations,
+  previewDomain,
   log,
 }: ListenerOptions): Promise<Listener> {
   const turns = new Turns();
   const hosts = new AcceptedHosts(address.host, allowedHosts);
   const router = new Router(served);
-  const requests = new Requests({ services, hosts, turns, log, router, isFull: () => connections.isFull });
   const calls = new Set<CallAbort>();
   const begin = (req: IncomingMessage, res: ServerResponse, head?: Buffer) => {
     const call = new CallAbort();
@@ -56,14 +57,21 @@ export async function startHttp({
       calls.delete(call);
       if (!res.writableFinished) call.clientGone();
     });
-    requests.respond({ req, res, head, call, requestId }).catch((err: unknown) => {
+    const incoming = { req, res, head, call, requestId };
+    const target = previews.targetOf(req);
+    const responded = target ? previews.respond(incoming, target) : requests.respond(incoming);
+    responded.catch((err: unknown) => {
       // Not even the error response could be sent.
       log.error('response could not be sent', { requestId, err });
       res.destroy();
     });
   };
-  const isAttach = (req: IncomingMessage) => router.has('attach', 'GET', parseTarget(req.url ?? '/').path);
-  const server = createHttpServer(tls, isAttach, (req, res) => begin(req, res));
+  const isFull = () => connections.isFull;
+  const requests = new Requests({ services, hosts, turns, log, router, isFull });
+  const previews = new Previews({ services, hosts, requests, isFull, domain: previewDomain });
+  const isUpgradable = (req: IncomingMessage) =>
+    previews.targetOf(req) !== undefined || router.has('attach', 'GET', parseTarget(req.url ?? '/').path);
+  const server = createHttpServer(tls, isUpgradable, (req, res) => begin(req, res));
   server.on('upgrade', (req: IncomingMessage, socket: Socket, head: Buffer) => {
     // A pipelined request, whose responses could not be told apart from frames.
     if (connections.isOwed(socket)) socket.destroy();
@@ -87,12 +95,12 @@ export async function startHttp({
 
 function createHttpServer(
   tls: ServerTls | undefined,
-  isAttach: (req: IncomingMessage) => boolean,
+  isUpgradable: (req: IncomingMessage) => boolean,
   respond: RequestListener,
 ): HttpServer {
   const options = {
     ...OPTIONS,
-    IncomingMessage: upgradableRequest((req) => asksForWebSocket(req) && isAttach(req)),
+    IncomingMessage: upgradableRequest((req) => asksForWebSocket(req) && isUpgradable(req)),
   };
   if (tls === undefined) return createServer(options, respond);
   const server = createTlsServer({ ...options, ...tls.serverOptions('http/1.1') }, respond);

@@ -3,6 +3,7 @@ import type { Operation } from '../handlers/index.ts';
 import { ServiceError } from '../lib/errors.ts';
 import { isHostFault, toServiceError } from '../lib/host-error.ts';
 import type { Log } from '../lib/log.ts';
+import type { PreviewDomain } from '../lib/network/ports/preview-domain.ts';
 import type { Services } from '../lib/services.ts';
 import type { ServerTls } from './tls/server-tls.ts';
 
@@ -24,6 +25,8 @@ export interface ListenerOptions {
   tls?: ServerTls | undefined;
   /** Of the REST listener. Absent: all of the service. */
   operations?: readonly Operation[];
+  /** Of the REST listener. Absent: opened ports are reached by path only. */
+  previewDomain?: PreviewDomain | undefined;
   log: Log;
 }
 

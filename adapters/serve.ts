@@ -2,6 +2,7 @@ import { CleanupStack } from '../lib/cleanup-stack.ts';
 import { collectAlone } from '../lib/collect-alone.ts';
 import { type Composition, compose } from '../lib/composition.ts';
 import type { Invocation } from '../lib/config/load.ts';
+import { previewDomainOf } from '../lib/config/preview-domain-of.ts';
 import { ServiceError } from '../lib/errors.ts';
 import { errorCode } from '../lib/linux/errno.ts';
 import { createLog, type Log } from '../lib/log.ts';
@@ -116,16 +117,15 @@ async function resumeFor(ms: number, server: Composition): Promise<void> {
 
 async function listen(
   config: Serve['config'],
-  { services, maxConnections: { rest, grpc: rpc } }: Composition,
+  { services, maxConnections: most }: Composition,
   tls: ServerTls | undefined,
   log: Log,
 ) {
   const { grpcAddr, httpAddr, allowedHosts } = config.server;
   const shared = { services, tls, log };
-  const http = await startHttp({ ...shared, address: httpAddr, allowedHosts, maxConnections: rest }).catch((error) =>
-    refused('http_addr', httpAddr, error),
-  );
-  const grpc = await startGrpc({ ...shared, address: grpcAddr, maxConnections: rpc }).catch(async (error) => {
+  const rest = { address: httpAddr, allowedHosts, previewDomain: previewDomainOf(config), maxConnections: most.rest };
+  const http = await startHttp({ ...shared, ...rest }).catch((error) => refused('http_addr', httpAddr, error));
+  const grpc = await startGrpc({ ...shared, address: grpcAddr, maxConnections: most.grpc }).catch(async (error) => {
     await http.close(0);
     return refused('grpc_addr', grpcAddr, error);
   });

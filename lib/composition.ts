@@ -7,6 +7,7 @@ import { archiveThreads } from './codebases/archive/server-threads.ts';
 import { StoredCodebases } from './codebases/codebases.ts';
 import type { CodebaseThreads } from './codebases/options.ts';
 import type { DockerEnvironment } from './config/load.ts';
+import { previewDomainOf } from './config/preview-domain-of.ts';
 import type { Config } from './config/schema.ts';
 import { Descriptors } from './descriptors.ts';
 import { removeTree } from './host-tree/remove-tree.ts';
@@ -20,6 +21,8 @@ import type { Log } from './log.ts';
 import { makeFolder } from './metadata/lock.ts';
 import type { KeyRecord, Metadata } from './metadata/metadata.ts';
 import { openMetadata } from './metadata/store.ts';
+import { createSocketMaker } from './network/namespace/socket-maker.ts';
+import { Dialer } from './network/ports/dialer.ts';
 import { openSecrets } from './network/secrets/open-secrets.ts';
 import type { Networks } from './network-services.ts';
 import { openImages } from './open-images.ts';
@@ -107,16 +110,18 @@ async function build(config: Config, environment: Environment, cleanup: CleanupS
     log,
   });
   const images = await openImages(config, platform, log);
+  const dialer = new Dialer(createSocketMaker);
   const { sandboxes, processes, sessions, networks, ports } = openSandboxes(
     config,
     metadata,
-    { owners, ownerDeltas },
+    { owners, ownerDeltas, dialer },
     platform,
     { codebases, images },
     log,
   );
   images.connect((id) => sandboxes.usersOfImage(id));
   cleanup.add('sandboxes', () => sandboxes.close());
+  cleanup.add('ports', () => dialer.close());
   connect(sandboxes, codebases, platform.mount, retries);
 
   const resume = await sandboxes.recover();
@@ -190,7 +195,7 @@ async function openPlatform(config: Config, environment: Environment, cleanup: C
 function openSandboxes(
   config: Config,
   metadata: Metadata,
-  { owners, ownerDeltas }: { owners: OwnerLimitSource; ownerDeltas: OwnerDeltas | undefined },
+  { owners, ownerDeltas, dialer }: { owners: OwnerLimitSource; ownerDeltas: OwnerDeltas | undefined; dialer: Dialer },
   { layout, descriptors, runtimes, mount, archives }: Platform,
   { codebases, images }: { codebases: StoredCodebases; images: ImageStore },
   log: Log,
@@ -230,7 +235,7 @@ function openSandboxes(
     processes: createProcesses(context),
     sessions: createSessions(context),
     networks: createNetworks(context),
-    ports: createPorts(context),
+    ports: createPorts(context, dialer, previewDomainOf(config)),
   };
 }
 

@@ -249,6 +249,11 @@ export interface Access {
     end: (reason: ServiceError) => void,
     counts: readonly Count[],
   ): Guard;
+  /**
+   * Counts a call of a caller who was authenticated otherwise until the returned function is called, once.
+   * RESOURCE_EXHAUSTED if it would exceed a limit of the caller or its owner.
+   */
+  count(principal: Principal, counts: readonly Count[]): () => void;
 }
 
 /** A call with an idempotency key. */

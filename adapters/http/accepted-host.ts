@@ -25,26 +25,17 @@ export class AcceptedHosts {
     this.#allowed = new Set(allowed.map(normalizedHost));
   }
 
-  /**
-   * Throws INVALID_ARGUMENT for several Host fields (RFC 9112 section 3.2): Node returns the first, and a proxy in
-   * front of this server may have used the last. The same for an absolute request target of another host than Host
-   * (section 3.2.2). Throws PERMISSION_DENIED unless Host, the target's host and Origin, as far as present, are accepted.
-   */
-  check({
-    headers: { host, origin },
-    rawHeaders,
-    socket,
-    url = '/',
-  }: Pick<IncomingMessage, 'headers' | 'rawHeaders' | 'socket' | 'url'>): void {
-    if (countOf('host', rawHeaders) > 1)
-      throw new ServiceError('INVALID_ARGUMENT', 'a request must have one Host header');
+  /** See `requireOneHost`. Throws PERMISSION_DENIED unless Host, the target's host and Origin, as far as present, are accepted. */
+  check(req: Pick<IncomingMessage, 'headers' | 'rawHeaders' | 'socket' | 'url'>): void {
+    const {
+      headers: { host, origin },
+      socket,
+      url = '/',
+    } = req;
+    requireOneHost(req);
     if (host !== undefined) this.#require('Host', host, socket.localAddress);
     const authority = authorityOf(url);
-    if (authority !== undefined) {
-      if (host !== undefined && !isSameHost(host, authority))
-        throw new ServiceError('INVALID_ARGUMENT', 'the request target and the Host header must name the same host');
-      this.#require('host of the request target', authority, socket.localAddress);
-    }
+    if (authority !== undefined) this.#require('host of the request target', authority, socket.localAddress);
     if (origin !== undefined) this.#require('Origin', originHost(origin), socket.localAddress);
   }
 
@@ -69,6 +60,22 @@ export class AcceptedHosts {
     if (isIP(name) === 0) return false;
     return name === localAddress || (everywhere && isOwnAddress(name));
   }
+}
+
+/**
+ * Throws INVALID_ARGUMENT for several Host fields (RFC 9112 section 3.2): Node returns the first, and a proxy in front of this
+ * server may have used the last. The same for an absolute request target of another host than Host (section 3.2.2).
+ */
+export function requireOneHost({
+  headers: { host },
+  rawHeaders,
+  url = '/',
+}: Pick<IncomingMessage, 'headers' | 'rawHeaders' | 'url'>): void {
+  if (countOf('host', rawHeaders) > 1)
+    throw new ServiceError('INVALID_ARGUMENT', 'a request must have one Host header');
+  const authority = authorityOf(url);
+  if (authority !== undefined && host !== undefined && !isSameHost(host, authority))
+    throw new ServiceError('INVALID_ARGUMENT', 'the request target and the Host header must name the same host');
 }
 
 /** `rawHeaders`: names and values alternate. */

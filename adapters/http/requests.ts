@@ -50,6 +50,13 @@ export interface Incoming {
   requestId: string;
 }
 
+/** How an error is answered where it differs from the other errors. */
+export interface RefusalForm {
+  statusOf?: (error: ServiceError) => number;
+  /** Sends the error as a page. */
+  answerPage?: ((res: ServerResponse, status: number, error: ServiceError) => void) | undefined;
+}
+
 /** What the requests of one listener share. */
 interface Shared {
   services: Services;
@@ -114,7 +121,7 @@ export class Requests {
       };
       await this.#carry(incoming, route.operation, event, ticket);
     } catch (thrown) {
-      await this.#respondError(incoming, found.operation?.operation ?? 'unknown', thrown);
+      await this.refuse(incoming, found.operation?.operation ?? 'unknown', thrown);
     }
   }
 
@@ -183,10 +190,16 @@ export class Requests {
     }
   }
 
-  async #respondError({ req, res, call, requestId }: Incoming, operation: string, thrown: unknown): Promise<void> {
+  /** Responds with an error. Rejects like `respond`. */
+  async refuse(
+    { req, res, call, requestId }: Incoming,
+    operation: string,
+    thrown: unknown,
+    { statusOf = (error) => CODES[error.code].http, answerPage }: RefusalForm = {},
+  ): Promise<void> {
     const { turns, log } = this.#shared;
     const error = errorFor(thrown, { operation, requestId, signal: call.signal, log });
-    const status = CODES[error.code].http;
+    const status = statusOf(error);
     // The body of a refused request is not read before its answer.
     await this.#held.hold(error, call.signal, () => (hasMuchToCome(req) ? this.#discards.wait(req) : 0));
     if (!res.headersSent) {
@@ -197,6 +210,8 @@ export class Requests {
       res.destroy();
     } else if (hasMuchToCome(req) && !res.destroyed) {
       await answerAndLinger({ req, res, signal: call.signal, turns }, status, errorBody(error));
+    } else if (answerPage && !res.destroyed) {
+      answerPage(res, status, error);
     } else if (!res.destroyed) {
       // An unread rest of a short body would block the next request on this connection.
       req.on('error', () => {}).resume();
@@ -234,7 +249,7 @@ function ticketOf(
 }
 
 /** The body is not read: the connection belongs to the reserve and is closed at once. */
-function answerFull(res: ServerResponse): void {
+export function answerFull(res: ServerResponse): void {
   res.once('finish', () => res.socket?.destroySoon());
   answerError(res, new ServiceError('RESOURCE_EXHAUSTED', 'all connections of the server are busy'), {
     connection: 'close',

@@ -68,6 +68,7 @@ export function openKeyAccess(options: KeyAccessOptions): { access: Access; keys
   const count = countedCalls(options, uptime);
   const checked = pacedChecks(uptime);
   const access: Access = {
+    count: (principal, counts) => count(principal, counts).release,
     admit(credentials, need, end, counts) {
       if (need.role === 'public') return OPEN;
       const principal = checked(() => authenticate(keys, credentials(), binding));

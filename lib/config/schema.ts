@@ -16,6 +16,7 @@ import {
   optionalPath,
   optionalText,
   type Parse,
+  previewDomain,
   storagePath,
   text,
   texts,
@@ -54,6 +55,7 @@ export const SCHEMA = {
     grpc_addr: key(address, ':9000'),
     http_addr: key(address, ':8080'),
     allowed_hosts: key(hostNames, []),
+    preview_domain: key(previewDomain, ''),
     tls: {
       certificate: key(optionalPath, ''),
       key: key(optionalPath, ''),

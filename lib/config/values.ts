@@ -41,6 +41,14 @@ export const hostNames: Parse<readonly string[]> = (raw) => {
   });
 };
 
+/** A domain, or what browsers reach it by: with a scheme and a port. Empty: none. */
+export const previewDomain: Parse<string> = (raw) => {
+  const isValid = typeof raw === 'string' && /^(https?:\/\/)?([a-z0-9-]+\.)*[a-z0-9-]+(:[1-9]\d{0,4})?$|^$/.test(raw);
+  if (!isValid)
+    throw new NotAllowed('a domain in lower case, like preview.example.com or https://preview.example.com:8443');
+  return raw;
+};
+
 /**
  * Parses a duration in the syntax of Go's time.ParseDuration, not negative, into milliseconds; a value above 0 becomes
  * at least 1.

@@ -40,13 +40,15 @@ export class CountedCalls {
   exceeded(limits: CallLimits, counts: readonly Count[]): Exceeded | undefined {
     this.#lastAt = this.#now();
     return (
-      this.#requestsExceeded(limits) ?? this.#atOnceExceeded(limits, counts) ?? this.#createsExceeded(limits, counts)
+      this.#requestsExceeded(limits, counts) ??
+      this.#atOnceExceeded(limits, counts) ??
+      this.#createsExceeded(limits, counts)
     );
   }
 
   /** Counts a call that exceeds nothing. Must be followed by `end` with the same counts, without an await before it. */
   begin(limits: CallLimits, counts: readonly Count[]): void {
-    this.#requests.take(requestRate(limits));
+    if (!counts.includes('connection')) this.#requests.take(requestRate(limits));
     for (const count of counts) {
       if (count === 'create') this.#creates.take(createRate(limits));
       else if (count === 'command') this.#commands++;
@@ -57,7 +59,7 @@ export class CountedCalls {
   end(counts: readonly Count[]): void {
     for (const count of counts) {
       if (count === 'command') this.#commands--;
-      else if (count === 'stream') this.#streams--;
+      else if (count !== 'create') this.#streams--;
     }
   }
 
@@ -71,7 +73,8 @@ export class CountedCalls {
     return this.#commands === 0 && this.#streams === 0 && this.#now() - this.#lastAt > ms;
   }
 
-  #requestsExceeded(limits: CallLimits): Exceeded | undefined {
+  #requestsExceeded(limits: CallLimits, counts: readonly Count[]): Exceeded | undefined {
+    if (counts.includes('connection')) return undefined;
     const rate = requestRate(limits);
     const retryAfterMs = this.#requests.wait(rate);
     if (retryAfterMs === 0) return undefined;
@@ -87,7 +90,8 @@ export class CountedCalls {
         retryAfterMs: RETRY_MS,
       };
     }
-    if (counts.includes('stream') && streams > 0 && this.#streams >= streams) {
+    const isStream = counts.includes('stream') || counts.includes('connection');
+    if (isStream && streams > 0 && this.#streams >= streams) {
       const allowed = `have at most ${streams} streams, uploads and downloads at the same time`;
       return { limit: 'streams', allowed, retryAfterMs: RETRY_MS };
     }

@@ -9,8 +9,11 @@ export type CallLimits = Pick<
   'requests_per_second' | 'request_burst' | 'commands' | 'streams' | 'creates_per_minute'
 >;
 
-/** What a call is counted as, in addition to a request. */
-export type Count = 'command' | 'stream' | 'create';
+/**
+ * What a call is counted as, in addition to a request. `connection`: one to a program in a sandbox, which is a stream and not a
+ * request: a web page makes hundreds of them.
+ */
+export type Count = 'command' | 'stream' | 'create' | 'connection';
 
 export const NO_LIMITS: EffectiveLimits = Object.freeze({
   requests_per_second: 0,

@@ -30,7 +30,7 @@ export interface Rest {
 export async function restOver(
   services: Services,
   log: Log = silentLog,
-  options: Pick<ListenerOptions, 'operations' | 'maxConnections'> = {},
+  options: Pick<ListenerOptions, 'operations' | 'maxConnections' | 'previewDomain'> = {},
 ): Promise<Rest> {
   const { port, close } = await startHttp({ address: LOOPBACK, services, log, ...options });
   const url = `http://127.0.0.1:${port}`;

@@ -134,7 +134,7 @@ const NAMES = {
   ],
   networks: ['get', 'update', 'explain', 'connections', 'presets'],
   sessions: ['create', 'get', 'list', 'destroy', 'exec', 'placeOf'],
-  ports: ['open', 'list', 'get', 'close'],
+  ports: ['open', 'list', 'get', 'close', 'find'],
   codebases: ['create', 'get', 'list', 'delete', 'upload', 'open', 'removeFile', 'listFiles'],
   images: ['import', 'get', 'list', 'delete'],
   secrets: ['put', 'get', 'list', 'remove'],

@@ -78,7 +78,7 @@ it('bodies of repeatedly refused requests are read one after the other, and each
   const refuse = () => {
     throw new Refusal('RESOURCE_EXHAUSTED', 'too many', { holdMs: 1 });
   };
-  const rest = await restOver(fakeServices({ access: { admit: refuse } }));
+  const rest = await restOver(fakeServices({ access: { admit: refuse, count: refuse } }));
   try {
     const size = 16 * MIB;
     const head = `PUT /v1/codebases/cb_1/files/f HTTP/1.1\nhost: localhost\ncontent-length: ${size}\n\n`;

@@ -6,7 +6,7 @@ const TLS = { ...NO_TLS, certificate: '/c', key: '/k' };
 const LOOPBACK = { host: '127.0.0.1', port: 1 };
 
 function warning(mode: 'off' | 'keys', tls: typeof NO_TLS, host = '') {
-  const server = { grpcAddr: LOOPBACK, httpAddr: { host, port: 8080 }, allowedHosts: [], tls };
+  const server = { grpcAddr: LOOPBACK, httpAddr: { host, port: 8080 }, allowedHosts: [], previewDomain: '', tls };
   return warningOfOpenAddresses({ auth: { mode }, server });
 }
 

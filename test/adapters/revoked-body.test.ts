@@ -36,6 +36,7 @@ beforeEach(async () => {
   });
   keys = opened.keys;
   const access: Services['access'] = {
+    count: () => () => undefined,
     admit: (...given) => {
       const guard = opened.access.admit(...given);
       admitted++;

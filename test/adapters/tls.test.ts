@@ -57,6 +57,7 @@ async function start({ clientCa = '', handshakeMs = 60_000, busy = Promise.resol
   const tls = await ServerTls.open({ paths: { ...pair, clientCa }, log: silentLog, handshakeMs });
   const names: Started['names'] = [];
   const access: Access = {
+    count: openAccess.count,
     admit(given, need, end, counts) {
       if (need.role !== 'public') names.push(given().clientName?.());
       return openAccess.admit(given, need, end, counts);

@@ -40,7 +40,9 @@ export class PortConnections {
 
   /** Cuts all connections of a port. */
   cut(sandboxId: string, port: number): void {
-    for (const cut of [...(this.#open.get(keyOf(sandboxId, port)) ?? [])]) cut(closed(port, 'was closed'));
+    const connections = this.#open.get(keyOf(sandboxId, port)) ?? [];
+    this.#open.delete(keyOf(sandboxId, port));
+    for (const cut of connections) cut(closed(port, 'was closed'));
   }
 
   #cutAt(at: number, timer: { current: NodeJS.Timeout | undefined }, cut: () => void): void {

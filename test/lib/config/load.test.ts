@@ -301,6 +301,7 @@ describe('the source of the configuration', () => {
     expect(config.runtime.type).toBe('mock');
     expect(config.server).toEqual({
       allowedHosts: [],
+      previewDomain: '',
       grpcAddr: { host: '', port: 1 },
       httpAddr: { host: '127.0.0.1', port: 3 },
       tls: { certificate: '', key: '', clientCa: '', bindOwners: false, adminNames: [] },

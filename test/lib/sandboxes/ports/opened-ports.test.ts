@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { Dialer } from '../../../../lib/network/ports/dialer.ts';
 import { isLinkToken } from '../../../../lib/network/ports/link-token.ts';
 import type { Ports } from '../../../../lib/port-services.ts';
 import { createPorts } from '../../../../lib/sandboxes/ports/opened-ports.ts';
@@ -9,11 +10,14 @@ let fixture: Fixture;
 let sandboxes: SandboxKeeper;
 let ports: Ports;
 let id: string;
+const dialer = new Dialer(() => {
+  throw new Error('not used');
+});
 
 beforeEach(async () => {
   fixture = new Fixture();
   sandboxes = await fixture.start();
-  ports = createPorts(fixture.context);
+  ports = createPorts(fixture.context, dialer);
   await fixture.addCodebase();
   ({ id } = await sandboxes.create(createRequest()));
 });
@@ -69,4 +73,26 @@ it('refuses more ports than a sandbox may have, but not the same one again', asy
   for (let port = 1; port <= 64; port++) await open({ port });
   await expect(open({ port: 65 })).rejects.toMatchObject({ code: 'RESOURCE_EXHAUSTED' });
   await open({ port: 64 });
+});
+
+it('tells the uses of a port to end when it is closed, opened anew or expires, and counts them', async () => {
+  const ends: string[] = [];
+  const use = () => ports.find(id, 8000)!.use(({ message }) => ends.push(message));
+  await open();
+  use();
+  use().end();
+  await open();
+  expect(ends).toEqual(['port 8000 was closed']);
+  use();
+  await ports.close(id, 8000);
+  expect(ends).toHaveLength(2);
+  expect(ports.find(id, 8000)).toBeUndefined();
+  expect(ports.find('sb_none', 8000)).toBeUndefined();
+  await open({ expires_in: 1 });
+  use();
+  fixture.elapsed = 2000;
+  await vi.waitFor(() => expect(ends.at(-1)).toBe('port 8000 has expired'), { timeout: 5000 });
+  await open();
+  for (let count = 0; count < 128; count++) use();
+  expect(use).toThrow('port 8000 has 128 connections, the maximum');
 });

@@ -1,0 +1,122 @@
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import type { Socket } from 'node:net';
+import { ServiceError } from '../../../lib/errors.ts';
+import { errorCode } from '../../../lib/linux/errno.ts';
+import { requestHeaders } from './request-headers.ts';
+import { responseHeaders } from './response-headers.ts';
+import { splice } from './splice.ts';
+import type { PreviewExchange } from './target.ts';
+
+/** A connection of a request on which nothing moves for so long is cut: 5 minutes. */
+const IDLE_MS = 300_000;
+/** The rest of a request body whose answer is complete is discarded for so long. */
+const REST_MS = 30_000;
+const MAX_HEADER_BYTES = 65_536;
+
+/** The program in the sandbox did not answer as a server of HTTP does. */
+export class BadGateway extends ServiceError {
+  constructor(message: string, cause?: unknown) {
+    super('UNAVAILABLE', message, [], { cause });
+  }
+}
+
+/**
+ * Carries one request to the program at the other end of `socket`, and its answer back, both at the pace of the slower
+ * side. Each request has a connection of its own in the sandbox, so that no answer can be taken for that of another.
+ * Rejects with the error to answer as long as nothing was sent.
+ */
+export async function carryRequest(exchange: PreviewExchange, socket: Socket): Promise<void> {
+  const { req, res, target, isTls, signal } = exchange;
+  const cut = () => socket.destroy();
+  socket.on('error', () => undefined);
+  socket.setTimeout(IDLE_MS, () => socket.destroy(new Error('timeout')));
+  signal.addEventListener('abort', cut, { once: true });
+  socket.once('close', () => signal.removeEventListener('abort', cut));
+  res.once('close', cut);
+  if (signal.aborted || res.destroyed) cut();
+  const headers = requestHeaders(req, target, isTls);
+  // Not `close`: a program may end a connection that it is to close before the rest of the body was read, and its answer with it.
+  headers.connection = 'keep-alive';
+  if (exchange.head !== undefined) Object.assign(headers, { connection: 'Upgrade', upgrade: 'websocket' });
+  const sent = requestOn(socket, exchange, headers);
+  const answered = answerOf(sent, target.port, signal);
+  sendBody(req, sent);
+  const { answer, head } = await answered;
+  if (head === undefined) await sendAnswer(answer, exchange);
+  else await splice(exchange, answer, socket, head);
+}
+
+function requestOn(
+  socket: Socket,
+  { req, target }: PreviewExchange,
+  headers: Record<string, string | string[]>,
+): ClientRequest {
+  const path = `${target.path || '/'}${target.query === '' ? '' : `?${target.query}`}`;
+  const method = req.method ?? 'GET';
+  try {
+    return request({ createConnection: () => socket, method, path, headers, maxHeaderSize: MAX_HEADER_BYTES });
+  } catch (error) {
+    socket.destroy();
+    throw new ServiceError('INVALID_ARGUMENT', 'the request has characters that HTTP does not allow', [], {
+      cause: error,
+    });
+  }
+}
+
+/** The head of the answer; `head`: the first bytes after it, if the program has switched to a WebSocket. */
+function answerOf(
+  sent: ClientRequest,
+  port: number,
+  signal: AbortSignal,
+): Promise<{ answer: IncomingMessage; head?: Buffer }> {
+  return new Promise((resolve, reject) => {
+    sent.once('response', (answer) => resolve({ answer }));
+    sent.once('upgrade', (answer, _, head) => resolve({ answer, head }));
+    sent.on('error', (error) => reject(signal.aborted ? signal.reason : failure(error, port)));
+    sent.once('close', () => reject(signal.aborted ? signal.reason : failure(undefined, port)));
+  });
+}
+
+function failure(error: Error | undefined, port: number): ServiceError {
+  if (error?.message === 'timeout')
+    return new ServiceError('DEADLINE_EXCEEDED', `the program on port ${port} has not answered for 5 minutes`);
+  const isText = errorCode(error)?.startsWith('HPE_');
+  const what = isText ? 'does not answer with HTTP' : 'has closed the connection without an answer';
+  return new BadGateway(`the program on port ${port} ${what}`, error);
+}
+
+function sendBody(req: IncomingMessage, sent: ClientRequest): void {
+  const hasBody = req.headers['transfer-encoding'] !== undefined || req.headers['content-length'] !== undefined;
+  if (!hasBody) {
+    sent.end();
+    return;
+  }
+  req.pipe(sent);
+  req.once('error', () => sent.destroy());
+  // A program may answer before it has read all: the rest is discarded, so that the client reads the answer.
+  sent.once('close', () => {
+    req.unpipe(sent);
+    req.resume();
+  });
+}
+
+function sendAnswer(answer: IncomingMessage, { req, res, target }: PreviewExchange): Promise<void> {
+  const headers = responseHeaders(answer, target);
+  if (!req.complete) res.shouldKeepAlive = false;
+  for (const name of Object.keys(headers)) if (res.hasHeader(name)) res.removeHeader(name);
+  res.writeHead(answer.statusCode ?? 502, answer.statusMessage, headers);
+  res.flushHeaders();
+  answer.pipe(res);
+  // What was sent is not the whole answer: the client must see that.
+  answer.once('error', () => res.destroy());
+  answer.once('aborted', () => res.destroy());
+  res.once('finish', () => endRest(req));
+  return new Promise((resolve) => res.once('close', () => resolve()));
+}
+
+/** A client that goes on sending a body that nobody reads is cut in the end. */
+function endRest(req: IncomingMessage): void {
+  if (req.complete) return;
+  const timer = setTimeout(() => req.socket.destroy(), REST_MS);
+  req.socket.once('close', () => clearTimeout(timer));
+}

@@ -1,0 +1,142 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type RequestListener, request, type Server } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { openKeyAccess } from '../../../lib/access/key-access.ts';
+import { openAccess } from '../../../lib/access/no-keys.ts';
+import { NO_LIMITS } from '../../../lib/limits/limits.ts';
+import { unlimitedOwners } from '../../../lib/limits/stored-limits.ts';
+import { silentLog } from '../../../lib/log.ts';
+import type { KeyRecord, Metadata } from '../../../lib/metadata/metadata.ts';
+import { NothingListens } from '../../../lib/network/ports/dialer.ts';
+import type { Services } from '../../../lib/services.ts';
+import { restOver } from '../clients.ts';
+import { fakeServices } from '../fake-services.ts';
+import { keyFor, tableOf } from '../keyed-services.ts';
+
+const ID = '0123456789abcdefghjkmnpqr';
+export const SANDBOX = `sb_${ID}`;
+export const TOKEN = 'pdl_AAAAAAAAAAAAAAAAAAAAAA';
+export const DOMAIN = { name: 'preview.test', scheme: 'http:', port: '' };
+
+export interface Answer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+}
+
+/** A server of HTTP as the program in the sandbox, and the REST listener with a fake of the opened ports in front of it. */
+export async function world(respond: RequestListener, { limits = NO_LIMITS } = {}) {
+  const inside: Server = createServer(respond).listen(0, '127.0.0.1');
+  await once(inside, 'listening');
+  const port = (inside.address() as AddressInfo).port;
+  const keys = {
+    ann: keyFor({ owner_id: 'ann' }),
+    bob: keyFor({ owner_id: 'bob' }),
+    agent: keyFor({ role: 'agent', owner_id: 'ann', sandbox_id: SANDBOX }),
+    other: keyFor({ role: 'agent', owner_id: 'ann', sandbox_id: 'sb_other' }),
+    reader: keyFor({ owner_id: 'ann', scopes: ['files:read'] }),
+  };
+  const metadata = {
+    sandboxes: tableOf([
+      { id: SANDBOX, owner_id: 'ann' },
+      { id: 'sb_other', owner_id: 'ann' },
+    ] as never[]),
+    codebases: tableOf([]),
+    keys: tableOf<KeyRecord>(Object.values(keys).map(({ record }) => record)),
+  } as unknown as Metadata;
+  let uptime = 0;
+  const withKeys = openKeyAccess({
+    metadata,
+    dbPath: '/nowhere/db',
+    adminKey: undefined,
+    perKey: limits,
+    limits: unlimitedOwners(0),
+    log: silentLog,
+    uptime: () => (uptime += 60_000),
+  }).access;
+  const cuts = new Set<(reason: never) => void>();
+  let calls = 0;
+  const ports: Partial<Services['ports']> = {
+    find: (sandboxId, number) => {
+      if (sandboxId !== SANDBOX || (number !== port && number !== 9)) return undefined;
+      return {
+        expires_at: 0,
+        holder: {
+          role: 'agent',
+          owner_id: 'ann',
+          sandbox_id: SANDBOX,
+          scopes: ['exec'],
+          expires_at: 0,
+          key_id: 'link',
+        },
+        accepts: (token) => token === TOKEN && number === port,
+        use: (cut) => {
+          cuts.add(cut);
+          return {
+            end: () => cuts.delete(cut),
+            connect: async () => {
+              const socket = connect(number, '127.0.0.1');
+              await once(socket, 'connect').catch(() => {
+                throw new NothingListens(number);
+              });
+              return socket;
+            },
+          };
+        },
+      };
+    },
+  };
+  const services = (access: Services['access']): Services => ({
+    ...fakeServices({ access, ports }),
+    beginCall: () => {
+      calls++;
+      return () => calls--;
+    },
+  });
+  const rest = await restOver(services(withKeys), undefined, { previewDomain: DOMAIN });
+  const open = await restOver(services(openAccess), undefined, { previewDomain: DOMAIN });
+  const path = `/v1/sandboxes/${SANDBOX}/ports/${port}/proxy`;
+  const host = `p${port}-${ID}.preview.test`;
+
+  /** `headers.host`: that of the port, to ask by host name. */
+  function ask(
+    url: string,
+    headers: Record<string, string> = {},
+    { method = 'GET', body, to = rest }: { method?: string; body?: string | Buffer; to?: typeof rest } = {},
+  ): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const sent = request({ port: to.port, host: '127.0.0.1', method, path: url, headers, agent: false });
+      sent.on('error', reject);
+      sent.on('response', async (answer) => {
+        let text = '';
+        try {
+          for await (const piece of answer.setEncoding('latin1')) text += piece;
+          resolve({ status: answer.statusCode!, headers: answer.headers, text });
+        } catch (error) {
+          reject(error);
+        }
+      });
+      sent.end(body);
+    });
+  }
+
+  return {
+    inside,
+    port,
+    path,
+    host,
+    rest,
+    open,
+    cuts,
+    ask,
+    uses: () => calls,
+    key: (name: keyof typeof keys) => ({ authorization: `Bearer ${keys[name].text}` }),
+    link: (query = '') => `?paddock_token=${TOKEN}${query}`,
+    async close() {
+      inside.closeAllConnections();
+      inside.close();
+      await rest.close();
+      await open.close();
+    },
+  };
+}
