@@ -1,0 +1,86 @@
+import type { IncomingMessage } from 'node:http';
+import type { InspectedSandbox, InspectedTarget } from '../proxy/inspector.ts';
+import { FoundError } from './replacer.ts';
+import { SecretUse } from './secret-use.ts';
+
+/** A request that may pass, with the secrets that it may use and what the server gets. */
+export interface Checked {
+  use: SecretUse;
+  url: string;
+  /** The value of a header as the server gets it. */
+  header: (value: string) => string;
+}
+
+/** Why a request does not pass; it has been recorded. */
+export class Refused extends Error {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, sentence: string) {
+    super(sentence);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/** Decides about one request by its head. Throws Refused. */
+export function check(request: IncomingMessage, target: InspectedTarget, sandbox: InspectedSandbox): Checked {
+  const { method = '', url = '' } = request;
+  checkHost(request, target, sandbox);
+  if (!url.startsWith('/') && !(url === '*' && method === 'OPTIONS')) {
+    throw refused(target, sandbox, 400, 'invalid_request', `the request to ${target.host} must begin with a path`);
+  }
+  for (const path of pathsOf(url)) {
+    const { allowed, code, reason } = sandbox.decide({ ...target, method, path });
+    if (!allowed) throw refused({ ...target, method, path }, sandbox, 403, code, reason);
+  }
+  const use = new SecretUse(sandbox.secrets(), target.host);
+  try {
+    // All of them before anything is sent.
+    for (const value of request.rawHeaders) use.header(value);
+    return { use, url: use.url(url), header: (value) => use.header(value) };
+  } catch (error) {
+    throw error instanceof FoundError ? elsewhere(error, target, sandbox) : error;
+  }
+}
+
+/** A placeholder on its way to a host that its secret is not for. */
+export function elsewhere({ secret }: FoundError, target: InspectedTarget, sandbox: InspectedSandbox): Refused {
+  const reason = `the placeholder of the secret "${secret}" was sent to ${target.host}, which is none of its hosts`;
+  return refused(target, sandbox, 403, 'secret_elsewhere', reason);
+}
+
+/** The name that the server is asked for must be the one that was checked, in TLS and in each request. */
+function checkHost(request: IncomingMessage, target: InspectedTarget, sandbox: InspectedSandbox): void {
+  const hosts = request.rawHeaders.filter(
+    (_, index, all) => index % 2 === 1 && all[index - 1]!.toLowerCase() === 'host',
+  );
+  const [host = ''] = hosts;
+  const name = host.replace(/:\d+$/, '').replace(/\.$/, '').toLowerCase();
+  const port = /:(\d+)$/.exec(host)?.[1];
+  if (hosts.length === 1 && name === target.host && (port === undefined || Number(port) === target.port)) return;
+  const reason = `the request has another host than ${target.host}, the name of its connection`;
+  throw refused(target, sandbox, 421, 'wrong_host', reason);
+}
+
+/** The path as it was sent, and as servers may understand it: a rule about paths must hold for both. */
+function pathsOf(url: string): string[] {
+  const sent = url.replace(/[?#].*$/s, '');
+  try {
+    const decoded = decodeURIComponent(sent).replaceAll('\\', '/');
+    return [...new Set([sent, new URL(`https://a${decoded.replace(/\/{2,}/g, '/')}`).pathname])];
+  } catch {
+    return [sent];
+  }
+}
+
+function refused(
+  target: Parameters<InspectedSandbox['refused']>[0],
+  sandbox: InspectedSandbox,
+  status: number,
+  code: string,
+  reason: string,
+): Refused {
+  sandbox.refused(target, code, reason);
+  return new Refused(status, code, reason);
+}

@@ -1,0 +1,100 @@
+import { createServer, type Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { createSecureContext, rootCertificates, type SecureContext, TLSSocket } from 'node:tls';
+import type { InspectedSandbox, InspectedTarget, MakeInspector } from '../proxy/inspector.ts';
+import { matchesHost } from '../secrets/hosts.ts';
+import { type AuthorityFiles, ServerCertificates } from './authority.ts';
+import { exchange, type Inspected } from './exchange.ts';
+import { upgrade } from './upgrade.ts';
+import { Upstream } from './upstream.ts';
+
+const HANDSHAKE_MS = 20_000;
+/** Longer than clients keep a connection without requests: it is they who close it. */
+const IDLE_MS = 300_000;
+const MAX_HEAD_BYTES = 64 * 1024;
+
+export interface InspectionOptions {
+  authority: AuthorityFiles;
+  /** What the certificates of servers are verified by, in PEM; undefined: the authorities that Node has. */
+  trusted: string | undefined;
+  /** Further authorities, in PEM. */
+  extra?: string | undefined;
+}
+
+/**
+ * Ends TLS connections of sandboxes in place of their servers, and carries out each request on a TLS connection to the
+ * real server. Only HTTP/1.1 is spoken, to both.
+ */
+export function createInspection({ authority, trusted, extra }: InspectionOptions): MakeInspector {
+  const certificates = new ServerCertificates(authority);
+  const ca = [...(trusted === undefined ? rootCertificates : [trusted]), ...(extra ? [extra] : [])];
+  let context: SecureContext | undefined;
+  const inspected = new WeakMap<object, Inspected>();
+  const http = requestReader(inspected);
+  return (sandbox) => ({
+    needed: (host, policyInspect) =>
+      policyInspect || sandbox.secrets().some(({ hosts }) => hosts.some((pattern) => matchesHost(pattern, host))),
+    handle: (socket, head, target) => {
+      // Reading all authorities of a host takes some milliseconds.
+      context ??= createSecureContext({ ca, minVersion: 'TLSv1.2' });
+      const tls = terminate(socket, head, target, certificates);
+      const upstream = new Upstream(target, {
+        dial: () => sandbox.dial(target),
+        trusted: context,
+        ended: () => void tls.end(),
+      });
+      const end = () => {
+        tls.destroy();
+        socket.destroy();
+        upstream.close();
+      };
+      socket.once('close', end);
+      tls.once('close', end);
+      tls.once('error', end);
+      inspected.set(tls, { target, sandbox, upstream, last: Promise.resolve() });
+      tls.once('secure', () => {
+        // What this library has read, too, not only the parser of the proxy.
+        if (String((tls as { servername?: unknown }).servername).toLowerCase() === target.host)
+          http.emit('connection', tls);
+        else refuseName(tls, sandbox, target);
+      });
+    },
+  });
+}
+
+function refuseName(tls: TLSSocket, sandbox: InspectedSandbox, target: InspectedTarget): void {
+  sandbox.refused(target, 'wrong_host', `the TLS connection has another name than ${target.host}`);
+  tls.destroy();
+}
+
+function terminate(socket: Socket, head: Buffer, target: InspectedTarget, certificates: ServerCertificates): TLSSocket {
+  if (head.length > 0) socket.unshift(head);
+  const tls = new TLSSocket(socket, {
+    isServer: true,
+    ALPNProtocols: ['http/1.1'],
+    secureContext: certificates.contextFor(target.host),
+    SNICallback: (name, answer) =>
+      name.toLowerCase() === target.host
+        ? answer(null, certificates.contextFor(target.host))
+        : answer(new Error('name')),
+  });
+  const timer = setTimeout(() => tls.destroy(), HANDSHAKE_MS);
+  tls.once('secure', () => clearTimeout(timer));
+  tls.once('close', () => clearTimeout(timer));
+  return tls;
+}
+
+/** Node's own server reads the requests: it is strict about where they end. */
+function requestReader(inspected: WeakMap<object, Inspected>): Server {
+  const server = createServer({ maxHeaderSize: MAX_HEAD_BYTES, keepAliveTimeout: IDLE_MS });
+  // One after the other: the requests of one connection have one connection to the server.
+  const inTurn = (socket: Socket, task: (each: Inspected) => Promise<void>) => {
+    const each = inspected.get(socket)!;
+    each.last = each.last.then(() => task(each));
+  };
+  server.on('request', (request, response) => inTurn(request.socket, (each) => exchange(each, request, response)));
+  server.on('upgrade', (request, socket, head) => {
+    inTurn(request.socket, (each) => upgrade(each, request, socket, head));
+  });
+  return server;
+}

@@ -1,0 +1,55 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+/** Headers of one connection only (RFC 9110, 7.6.1), and those that this proxy answers or makes itself. */
+const OWN = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+]);
+
+/** Names and values in turn, without the headers of one connection. */
+export function passedHeaders(
+  { rawHeaders, headers }: IncomingMessage,
+  value: (text: string, name: string) => string | undefined,
+): string[] {
+  const named = String(headers.connection ?? '')
+    .split(',')
+    .map((name) => name.trim().toLowerCase());
+  const passed: string[] = [];
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]!;
+    const lower = name.toLowerCase();
+    // A connection cannot declare the name of the server, or the length, to be its own matter.
+    if (OWN.has(lower) || (named.includes(lower) && lower !== 'host' && lower !== 'content-length')) continue;
+    const text = value(rawHeaders[index + 1]!, lower);
+    if (text !== undefined) passed.push(name, text);
+  }
+  return passed;
+}
+
+/** An answer of the proxy itself: the sandbox can tell it from those of servers by its header. */
+export function answerOfProxy(code: string, sentence: string): { headers: string[]; body: string } {
+  const body = `paddock: ${sentence}\n`;
+  const headers = [
+    ...['content-type', 'text/plain; charset=utf-8', 'x-paddock-refused', code],
+    ...['content-length', String(Buffer.byteLength(body)), 'connection', 'close'],
+  ];
+  return { headers, body };
+}
+
+export function refuse(response: ServerResponse, status: number, code: string, sentence: string): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const { headers, body } = answerOfProxy(code, sentence);
+  response.writeHead(status, headers);
+  response.end(body);
+}

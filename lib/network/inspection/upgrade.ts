@@ -1,0 +1,75 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { check, Refused } from './checked.ts';
+import { answered, type Inspected, open } from './exchange.ts';
+import { answerOfProxy, passedHeaders } from './messages.ts';
+import { UpstreamError } from './upstream.ts';
+
+/**
+ * Carries out a request for a WebSocket. Its head is checked and changed like that of any request; what is sent over it
+ * afterwards passes as it is. Never rejects.
+ */
+export async function upgrade(
+  inspected: Inspected,
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+): Promise<void> {
+  socket.on('error', () => socket.destroy());
+  try {
+    if (request.headers.upgrade?.toLowerCase() !== 'websocket') {
+      throw new Refused(501, 'unsupported_upgrade', 'only WebSockets can be upgraded to');
+    }
+    const checked = check(request, inspected.target, inspected.sandbox);
+    const sent = open(inspected, request, checked, undefined, ['Connection', 'Upgrade', 'Upgrade', 'websocket']);
+    socket.once('close', () => sent.destroy());
+    let isUpgraded = false;
+    const refusal = answered(sent);
+    sent.once('upgrade', (answer, server, rest) => {
+      isUpgraded = true;
+      socket.write(
+        headOf(answer, (text) => checked.use.answered(text), ['Connection', 'Upgrade', 'Upgrade', 'websocket']),
+      );
+      socket.write(rest);
+      server.write(head);
+      server.on('error', () => socket.destroy());
+      server.once('close', () => socket.destroy());
+      socket.once('close', () => server.destroy());
+      server.pipe(socket).pipe(server);
+    });
+    sent.end();
+    refusal.then(
+      (answer) => {
+        socket.write(headOf(answer, (text) => checked.use.answered(text), ['Connection', 'close']));
+        answer.on('error', () => socket.destroy());
+        answer.pipe(socket);
+      },
+      (error) => {
+        if (isUpgraded) return;
+        if (error instanceof UpstreamError) refuse(socket, error);
+        else socket.destroy();
+      },
+    );
+  } catch (error) {
+    refuse(socket, error);
+  }
+}
+
+function refuse(socket: Duplex, error: unknown): void {
+  const status = error instanceof Refused ? error.status : 502;
+  const code = error instanceof Refused ? error.code : 'unreachable';
+  const { headers, body } = answerOfProxy(code, (error as Error).message);
+  socket.end(`${lines(`HTTP/1.1 ${status} Refused`, headers)}${body}`);
+}
+
+function headOf(answer: IncomingMessage, shown: (text: string) => string, more: readonly string[]): string {
+  const line = `HTTP/1.1 ${answer.statusCode} ${shown(answer.statusMessage ?? '')}`;
+  const passed = passedHeaders(answer, (value, name) => (name === 'content-length' ? undefined : shown(value)));
+  return lines(line, [...passed, ...more]);
+}
+
+function lines(first: string, headers: readonly string[]): string {
+  let text = `${first}\r\n`;
+  for (let index = 0; index < headers.length; index += 2) text += `${headers[index]}: ${headers[index + 1]}\r\n`;
+  return `${text}\r\n`;
+}

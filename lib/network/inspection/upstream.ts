@@ -1,0 +1,78 @@
+import { Agent } from 'node:http';
+import type { Socket } from 'node:net';
+import { connect, type SecureContext, type TLSSocket } from 'node:tls';
+import type { InspectedTarget } from '../proxy/inspector.ts';
+
+const HANDSHAKE_MS = 20_000;
+
+/** The server of a name could not be reached, or is not who it should be. The message is one sentence. */
+export class UpstreamError extends Error {}
+
+/** The one connection to the real server that serves one connection from inside. */
+export class Upstream {
+  readonly agent = new Agent({ keepAlive: true, maxSockets: 1, maxFreeSockets: 1 });
+  readonly #open: () => Promise<TLSSocket>;
+  #socket: TLSSocket | undefined;
+  #closed = false;
+
+  /** `ended`: the server has closed its connection. */
+  constructor(
+    target: InspectedTarget,
+    { dial, trusted, ended }: { dial: () => Promise<Socket>; trusted: SecureContext; ended: () => void },
+  ) {
+    this.#open = async () => {
+      const socket = await secured(await this.#dialled(target, dial), target, trusted);
+      if (this.#closed) socket.destroy();
+      this.#socket = socket;
+      socket.once('close', ended);
+      return socket;
+    };
+    const createConnection = (_: object, callback: (error: Error | null, socket?: TLSSocket) => void): undefined => {
+      this.#open().then(
+        (socket) => callback(null, socket),
+        (error) => callback(error),
+      );
+    };
+    Object.assign(this.agent, { createConnection });
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#socket?.destroy();
+    this.agent.destroy();
+  }
+
+  async #dialled({ host, port }: InspectedTarget, dial: () => Promise<Socket>): Promise<Socket> {
+    if (this.#closed) throw new UpstreamError('the connection was closed');
+    try {
+      return await dial();
+    } catch (error) {
+      const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
+      throw new UpstreamError(`${host}:${port} cannot be reached: ${reason}`);
+    }
+  }
+}
+
+/** Resolves when the server has proved its name. Takes over `socket`. */
+function secured(socket: Socket, { host }: InspectedTarget, trusted: SecureContext): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    const tls = connect({ socket, servername: host, secureContext: trusted, ALPNProtocols: ['http/1.1'] });
+    const fail = (reason: string) => {
+      tls.destroy();
+      socket.destroy();
+      reject(new UpstreamError(reason));
+    };
+    const timer = setTimeout(() => fail(`${host} did not finish the TLS handshake`), HANDSHAKE_MS);
+    tls.once('close', () => socket.destroy());
+    tls.once('error', (error: NodeJS.ErrnoException) => {
+      clearTimeout(timer);
+      fail(`the TLS connection to ${host} failed: ${error.code ?? error.message}: ${error.message}`.slice(0, 300));
+    });
+    tls.once('secureConnect', () => {
+      clearTimeout(timer);
+      tls.removeAllListeners('error');
+      tls.on('error', () => tls.destroy());
+      resolve(tls);
+    });
+  });
+}
