@@ -46,6 +46,6 @@ function resultOfYielded({ processId, end }: YieldedExec, output: ExecOutput): E
   if (end === undefined) {
     return { ...result, exit_code: 0, duration_ms: 0, end_reason: '', running: true, process_id: processId };
   }
-  const { exit_code, duration_ms, reason: end_reason } = end;
-  return { ...result, exit_code, duration_ms, end_reason };
+  const { exit_code, duration_ms, reason: end_reason, denied } = end;
+  return { ...result, exit_code, duration_ms, end_reason, denied_hosts: denied?.hosts ?? [] };
 }

@@ -178,7 +178,7 @@ export const operations: readonly Operation[] = [
   { operation: 'ExplainPermission', method: 'GET', path: `${SANDBOX}/permissions/explain`, kind: 'unary', access: { role: 'agent', scope: 'sandboxes:read', on: 'sandbox' }, retry: 'read', handler: explainPermission },
   { operation: 'ListPresets', method: 'GET', path: '/v1/presets', kind: 'unary', access: { role: 'agent', on: 'nothing' }, retry: 'read', handler: listPresets },
   { operation: 'GetNetwork', method: 'GET', path: NETWORK, kind: 'unary', access: { role: 'agent', scope: 'sandboxes:read', on: 'sandbox' }, retry: 'read', handler: getNetwork },
-  { operation: 'UpdateNetwork', method: 'PUT', path: NETWORK, kind: 'unary', access: { role: 'owner', scope: 'permissions:write', on: 'sandbox' }, retry: 'again', handler: updateNetwork },
+  { operation: 'UpdateNetwork', method: 'PUT', path: NETWORK, kind: 'unary', access: { role: 'owner', scope: 'permissions:write', on: 'sandbox' }, retry: 'same', handler: updateNetwork },
   { operation: 'ExplainNetwork', method: 'GET', path: `${NETWORK}/explain`, kind: 'unary', access: { role: 'agent', scope: 'sandboxes:read', on: 'sandbox' }, retry: 'read', handler: explainNetwork },
   { operation: 'ListConnections', method: 'GET', path: `${NETWORK}/connections`, kind: 'unary', access: { role: 'owner', scope: 'sandboxes:read', on: 'sandbox' }, retry: 'read', handler: listConnections },
   { operation: 'ListNetworkPresets', method: 'GET', path: '/v1/network-presets', kind: 'unary', access: { role: 'agent', on: 'nothing' }, retry: 'read', handler: listNetworkPresets },

@@ -13,7 +13,7 @@ export const RUNTIME_NAMES = {
 } as const satisfies Record<Config['runtime']['type'], RuntimeName>;
 
 /** The settings of sandboxes in the configuration. */
-export function settingsOf({ runtime, sandbox, limits }: Config, owners: OwnerLimitSource): Settings {
+export function settingsOf({ runtime, sandbox, limits, network }: Config, owners: OwnerLimitSource): Settings {
   const { memoryBytes, cpuQuota, cpuShares, pidsLimit } = sandbox.defaultResources;
   const cores = Math.min(availableParallelism(), coresAbove());
   return {
@@ -35,6 +35,7 @@ export function settingsOf({ runtime, sandbox, limits }: Config, owners: OwnerLi
       pids_limit: pidsLimit,
     },
     sessions: limits.sessions,
+    network: { enabled: network.enabled, allowMax: network.allowMax, isDockers: runtime.docker.enableNetworking },
     processes: {
       processes: limits.processes,
       outputBytes: limits.processOutputBytes,

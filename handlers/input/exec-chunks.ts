@@ -19,6 +19,7 @@ export async function* chunks(
           exit_code: event.exitCode,
           duration_ms: event.durationMs,
           end_reason: exitReason(event).reason,
+          ...(event.denied && { denied: { hosts: event.denied } }),
           ...last(),
         };
         return;

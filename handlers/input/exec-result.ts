@@ -47,7 +47,8 @@ export async function collect(
       }
       const { exitCode: exit_code, durationMs: duration_ms } = event;
       const { reason: end_reason } = exitReason(event);
-      return { ...output.fields(), ...NOT_GOING_ON, exit_code, duration_ms, end_reason };
+      const denied_hosts = event.denied ?? [];
+      return { ...output.fields(), ...NOT_GOING_ON, exit_code, duration_ms, end_reason, denied_hosts };
     }
   } catch (error) {
     const { stdout, stderr, output: merged, ...counts } = output.fields();

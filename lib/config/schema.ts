@@ -2,6 +2,7 @@ import { DEFAULT_OUTPUT_BYTES } from '../command-limits.ts';
 import { ON_EXPIRE } from '../field-values.ts';
 import { LOG_FORMATS, LOG_LEVELS } from '../log.ts';
 import { RESOURCE_RANGES } from '../resource-limits.ts';
+import { ceiling, resolvers } from './network-values.ts';
 import {
   absolutePath,
   absolutePaths,
@@ -113,6 +114,11 @@ export const SCHEMA = {
       cpu_shares: key(zeroOr(wholeNumber, RESOURCE_RANGES.cpu_shares), 0),
       pids_limit: key(zeroOr(wholeNumber, RESOURCE_RANGES.pids_limit), 1024),
     },
+  },
+  network: {
+    enabled: key(boolean, true),
+    allow_max: key(ceiling, ['public']),
+    resolvers: key(resolvers, []),
   },
   secrets: {
     key_file: key(optionalPath, ''),

@@ -1,5 +1,6 @@
 import type { Checkpoint, Codebase, Key, OwnerLimits, ResourceLimits, Sandbox, Secret } from '../contract/messages.ts';
 import type { AutoCommit, OnExpire, OnIdle, PortAccess } from '../field-values.ts';
+import type { NetworkPolicy } from '../network/policy/policy.ts';
 
 /** What a request with an idempotency key created: the id of that request's intent (lib/retries). */
 interface Created {
@@ -32,7 +33,7 @@ export type SecretRecord = Readonly<Omit<Secret, 'used_by'> & { id: string; key_
 
 /** A sandbox as stored: `status` is the one to restore after a restart, so never SANDBOX_PENDING. */
 export type SandboxRecord = Readonly<
-  Omit<Sandbox, 'expires_soon' | 'warnings'> &
+  Omit<Sandbox, 'expires_soon' | 'warnings' | 'network'> &
     Created & {
       resources: ResourceLimits;
       auto_commit: AutoCommit;
@@ -40,6 +41,8 @@ export type SandboxRecord = Readonly<
       on_expire: OnExpire;
       /** It expired, and its `on_expire` has kept it since, until `destroy_at`. */
       kept?: boolean;
+      /** Absent: it never had one. */
+      network?: NetworkPolicy;
       /** Host uid (and gid), allocated as long as its delta exists. */
       uid: number;
       /** Stopped, with a pending automatic commit. */

@@ -1,4 +1,5 @@
 import type { Checkpoint, Codebase, Key, Sandbox } from '../contract/messages.ts';
+import { NO_NETWORK, shownPolicy } from '../network/policy/shown-policy.ts';
 import type { CheckpointRecord, CodebaseRecord, KeyRecord, SandboxRecord } from './metadata.ts';
 
 /** Seconds before its expiry from which a sandbox is shown to expire soon. */
@@ -8,7 +9,8 @@ const SOON = 3600;
 export function shownSandbox(record: SandboxRecord, now: number): Sandbox {
   const { uid, commit_owed, origin, checkpoints, changed, delta_bytes, intent, kept, ports, ...sandbox } = record;
   const { expires_at } = record;
-  return { ...sandbox, warnings: [], expires_soon: expires_at !== 0 && now >= (expires_at - SOON) * 1000 };
+  const network = shownPolicy(record.network ?? NO_NETWORK);
+  return { ...sandbox, network, warnings: [], expires_soon: expires_at !== 0 && now >= (expires_at - SOON) * 1000 };
 }
 
 export function shownCodebase({ intent, ...codebase }: CodebaseRecord): Codebase {

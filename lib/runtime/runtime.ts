@@ -1,4 +1,4 @@
-import type { OutputStream, ResourceLimits } from '../contract/messages.ts';
+import type { DeniedHost, OutputStream, ResourceLimits } from '../contract/messages.ts';
 import type { ServiceError } from '../errors.ts';
 import type { SharedMappings, Turn } from '../linux/shared-mappings.ts';
 
@@ -87,9 +87,15 @@ export type CommandEvent =
   | { kind: 'output'; stream: OutputStream; data: Buffer }
   /**
    * Always the last event, after all output. exitCode is 128+N for signal N. outOfMemory: the command failed, and the
-   * memory limit killed a process of the sandbox while it ran.
+   * memory limit killed a process of the sandbox while it ran. denied: set above the runtime, what the policy refused meanwhile.
    */
-  | { kind: 'exit'; exitCode: number; durationMs: number; outOfMemory: boolean };
+  | {
+      kind: 'exit';
+      exitCode: number;
+      durationMs: number;
+      outOfMemory: boolean;
+      denied?: readonly DeniedHost[];
+    };
 
 /**
  * The events of a started command. Output is delivered as it is written, in order within a stream; if it is not read,

@@ -5,6 +5,7 @@ import { IdMap } from '../id-map.ts';
 import type { OwnerLimitSource } from '../limits/stored-limits.ts';
 import type { Log } from '../log.ts';
 import type { Metadata } from '../metadata/metadata.ts';
+import type { Ceiling } from '../network/policy/policy.ts';
 import { LayerReclaimer } from './checkpoints/layer-reclaimer.ts';
 import { MappedFiles } from './files/mapped-files.ts';
 import type { Clock } from './host/clock.ts';
@@ -28,6 +29,13 @@ export interface ExpirySettings {
   maxKept: number;
 }
 
+export interface NetworkSettings {
+  enabled: boolean;
+  allowMax: Ceiling;
+  /** The daemon gives containers a network of its own. */
+  isDockers: boolean;
+}
+
 export interface Settings {
   /** Runtime of requests that do not specify one. */
   runtime: RuntimeName;
@@ -45,6 +53,7 @@ export interface Settings {
   processes: ProcessLimits;
   /** Maximum number of active sessions of one sandbox. */
   sessions: number;
+  network: NetworkSettings;
 }
 
 /** State shared by the operations on sandboxes. */

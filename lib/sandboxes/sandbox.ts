@@ -10,6 +10,7 @@ import { type Clock, systemClock } from './host/clock.ts';
 import { DETACHED, type HostState, isAttached, runningIn } from './host/host-state.ts';
 import { Activity } from './lifecycle/activity.ts';
 import { nextStatus, type SandboxEvent } from './lifecycle/states.ts';
+import type { RefusalLog } from './network/refusal-log.ts';
 import type { Taken } from './ready/ready-sandboxes.ts';
 
 type Records = Pick<Table<SandboxRecord>, 'put'>;
@@ -46,6 +47,8 @@ export class LiveSandbox {
   ownPaths: { filter: PathFilter; count: number } | undefined;
   /** Of its context. */
   clock: Clock = systemClock;
+  /** The refusals of its network, while that is open. */
+  refusals: RefusalLog | undefined;
   /** A ready sandbox with its uid, until it is brought up. */
   ready: Taken | undefined;
   /** Created by this server, from nothing or from a layer frozen just now, and not started yet: no data can be lost. */

@@ -36,6 +36,7 @@ export const aSandbox: Sandbox = {
   on_expire: 'keep_changes',
   expires_soon: false,
   destroy_at: 0,
+  network: { mode: 'none', rules: [], revision: 0, presets: [] },
   warnings: [],
 };
 

@@ -53,6 +53,7 @@ describe.each(['v1', 'v1alpha'])('server reflection %s', (version) => {
       expect(files.map((bytes) => bytes.subarray(2, 2 + bytes[1]!).toString())).toEqual([
         'service/v1/sandbox.proto',
         'google/protobuf/empty.proto',
+        'service/v1/network.proto',
       ]);
     }
   });

@@ -49,7 +49,7 @@ const REPEATED: Readonly<Record<Rpc | 'Health', (typeof operations)[number]['ret
   ExplainPermission: 'read',
   ListPresets: 'read',
   GetNetwork: 'read',
-  UpdateNetwork: 'again',
+  UpdateNetwork: 'same',
   ExplainNetwork: 'read',
   ListConnections: 'read',
   ListNetworkPresets: 'read',

@@ -174,9 +174,9 @@ describe('ExecStream over gRPC', () => {
       if (chunks.length === 1) gate!.go();
     }
     expect(chunks).toEqual([
-      { data: Buffer.from('first'), stream: 'STDOUT', duration_ms: 0 },
-      { data: Buffer.from('second'), stream: 'STDERR', duration_ms: 0 },
-      { data: Buffer.alloc(0), stream: 'STDOUT', exit_code: 5, duration_ms: 12, end_reason: 'exited' },
+      { data: Buffer.from('first'), stream: 'STDOUT', duration_ms: 0, denied: null },
+      { data: Buffer.from('second'), stream: 'STDERR', duration_ms: 0, denied: null },
+      { data: Buffer.alloc(0), stream: 'STDOUT', exit_code: 5, duration_ms: 12, end_reason: 'exited', denied: null },
     ]);
   });
 
@@ -185,7 +185,7 @@ describe('ExecStream over gRPC', () => {
     const chunks: unknown[] = [];
     for await (const chunk of grpcStream()) chunks.push(chunk);
     expect(chunks).toEqual([
-      { data: Buffer.alloc(0), stream: 'STDOUT', exit_code: 0, duration_ms: 0, end_reason: 'exited' },
+      { data: Buffer.alloc(0), stream: 'STDOUT', exit_code: 0, duration_ms: 0, end_reason: 'exited', denied: null },
     ]);
   });
 

@@ -6,6 +6,7 @@ interface Given {
   sandboxes?: Partial<Services['sandboxes']>;
   processes?: Partial<Services['processes']>;
   sessions?: Partial<Services['sessions']>;
+  networks?: Partial<Services['networks']>;
   ports?: Partial<Services['ports']>;
   codebases?: Partial<Services['codebases']>;
   images?: Partial<Services['images']>;

@@ -57,6 +57,7 @@ describe('Exec', () => {
       session_reset: false,
       running: false,
       process_id: '',
+      denied_hosts: [],
     });
   });
 

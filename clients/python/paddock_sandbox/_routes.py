@@ -58,7 +58,7 @@ ROUTES: Dict[str, Route] = {
     "ExplainPermission": Route("GET", "/v1/sandboxes/{sandbox_id}/permissions/explain", "unary", "read"),
     "ListPresets": Route("GET", "/v1/presets", "unary", "read"),
     "GetNetwork": Route("GET", "/v1/sandboxes/{sandbox_id}/network", "unary", "read"),
-    "UpdateNetwork": Route("PUT", "/v1/sandboxes/{sandbox_id}/network", "unary", "again"),
+    "UpdateNetwork": Route("PUT", "/v1/sandboxes/{sandbox_id}/network", "unary", "same"),
     "ExplainNetwork": Route("GET", "/v1/sandboxes/{sandbox_id}/network/explain", "unary", "read"),
     "ListConnections": Route("GET", "/v1/sandboxes/{sandbox_id}/network/connections", "unary", "read"),
     "ListNetworkPresets": Route("GET", "/v1/network-presets", "unary", "read"),

@@ -11,6 +11,7 @@ import { isExpired } from '../host/clock.ts';
 import { type Admitted, admit, bringUpNew } from '../lifecycle/create.ts';
 import { expired } from '../lifecycle/start-stop.ts';
 import { limiter } from '../limiter.ts';
+import { forkedPolicy } from '../network/policies.ts';
 import { presetRules, rulesOf } from '../permissions/rules.ts';
 import { checkpointOf } from './checkpoints.ts';
 
@@ -23,7 +24,7 @@ const CONCURRENCY = 8;
  */
 export async function forkSandbox(request: NewForks, context: SandboxContext): Promise<ForkResult[]> {
   const { record: parent } = context.find(request.sandbox_id);
-  const overrides = await overridesOf(request, parent);
+  const overrides = await overridesOf(request, parent, context);
   const { permissions: rules } = overrides;
   const intent = request.intent === undefined ? {} : { intent: request.intent };
   const admitted = await withWorkspace(request.sandbox_id, context, async (mount, sandbox) => {
@@ -64,7 +65,7 @@ export async function forkSandbox(request: NewForks, context: SandboxContext): P
 type Overrides = Partial<
   Pick<
     SandboxRecord,
-    'permissions' | 'labels' | 'resources' | 'auto_commit' | 'idle_timeout' | 'on_idle' | 'on_expire'
+    'permissions' | 'labels' | 'resources' | 'network' | 'auto_commit' | 'idle_timeout' | 'on_idle' | 'on_expire'
   > &
     Pick<SandboxRecord, 'shell' | 'env' | 'workdir'>
 > & {
@@ -72,7 +73,8 @@ type Overrides = Partial<
 };
 
 /** Throws INVALID_ARGUMENT naming the field. */
-async function overridesOf(request: NewForks, parent: SandboxRecord): Promise<Overrides> {
+async function overridesOf(request: NewForks, parent: SandboxRecord, context: SandboxContext): Promise<Overrides> {
+  const network = forkedPolicy(request.network, parent, context);
   const { created_at, expires_at, resources } = parent;
   const { permissions, preset, rules, labels, auto_commit, expires_in, idle_timeout, on_idle, on_expire } = request;
   const given = Object.entries(request.resources).filter(([, value]) => value !== 0);
@@ -90,6 +92,7 @@ async function overridesOf(request: NewForks, parent: SandboxRecord): Promise<Ov
     ...(request.shell !== '' && { shell: request.shell }),
     ...(Object.keys(request.env).length > 0 && { env: request.env }),
     ...(request.workdir !== '' && { workdir: request.workdir }),
+    ...(network && { network }),
   };
 }
 

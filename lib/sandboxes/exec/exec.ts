@@ -5,6 +5,7 @@ import { autoCommit, commitsItself } from '../changes/auto-commit.ts';
 import type { SandboxContext } from '../context.ts';
 import { isExpired } from '../host/clock.ts';
 import { expired } from '../lifecycle/start-stop.ts';
+import { withDenied } from '../network/with-denied.ts';
 import { isChanging, type LiveSandbox } from '../sandbox.ts';
 import { withDefaults } from './defaults.ts';
 import { timeoutOf } from './timeout.ts';
@@ -23,7 +24,9 @@ export async function execInSandbox(
   const program = argv.length > 0 ? { command: '', argv } : { command };
   const input = stdin_bytes.length > 0 ? stdin_bytes : stdin;
   const around = withDefaults(request, sandbox.record);
-  const execution = await sandbox.running.exec({ ...program, ...around, merge, stdin: input, timeoutMs, signal });
+  const startedAt = Date.now();
+  const running = await sandbox.running.exec({ ...program, ...around, merge, stdin: input, timeoutMs, signal });
+  const execution = withDenied(running, sandbox, startedAt);
   return sandbox.record.auto_commit === 'on_exec' ? committing(execution, sandbox.id, context) : execution;
 }
 

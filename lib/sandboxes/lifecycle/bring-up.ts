@@ -6,6 +6,7 @@ import type { Runtime as RuntimeName } from '../../contract/messages.ts';
 import type { Descriptors } from '../../descriptors.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
+import type { SandboxNetworks } from '../../network/worker/networks.ts';
 import type { OwnerResources, RootFileSystem, RunningSandbox, Runtime } from '../../runtime/runtime.ts';
 import type { SharedThreads } from '../../threads/thread-pool.ts';
 import { checkDelta, layersOfDelta } from '../../workspaces/delta/layers/layers-on-disk.ts';
@@ -14,6 +15,7 @@ import type { WorkspaceSpec } from '../../workspaces/workspaces.ts';
 import { DETACHED, withoutProcesses } from '../host/host-state.ts';
 import type { Layout } from '../host/layout.ts';
 import type { OwnerDeltas } from '../host/owner-deltas.ts';
+import { closeNetwork, openNetwork } from '../network/open-network.ts';
 import type { Taken } from '../ready/ready-sandboxes.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 
@@ -46,6 +48,8 @@ export interface Platform {
   ownerResources?(ownerId: string): OwnerResources | undefined;
   /** The bytes of the deltas of each owner; absent: they have no limit. */
   ownerDeltas?: OwnerDeltas | undefined;
+  /** The networks of sandboxes; absent: there are none. */
+  networks?: SandboxNetworks | undefined;
   maxDeltaBytes: number;
   maxDeltaFiles: number;
   /** Has a reserve for operations that end sandboxes. */
@@ -70,6 +74,10 @@ export async function bringUp(
   sandbox.ready = undefined;
   const taken = ready && (await bringUpReady(ready, sandbox, platform));
   if (taken !== undefined) {
+    await openNetwork(sandbox, platform.networks).catch(async (error: unknown) => {
+      await takeDown(sandbox, platform);
+      throw error;
+    });
     void taken.exited.then((reason) => onExit(taken, reason));
     return;
   }
@@ -77,6 +85,7 @@ export async function bringUp(
   for (let attempt = 1; ; attempt++) {
     try {
       const running = await launchOn(await attach(sandbox, platform), runtime, sandbox, platform);
+      await openNetwork(sandbox, platform.networks);
       void running.exited.then((reason) => onExit(running, reason));
       return;
     } catch (error) {
@@ -203,6 +212,7 @@ export async function endProcesses(sandbox: LiveSandbox, platform: Platform): Pr
   const { id, running } = sandbox;
   sandbox.host = withoutProcesses(sandbox.host);
   await running?.stop().catch((err: unknown) => left(id, 'runtime', err, platform));
+  await closeNetwork(sandbox, platform.networks).catch((err: unknown) => left(id, 'network', err, platform));
 }
 
 function left(id: string, what: string, err: unknown, { log }: Platform): void {

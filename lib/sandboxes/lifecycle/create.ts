@@ -6,6 +6,7 @@ import type { SandboxRecord } from '../../metadata/metadata.ts';
 import { notFound } from '../../not-found.ts';
 import type { NewSandbox } from '../../services.ts';
 import type { SandboxContext } from '../context.ts';
+import { newPolicy } from '../network/policies.ts';
 import { presetRules, rulesOf } from '../permissions/rules.ts';
 import { LiveSandbox } from '../sandbox.ts';
 import { checkQuota } from './admission.ts';
@@ -16,6 +17,7 @@ import { onExit, reasonOf } from './failure.ts';
 export async function createSandbox(request: NewSandbox, context: SandboxContext): Promise<Sandbox> {
   const runtime = request.runtime ?? context.settings.runtime;
   imageOf(request.image, runtime, context);
+  const network = newPolicy(request.network, runtime, context);
   const permissions = await rulesOf(request);
   codebaseOf(request.codebase_id, context);
   await context.platform.runtime(runtime);
@@ -24,7 +26,7 @@ export async function createSandbox(request: NewSandbox, context: SandboxContext
   const image = imageOf(request.image, runtime, context);
   const resources = withDefaults(request.resources, context.settings.defaultResources);
   const admitted = admit(request.codebase_id, { runtime, image, resources }, context, (owner_id, uid) =>
-    recordOf({ ...request, image, permissions, resources }, runtime, owner_id, uid, context),
+    recordOf({ ...request, image, permissions, resources }, network, runtime, owner_id, uid, context),
   );
   admitted.sandbox.committedCount = 0;
   admitted.sandbox.isNew = true;
@@ -119,6 +121,7 @@ function codebaseOf(id: string, context: SandboxContext) {
 
 function recordOf(
   request: NewSandbox,
+  network: SandboxRecord['network'],
   runtime: RuntimeName,
   owner: string,
   uid: number,
@@ -149,6 +152,7 @@ function recordOf(
     on_expire: request.on_expire || settings.expiry.onExpire,
     destroy_at: 0,
     uid,
+    ...(network && { network }),
     ...(request.intent !== undefined && { intent: request.intent }),
   };
 }

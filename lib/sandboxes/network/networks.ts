@@ -1,19 +1,112 @@
+import type {
+  Connection,
+  ExplainNetworkRequest,
+  ListConnectionsRequest,
+  NetworkExplanation,
+  NetworkPolicy,
+  UpdateNetworkRequest,
+} from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
+import { explain, type PlacedNetworkRule } from '../../network/policy/explain.ts';
+import { ownAddresses } from '../../network/policy/own-addresses.ts';
+import { parsePolicy } from '../../network/policy/parse-policy.ts';
+import { NETWORK_PRESETS } from '../../network/policy/presets.ts';
+import { NO_NETWORK, shownPolicy, shownRule } from '../../network/policy/shown-policy.ts';
+import type { ConnectionInfo } from '../../network/worker/networks.ts';
 import type { Networks } from '../../network-services.ts';
+import { cursorOf, tokenOf } from '../../paging.ts';
 import type { SandboxContext } from '../context.ts';
+import { changeNetwork } from './open-network.ts';
+import { requireNetwork } from './policies.ts';
 
+/** All operations on the networks of sandboxes. */
 export function createNetworks(context: SandboxContext): Networks {
-  const missing = () => {
-    throw new ServiceError('UNIMPLEMENTED', 'network is not available');
-  };
   return {
-    get: (id) => {
-      context.find(id);
-      return { mode: 'none', rules: [], revision: 0, presets: [] };
-    },
-    update: missing,
-    explain: missing,
-    connections: missing,
-    presets: () => [],
+    get: (id) => shownPolicy(policyOf(id, context)),
+    update: (request) => updateNetwork(request, context),
+    explain: (request) => explainNetwork(request, context),
+    connections: (request) => listConnections(request, context),
+    presets: () => NETWORK_PRESETS.map((preset) => ({ ...preset, rules: preset.rules.map(shownRule) })),
+  };
+}
+
+const policyOf = (id: string, context: SandboxContext) => context.find(id).record.network ?? NO_NETWORK;
+
+/**
+ * Stores the policy before it takes effect: after a crash the restarted sandbox has either the new one, or the old one
+ * without the call having succeeded. If it cannot take effect, the old one stays. A policy that is in force already keeps
+ * its revision.
+ */
+async function updateNetwork(request: UpdateNetworkRequest, context: SandboxContext): Promise<NetworkPolicy> {
+  return context.change(request.sandbox_id, async (sandbox) => {
+    const before = sandbox.record.network;
+    const { mode, rules, revision } = before ?? NO_NETWORK;
+    if (request.revision !== 0 && request.revision !== revision) {
+      throw new ServiceError(
+        'ABORTED',
+        `the policy has the revision ${revision}, not ${request.revision}: it was changed`,
+      );
+    }
+    const policy = parsePolicy(request, revision + 1, context.settings.network.allowMax);
+    requireNetwork(policy, sandbox.record.runtime, context);
+    const isSame = JSON.stringify([policy.mode, policy.rules]) === JSON.stringify([mode, rules]);
+    if (isSame) return shownPolicy(before ?? NO_NETWORK);
+    await sandbox.update({ network: policy }, context.metadata.sandboxes);
+    try {
+      await changeNetwork(sandbox, context.platform.networks);
+    } catch (error) {
+      await sandbox.update({ network: before }, context.metadata.sandboxes);
+      throw error;
+    }
+    return shownPolicy(policy);
+  });
+}
+
+function explainNetwork(
+  { sandbox_id, host, port, method, path }: ExplainNetworkRequest,
+  context: SandboxContext,
+): NetworkExplanation {
+  const target = { host, address: undefined, port, ...(method && { method }), ...(path && { path }) };
+  const limits = { allowMax: context.settings.network.allowMax, ownAddresses };
+  const { decision, winner, beaten, reason, host: name } = explain(policyOf(sandbox_id, context), target, limits);
+  return {
+    allowed: decision.allowed,
+    code: decision.code,
+    reason,
+    ...(winner && { winner: placed(winner) }),
+    beaten: beaten.map(placed),
+    inspect: decision.inspect,
+    host: name,
+  };
+}
+
+const placed = ({ index, rule }: PlacedNetworkRule) => ({ index, rule: shownRule(rule) });
+
+/** None if the network is not open. */
+async function listConnections(
+  { sandbox_id, page_size, page_token }: ListConnectionsRequest,
+  context: SandboxContext,
+): Promise<{ connections: Connection[]; next_page_token: string }> {
+  const scope = `connections ${sandbox_id}`;
+  const before = Number(cursorOf(scope, page_token) ?? Number.POSITIVE_INFINITY);
+  const isOpen = context.find(sandbox_id).refusals !== undefined;
+  const all = isOpen ? await context.platform.networks!.connections(sandbox_id) : [];
+  const rest = all.filter(({ sequence }) => sequence < before).sort((a, b) => b.sequence - a.sequence);
+  const last = rest.length > page_size ? rest[page_size - 1] : undefined;
+  return {
+    connections: rest.slice(0, page_size).map(shownConnection),
+    next_page_token: last ? tokenOf(scope, String(last.sequence)) : '',
+  };
+}
+
+function shownConnection({ sent, received, openedAt, closedAt, rule, ...same }: ConnectionInfo): Connection {
+  const seconds = (time: number) => Math.floor(time / 1000);
+  return {
+    ...same,
+    rule: rule ?? -1,
+    sent_bytes: sent,
+    received_bytes: received,
+    opened_at: seconds(openedAt),
+    closed_at: closedAt === undefined ? 0 : seconds(closedAt),
   };
 }

@@ -1,4 +1,4 @@
-import type { OutputStream, Process, ProcessEnd, TerminalSize } from '../../contract/messages.ts';
+import type { DeniedHost, OutputStream, Process, ProcessEnd, TerminalSize } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
 import type { OutputLog } from '../../output-log/output-log.ts';
 import type { CommandEvent, RunningCommand } from '../../runtime/runtime.ts';
@@ -15,6 +15,8 @@ export interface ProcessHost {
   now: () => number;
   /** Stores the record of the ended process. False if that failed. Never rejects. */
   store: (record: ProcessRecord) => Promise<boolean>;
+  /** What the sandbox's policy refused since the start; absent: nothing can be. Never rejects. */
+  denied?: () => Promise<readonly DeniedHost[]>;
   /** Called once, after the end was stored. Must not throw. */
   onEnd: () => void;
 }
@@ -209,6 +211,8 @@ export class LiveProcess {
       end = endOfError(error, Math.round(performance.now() - startedAt), this.#host.stopped());
     }
     await this.log.end();
+    const denied = (await this.#host.denied?.()) ?? [];
+    if (denied.length > 0) end = { ...end, denied: { hosts: denied } };
     const ended_at = Math.floor(this.#host.now() / 1000);
     const record = { ...this.#record, end, ended_at, input_next: this.#inputNext };
     this.#unstored = !(await this.#host.store(record));

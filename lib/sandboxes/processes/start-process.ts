@@ -83,6 +83,7 @@ async function launch(
   };
   const record = newRecord(request, id, order, clock.now());
   const dir = join(processes.dir, id);
+  const startedAt = Date.now();
   const making = makeLog(dir, processes, record);
   making.catch(() => undefined);
   let running: Awaited<ReturnType<typeof sandbox.running.exec>>;
@@ -105,6 +106,7 @@ async function launch(
     sandboxId: sandbox.id,
     stopped: () => sandbox.destroying || sandbox.status === 'SANDBOX_STOPPED',
     now: () => clock.now(),
+    denied: async () => (await sandbox.refusals?.since(startedAt)) ?? [],
     store: (ended: object) => storeEnd(dir, ended, context),
     onEnd: () => {
       release();

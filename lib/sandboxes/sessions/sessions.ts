@@ -11,6 +11,7 @@ import type { SandboxContext } from '../context.ts';
 import { withDefaults } from '../exec/defaults.ts';
 import { committing, runnable } from '../exec/exec.ts';
 import { timeoutOf } from '../exec/timeout.ts';
+import { withDenied } from '../network/with-denied.ts';
 import { LiveSession } from './live-session.ts';
 
 /** All operations on sessions. */
@@ -83,7 +84,9 @@ async function execInSession(
   session.requireActive();
   const ready = runnable(session.sandboxId, signal, context);
   const sandbox = ready instanceof Promise ? await ready : ready;
+  const startedAt = Date.now();
   const execution = await session.exec({ command, merge, timeoutMs, signal });
-  if (sandbox.record.auto_commit !== 'on_exec') return execution;
-  return { ...execution, events: committing(execution.events, sandbox.id, context) };
+  const events = withDenied(execution.events, sandbox, startedAt);
+  if (sandbox.record.auto_commit !== 'on_exec') return { ...execution, events };
+  return { ...execution, events: committing(events, sandbox.id, context) };
 }

@@ -53,6 +53,7 @@ describe('create', () => {
       workdir: '',
       expires_soon: true,
       destroy_at: 0,
+      network: { mode: 'none', rules: [], revision: 0, presets: [] },
       warnings: expect.anything(),
     });
     expect(fixture.runtime.up.get(sandbox.id)?.spec).toEqual({

@@ -10,6 +10,7 @@ import { unlimitedOwners } from '../../../lib/limits/stored-limits.ts';
 import { silentLog } from '../../../lib/log.ts';
 import type { Metadata } from '../../../lib/metadata/metadata.ts';
 import { openMetadata } from '../../../lib/metadata/store.ts';
+import type { SandboxNetworks } from '../../../lib/network/worker/networks.ts';
 import type { Command, RunningSandbox, Runtime, SandboxSpec } from '../../../lib/runtime/runtime.ts';
 import { SandboxContext, type Settings } from '../../../lib/sandboxes/context.ts';
 import { makeLayout } from '../../../lib/sandboxes/host/layout.ts';
@@ -94,6 +95,8 @@ export class FakeRuntime implements Runtime {
   /** Why each sandbox was stopped, in order. */
   readonly stops: (string | undefined)[] = [];
   readonly launches: string[] = [];
+  /** Sandboxes whose commands know of a network. */
+  readonly withNetwork = new Set<string>();
   before: (spec: SandboxSpec) => Promise<void> = async () => {};
   beforeStop: () => Promise<void> = async () => {};
 
@@ -110,8 +113,11 @@ export class FakeRuntime implements Runtime {
       ports: async () => [],
       sharedMappings: async () => new Map(),
       network: async () => 'present',
-      networkPid: () => 0,
-      setNetwork: () => {},
+      networkPid: () => 4711,
+      setNetwork: (variables) => {
+        if (variables === undefined) this.withNetwork.delete(spec.id);
+        else this.withNetwork.add(spec.id);
+      },
       exec: async (command) => {
         commands.push(command);
         return {
@@ -244,6 +250,7 @@ const SETTINGS: Settings = {
   owners: unlimitedOwners(10),
   defaultResources: { memory_bytes: 100, cpu_quota: 0, cpu_shares: 0, pids_limit: 50 },
   sessions: 4,
+  network: { enabled: true, allowMax: undefined, isDockers: false },
   processes: { processes: 4, outputBytes: 65_536, sandboxOutputBytes: 262_144, retention: 3_600_000 },
 };
 
@@ -260,6 +267,7 @@ export class Fixture {
   maxDeltaBytes: number | undefined;
   ownerDeltas: OwnerDeltas | undefined;
   ready: ReadySandboxes | undefined;
+  networks: SandboxNetworks | undefined;
   wall = 1_700_000_000_000;
   elapsed = 0;
   metadata!: Metadata;
@@ -287,6 +295,7 @@ export class Fixture {
         unzstd: inSameThread(() => new Unzstd()),
         removeLayer: (path) => this.removeTree(path),
         ownerDeltas: this.ownerDeltas,
+        networks: this.networks,
         maxDeltaBytes: this.maxDeltaBytes ?? (this.maxDelta && 7),
         maxDeltaFiles: this.maxDelta && 8,
         descriptors,

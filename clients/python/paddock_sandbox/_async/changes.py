@@ -12,6 +12,7 @@ from ..messages import (
     DiscardResponse,
     FileChange,
     ForkResponse,
+    NetworkPolicy,
     ResourceLimits,
     Sandbox,
 )
@@ -124,6 +125,7 @@ class AsyncChangeOperations(AsyncProcessOperations):
         expires_in: Duration = None,
         resources: Optional[ResourceLimits] = None,
         env: Optional[Mapping[str, str]] = None,
+        network: Optional[NetworkPolicy] = None,
         idempotency_key: Optional[str] = None,
     ) -> ForkResponse:
         """Creates sandboxes with the present files of this one, or those of a checkpoint. The caller destroys them.
@@ -139,6 +141,7 @@ class AsyncChangeOperations(AsyncProcessOperations):
             "expires_in": None if expires_in is None else seconds(expires_in),
             "resources": resources,
             "env": env,
+            "network": network,
         }
         return await self._message(ForkResponse, "Fork", fields, key=idempotency_key)
 

@@ -7,6 +7,7 @@ from typing import Any, List, Mapping, Optional, Sequence, Union
 
 from .._json import REMOVE, decode, seconds
 from ..messages import (
+    NetworkPolicy,
     PermissionExplanation,
     Preset,
     ResourceLimits,
@@ -15,12 +16,12 @@ from ..messages import (
     SandboxStatus,
 )
 from ..presets import Rule, ShortRules, rule_fields
-from .caller import AsyncCaller
+from .networks import AsyncNetworkOperations
 
 Duration = Union[int, float, timedelta, None]
 
 
-class AsyncSandboxOperations(AsyncCaller):
+class AsyncSandboxOperations(AsyncNetworkOperations):
     """Operations on sandboxes."""
 
     async def create_sandbox(
@@ -42,6 +43,7 @@ class AsyncSandboxOperations(AsyncCaller):
         shell: Optional[str] = None,
         env: Optional[Mapping[str, str]] = None,
         workdir: Optional[str] = None,
+        network: Optional[NetworkPolicy] = None,
         idempotency_key: Optional[str] = None,
     ) -> Sandbox:
         """Creates a sandbox. It runs when this returns; the caller destroys it.
@@ -65,6 +67,7 @@ class AsyncSandboxOperations(AsyncCaller):
             "shell": shell,
             "env": env,
             "workdir": workdir,
+            "network": network,
         }
         return await self._message(Sandbox, "CreateSandbox", fields, key=idempotency_key)
 

@@ -13,6 +13,7 @@ from ..messages import (
     DiscardResponse,
     FileChange,
     ForkResponse,
+    NetworkPolicy,
     ResourceLimits,
     Sandbox,
 )
@@ -125,6 +126,7 @@ class ChangeOperations(ProcessOperations):
         expires_in: Duration = None,
         resources: Optional[ResourceLimits] = None,
         env: Optional[Mapping[str, str]] = None,
+        network: Optional[NetworkPolicy] = None,
         idempotency_key: Optional[str] = None,
     ) -> ForkResponse:
         """Creates sandboxes with the present files of this one, or those of a checkpoint. The caller destroys them.
@@ -140,6 +142,7 @@ class ChangeOperations(ProcessOperations):
             "expires_in": None if expires_in is None else seconds(expires_in),
             "resources": resources,
             "env": env,
+            "network": network,
         }
         return self._message(ForkResponse, "Fork", fields, key=idempotency_key)
 

@@ -194,6 +194,7 @@ class _Collected:
             stderr=stderr,
             exit_code=last.exit_code if last.exit_code is not None else -1,
             duration_ms=last.duration_ms,
+            denied_hosts=last.denied.hosts if last.denied is not None else (),
             end_reason=last.end_reason or "",
             output="\n".join(text for text in (stdout, stderr) if text),
             command=_text(command),

@@ -8,6 +8,7 @@ from typing import Any, List, Mapping, Optional, Sequence, Union
 
 from .._json import REMOVE, decode, seconds
 from ..messages import (
+    NetworkPolicy,
     PermissionExplanation,
     Preset,
     ResourceLimits,
@@ -16,12 +17,12 @@ from ..messages import (
     SandboxStatus,
 )
 from ..presets import Rule, ShortRules, rule_fields
-from .caller import Caller
+from .networks import NetworkOperations
 
 Duration = Union[int, float, timedelta, None]
 
 
-class SandboxOperations(Caller):
+class SandboxOperations(NetworkOperations):
     """Operations on sandboxes."""
 
     def create_sandbox(
@@ -43,6 +44,7 @@ class SandboxOperations(Caller):
         shell: Optional[str] = None,
         env: Optional[Mapping[str, str]] = None,
         workdir: Optional[str] = None,
+        network: Optional[NetworkPolicy] = None,
         idempotency_key: Optional[str] = None,
     ) -> Sandbox:
         """Creates a sandbox. It runs when this returns; the caller destroys it.
@@ -66,6 +68,7 @@ class SandboxOperations(Caller):
             "shell": shell,
             "env": env,
             "workdir": workdir,
+            "network": network,
         }
         return self._message(Sandbox, "CreateSandbox", fields, key=idempotency_key)
 

@@ -163,7 +163,7 @@ export const operations = {
   explainPermission: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/permissions/explain', kind: 'unary', retry: 'read' },
   listPresets: { method: 'GET', path: '/v1/presets', kind: 'unary', retry: 'read' },
   getNetwork: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/network', kind: 'unary', retry: 'read' },
-  updateNetwork: { method: 'PUT', path: '/v1/sandboxes/{sandboxId}/network', kind: 'unary', retry: 'again' },
+  updateNetwork: { method: 'PUT', path: '/v1/sandboxes/{sandboxId}/network', kind: 'unary', retry: 'same' },
   explainNetwork: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/network/explain', kind: 'unary', retry: 'read' },
   listConnections: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/network/connections', kind: 'unary', retry: 'read' },
   listNetworkPresets: { method: 'GET', path: '/v1/network-presets', kind: 'unary', retry: 'read' },

@@ -89,6 +89,7 @@ export class Server {
           owners: unlimitedOwners(0),
           defaultResources: NO_LIMITS,
           sessions: 4,
+          network: { enabled: true, allowMax: undefined, isDockers: false },
           processes: { processes: 4, outputBytes: 65_536, sandboxOutputBytes: 262_144, retention: 3_600_000 },
         },
         uids: new UidSlots(UIDS),

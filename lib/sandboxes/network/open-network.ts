@@ -1,0 +1,52 @@
+import { ServiceError } from '../../errors.ts';
+import { NO_NETWORK } from '../../network/policy/shown-policy.ts';
+import type { SandboxNetworks } from '../../network/worker/networks.ts';
+import type { LiveSandbox } from '../sandbox.ts';
+import { RefusalLog } from './refusal-log.ts';
+
+/** undefined: the server has none. */
+type Networks = SandboxNetworks | undefined;
+
+/**
+ * Opens the network of a sandbox that was launched, as its policy says; nothing if that has none. No command runs before. Rejects
+ * with FAILED_PRECONDITION or UNAVAILABLE; the caller takes the sandbox down.
+ */
+export async function openNetwork(sandbox: LiveSandbox, networks: Networks): Promise<void> {
+  const { id, record, running } = sandbox;
+  const policy = record.network ?? NO_NETWORK;
+  if (policy.mode === 'none' || running === undefined) return;
+  if (networks === undefined) {
+    throw new ServiceError('FAILED_PRECONDITION', 'this server has no networks for sandboxes (network.enabled)');
+  }
+  const pid = running.networkPid();
+  // Set before: a failed attempt is closed like an open one.
+  sandbox.refusals = new RefusalLog((since) => networks.refusals(id, since));
+  await networks.open(id, pid, policy, []);
+  // Otherwise the number may have been that of another process when it was used.
+  if (running.networkPid() !== pid)
+    throw new ServiceError('UNAVAILABLE', 'the sandbox ended while its network was opened');
+  running.setNetwork({});
+}
+
+/** Puts the policy in the record in force for a running sandbox, also for what is connected. */
+export async function changeNetwork(sandbox: LiveSandbox, networks: Networks): Promise<void> {
+  const { id, record, running, refusals } = sandbox;
+  if (running === undefined) return;
+  const policy = record.network ?? NO_NETWORK;
+  if (policy.mode === 'none') {
+    await closeNetwork(sandbox, networks);
+    running.setNetwork(undefined);
+  } else if (refusals === undefined) {
+    await openNetwork(sandbox, networks).catch(async (error: unknown) => {
+      await closeNetwork(sandbox, networks).catch(() => undefined);
+      throw error;
+    });
+  } else await networks?.update(id, policy, []);
+}
+
+/** Nothing if it is not open. */
+export async function closeNetwork(sandbox: LiveSandbox, networks: Networks): Promise<void> {
+  if (sandbox.refusals === undefined) return;
+  await networks?.close(sandbox.id);
+  sandbox.refusals = undefined;
+}
