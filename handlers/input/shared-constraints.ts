@@ -77,7 +77,7 @@ const patterns = {
 } as const satisfies FieldConstraint;
 
 export const shortRules = {
-  fields: { write: patterns, read: patterns, none: patterns, scratch: patterns, view: patterns },
+  fields: { write: patterns, read: patterns, none: patterns, scratch: patterns, view: patterns, redacted: patterns },
 } as const satisfies FieldConstraint;
 
 export const labels = {

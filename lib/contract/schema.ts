@@ -481,6 +481,8 @@ export const fields = {
     type: { type: 'PatternType' },
     priority: { type: 'int32' },
     scratch: { type: 'bool', optional: true },
+    view: { type: 'string', optional: true },
+    redactor: { type: 'string', optional: true },
   },
   PermissionRules: {
     write: { type: 'string', repeated: true },
@@ -488,6 +490,7 @@ export const fields = {
     none: { type: 'string', repeated: true },
     scratch: { type: 'string', repeated: true },
     view: { type: 'string', repeated: true },
+    redacted: { type: 'string', repeated: true },
   },
   RuleWarning: {
     code: { type: 'string' },

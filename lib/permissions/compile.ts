@@ -2,6 +2,7 @@ import { PatternType, Permission, type PermissionRule } from '../contract/messag
 import { invalidArgument } from '../errors.ts';
 import { parseRulePattern } from './parse-rule-pattern.ts';
 import { MAX_NAMES, MAX_STORED_RULES, MAX_TOKENS, PatternError } from './pattern-limits.ts';
+import { REDACTORS, type Redactor } from './redactors.ts';
 import type { RuleSet } from './rule-set.ts';
 import { buildTrie, type ParsedRule } from './rule-trie.ts';
 import { sortRules } from './sort-rules.ts';
@@ -66,12 +67,26 @@ function parseRule(rule: PermissionRule, index: number): ParsedRule {
   if (rule.scratch && rule.permission !== 'PERMISSION_WRITE') {
     refuse('scratch', `must be false with ${rule.permission}: only what may be written can be scratch`);
   }
+  requireView(rule, refuse);
   try {
     return { index, rule, ...parseRulePattern(rule) };
   } catch (error) {
     if (!(error instanceof PatternError)) throw error;
     return refuse('pattern', `${quote(rule.pattern)} ${error.message}`);
   }
+}
+
+function requireView(
+  { permission, view = '', redactor = '' }: PermissionRule,
+  refuse: (field: string, why: string) => never,
+): void {
+  if (view !== '' && view !== 'redacted') refuse('view', 'must be "redacted" or empty');
+  if (view === 'redacted' && permission !== 'PERMISSION_READ') {
+    refuse('view', `must be empty with ${permission}: only what may be read can be redacted`);
+  }
+  if (redactor === '') return;
+  if (view === '') refuse('redactor', 'must be empty without view "redacted"');
+  if (!REDACTORS.includes(redactor as Redactor)) refuse('redactor', `must be one of ${REDACTORS.join(', ')}, or empty`);
 }
 
 function quote(pattern: string): string {

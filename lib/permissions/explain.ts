@@ -1,10 +1,11 @@
 import type { ByteString } from '../byte-string.ts';
 import type { Permission } from '../contract/messages.ts';
-import { NONE, permissionOf } from './levels.ts';
+import { type Level, NONE, permissionOf } from './levels.ts';
 import type { PlacedRule, RuleSet } from './rule-set.ts';
 
 export interface Explanation {
   permission: Permission;
+  level: Level;
   /** undefined: no rule matches, so the permission is PERMISSION_NONE. */
   winner: PlacedRule | undefined;
   /** The other matching rules, in order of precedence. */
@@ -22,6 +23,7 @@ export function explain(ruleSet: RuleSet, path: ByteString): Explanation {
   const passThrough = level === NONE && visibleBelow;
   return {
     permission: permissionOf(level),
+    level,
     winner,
     beaten,
     passThrough,
@@ -41,5 +43,5 @@ function whyWins(ruleSet: RuleSet, winner: PlacedRule | undefined, beaten: reado
 }
 
 function describe({ index, rule }: PlacedRule): string {
-  return `permissions[${index}] (${rule.type} ${JSON.stringify(rule.pattern)}, ${rule.permission}, priority ${rule.priority}${rule.scratch ? ', scratch' : ''})`;
+  return `permissions[${index}] (${rule.type} ${JSON.stringify(rule.pattern)}, ${rule.permission}, priority ${rule.priority}${rule.scratch ? ', scratch' : ''}${rule.view ? `, ${rule.view}` : ''})`;
 }

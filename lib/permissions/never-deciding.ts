@@ -1,5 +1,6 @@
 import type { PermissionRule } from '../contract/messages.ts';
 import { covers } from './covers.ts';
+import { levelOfRule } from './levels.ts';
 import { parseRulePattern } from './parse-rule-pattern.ts';
 import { comparePrecedence } from './precedence.ts';
 
@@ -33,5 +34,9 @@ export function* findingNeverDeciding(
 }
 
 function differs(a: PermissionRule, b: PermissionRule): boolean {
-  return a.permission !== b.permission || (a.scratch ?? false) !== (b.scratch ?? false);
+  return (
+    levelOfRule(a) !== levelOfRule(b) ||
+    (a.scratch ?? false) !== (b.scratch ?? false) ||
+    (a.redactor ?? '') !== (b.redactor ?? '')
+  );
 }

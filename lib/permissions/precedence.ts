@@ -1,4 +1,4 @@
-import { levelOf } from './levels.ts';
+import { levelOfRule } from './levels.ts';
 import type { PlacedRule } from './rule-set.ts';
 
 /** A rule with the attributes that determine its precedence. */
@@ -29,7 +29,7 @@ const CRITERIA: readonly Criterion[] = [
   },
   { compare: (a, b) => Number(b.exact) - Number(a.exact), why: 'names one exact path' },
   { compare: (a, b) => b.literalPrefix - a.literalPrefix, why: 'has the longer literal prefix' },
-  { compare: (a, b) => levelOf(a.rule.permission) - levelOf(b.rule.permission), why: 'is the more restrictive' },
+  { compare: (a, b) => levelOfRule(a.rule) - levelOfRule(b.rule), why: 'is the more restrictive' },
   { compare: (a, b) => Number(isScratch(b)) - Number(isScratch(a)), why: 'is scratch' },
   { compare: (a, b) => a.index - b.index, why: 'says the same and comes first' },
 ];

@@ -12,6 +12,8 @@ export interface RuleState {
   readonly level: Level;
   /** Whether the winning rule is scratch: what is written here is no change. Implies WRITE. */
   readonly scratch: boolean;
+  /** At level REDACTED: the winning rule's redactor, '' for that of the file's name. Otherwise undefined. */
+  readonly redactor: string | undefined;
   /** False: no path strictly below can be VIEW or better, so with level NONE this path does not exist. */
   readonly visibleBelow: boolean;
   /** False: no path strictly below can be WRITE. */

@@ -1,5 +1,5 @@
 import { ComponentIndex } from './component-index.ts';
-import { type Level, levelOf } from './levels.ts';
+import { LEVELS, levelOfRule } from './levels.ts';
 import { componentKey } from './parse-pattern.ts';
 import type { RankedRule } from './precedence.ts';
 import type { Component } from './tokens.ts';
@@ -8,7 +8,7 @@ import type { Component } from './tokens.ts';
 export const NO_RANK = Number.POSITIVE_INFINITY;
 
 /** For each level, the best rank of a rule with that level. */
-export type RankByLevel = [number, number, number, number];
+export type RankByLevel = [number, number, number, number, number];
 
 /**
  * A position in one or more patterns. Patterns with a common prefix share nodes, so the cost of a walk depends on their
@@ -31,7 +31,7 @@ export class TrieNode {
    * Best ranks of the rules that can match strictly below, except those that are overridden on every path by a better
    * rule for everything below. A superset of the reachable ones.
    */
-  readonly below: RankByLevel = [NO_RANK, NO_RANK, NO_RANK, NO_RANK];
+  readonly below: RankByLevel = [NO_RANK, NO_RANK, NO_RANK, NO_RANK, NO_RANK];
 
   constructor(id: number, component?: Component) {
     this.id = id;
@@ -111,12 +111,12 @@ function fillBelow(node: TrieNode, children: Iterable<TrieNode>, rules: readonly
 function takeOwn(node: TrieNode, into: RankByLevel, cover: number, rules: readonly ParsedRule[]): void {
   const rank = node.ranks[0];
   if (rank === undefined || rank > cover) return;
-  const level = levelOf((rules[rank] as ParsedRule).rule.permission);
+  const level = levelOfRule((rules[rank] as ParsedRule).rule);
   into[level] = Math.min(into[level], rank);
 }
 
 function takeAll(from: RankByLevel, into: RankByLevel, cover: number): void {
-  for (const level of [0, 1, 2, 3] satisfies Level[]) {
+  for (const level of LEVELS) {
     if (from[level] <= cover) into[level] = Math.min(into[level], from[level]);
   }
 }

@@ -17,6 +17,7 @@ type List = keyof PermissionRules;
 const LISTS = [
   { list: 'none', permission: 'PERMISSION_NONE', priority: 40 },
   { list: 'view', permission: 'PERMISSION_VIEW', priority: 30 },
+  { list: 'redacted', permission: 'PERMISSION_READ', priority: 25 },
   { list: 'read', permission: 'PERMISSION_READ', priority: 20 },
   { list: 'scratch', permission: 'PERMISSION_WRITE', priority: 10 },
   { list: 'write', permission: 'PERMISSION_WRITE', priority: -10 },
@@ -57,13 +58,13 @@ export function* expandingRules(short: PermissionRules): Generator<undefined, Pe
         if (allOthers !== undefined && allOthers.list !== list) throw inTwo(entry, allOthers);
         allOthers = entry;
       } else refuseUseless(entry, stricter);
-      const scratch = list === 'scratch' && { scratch: true };
+      const attribute = (list === 'scratch' && { scratch: true }) || (list === 'redacted' && { view: 'redacted' });
       rules.push({
         pattern: text,
         permission,
         type,
         priority: entry.isAllOthers ? OTHERS_PRIORITY : priority,
-        ...scratch,
+        ...attribute,
       });
       yield;
     }

@@ -1,5 +1,5 @@
 import type { ByteString } from '../byte-string.ts';
-import { type Level, NONE, WRITE } from './levels.ts';
+import { type Level, NONE, REDACTED, WRITE } from './levels.ts';
 import type { RuleState } from './rule-set.ts';
 
 /** The state of a file with two paths: the stricter level of both, also for the paths below. */
@@ -23,6 +23,10 @@ class StrictestState implements RuleState {
 
   get level(): Level {
     return strictest(this.#a.level, this.#b.level);
+  }
+
+  get redactor(): string | undefined {
+    return this.level === REDACTED ? (this.#a.redactor ?? this.#b.redactor) : undefined;
   }
 
   get scratch(): boolean {

@@ -1,6 +1,6 @@
 import { type ByteString, splitPath } from '../byte-string.ts';
 import type { PermissionRule } from '../contract/messages.ts';
-import { type Level, levelOf, NONE } from './levels.ts';
+import { type Level, levelOfRule, NONE } from './levels.ts';
 import { type RankedRule, whyBefore } from './precedence.ts';
 import type { PlacedRule, RuleSet, RuleState } from './rule-set.ts';
 import type { ParsedRule, TrieNode } from './rule-trie.ts';
@@ -79,7 +79,11 @@ export class TrieRuleSet implements RuleSet {
 
   level(rank: number): Level {
     const ranked = this.#ranked[rank];
-    return ranked === undefined ? NONE : levelOf(ranked.rule.permission);
+    return ranked === undefined ? NONE : levelOfRule(ranked.rule);
+  }
+
+  redactor(rank: number): string {
+    return this.#ranked[rank]?.rule.redactor ?? '';
   }
 
   scratch(rank: number): boolean {

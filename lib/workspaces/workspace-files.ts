@@ -14,7 +14,7 @@ export interface FileStatus {
   mtime: Time;
   /** Target of a symlink that may be read. */
   target?: ByteString;
-  /** Level by the sandbox's rules, for every actor: 0 (none) to 3 (write). */
+  /** Level by the sandbox's rules (lib/permissions), for every actor. */
   level: number;
 }
 

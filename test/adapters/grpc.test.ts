@@ -97,7 +97,7 @@ describe('gRPC', () => {
         shell: '',
         env: {},
         workdir: '',
-        rules: { write: [], read: [], none: [], scratch: [], view: [] },
+        rules: { write: [], read: [], none: [], scratch: [], view: [], redacted: [] },
       },
       expect.objectContaining({ runtime: 'RUNTIME_BWRAP' }),
       expect.objectContaining({

@@ -123,6 +123,7 @@ export interface Choice {
   paths?: string[];
   exclude?: string[];
   include_scratch?: boolean;
+  as?: string;
 }
 
 export interface UploadResult {

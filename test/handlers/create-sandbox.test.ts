@@ -29,7 +29,7 @@ const zero = {
   env: {},
   workdir: '',
   on_expire: '',
-  rules: { write: [], read: [], none: [], scratch: [], view: [] },
+  rules: { write: [], read: [], none: [], scratch: [], view: [], redacted: [] },
 };
 
 describe('CreateSandbox', () => {
@@ -51,7 +51,7 @@ describe('CreateSandbox', () => {
       env: { A: 'b' },
       workdir: 'src',
       on_expire: 'stop',
-      rules: { write: ['src'], read: ['**'], none: [], scratch: [], view: [] },
+      rules: { write: ['src'], read: ['**'], none: [], scratch: [], view: [], redacted: [] },
     };
     expect(await requestOf(json(body))).toEqual(body);
     expect(await requestOf(message(body))).toEqual(body);

@@ -17,7 +17,7 @@ const body = {
   env: { A: 'b' },
   workdir: 'src',
   on_expire: 'stop',
-  rules: { write: [], read: [], none: [], scratch: [], view: [] },
+  rules: { write: [], read: [], none: [], scratch: [], view: [], redacted: [] },
 };
 
 describe('Fork', () => {

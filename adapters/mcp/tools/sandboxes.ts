@@ -32,7 +32,14 @@ export const sandboxes = [
       codebase_id: z.string(),
       preset: z.string().optional().describe('read-only, agent-safe, development or full-access'),
       rules: z
-        .object({ write: patterns, read: patterns, view: patterns, none: patterns, scratch: patterns })
+        .object({
+          write: patterns,
+          read: patterns,
+          view: patterns,
+          none: patterns,
+          scratch: patterns,
+          redacted: patterns,
+        })
         .optional(),
       labels: z.record(z.string(), z.string()).optional(),
       expires_in: z.int().optional().describe('Seconds'),
@@ -40,7 +47,7 @@ export const sandboxes = [
     output: shownSandbox,
     hints: ADDS,
     async run({ codebase_id, preset = '', rules, labels = {}, expires_in = 0 }, { caller }) {
-      const short = rules && { write: [], read: [], view: [], none: [], scratch: [], ...defined(rules) };
+      const short = rules && { write: [], read: [], view: [], none: [], scratch: [], redacted: [], ...defined(rules) };
       const request = { codebase_id, preset, labels, expires_in, ...(short && { rules: short }) };
       return json(shown(await caller.request('CreateSandbox', request)));
     },

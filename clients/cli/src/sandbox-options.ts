@@ -11,7 +11,7 @@ export const SANDBOX_OPTIONS = {
     type: 'string',
     multiple: true,
     value: 'LEVEL:PATTERN',
-    help: 'rule: write, scratch, read, view or none, and a path or a glob, like write:src/**',
+    help: 'rule: write, scratch, read, redacted, view or none, and a path or a glob, like write:src/**',
   },
   runtime: { type: 'string', value: 'NAME', help: 'bwrap or docker' },
   image: { type: 'string', value: 'IMAGE', help: "file system of the sandbox; default: the server's" },
@@ -34,7 +34,7 @@ export const UPLOAD_OPTIONS = {
 
 type SandboxValues = Values<typeof SANDBOX_OPTIONS>;
 
-const LEVELS = ['write', 'scratch', 'read', 'view', 'none'];
+const LEVELS = ['write', 'scratch', 'read', 'redacted', 'view', 'none'];
 
 /** "write:src/**" and the like as the short form of rules. */
 export function rulesOf(given: readonly string[]): Partial<PermissionRules> {

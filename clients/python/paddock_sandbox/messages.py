@@ -1001,6 +1001,14 @@ class PermissionRule:
             PERMISSION_WRITE. A rule that is
             scratch wins over an otherwise equal one that is not. A `**` in its glob, except at
             the end, does not match `.git`.
+        view: "redacted": files show placeholders in place of their values to programs and to
+            callers with `as` "agent". Keys, comments
+            and order stay; nothing can be changed. A file that its redactor cannot read is
+            hidden as a whole. Only with
+            PERMISSION_READ. Empty: the contents as they are.
+        redactor: With `view` "redacted", how values are found: "dotenv", "json", "yaml", "pem",
+            or "all" (nothing is shown). Empty: by the
+            name of the file.
     """
 
     pattern: str = ""
@@ -1008,14 +1016,16 @@ class PermissionRule:
     type: PatternType = PatternType.GLOB
     priority: int = 0
     scratch: Optional[bool] = None
+    view: Optional[str] = None
+    redactor: Optional[str] = None
 
 
 @dataclasses.dataclass(frozen=True)
 class PermissionRules:
     """Rules in a short form: a list of patterns for each permission. The strictest list that
     matches a path decides, in the
-    order none, view, read, scratch, write; the pattern "**" stands for all paths that no other
-    pattern matches. A pattern
+    order none, view, redacted, read, scratch, write; the pattern "**" stands for all paths that
+    no other pattern matches. A pattern
     without special characters is a path with everything below it, others are globs. A pattern in
     two lists, and one that
     can never decide because a stricter list matches all its paths, is refused. The sandbox's
@@ -1029,6 +1039,8 @@ class PermissionRules:
         scratch: Every operation is allowed, and what is written is no change of the sandbox. See
             PermissionRule.
         view: The paths are listed; their contents cannot be opened.
+        redacted: The contents can be read with placeholders in place of values; nothing can be
+            changed. See PermissionRule.
     """
 
     write: Tuple[str, ...] = ()
@@ -1036,6 +1048,7 @@ class PermissionRules:
     none: Tuple[str, ...] = ()
     scratch: Tuple[str, ...] = ()
     view: Tuple[str, ...] = ()
+    redacted: Tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)

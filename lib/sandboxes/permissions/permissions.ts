@@ -3,7 +3,7 @@ import { type ByteString, joinNames, toText } from '../../byte-string.ts';
 import { parseDirectoryPath } from '../../codebases/file-path.ts';
 import type { PermissionExplanation, Sandbox } from '../../contract/messages.ts';
 import type { Actor } from '../../field-values.ts';
-import { compiling, type Explanation, explain, levelOf } from '../../permissions/index.ts';
+import { compiling, type Explanation, explain } from '../../permissions/index.ts';
 import type { NewRules } from '../../services.ts';
 import { withWorkspace } from '../changes/with-workspace.ts';
 import type { SandboxContext } from '../context.ts';
@@ -55,7 +55,7 @@ async function explainAsOwner(id: string, path: string, context: SandboxContext)
   const from = await shownFrom(sandbox, bytes, context);
   const byPath = explain(rules, bytes);
   const byOrigin = from === undefined || from === bytes ? byPath : explain(rules, from);
-  if (levelOf(byOrigin.permission) >= levelOf(byPath.permission)) return explained(bytes, byPath);
+  if (byOrigin.level >= byPath.level) return explained(bytes, byPath);
   const renamed = `It shows ${JSON.stringify(toText(from!))} of the codebase, whose permission is the stricter one. `;
   return explained(bytes, { ...byOrigin, reason: renamed + byOrigin.reason });
 }

@@ -5,7 +5,7 @@ import type { Node } from '../nodes/node.ts';
 /** The authority by which an operation decides. Every operation takes it as a parameter; there is no ambient one. */
 export interface Access {
   readonly actor: 'agent' | 'owner';
-  /** The level of a node: NONE (hidden), VIEW, READ or WRITE. */
+  /** The level of a node: NONE (hidden), VIEW, REDACTED, READ or WRITE. */
   level(node: Node): Level;
   /** The rules of a directory by its path. */
   rule(dir: Node): RuleState;

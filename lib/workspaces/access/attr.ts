@@ -1,9 +1,10 @@
 import type { Attr } from '../../fuse/filesystem.ts';
 import { S_IFDIR, S_IFLNK, S_IFMT } from '../../linux/mode.ts';
 import type { Time } from '../../linux/time.ts';
-import { NONE, READ, VIEW, WRITE } from '../../permissions/index.ts';
+import { NONE, REDACTED, VIEW, WRITE } from '../../permissions/index.ts';
 import { cheapListing } from '../nodes/merged-listing.ts';
 import type { Node } from '../nodes/node.ts';
+import { isRedacted, redactedForm } from '../redacted/redacted-file.ts';
 import type { Workspace } from '../workspace.ts';
 import { type Access, ownRule } from './access.ts';
 import { invalidateChildren } from './pending-invalidations.ts';
@@ -29,7 +30,7 @@ export function attrOf(workspace: Workspace, access: Access, node: Node): Attr {
   const directory = node.isDirectory;
   if (directory) invalidateChildren(workspace, node);
   const hidden = directory && access.level(node) === NONE;
-  const size = directory ? DIRECTORY_SIZE : of.size;
+  const size = directory ? DIRECTORY_SIZE : shownSize(workspace, access, node);
   return {
     ino: inoOf(workspace, node),
     size,
@@ -41,6 +42,11 @@ export function attrOf(workspace: Workspace, access: Access, node: Node): Attr {
     rdev: of.rdev,
     ...ownershipOf(workspace, access, node),
   };
+}
+
+/** The size of a file: that of its form with placeholders, if this access sees only that. Throws as `redactedForm`. */
+export function shownSize(workspace: Workspace, access: Access, node: Node): number {
+  return isRedacted(access, node) ? redactedForm(workspace, node).bytes.length : node.shown.size;
 }
 
 /** Returns the inode number (st_ino) of a node; unique in its workspace. */
@@ -71,7 +77,7 @@ export function ownershipOf(workspace: Workspace, access: Access, node: Node): O
   if (access.level(node) === WRITE) return { ...own, mode: stored.mode };
   const nobody = { uid: NOBODY, gid: spec.uid };
   if (type === S_IFLNK) return { ...nobody, mode: type | 0o777 };
-  if (access.level(node) === READ) return { ...nobody, mode: type | 0o440 | (stored.mode & 0o111 ? 0o110 : 0) };
+  if (access.level(node) >= REDACTED) return { ...nobody, mode: type | 0o440 | (stored.mode & 0o111 ? 0o110 : 0) };
   return { ...nobody, mode: type };
 }
 

@@ -2,7 +2,15 @@ import type { ByteString } from '../../byte-string.ts';
 import type { PermissionRule } from '../../contract/messages.ts';
 import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import type { Notifier } from '../../fuse/filesystem.ts';
-import { compiling, type Level, type RuleSet, type RuleState, strictest, VIEW } from '../../permissions/index.ts';
+import {
+  compiling,
+  type Level,
+  REDACTED,
+  type RuleSet,
+  type RuleState,
+  strictest,
+  VIEW,
+} from '../../permissions/index.ts';
 import { applyRule } from '../nodes/directory-rules.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Workspace } from '../workspace.ts';
@@ -117,10 +125,11 @@ function* updateFileLevels(workspace: Workspace, dir: Node, linked: Set<Node>, c
   return untold;
 }
 
-/** Updates the level of a file and returns whether it changed. */
+/** Updates the level of a file and returns whether what the kernel has cached may no longer be right. */
 function* updateLevel({ tree }: Workspace, file: Node, ofPath: Level): Steps<boolean> {
   const level = yield* tree.levels.finding(file, ofPath);
-  if (level === file.agentLevel) return false;
+  // With a new redactor the file has other contents at the same level.
+  if (level === file.agentLevel && level !== REDACTED) return false;
   tree.levels.set(file, level);
   file.needsInvalidation = true;
   file.staleDentry = level < VIEW;

@@ -6,6 +6,7 @@ import { VIEW } from '../../permissions/index.ts';
 import { isVisible, isVisibleNode } from '../access/visibility.ts';
 import { cachedListing } from '../nodes/merged-listing.ts';
 import type { Node } from '../nodes/node.ts';
+import { findingForm, isRedacted } from '../redacted/redacted-file.ts';
 import { sorted } from '../sorted.ts';
 import type { FileStatus } from '../workspace-files.ts';
 import { type FileRequest, MAY_PASS, MAY_READ } from './file-request.ts';
@@ -83,6 +84,7 @@ export function* visit(
       if (node.isDirectory && mayList(request, node)) stack.push(yield* open(node, at));
       continue;
     }
+    if (isRedacted(request.access, node)) yield* findingForm(request.workspace, node);
     if (!take(node, at)) return true;
   }
   return false;

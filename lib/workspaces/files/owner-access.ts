@@ -5,6 +5,7 @@ import type { Access } from '../access/access.ts';
 const EVERYTHING: RuleState = {
   level: WRITE,
   scratch: false,
+  redactor: undefined,
   visibleBelow: true,
   writableBelow: true,
   uniformBelow: WRITE,

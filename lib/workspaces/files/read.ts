@@ -1,13 +1,13 @@
 import type { ByteString } from '../../byte-string.ts';
 import { ServiceError } from '../../errors.ts';
 import type { HostFile } from '../../host-tree/host-file.ts';
-import { WRITE } from '../../permissions/index.ts';
+import { READ, WRITE } from '../../permissions/index.ts';
 import type { Node } from '../nodes/node.ts';
 import { readContents, requireFile, requireReadable } from '../operations/contents.ts';
 import type { Workspace } from '../workspace.ts';
 import type { OpenedFile } from '../workspace-files.ts';
 import { type FileRequest, MAY_READ } from './file-request.ts';
-import { statusOf, versionOf } from './status.ts';
+import { shownVersion, statusOf } from './status.ts';
 
 /** Largest number of bytes read at once, also with `open`: programs are served in between. */
 const MAX_READ = 1 << 20;
@@ -24,7 +24,7 @@ export function open(request: FileRequest, path: ByteString, flushed: boolean): 
   request.require(node, MAY_READ);
   if (!flushed && mayBeMapped(node)) return undefined;
   const status = statusOf(request, node, path);
-  const version = versionOf(node);
+  const version = shownVersion(request, node);
   if (status.size > MAX_READ) {
     const warnings = warningsOf(workspace);
     const host = warnings === undefined ? undefined : hostFileOf(request, node);
@@ -36,9 +36,11 @@ export function open(request: FileRequest, path: ByteString, flushed: boolean): 
   return { ...status, version, data: beginningOf(request, node, status.size), handle: 0 };
 }
 
-/** The host file that has the contents of a file; undefined: it has none of its own. Throws EACCES. */
+/** The host file that has the contents of a file as this caller sees them; undefined: there is none. Throws EACCES. */
 function hostFileOf({ workspace, access }: FileRequest, node: Node): HostFile | undefined {
   requireReadable(access, node);
+  // Who has the host file has the original.
+  if (access.level(node) < READ) return undefined;
   if (node.inode !== undefined) return node.inode.hasFile ? workspace.delta.hostFile(node.inode) : undefined;
   return node.basePath === undefined ? undefined : workspace.base.hostFile(node.basePath, node.requireBase());
 }
@@ -56,10 +58,11 @@ function beginningOf(request: FileRequest, node: Node, length: number): Buffer {
 }
 
 /** See `WorkspaceFiles.check`. Throws ESTALE, EACCES, ABORTED. */
-export function checkOpen({ workspace, access }: FileRequest, handle: number, version: string): number {
+export function checkOpen(request: FileRequest, handle: number, version: string): number {
+  const { workspace, access } = request;
   const node = workspace.handles.get(handle);
-  if (versionOf(node) !== version) throw changed();
   requireReadable(access, node);
+  if (access.level(node) < READ || shownVersion(request, node) !== version) throw changed();
   return warningsOf(workspace) ?? 0;
 }
 
@@ -80,7 +83,8 @@ export function readOpen(
   length: number,
 ): Uint8Array {
   const node = request.workspace.handles.get(handle);
-  if (versionOf(node) !== version) throw changed();
+  requireReadable(request.access, node);
+  if (shownVersion(request, node) !== version) throw changed();
   return bytesOf(request, node, offset, length);
 }
 

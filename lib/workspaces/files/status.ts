@@ -1,11 +1,13 @@
 import { type ByteString, fromBuffer } from '../../byte-string.ts';
 import { S_IFLNK, S_IFREG } from '../../linux/mode.ts';
-import { READ } from '../../permissions/index.ts';
-import { ownershipOf } from '../access/attr.ts';
+import { REDACTED } from '../../permissions/index.ts';
+import { ownershipOf, shownSize } from '../access/attr.ts';
 import type { Node } from '../nodes/node.ts';
 import { readlink } from '../operations/contents.ts';
+import { isRedacted, redactedForm } from '../redacted/redacted-file.ts';
 import type { FileStatus } from '../workspace-files.ts';
 import type { FileRequest } from './file-request.ts';
+import { versionOf } from './version.ts';
 
 const EPOCH = { sec: 0, nsec: 0 };
 
@@ -16,17 +18,17 @@ export function statusOf({ workspace, access }: FileRequest, node: Node, path: B
   return {
     path,
     mode: ownershipOf(workspace, access, node).mode,
-    size: node.type === S_IFREG || isLink ? of.size : 0,
+    size: node.type === S_IFREG ? shownSize(workspace, access, node) : isLink ? of.size : 0,
     // The time of a hidden directory, which is visible only as a parent, is not revealed.
     mtime: node.isDirectory && access.level(node) === 0 ? EPOCH : of.mtime,
-    ...(isLink && access.level(node) >= READ && { target: fromBuffer(readlink(workspace, access, node)) }),
+    ...(isLink && access.level(node) >= REDACTED && { target: fromBuffer(readlink(workspace, access, node)) }),
     level: node.agentLevel,
   };
 }
 
-/** Returns a version that differs whenever contents, size or mode of a file differ. */
-export function versionOf({ inode, base }: Node): string {
-  const { mode, size, mtime } = inode ?? base!;
-  const which = inode === undefined ? `b${base!.dev}-${base!.ino}` : `d${inode.id}-${inode.writes}`;
-  return `${which}-${mode.toString(8)}-${size}-${mtime.sec}-${mtime.nsec}`;
+/** Returns a version that differs whenever the contents that this caller sees, size or mode of a file differ. */
+export function shownVersion({ workspace, access }: FileRequest, node: Node): string {
+  // That of the file would show the size of the original.
+  if (!isRedacted(access, node)) return versionOf(node);
+  return `r${redactedForm(workspace, node).version}-${node.shown.mode.toString(8)}`;
 }

@@ -1,6 +1,6 @@
 import { complete, StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import type { Notifier } from '../../fuse/filesystem.ts';
-import { type Level, type RuleSet, strictest } from '../../permissions/index.ts';
+import { type Level, REDACTED, type RuleSet, strictest } from '../../permissions/index.ts';
 import { LinkLevels } from '../access/link-levels.ts';
 import type { Node } from './node.ts';
 import type { NodeIndex } from './node-index.ts';
@@ -78,7 +78,7 @@ export class FileLevels {
     const link = node.links[0];
     if (link === undefined) return;
     const level = this.find(node, link.parent.agentRuleOf(link.name).level);
-    if (level === node.agentLevel) return;
+    if (level === node.agentLevel && level !== REDACTED) return;
     this.set(node, level);
     this.#workspace.shared.notifier.invalInode(node.id);
   }

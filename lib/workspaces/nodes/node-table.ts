@@ -1,5 +1,6 @@
 import { ESTALE } from '../../linux/errno.ts';
 import { S_IFDIR } from '../../linux/mode.ts';
+import { FormCache } from '../redacted/form-cache.ts';
 import { Node, type NodeOwner } from './node.ts';
 
 /** FUSE_ROOT_ID. */
@@ -8,6 +9,8 @@ export const ROOT_NODEID = 1;
 /** All nodes of the mount, by node id. Node ids are never reused. */
 export class NodeTable<Owner extends NodeOwner = NodeOwner> {
   readonly #nodes = new Map<number, Node<Owner>>();
+  /** What agents see of redacted files. */
+  readonly forms = new FormCache();
   #next = ROOT_NODEID + 1;
   readonly root: Node<Owner> = new Node<Owner>(ROOT_NODEID, undefined, S_IFDIR);
 
@@ -57,6 +60,7 @@ export class NodeTable<Owner extends NodeOwner = NodeOwner> {
   delete(node: Node): void {
     if (!this.#nodes.delete(node.id) || node.workspace === undefined) return;
     node.workspace.knownNodes--;
+    this.forms.delete(node);
     node.listing = undefined;
   }
 }

@@ -2,22 +2,24 @@ import { toBuffer } from '../../byte-string.ts';
 import { AnsweredLater } from '../../fuse/filesystem.ts';
 import { EACCES, EFBIG, EINVAL, EISDIR } from '../../linux/errno.ts';
 import { S_IFLNK, S_IFREG, S_ISGID, S_ISUID, withoutSetid } from '../../linux/mode.ts';
-import { READ, WRITE } from '../../permissions/index.ts';
+import { REDACTED, WRITE } from '../../permissions/index.ts';
 import type { Access } from '../access/access.ts';
 import { markPaged } from '../access/pending-invalidations.ts';
 import { requireVisible } from '../access/visibility.ts';
-import { readFile } from '../delta/contents/host-io.ts';
 import type { Inode } from '../delta/index/inode.ts';
 import { Change } from '../history/change.ts';
 import type { Node } from '../nodes/node.ts';
+import { isRedacted, redactedForm } from '../redacted/redacted-file.ts';
 import type { Workspace } from '../workspace.ts';
+import { dataFd, readOriginal } from './original.ts';
 
 /** Largest file size in bytes: numbers are exact up to here, and no host file system supports more. */
 const MAX_SIZE = Number.MAX_SAFE_INTEGER;
 
 /**
  * READ: reads up to `into.length` bytes at byte `offset` and returns the number of bytes read. Throws EACCES without
- * READ, EISDIR or EINVAL for other file types, ESTALE if the base file was replaced, and host errors.
+ * READ, EISDIR or EINVAL for other file types, ESTALE if the base file was replaced, host errors, and Postponed while a
+ * large file is redacted.
  */
 export function read(workspace: Workspace, access: Access, node: Node, offset: number, into: Buffer): number {
   requireReadable(access, node);
@@ -25,25 +27,25 @@ export function read(workspace: Workspace, access: Access, node: Node, offset: n
   return readContents(workspace, access, node, offset, into);
 }
 
-/** Throws EACCES without READ, EISDIR or EINVAL for other file types. */
+/** Throws EACCES without READ, be it REDACTED, EISDIR or EINVAL for other file types. */
 export function requireReadable(access: Access, node: Node): void {
   requireFile(node);
-  if (access.level(node) < READ) throw EACCES;
+  if (access.level(node) < REDACTED) throw EACCES;
 }
 
 /** As `read`, not for the kernel: it caches no pages. */
 export function readContents(workspace: Workspace, access: Access, node: Node, offset: number, into: Buffer): number {
   requireReadable(access, node);
-  const { inode } = node;
-  if (inode === undefined) return readFile(baseFd(workspace, node), offset, into);
-  return workspace.delta.read(inode, offset, into, () => dataFd(workspace, node, inode));
+  if (!isRedacted(access, node)) return readOriginal(workspace, node, offset, into);
+  const { bytes } = redactedForm(workspace, node);
+  return bytes.subarray(offset, offset + into.length).copy(into);
 }
 
 /** READLINK. Throws EINVAL for other file types, ENOENT or ESTALE for a hidden node, EACCES without READ. */
 export function readlink(workspace: Workspace, access: Access, node: Node): Buffer {
   if (node.type !== S_IFLNK) throw EINVAL;
   requireVisible(access, node);
-  if (access.level(node) < READ) throw EACCES;
+  if (access.level(node) < REDACTED) throw EACCES;
   markPaged(workspace, node);
   if (node.inode !== undefined) return toBuffer(node.inode.target!);
   return workspace.base.readlink(node.requireBasePath());
@@ -135,13 +137,4 @@ function dropSetid(workspace: Workspace, node: Node, inode: Inode): void {
 export function attributes(of: Inode): Pick<Inode, 'mode' | 'uid' | 'gid' | 'atime' | 'mtime' | 'ctime'> {
   const { mode, uid, gid, atime, mtime, ctime } = of;
   return { mode, uid, gid, atime, mtime, ctime };
-}
-
-function baseFd(workspace: Workspace, node: Node): number {
-  const { base, shared } = workspace;
-  return shared.files.of(node, () => base.open(node.requireBasePath(), node.requireBase()));
-}
-
-function dataFd(workspace: Workspace, node: Node, inode: Inode): number {
-  return workspace.shared.files.of(node, () => workspace.delta.openFile(inode));
 }

@@ -9,6 +9,7 @@ import { recordHiddenMiss } from '../access/negative-entries.ts';
 import { isVisible, isVisibleNode } from '../access/visibility.ts';
 import { listMissedOften, mergedListing } from '../nodes/merged-listing.ts';
 import type { Node } from '../nodes/node.ts';
+import { hasForm, isRedacted } from '../redacted/redacted-file.ts';
 import type { Workspace } from '../workspace.ts';
 import { entryFor, requireDirectory, visibleChild } from './entries.ts';
 
@@ -60,8 +61,9 @@ export function readdir(
     if (node === undefined) continue;
     if (hasLinks(node)) dir.listsLinks = true;
     if (isHiddenByLink(workspace, access, node)) continue;
-    // Without attributes: they would require the invalidation of all its files.
-    const entry = plus && node.pendingInvalidations === undefined ? entryFor(workspace, access, node) : undefined;
+    // Without attributes, if they would require the invalidation of all its files, or the values of one to be found.
+    const isSlow = node.pendingInvalidations !== undefined || (isRedacted(access, node) && !hasForm(workspace, node));
+    const entry = plus && !isSlow ? entryFor(workspace, access, node) : undefined;
     const taken = emit(name, next, entry?.attr.ino ?? inoOf(workspace, node), node.type >> 12, entry);
     // The entry did not fit, so the kernel never sends a FORGET for it.
     if (entry !== undefined && !taken) node.nlookup--;

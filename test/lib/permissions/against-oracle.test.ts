@@ -4,7 +4,7 @@ import { fromText } from '../../../lib/byte-string.ts';
 import type { PermissionRule } from '../../../lib/contract/messages.ts';
 import { PatternType, Permission } from '../../../lib/contract/messages.ts';
 import { compileRules } from '../../../lib/permissions/index.ts';
-import { slowLevel } from './oracle.ts';
+import { levelOfRule, slowLevel } from './oracle.ts';
 
 const NAMES = ['a', 'b', 'ab', 'ba', '.git'];
 /** Returns every path of up to three of the names. */
@@ -42,12 +42,13 @@ const typed = fc.oneof(
   }),
 );
 const rule: fc.Arbitrary<PermissionRule> = fc
-  .tuple(typed, fc.constantFrom(...Permission), fc.integer({ min: -1, max: 1 }), fc.boolean())
-  .map(([pattern, permission, priority, scratch]) => ({
+  .tuple(typed, fc.constantFrom(...Permission), fc.integer({ min: -1, max: 1 }), fc.boolean(), fc.boolean())
+  .map(([pattern, permission, priority, scratch, redacted]) => ({
     ...pattern,
     permission,
     priority,
     scratch: scratch && permission === 'PERMISSION_WRITE',
+    view: redacted && permission === 'PERMISSION_READ' ? 'redacted' : '',
   }));
 const rules = fc.array(rule, { maxLength: 8 });
 
@@ -73,7 +74,7 @@ describe('compiled rules', () => {
           const found = new Set(below.map((other) => levels.get(other)));
           const { visibleBelow, writableBelow, uniformBelow } = compiled.state(fromText(path));
           if (!visibleBelow) expect([path, Math.max(0, ...(found as Set<number>))]).toEqual([path, 0]);
-          if (!writableBelow) expect([path, found.has(3)]).toEqual([path, false]);
+          if (!writableBelow) expect([path, found.has(4)]).toEqual([path, false]);
           if (uniformBelow !== undefined && found.size > 0) expect([path, ...found]).toEqual([path, uniformBelow]);
         }
       }),
@@ -95,7 +96,7 @@ describe('compiled rules', () => {
       fc.property(fc.array(plainRule, { maxLength: 6 }), fc.constantFrom('', 'a', 'other', 'a/b'), (given, path) => {
         const state = compileRules(given).state(fromText(path));
         const best = Math.max(...below(path === '' ? '' : `${path}/`, 4).map((other) => slowLevel(given, other)));
-        expect([state.visibleBelow, state.writableBelow]).toEqual([best >= 1, best >= 3]);
+        expect([state.visibleBelow, state.writableBelow]).toEqual([best >= 1, best >= 4]);
       }),
       { numRuns: 500 },
     );
@@ -106,7 +107,7 @@ describe('compiled rules', () => {
       fc.property(rules, fc.constantFrom(...PATHS), (given, path) => {
         const compiled = compileRules(given);
         const [winner] = compiled.matching(fromText(path));
-        const level = winner === undefined ? 0 : Permission.indexOf(winner.rule.permission);
+        const level = winner === undefined ? 0 : levelOfRule(winner.rule);
         expect(level).toBe(compiled.decide(fromText(path)));
       }),
     );

@@ -1,5 +1,4 @@
 import type { PermissionRule } from '../../../lib/contract/messages.ts';
-import { Permission } from '../../../lib/contract/messages.ts';
 
 /**
  * A second, slow and simple implementation of the rules: patterns are expanded and matched by exhaustive search,
@@ -9,7 +8,13 @@ export function slowLevel(rules: readonly PermissionRule[], path: string): numbe
   const names = path.split('/').filter((name) => name !== '');
   const matching = rules.filter((rule) => matchesRule(rule, names));
   const winner = matching.sort(beats)[0];
-  return winner === undefined ? 0 : Permission.indexOf(winner.permission);
+  return winner === undefined ? 0 : levelOfRule(winner);
+}
+
+const LEVELS = { PERMISSION_NONE: 0, PERMISSION_VIEW: 1, PERMISSION_READ: 3, PERMISSION_WRITE: 4 };
+
+export function levelOfRule({ permission, view }: PermissionRule): number {
+  return view === 'redacted' ? 2 : LEVELS[permission];
 }
 
 const STRENGTH = { PATTERN_FILE: 2, PATTERN_DIRECTORY: 1, PATTERN_GLOB: 0 };
@@ -20,7 +25,7 @@ function beats(a: PermissionRule, b: PermissionRule): number {
   if (isExact(a) !== isExact(b)) return isExact(a) ? -1 : 1;
   const prefix = (rule: PermissionRule) => literalPrefix(rule).length;
   if (prefix(a) !== prefix(b)) return prefix(b) - prefix(a);
-  return Permission.indexOf(a.permission) - Permission.indexOf(b.permission);
+  return levelOfRule(a) - levelOfRule(b);
 }
 
 const relative = (rule: PermissionRule) => rule.pattern.replace(/^\//, '').replace(/\/$/, '');

@@ -77,6 +77,7 @@ describe('an explanation', () => {
   it('states that no rule matches', () => {
     expect(explain(compileRules([]), fromText('x'))).toEqual({
       permission: 'PERMISSION_NONE',
+      level: 0,
       winner: undefined,
       beaten: [],
       passThrough: false,

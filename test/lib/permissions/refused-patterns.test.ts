@@ -83,6 +83,11 @@ describe('a rule out of range', () => {
     [{ ...ok, priority: Number.NaN }, 'priority'],
     [{ ...ok, permission: 'PERMISSION_ALL' } as unknown as PermissionRule, 'permission'],
     [{ ...ok, type: 'GLOB' } as unknown as PermissionRule, 'type'],
+    [{ ...ok, view: 'hidden' }, 'view'],
+    [{ ...glob('a', 'WRITE'), view: 'redacted' }, 'view'],
+    [{ ...glob('a', 'NONE'), view: 'redacted' }, 'view'],
+    [{ ...ok, redactor: 'json' }, 'redactor'],
+    [{ ...ok, view: 'redacted', redactor: 'toml' }, 'redactor'],
   ])('%j is refused with an error that names %s', (rule, field) => {
     expect(refusal([rule])).toContain(`INVALID_ARGUMENT: permissions[0].${field} `);
   });

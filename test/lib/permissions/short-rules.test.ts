@@ -5,7 +5,7 @@ import type { PermissionRules } from '../../../lib/contract/messages.ts';
 import { complete } from '../../../lib/fuse/connection/steps.ts';
 import { compileRules, expandingRules, findPreset, permissionOf } from '../../../lib/permissions/index.ts';
 
-const EMPTY: PermissionRules = { write: [], read: [], none: [], scratch: [], view: [] };
+const EMPTY: PermissionRules = { write: [], read: [], none: [], scratch: [], view: [], redacted: [] };
 
 const expand = (lists: Partial<PermissionRules>) => complete(expandingRules({ ...EMPTY, ...lists }));
 
@@ -18,8 +18,11 @@ function levelAt(lists: Partial<PermissionRules>, path: string, preset?: string)
 
 describe('the short form of rules', () => {
   it('stands for the same rules each time', () => {
-    expect(expand({ write: ['src/**'], read: ['**'], none: ['.env*'], scratch: ['.cache'] })).toEqual([
+    expect(
+      expand({ write: ['src/**'], read: ['**'], none: ['.env*'], scratch: ['.cache'], redacted: ['*.json'] }),
+    ).toEqual([
       { pattern: '.env*', permission: 'PERMISSION_NONE', type: 'PATTERN_GLOB', priority: 40 },
+      { pattern: '*.json', permission: 'PERMISSION_READ', type: 'PATTERN_GLOB', priority: 25, view: 'redacted' },
       { pattern: '**', permission: 'PERMISSION_READ', type: 'PATTERN_GLOB', priority: -50 },
       { pattern: '.cache', permission: 'PERMISSION_WRITE', type: 'PATTERN_DIRECTORY', priority: 10, scratch: true },
       { pattern: 'src/**', permission: 'PERMISSION_WRITE', type: 'PATTERN_GLOB', priority: -10 },

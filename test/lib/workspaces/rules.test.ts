@@ -141,6 +141,14 @@ for (const kind of ['file', 'symlink', 'directory'] as const) {
           return outcome(() => OPERATIONS[operation]!(s, id));
         });
         // A file that was written to here is invalidated at once.
+        // What is redacted can be used as what may be read.
+        const s = populated(kind, where);
+        const id = s.id('t');
+        s.fs.setRules('sb_1', [
+          rule('/**', 'WRITE'),
+          ...['/t', '/t/**'].map((pattern) => ({ ...rule(pattern, 'READ', 1), view: 'redacted' })),
+        ]);
+        expect(outcome(() => OPERATIONS[operation]!(s, id))).toBe(outcomes[2]);
         const told = operation === 'getattr' && kind === 'file' && where === 'delta';
         expect(outcomes).toEqual(told ? COMMON.getattr : expected);
       });

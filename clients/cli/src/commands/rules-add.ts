@@ -30,6 +30,8 @@ export default command({
 /** As the short form of the service: a pattern without special characters is a path with everything below it. */
 function longForm(level: string, pattern: string, priority: number): PermissionRule {
   const type = /[*?[\]{}\\]/.test(pattern) ? 'PATTERN_GLOB' : 'PATTERN_DIRECTORY';
-  const permission = `PERMISSION_${level === 'scratch' ? 'WRITE' : level.toUpperCase()}` as Permission;
-  return { pattern, permission, type, priority, ...(level === 'scratch' && { scratch: true }) };
+  const rule = { pattern, type, priority } as const;
+  if (level === 'scratch') return { ...rule, permission: 'PERMISSION_WRITE', scratch: true };
+  if (level === 'redacted') return { ...rule, permission: 'PERMISSION_READ', view: 'redacted' };
+  return { ...rule, permission: `PERMISSION_${level.toUpperCase()}` as Permission };
 }

@@ -1058,11 +1058,22 @@ export interface PermissionRule {
    * scratch wins over an otherwise equal one that is not. A `**` in its glob, except at the end, does not match `.git`.
    */
   scratch?: boolean | undefined;
+  /**
+   * "redacted": files show placeholders in place of their values to programs and to callers with `as` "agent". Keys, comments
+   * and order stay; nothing can be changed. A file that its redactor cannot read is hidden as a whole. Only with
+   * PERMISSION_READ. Empty: the contents as they are.
+   */
+  view?: string | undefined;
+  /**
+   * With `view` "redacted", how values are found: "dotenv", "json", "yaml", "pem", or "all" (nothing is shown). Empty: by the
+   * name of the file.
+   */
+  redactor?: string | undefined;
 }
 
 /**
  * Rules in a short form: a list of patterns for each permission. The strictest list that matches a path decides, in the
- * order none, view, read, scratch, write; the pattern "**" stands for all paths that no other pattern matches. A pattern
+ * order none, view, redacted, read, scratch, write; the pattern "**" stands for all paths that no other pattern matches. A pattern
  * without special characters is a path with everything below it, others are globs. A pattern in two lists, and one that
  * can never decide because a stricter list matches all its paths, is refused. The sandbox's `permissions` show the rules
  * that this stands for.
@@ -1078,6 +1089,8 @@ export interface PermissionRules {
   scratch: readonly string[];
   /** The paths are listed; their contents cannot be opened. */
   view: readonly string[];
+  /** The contents can be read with placeholders in place of values; nothing can be changed. See PermissionRule. */
+  redacted: readonly string[];
 }
 
 /** Something about the rules of a sandbox that is probably not meant. */

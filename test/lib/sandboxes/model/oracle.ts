@@ -1,4 +1,5 @@
 import type { FileChange } from '../../../../lib/contract/messages.ts';
+import { READ, VIEW } from '../../../../lib/permissions/index.ts';
 import { CANARY } from './canary.ts';
 import { UNREADABLE } from './doors.ts';
 import type { Judged } from './known.ts';
@@ -17,9 +18,6 @@ import {
   type Tree,
   upwards,
 } from './tree.ts';
-
-const READ = 2;
-const VIEW = 1;
 
 export class Violation extends Error {}
 

@@ -1,3 +1,4 @@
+import { WRITE } from '../../../../lib/permissions/index.ts';
 import type { Known } from './known.ts';
 import { cameLater, checkCommitted, fail, requireSame } from './oracle.ts';
 import type { Check, Plan } from './plan.ts';
@@ -34,7 +35,7 @@ export function planCommit(
   const allowed: Check = (seen) => {
     requireSame('after the commit', seen, committed);
     for (const path of difference(seen, base)) {
-      if (levelAt(known.rules, path).level < 3) fail(`${path} was committed against the rules`);
+      if (levelAt(known.rules, path).level < WRITE) fail(`${path} was committed against the rules`);
     }
   };
   return { place, run, effect: { base: allowed, own: (seen) => checkCommitted(seen, tree, later) } };

@@ -14,7 +14,7 @@ export const RULES: readonly (readonly PermissionRule[])[] = [
 ];
 
 interface Level {
-  /** 0 (none) to 3 (write). */
+  /** Of lib/permissions. */
   level: number;
   /** Something below may be shown. */
   passThrough: boolean;

@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { ServiceError } from '../../../../lib/errors.ts';
 import type { AutoCommit } from '../../../../lib/field-values.ts';
 import { Errno } from '../../../../lib/linux/errno.ts';
+import { READ } from '../../../../lib/permissions/index.ts';
 import { createRequest } from '../fixture.ts';
 import { askDoors } from './ask-doors.ts';
 import { bytes } from './bytes.ts';
@@ -238,7 +239,7 @@ export class World {
     // What the codebase lost while it was shown somewhere else is kept there.
     const left = new Set([...base.values()].filter(isFile).map(contentOf));
     for (const [path, entry] of baseBefore) {
-      if (isFile(entry) && !left.has(contentOf(entry)) && levelAt(known.rules, path).level >= 2)
+      if (isFile(entry) && !left.has(contentOf(entry)) && levelAt(known.rules, path).level >= READ)
         known.own.add(contentOf(entry));
     }
     known.tree = tree;

@@ -1,0 +1,156 @@
+import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import type { Redactor } from '../permissions/redactors.ts';
+import { dotenvValues } from './dotenv.ts';
+import { jsonValues } from './json.ts';
+import { pemValues } from './pem.ts';
+import type { Placeholders } from './placeholders.ts';
+import { looksSecret } from './secret-words.ts';
+import type { FindValues, Span } from './span.ts';
+import { yamlValues } from './yaml.ts';
+
+/** Largest file in bytes that is looked at. */
+export const MAX_REDACTED_BYTES = 1 << 20;
+/** Of YAML, whose parser needs more time and memory for each byte. */
+const MAX_YAML_BYTES = 256 * 1024;
+const MAX_VALUES = 50_000;
+/** Values for which placeholders are made in one step. */
+const VALUES_PER_STEP = 32;
+/** Characters of keys and comments searched for secrets in one step. */
+const SEARCHED_PER_STEP = 8192;
+/** Values of fewer characters are ordinary words, too. */
+const SHORTEST_SECRET = 8;
+
+/** What is shown of a file whose values cannot be told from the rest. */
+const HIDDEN = Buffer.from('# hidden\n');
+
+/** A value that a placeholder replaces. */
+export interface Replaced {
+  key: string;
+  value: string;
+  placeholder: string;
+}
+
+/** A file with placeholders. */
+export interface RedactedForm {
+  readonly bytes: Buffer;
+  /** Differs whenever the bytes differ. */
+  readonly version: string;
+  /** In the order of the file; empty for a file that is hidden as a whole. */
+  readonly replaced: readonly Replaced[];
+  readonly isHidden: boolean;
+}
+
+const FINDERS: Readonly<Record<Redactor, FindValues>> = {
+  dotenv: dotenvValues,
+  json: jsonValues,
+  yaml: yamlValues,
+  pem: pemValues,
+  // biome-ignore lint/correctness/useYield: a generator, as the others are.
+  *all() {
+    return undefined;
+  },
+};
+
+/** The form of a file that cannot be looked at, or that nothing may be shown of. */
+export const HIDDEN_FORM: RedactedForm = formOf(HIDDEN, [], true);
+
+/**
+ * Replaces the values of a file by placeholders, in steps of a fraction of a millisecond. A file that is too large, not
+ * valid UTF-8, or not of the redactor's format is hidden as a whole.
+ */
+export function* redacting(
+  contents: Buffer,
+  redactor: Redactor,
+  placeholders: Placeholders,
+): Generator<undefined, RedactedForm, void> {
+  if (contents.length > (redactor === 'yaml' ? MAX_YAML_BYTES : MAX_REDACTED_BYTES)) return HIDDEN_FORM;
+  if (redactor === 'all' || !isUtf8(contents)) return HIDDEN_FORM;
+  const text = contents.toString('utf8');
+  yield;
+  const spans = yield* FINDERS[redactor](text);
+  if (spans === undefined || spans.length > MAX_VALUES) return HIDDEN_FORM;
+  const replaced: Replaced[] = [];
+  for (const { key, value } of spans) {
+    replaced.push({ key, value, placeholder: placeholders.of(value) });
+    if (replaced.length % VALUES_PER_STEP === 0) yield;
+  }
+  const shown = yield* assembled(text, spans, replaced, placeholders);
+  return formOf(Buffer.from(shown, 'utf8'), replaced, false);
+}
+
+function formOf(bytes: Buffer, replaced: readonly Replaced[], isHidden: boolean): RedactedForm {
+  return { bytes, replaced, isHidden, version: createHash('sha256').update(bytes).digest('hex').slice(0, 32) };
+}
+
+/** The text with placeholders in place of the spans, and of secrets in the keys and comments between them. */
+function* assembled(
+  text: string,
+  spans: readonly Span[],
+  replaced: readonly Replaced[],
+  placeholders: Placeholders,
+): Generator<undefined, string, void> {
+  const secrets = new Set<string>();
+  for (const { value } of replaced) if (value.length >= SHORTEST_SECRET) secrets.add(value);
+  const parts: string[] = [];
+  let at = 0;
+  let searched = 0;
+  for (const [index, { start, end, before, after }] of spans.entries()) {
+    parts.push(yield* withoutSecrets(text.slice(at, start), secrets, placeholders));
+    parts.push(before, replaced[index]!.placeholder, after);
+    searched += start - at + 64;
+    if (searched > SEARCHED_PER_STEP) {
+      searched = 0;
+      yield;
+    }
+    at = end;
+  }
+  parts.push(yield* withoutSecrets(text.slice(at), secrets, placeholders));
+  return parts.join('');
+}
+
+const WORD = /[^\s"'`=,;(){}[\]<>]+/g;
+/** Longer words are no words. */
+const MAX_WORD = 512;
+
+/** Keys and comments in which words that are a value, or look like a token, are replaced. */
+function* withoutSecrets(
+  shown: string,
+  secrets: ReadonlySet<string>,
+  placeholders: Placeholders,
+): Generator<undefined, string, void> {
+  if (shown.length < SHORTEST_SECRET) return shown;
+  const parts: string[] = [];
+  let at = 0;
+  let searched = 0;
+  for (const { 0: word, index } of shown.matchAll(WORD)) {
+    if (index - searched > SEARCHED_PER_STEP) {
+      searched = index;
+      yield;
+    }
+    for (const [from, part] of partsOf(word, secrets)) {
+      parts.push(shown.slice(at, index + from), placeholders.of(part));
+      at = index + from + part.length;
+    }
+  }
+  return parts.length === 0 ? shown : parts.join('') + shown.slice(at);
+}
+
+/** The parts of a word that must not be shown, with their positions: all of it, or what colons separate. */
+function partsOf(word: string, secrets: ReadonlySet<string>): [from: number, part: string][] {
+  if (word.length < SHORTEST_SECRET) return [];
+  if (word.length > MAX_WORD || secrets.has(word) || mayHaveCredentials(word)) return [[0, word]];
+  const found: [number, string][] = [];
+  let from = 0;
+  for (const part of word.split(':')) {
+    if (part.length >= SHORTEST_SECRET && (secrets.has(part) || looksSecret(part))) found.push([from, part]);
+    from += part.length + 1;
+  }
+  return found;
+}
+
+/** A user and a password in a URL. */
+function mayHaveCredentials(word: string): boolean {
+  const scheme = word.indexOf('://');
+  return scheme !== -1 && word.includes('@', scheme);
+}

@@ -1,0 +1,143 @@
+import { expect } from 'vitest';
+import { collect } from './client.ts';
+import { EVERYTHING, read, write } from './rules.ts';
+import { expectRefusal } from './scene.ts';
+import { type Case, contract } from './suite.ts';
+
+const SECRET = 'sk_live_51HxVerySecretValue';
+const ENV = `# payments\nSTRIPE_KEY=${SECRET}\nDEBUG=true\n`;
+const SHOWN = /^# payments\nSTRIPE_KEY=sk_live_pdk[a-z2-7]{24}\nDEBUG=true\n$/;
+const redacted = (pattern: string) => ({ ...read(pattern, 1), view: 'redacted' });
+const RULES = [...EVERYTHING, redacted('**/.env')];
+
+/** Prints what each way of reading gives, and the errors of each way of changing it. */
+const DOORS = `
+import ctypes, mmap, os, shutil, subprocess, sys
+fd = os.open('.env', os.O_RDONLY)
+size = os.fstat(fd).st_size
+found = {}
+found['read'] = os.read(fd, 1 << 20)
+found['pread'] = b''.join(os.pread(fd, 1, at) for at in range(size + 4096))
+found['mmap'] = mmap.mmap(fd, 0, prot=mmap.PROT_READ)[:]
+found['private'] = mmap.mmap(fd, 0, flags=mmap.MAP_PRIVATE)[:]
+found['self'] = open(f'/proc/self/fd/{fd}', 'rb').read()
+data = os.lseek(fd, 0, os.SEEK_DATA)
+found['seek'] = os.pread(fd, os.lseek(fd, data, os.SEEK_HOLE), data)
+os.lseek(fd, 0, 0)
+direct = os.open('.env', os.O_RDONLY | os.O_DIRECT)
+page = mmap.mmap(-1, 4096)
+found['direct'] = page[:os.preadv(direct, [page], 0)]
+copy = os.open('copy', os.O_RDWR | os.O_CREAT)
+while os.copy_file_range(fd, copy, 1 << 20): pass
+found['copy_file_range'] = os.pread(copy, 1 << 20, 0)
+os.lseek(fd, 0, 0)
+sent = os.open('sent', os.O_RDWR | os.O_CREAT)
+while os.sendfile(sent, fd, None, 1 << 20): pass
+found['sendfile'] = open('sent', 'rb').read()
+shutil.copyfile('.env', 'plain')
+found['copyfile'] = open('plain', 'rb').read()
+for command in ('cat .env', 'grep "" .env', 'tar -cO .env | tar -xO', 'dd if=.env bs=7 status=none', 'cp --reflink=auto .env c2; cat c2'):
+    found[command] = subprocess.run(command, shell=True, stdout=subprocess.PIPE).stdout
+assert len(set(found.values())) == 1, found
+assert len(found['read']) == size == os.stat('.env').st_size
+sys.stdout.write(found['read'].decode())
+def fails(call):
+    try:
+        call()
+    except OSError as error:
+        assert error.errno in (1, 13), error
+        return
+    raise Exception('permitted')
+fails(lambda: open('.env', 'r+'))
+fails(lambda: open('.env', 'a'))
+fails(lambda: os.truncate('.env', 0))
+fails(lambda: os.rename('.env', 'moved'))
+fails(lambda: os.rename('plain', '.env'))
+fails(lambda: os.link('.env', 'linked'))
+assert ctypes.CDLL(None).linkat(-100, f'/proc/self/fd/{fd}'.encode(), -100, b'linked', 0x400) == -1
+fails(lambda: os.unlink('.env'))
+fails(lambda: os.chmod('.env', 0o777))
+fails(lambda: os.rename('dir', 'moved'))
+`;
+
+const cases: Case[] = [
+  {
+    name: 'programs read placeholders through every door, and cannot change the file',
+    needs: ['commands'],
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({ '.env': ENV, 'dir/.env': ENV }, RULES);
+      const text = await scene.output(sandbox, 'python3 -', { stdin: DOORS });
+      expect(text).toMatch(SHOWN);
+      expect(await scene.output(sandbox, 'grep -rc VerySecret . | grep -v :0; true')).toBe('');
+      const of = { sandbox_id: sandbox.id };
+      await scene.client.call('CreateCheckpoint', { ...of, name: 'one' });
+      await scene.client.call('Rollback', { ...of, checkpoint: 'one' });
+      expect(await scene.output(sandbox, 'cat .env')).toBe(text);
+      const { results } = await scene.client.call('Fork', of);
+      const fork = results[0]!.sandbox!;
+      scene.owns(fork);
+      const forked = await scene.output(fork, 'cat .env');
+      expect(forked).toMatch(SHOWN);
+      expect(forked).not.toBe(text);
+      await scene.client.call('Commit', of);
+      expect(await scene.content({ id: sandbox.codebase_id } as never, '.env')).toBe(ENV);
+    },
+  },
+  {
+    name: 'the file API shows the agent placeholders, and the owner the original',
+    needs: ['commands'],
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({ '.env': ENV }, RULES);
+      const as = (actor: string) => ({ sandbox_id: sandbox.id, path: '.env', as: actor });
+      const text = (await collect(scene.client.readFile(as('agent')))).toString();
+      expect(text).toMatch(SHOWN);
+      expect((await collect(scene.client.readFile(as('owner')))).toString()).toBe(ENV);
+      expect(await scene.client.call('StatFile', as('agent'))).toMatchObject({
+        size: text.length,
+        permission: 'PERMISSION_READ',
+      });
+      expect(await scene.client.call('StatFile', as('owner'))).toMatchObject({ size: ENV.length });
+      const archive = { sandbox_id: sandbox.id, path: '', as: 'agent', format: 'tar' };
+      expect((await collect(scene.client.exportFiles(archive))).toString()).not.toContain('Secret');
+      const explained = await scene.client.call('ExplainPermission', as('agent'));
+      expect(explained).toMatchObject({ permission: 'PERMISSION_READ', winner: { rule: { view: 'redacted' } } });
+    },
+  },
+  {
+    name: 'new rules redact what programs have open and cached, and what the sandbox wrote, in its changes too',
+    needs: ['commands'],
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({ '.env': ENV });
+      const of = { sandbox_id: sandbox.id };
+      await scene.output(sandbox, "cat .env; echo 'OTHER=VerySecretToo' >> .env; cat .env; ln .env plain");
+      await scene.client.call('UpdatePermissions', { ...of, permissions: RULES });
+      for (const path of ['.env', 'plain']) {
+        expect(await scene.output(sandbox, `cat ${path}`)).toMatch(
+          /STRIPE_KEY=sk_live_pdk\w+\nDEBUG=true\nOTHER=pdk\w+\n$/,
+        );
+      }
+      const { changes } = await scene.client.call('ListChanges', { ...of, as: 'agent' });
+      expect(changes.map(({ path, size, base_size }) => [path, size, base_size])).toEqual([
+        ['.env', 0, 0],
+        ['plain', 0, 0],
+      ]);
+      for (const format of ['patch', 'tar']) {
+        const exported = await collect(scene.client.exportChanges(sandbox.id, format, { as: 'agent' }));
+        expect(exported.toString()).not.toContain('Secret');
+      }
+      await scene.client.call('UpdatePermissions', { ...of, permissions: [write('**')] });
+      expect(await scene.output(sandbox, 'cat .env')).toContain(SECRET);
+    },
+  },
+  {
+    name: 'a rule whose view or redactor is not known is refused',
+    async run(scene) {
+      const sandbox = scene.sandboxOn({}, [{ ...write('**'), view: 'redacted' }]);
+      await expectRefusal(sandbox, 'INVALID_ARGUMENT', /^permissions\[0\]\.view/);
+      const other = scene.sandboxOn({}, [{ ...redacted('**'), redactor: 'toml' }]);
+      await expectRefusal(other, 'INVALID_ARGUMENT', /^permissions\[0\]\.redactor must be one of dotenv, json/);
+    },
+  },
+];
+
+contract('files with placeholders', cases);

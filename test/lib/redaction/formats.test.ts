@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import type { Redactor } from '../../../lib/permissions/redactors.ts';
+import { Placeholders } from '../../../lib/redaction/placeholders.ts';
+import { type RedactedForm, redacting } from '../../../lib/redaction/redacted-form.ts';
+import { redactorOf } from '../../../lib/redaction/redactor-of.ts';
+
+const PLACEHOLDERS = new Placeholders(new Uint8Array(32).fill(7));
+const HIDDEN = '# hidden\n';
+
+function form(text: string | Buffer, redactor: Redactor): RedactedForm {
+  const steps = redacting(Buffer.from(text as string), redactor, PLACEHOLDERS);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** The form with `<key>` in place of each placeholder. */
+function shown(text: string, redactor: Redactor): string {
+  const { bytes, replaced } = form(text, redactor);
+  let result = bytes.toString();
+  for (const { key, placeholder } of replaced) result = result.replace(placeholder, `<${key}>`);
+  return result.replace(/pdk[a-z2-7]{24}/g, '<other>');
+}
+
+describe('dotenv', () => {
+  it.each([
+    ['A=1', 'A=<A>'],
+    ['A=', 'A='],
+    ['DEBUG=true\nX=no\nY=null', 'DEBUG=true\nX=no\nY=null'],
+    ['export A = secret \r\nB=2\r\n', 'export A = <A>\r\nB=<B>\r\n'],
+    ['A=\'single\'\nB="double"\nC=`back`', 'A=\'<A>\'\nB="<B>"\nC=`<C>`'],
+    ['A="two\nlines"\nB=x', 'A="<A>"\nB=<B>'],
+    ['A=value # comment', 'A=<A>'],
+    ['A="value" # comment', 'A="<A>"'],
+    ['A="x"tail', 'A="<A>"'],
+    ['A="with \\" quote"', 'A="<A>"'],
+    ['A: x', 'A: <A>'],
+    ['# words\n\n#OLD=secret\n # B=c', '# words\n\n#OLD=<OLD>\n # B=<B>'],
+    ['# used to be correct-horse\nPASSWORD=correct-horse', '# used to be <PASSWORD>\nPASSWORD=<other>'],
+  ])('%j', (text, expected) => {
+    expect(shown(text, 'dotenv')).toBe(expected);
+  });
+
+  it.each(['A="no end', 'no assignment', 'A=x\nMIIEvgIBADANBgkqhkiG/+', 'QWxhZGRpbg==', '=x', '1A=x'])(
+    'hides %j',
+    (text) => {
+      expect(shown(text, 'dotenv')).toBe(HIDDEN);
+    },
+  );
+});
+
+describe('JSON', () => {
+  it.each([
+    ['{"a": "x", "b": [1, true, null]}', '{"a": "<a>", "b": ["<b.0>", true, null]}'],
+    ['{"a": {"b": "x\\n"},}', '{"a": {"b": "<a.b>"},}'],
+    ['// c\n{"a": /* d */ -1.5e3}', '// c\n{"a": /* d */ "<a>"}'],
+    ['"x"', '"<>"'],
+    ['{"true": "true"}', '{"true": "<true>"}'],
+    ['{}', '{}'],
+    ['{"sk_live_0123456789abcdef": true}', '{"sk_live_<other>": true}'],
+  ])('%j', (text, expected) => {
+    expect(shown(text, 'json')).toBe(expected);
+  });
+
+  it.each([
+    '',
+    '{',
+    '{"a" "b"}',
+    '{"a": "x"} y',
+    '["a" "b"]',
+    '{a: 1}',
+    '{"a": "x',
+    "{'a': 'b'}",
+    '[1}',
+    '/* x',
+    '{"a":1}{"b":2}',
+  ])('hides %j', (text) => {
+    expect(shown(text, 'json')).toBe(HIDDEN);
+  });
+});
+
+describe('YAML', () => {
+  it.each([
+    ['a: x # c\nb:\n  - 1\n  - true\n', 'a: <a> # c\nb:\n  - <b.0>\n  - true\n'],
+    ['a: |\n  two\n  lines\nb: x\n', 'a: <a>\nb: <b>\n'],
+    ['a: >- # c\n  folded\n\n  text\n', 'a: <a>\n'],
+    ['a: plain\n  goes on\nb: y', 'a: <a>\nb: <b>'],
+    ['a: \'x\'\n"b": "y"', 'a: \'<a>\'\n"b": "<b>"'],
+    ['{a: x, b: [y, 2], "c": z}', '{a: <a>, b: [<b.0>, <b.1>], "c": <c>}'],
+    ['a: &n x\nb: *n\n', 'a: &n <a>\nb: *n\n'],
+    ['a: !t x\n---\nb: y\n...\n', 'a: !t <a>\n---\nb: <b>\n...\n'],
+    ['? complex\n: v\n', '? <0>\n: <0>\n'],
+    ['text alone', '<>'],
+    ['a: -----BEGIN-----\nMIIEabc\n', 'a: <a>\n<1>\n'],
+    ['two\nlines: x', '<0>: <0>'],
+    ['# token sk_live_0123456789abcdef\na: ~', '# token sk_live_<other>\na: ~'],
+  ])('%j', (text, expected) => {
+    expect(shown(text, 'yaml')).toBe(expected);
+  });
+
+  it.each(['a: x: y', 'a: - x: y', '%x\n---\na: x', 'a: }', `${'- '.repeat(70_000)}x`])('hides %j', (text) => {
+    expect(shown(text, 'yaml')).toBe(HIDDEN);
+  });
+
+  it.each(['a: "x', 'a: [x', 'a: v\n  x: v', 'a:\n- x\n  x: |\n x'])(
+    'shows no value of %j, which is not valid',
+    (text) => {
+      expect(shown(text, 'yaml').replace(/<[^>]*>/g, '')).not.toContain('x');
+    },
+  );
+});
+
+describe('PEM', () => {
+  it('hides what is between its lines', () => {
+    const block = (label: string, body: string) => `-----BEGIN ${label}-----\n${body}-----END ${label}-----\n`;
+    const text = `# of the server\n${block('RSA PRIVATE KEY', 'MIIE\nabc=\n')}${block('CERTIFICATE', 'MIIC\n')}`;
+    const expected = `# of the server\n${block('RSA PRIVATE KEY', '<RSA PRIVATE KEY>\n')}${block('CERTIFICATE', '<CERTIFICATE>\n')}`;
+    expect(shown(text, 'pem')).toBe(expected);
+  });
+
+  it.each([
+    '',
+    'MIIE',
+    '-----BEGIN A-----\nx\n',
+    '-----BEGIN A-----\nx\n-----END B-----\n',
+    '-----BEGIN A-----\nx\n-----END A-----\ny',
+  ])('hides %j', (text) => {
+    expect(shown(text, 'pem')).toBe(HIDDEN);
+  });
+});
+
+describe('a placeholder', () => {
+  const placeholder = (value: string) => PLACEHOLDERS.of(value);
+
+  it('is the same for the same value, whatever the format, and keeps the prefix of a token', () => {
+    expect(placeholder('sk_live_0123456789abcdef')).toMatch(/^sk_live_pdk[a-z2-7]{24}$/);
+    expect(placeholder('AKIAIOSFODNN7EXAMPLE')).toMatch(/^AKIApdk/);
+    const [dotenv] = form('A="x\\ny"', 'dotenv').replaced;
+    const [json] = form('{"b": "x\\ny"}', 'json').replaced;
+    expect(dotenv?.placeholder).toBe(json?.placeholder);
+  });
+
+  it('shows no prefix that may be the whole value, no length, and differs between sandboxes', () => {
+    expect(placeholder('sk_live_short')).toMatch(/^pdk/);
+    expect(placeholder('a')).toHaveLength(placeholder('a'.repeat(1000)).length);
+    expect(new Placeholders(new Uint8Array(32)).of('a')).not.toBe(placeholder('a'));
+  });
+});
+
+describe('a file', () => {
+  it.each([
+    ['.env', 'dotenv'],
+    ['.env.production', 'dotenv'],
+    ['prod.env', 'dotenv'],
+    ['a.json', 'json'],
+    ['a.yml', 'yaml'],
+    ['id_ed25519', 'pem'],
+    ['server.key', 'pem'],
+    ['.npmrc', 'all'],
+    ['notes.txt', 'all'],
+  ] as const)('%s is read as %s', (name, redactor) => {
+    expect(redactorOf(name)).toBe(redactor);
+  });
+
+  it('is hidden as a whole if it is too large, not UTF-8, or too deep', () => {
+    expect(form(`A=${'x'.repeat(1 << 20)}`, 'dotenv').isHidden).toBe(true);
+    expect(form(Buffer.from([0x41, 0x3d, 0xff]), 'dotenv').isHidden).toBe(true);
+    expect(form('['.repeat(10_000), 'json').isHidden).toBe(true);
+    expect(form('- '.repeat(100_000), 'yaml').isHidden).toBe(true);
+    expect(form('A=x', 'all').bytes.toString()).toBe(HIDDEN);
+  });
+});
