@@ -1,5 +1,5 @@
 import { define } from './define.ts';
 
-export const listCheckpoints = define('ListCheckpoints', {}, ({ request }, { services }) => ({
-  checkpoints: services.sandboxes.listCheckpoints(request.sandbox_id),
+export const listCheckpoints = define('ListCheckpoints', {}, async ({ request }, { services }) => ({
+  checkpoints: await services.sandboxes.listCheckpoints(request.sandbox_id),
 }));

@@ -66,6 +66,9 @@ export type NewCodebase = CreateCodebaseRequest & WithIntent;
 export type FileAccess<Request> = Narrowed<Request, { as: Actor | '' }>;
 export type ArchiveAccess<Request> = Narrowed<Request, { as: Actor | ''; format: ArchiveFormat | '' }>;
 
+/** What a store in memory answers at once, and a database after a while: callers wait for it. */
+export type Awaitable<T> = T | Promise<T>;
+
 /** Selects the sandboxes of a list. Empty and absent parts match every sandbox. */
 export interface SandboxFilter {
   codebase_id: string;
@@ -80,9 +83,9 @@ export interface Sandboxes {
   /** The sandbox is RUNNING when the call resolves. */
   create(request: NewSandbox): Promise<Sandbox>;
   /** `as` "agent": without the rules, the labels, and the error of an automatic commit, which may tell what is hidden. */
-  get(id: string, as?: Actor | ''): Sandbox;
+  get(id: string, as?: Actor | ''): Awaitable<Sandbox>;
   /** The newest first. */
-  list(filter: SandboxFilter & Page): { sandboxes: Sandbox[]; next_page_token: string };
+  list(filter: SandboxFilter & Page): Awaitable<{ sandboxes: Sandbox[]; next_page_token: string }>;
   /** Only what the request names, all or nothing. Durable when the call resolves. */
   update(request: SandboxUpdate): Promise<Sandbox>;
   start(id: string): Promise<Sandbox>;
@@ -124,7 +127,7 @@ export interface Sandboxes {
    * Stores a named snapshot of one moment of the sandbox, which may be running. ALREADY_EXISTS if the name is in use.
    */
   createCheckpoint(id: string, name: string, intent?: string): Promise<Checkpoint>;
-  listCheckpoints(id: string): Checkpoint[];
+  listCheckpoints(id: string): Awaitable<Checkpoint[]>;
   deleteCheckpoint(id: string, name: string): Promise<void>;
   /** In effect, for open files too, and durable when the call resolves. The checkpoint is kept. */
   rollback(id: string, checkpoint: string): Promise<Sandbox>;
@@ -197,7 +200,7 @@ export type NewKey = Narrowed<CreateKeyRequest, { role: Role | '' }> & WithInten
 export interface Keys {
   /** Durable when the call resolves. `createdBy`: the id of the key that creates it. */
   create(request: NewKey, createdBy: string): Promise<CreatedKey>;
-  list(filter: { owner_id: string } & Page): { keys: Key[]; next_page_token: string };
+  list(filter: { owner_id: string } & Page): Awaitable<{ keys: Key[]; next_page_token: string }>;
   /** Durable when the call resolves; the calls in progress with the key have been told to end. */
   revoke(id: string): Promise<void>;
   describe(principal: Principal): Caller;
@@ -211,7 +214,7 @@ export interface Keys {
 export interface LimitsOfOwners {
   /** In force and durable when the call resolves. An absent limit is as configured. */
   set(ownerId: string, limits: OwnerLimits): Promise<OwnerSettings>;
-  get(ownerId: string): OwnerSettings;
+  get(ownerId: string): Awaitable<OwnerSettings>;
 }
 
 /** The secrets of owners; nothing returns a value. */

@@ -5,6 +5,7 @@ import type { ImportMode } from '../field-values.ts';
 import { isId, newId } from '../ids.ts';
 import { unlimitedOwners } from '../limits/stored-limits.ts';
 import type { CodebaseRecord } from '../metadata/metadata.ts';
+import { refuseUsed } from '../metadata/refuse-used.ts';
 import { shownCodebase } from '../metadata/shown.ts';
 import { notFound } from '../not-found.ts';
 import { newestPage, type Page, scopeOf } from '../paging.ts';
@@ -21,7 +22,6 @@ import { parseFilePath, parseLinkTarget } from './file-path.ts';
 import type { CodebasesOptions, CodebaseThreads, CodebaseUsers } from './options.ts';
 import { OwnerQuota } from './owner-quota.ts';
 import type { Admit, Plan } from './plan.ts';
-import { refuseUsed } from './refuse-used.ts';
 import { Storage } from './storage.ts';
 
 /** Descriptors of an upload: the new file, its directory, and the directory that it is moved to. */
@@ -44,7 +44,7 @@ export class StoredCodebases implements Codebases {
     this.#storage = new Storage(options.path);
     this.#archives = options.archives ?? callersThread();
     this.#quota = new OwnerQuota(options.owners ?? unlimitedOwners(0), {
-      of: (ownerId) => [...options.records.values()].filter((each) => each.owner_id === ownerId).map(({ id }) => id),
+      of: (ownerId) => options.records.ofOwner(ownerId).map(({ id }) => id),
       bytesOf: (id) => this.#trees.get(id)?.lastBytes,
       count: async (id) => this.#tree(id).totals(),
     });
@@ -113,8 +113,8 @@ export class StoredCodebases implements Codebases {
   async list(filter: { owner_id: string } & Page): Promise<{ codebases: Codebase[]; next_page_token: string }> {
     const { items, next_page_token } = newestPage(
       scopeOf('codebases', [filter.owner_id]),
-      (before) => this.#options.records.newestFirst(before),
-      ({ owner_id }) => filter.owner_id === '' || owner_id === filter.owner_id,
+      (before) => this.#options.records.newestOf(filter.owner_id, before),
+      () => true,
       filter,
     );
     const codebases: Codebase[] = [];
@@ -143,7 +143,7 @@ export class StoredCodebases implements Codebases {
     await this.#tree(id).end(async () => {
       await this.#storage.markDeleting(id);
       try {
-        // No await between the check and the removal, so that no sandbox can be created in between.
+        // Those being destroyed have no record any more; sandboxes with a record are refused by the removal itself.
         refuseUsed(id, this.#connected.usedBy(id));
         await this.#options.records.remove(id);
       } catch (error) {

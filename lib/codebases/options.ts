@@ -1,7 +1,7 @@
 import type { Unzstd } from '../archive/unzstd.ts';
 import type { OwnerLimitSource } from '../limits/stored-limits.ts';
 import type { Log } from '../log.ts';
-import type { CodebaseRecord } from '../metadata/metadata.ts';
+import type { CodebaseTable } from '../metadata/metadata.ts';
 import type { SharedThreads } from '../threads/thread-pool.ts';
 import type { Transfers } from '../transfers.ts';
 import type { TreeExport } from './archive/tree-export.ts';
@@ -10,15 +10,6 @@ import type { CommitCertain } from './commit-journal.ts';
 import type { BaseObserver } from './observe-change.ts';
 import type { RebaseSandbox } from './plan.ts';
 import type { CodebaseLimits } from './quota.ts';
-
-/** A table of the metadata. `put` and `remove` are visible to reads at once and resolve when durable. */
-interface CodebaseRecords {
-  get(id: string): CodebaseRecord | undefined;
-  values(): Iterable<CodebaseRecord>;
-  newestFirst(before?: string): Iterable<CodebaseRecord>;
-  put(record: CodebaseRecord): Promise<void>;
-  remove(id: string): Promise<void>;
-}
 
 /** Threads of a server for the archives of its codebases. */
 export interface CodebaseThreads {
@@ -32,7 +23,7 @@ export interface CodebaseThreads {
 export interface CodebasesOptions {
   /** `storage.codebase_path`; created if absent. */
   path: string;
-  records: CodebaseRecords;
+  records: CodebaseTable;
   /** Limits of each codebase; absent: none. */
   limits?: CodebaseLimits;
   /** Limits of the owners of codebases; absent: none. */

@@ -91,11 +91,47 @@ export interface Table<R extends { readonly id: string }> {
   remove(id: string): Promise<void>;
 }
 
+/** The most sandboxes that an owner may have. */
+export interface OwnerQuota {
+  /** 0: no limit. */
+  readonly most: number;
+  /** Unix time in milliseconds. */
+  readonly now: number;
+  /** The error for one that has `count` sandboxes that have not expired. */
+  refusal(count: number): Error;
+}
+
+/** Sandboxes, with the operations that check other records: nothing comes between the checks and the change. */
+export interface SandboxTable extends Table<SandboxRecord> {
+  /**
+   * Puts a record that counts for its owner: a new one, or that with the given id, whose expiry is extended. Rejects with
+   * NOT_FOUND if the codebase of a new one does not exist, or with the quota's refusal if the owner has as many others.
+   * `make` is called after these checks, in the same turn as this method by a store in memory, and returns the record; it
+   * may throw, too. Resolves when the record is visible to reads; `stored` settles as that of `put`.
+   */
+  admit(
+    asked: Pick<SandboxRecord, 'codebase_id' | 'owner_id'> & { id?: string },
+    quota: OwnerQuota,
+    make: () => SandboxRecord,
+  ): Promise<{ stored: Promise<void> }>;
+}
+
+export interface CodebaseTable extends Table<CodebaseRecord> {
+  /** Rejects with FAILED_PRECONDITION and the ids of the sandboxes on it, if there are any. */
+  remove(id: string): Promise<void>;
+  /** Replaces `from` by `next` if it is still the present record; false: it is not. */
+  advance(from: CodebaseRecord, next: CodebaseRecord): Promise<boolean>;
+  /** Those of an owner, the oldest first. */
+  ofOwner(ownerId: string): readonly CodebaseRecord[];
+  /** Like `newestFirst`, of one owner; '': of all. */
+  newestOf(ownerId: string, before?: string): Iterable<CodebaseRecord>;
+}
+
 export interface Metadata {
   /** There was no file: existing data on the disk is unknown. */
   readonly fresh: boolean;
-  readonly codebases: Table<CodebaseRecord>;
-  readonly sandboxes: Table<SandboxRecord>;
+  readonly codebases: CodebaseTable;
+  readonly sandboxes: SandboxTable;
   readonly keys: Table<KeyRecord>;
   readonly owners: Table<OwnerRecord>;
   readonly gone: Table<GoneRecord>;

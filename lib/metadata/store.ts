@@ -10,6 +10,7 @@ import type { Metadata } from './metadata.ts';
 import { snapshotPieces } from './snapshot.ts';
 import { type Change, copyOf, DamagedError, emptyState, type State } from './state.ts';
 import { tableOf } from './table.ts';
+import { usedCodebases } from './used-codebases.ts';
 
 /** Bytes of changes that are kept as they are, however small the snapshot is. */
 const LEAST_BYTES = 4 << 20;
@@ -54,8 +55,7 @@ export async function openMetadata(
   });
   return {
     fresh: loaded === undefined,
-    codebases: tableOf('codebases', state.codebases, commit),
-    sandboxes: tableOf('sandboxes', state.sandboxes, commit),
+    ...usedCodebases(state, commit),
     keys: tableOf('keys', state.keys, commit),
     owners: tableOf('owners', state.owners, commit),
     gone: tableOf('gone', state.gone, commit),

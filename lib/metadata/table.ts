@@ -9,12 +9,19 @@ export function tableOf<R extends { readonly id: string }>(
   kind: Kind,
   records: IdMap<R>,
   commit: GroupCommit<Change>,
+  moved?: (before: R | undefined, after: R | undefined) => void,
 ): Table<R> {
+  const place = (id: string, record: R | undefined) => {
+    const before = records.get(id);
+    if (record === undefined) records.delete(id);
+    else records.set(id, record);
+    moved?.(before, record);
+  };
   const change = (id: string, next: R | undefined) => {
     if (commit.closed) return Promise.reject(new ServiceError('UNAVAILABLE', 'the server is shutting down'));
     const previous = records.get(id);
-    place(records, id, next);
-    return commit.add([kind, next ?? id], () => place(records, id, previous));
+    place(id, next);
+    return commit.add([kind, next ?? id], () => place(id, previous));
   };
   return {
     get size() {
@@ -26,9 +33,4 @@ export function tableOf<R extends { readonly id: string }>(
     put: (record) => change(record.id, Object.freeze(record)),
     remove: (id) => (records.has(id) ? change(id, undefined) : Promise.resolve()),
   };
-}
-
-function place<R>(records: IdMap<R>, id: string, record: R | undefined): void {
-  if (record === undefined) records.delete(id);
-  else records.set(id, record);
 }

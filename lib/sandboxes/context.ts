@@ -1,7 +1,6 @@
 import type { ResourceLimits, Runtime as RuntimeName } from '../contract/messages.ts';
 import { ServiceError } from '../errors.ts';
 import type { OnExpire } from '../field-values.ts';
-import { IdMap } from '../id-map.ts';
 import type { OwnerLimitSource } from '../limits/stored-limits.ts';
 import type { Log } from '../log.ts';
 import type { Metadata } from '../metadata/metadata.ts';
@@ -17,6 +16,7 @@ import { PortLooks } from './ports/port-looks.ts';
 import { type ProcessLimits, ProcessTable } from './processes/process-table.ts';
 import type { ReadySandboxes } from './ready/ready-sandboxes.ts';
 import type { LiveSandbox } from './sandbox.ts';
+import { SandboxSet } from './sandbox-set.ts';
 import { SessionTable } from './sessions/session-table.ts';
 
 /** What happens to sandboxes that expire. */
@@ -67,9 +67,11 @@ export class SandboxContext {
   /** Absent: none are kept ready. */
   readonly ready: ReadySandboxes | undefined;
   /** All sandboxes, including those being created or destroyed. */
-  readonly sandboxes = new IdMap<LiveSandbox>();
+  readonly sandboxes = new SandboxSet();
   /** Deltas of destroyed sandboxes that could not be removed yet: sandbox id and the uid that owns the files. */
   readonly leftovers = new Map<string, number | undefined>();
+  /** Those whose user another sandbox has, or nobody. */
+  readonly withForeignUser = new Set<LiveSandbox>();
   readonly layers: LayerReclaimer;
   readonly gone: GoneSandboxes;
   readonly processes: ProcessTable;
@@ -109,6 +111,7 @@ export class SandboxContext {
   add(sandbox: LiveSandbox): void {
     const { owner_id, delta_bytes } = sandbox.record;
     sandbox.clock = this.clock;
+    if (sandbox.hasForeignUser) this.withForeignUser.add(sandbox);
     sandbox.ownerBytes = this.platform.ownerDeltas?.add(owner_id, delta_bytes ?? 0);
     this.sandboxes.set(sandbox.id, sandbox);
   }
@@ -144,8 +147,8 @@ export class SandboxContext {
   /** Ends the life of a sandbox that is taken down and has no record. */
   async forget(sandbox: LiveSandbox): Promise<void> {
     const { uid } = sandbox.record;
-    // One that got no user of its own when it was loaded may have another's.
-    const isShared = [...this.sandboxes.values()].some((other) => other !== sandbox && other.record.uid === uid);
+    this.withForeignUser.delete(sandbox);
+    const isShared = sandbox.hasForeignUser || [...this.withForeignUser].some((other) => other.record.uid === uid);
     await this.removeLeftover(sandbox.id, isShared ? undefined : uid);
     this.sandboxes.delete(sandbox.id);
     if (sandbox.ownerBytes) this.platform.ownerDeltas?.remove(sandbox.record.owner_id, sandbox.ownerBytes);

@@ -22,6 +22,11 @@ export type RecordPatch = {
   readonly [K in Exclude<keyof SandboxRecord, 'id' | 'status' | 'status_reason'>]?: SandboxRecord[K] | undefined;
 };
 
+/** Runs a change of the record or the status of a sandbox in it. */
+interface IndexedSet {
+  change(sandbox: LiveSandbox, change: () => void): void;
+}
+
 /**
  * A sandbox in memory. Its record is the part that survives a restart of the server. Record, status and reason change
  * only by `update`, `report`, `transition` and `explain`, called from the sandbox's queue, so that readers never see a
@@ -49,6 +54,10 @@ export class LiveSandbox {
   clock: Clock = systemClock;
   /** The refusals of its network, while that is open. */
   refusals: RefusalLog | undefined;
+  /** The set that it is in, which indexes its record and status. */
+  set: IndexedSet | undefined;
+  /** Its user is that of another sandbox, or of none: none was left when it was loaded. */
+  hasForeignUser = false;
   /** A ready sandbox with its uid, until it is brought up. */
   ready: Taken | undefined;
   /** Created by this server, from nothing or from a layer frozen just now, and not started yet: no data can be lost. */
@@ -112,8 +121,7 @@ export class LiveSandbox {
     const reason = event === undefined ? this.#reason : '';
     const record = patched(this.#record, patch);
     await records.put({ ...record, ...this.#bytes, status, status_reason: reason });
-    this.#record = record;
-    this.#status = status;
+    this.#set(record, status);
     this.#reason = reason;
   }
 
@@ -122,14 +130,23 @@ export class LiveSandbox {
    * error, which the caller may only log: the next server does not know the event.
    */
   async report(patch: RecordPatch, records: Records): Promise<void> {
-    this.#record = patched(this.#record, patch);
+    this.#set(patched(this.#record, patch), this.#status);
     await records.put(this.#toRecord());
   }
 
   /** Visible at once, and not stored. Throws for an event that is impossible in the present status. */
   transition(event: SandboxEvent, reason = ''): void {
-    this.#status = nextStatus(this.#status, event);
+    this.#set(this.#record, nextStatus(this.#status, event));
     this.#reason = reason;
+  }
+
+  #set(record: SandboxRecord, status: SandboxStatus): void {
+    const change = () => {
+      this.#record = record;
+      this.#status = status;
+    };
+    if (this.set === undefined) change();
+    else this.set.change(this, change);
   }
 
   /** Replaces the reason of the present status. Not stored. */

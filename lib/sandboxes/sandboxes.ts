@@ -2,9 +2,12 @@
 import type { ByteString } from '../byte-string.ts';
 import type { ComingChange } from '../codebases/observe-change.ts';
 import type { RebaseSandbox } from '../codebases/plan.ts';
+import type { Checkpoint, Sandbox } from '../contract/messages.ts';
+import type { Actor } from '../field-values.ts';
 import type { SharedMappings } from '../linux/shared-mappings.ts';
+import type { Page } from '../paging.ts';
 import { PRESETS } from '../permissions/index.ts';
-import type { Sandboxes, TimeoutAdvice } from '../services.ts';
+import type { Sandboxes, SandboxFilter, TimeoutAdvice } from '../services.ts';
 import { commitChanges } from './changes/commit.ts';
 import { discardChanges } from './changes/discard.ts';
 import { exportChanges } from './changes/export-changes.ts';
@@ -41,6 +44,9 @@ import type { LiveSandbox } from './sandbox.ts';
 
 /** The operations for the composition, in addition to those for handlers. */
 export interface SandboxKeeper extends Sandboxes {
+  get(id: string, as?: Actor | ''): Sandbox;
+  list(filter: SandboxFilter & Page): { sandboxes: Sandbox[]; next_page_token: string };
+  listCheckpoints(id: string): Checkpoint[];
   /**
    * Must precede all other calls. Returns the function that restarts the sandboxes that were RUNNING; they are PENDING
    * until then.
@@ -124,14 +130,8 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
       await expireSandboxes(context, jumps);
     },
     recover: () => recoverSandboxes(context),
-    usersOf: (codebaseId) =>
-      [...context.sandboxes.values()]
-        .filter(({ record }) => record.codebase_id === codebaseId)
-        .map((sandbox) => sandbox.id),
-    usersOfImage: (id) =>
-      [...context.sandboxes.values()]
-        .filter(({ record }) => record.runtime === 'RUNTIME_BWRAP' && record.image === id)
-        .map((sandbox) => sandbox.id),
+    usersOf: (codebaseId) => context.sandboxes.onCodebase(codebaseId).map((sandbox) => sandbox.id),
+    usersOfImage: (image) => context.sandboxes.withImage(image).map((sandbox) => sandbox.id),
     ownerOfGone: (id) => context.gone.ownerOf(id),
     preserveRemoved: (codebaseId, paths) => preserveRemoved(codebaseId, paths, context),
     codebaseChanged: (codebaseId) => context.warnings.codebaseChanged(codebaseId),

@@ -72,8 +72,8 @@ it('the server restarts sandboxes after the end of the request worker, except on
   await expect(run(breaking, 'touch end-the-worker-again')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   expect(await run(other, 'cat file')).toBe('other\n');
   await expect(run(breaking, 'true')).rejects.toMatchObject({ code: 'FAILED_PRECONDITION' });
-  expect(sandboxes.get(breaking).status).toBe('SANDBOX_ERROR');
-  expect(sandboxes.get(breaking).status_reason).toMatch(/died 2 times while it served this sandbox/);
+  expect((await sandboxes.get(breaking)).status).toBe('SANDBOX_ERROR');
+  expect((await sandboxes.get(breaking)).status_reason).toMatch(/died 2 times while it served this sandbox/);
   // Its files are kept, and it can be destroyed.
   await sandboxes.destroy(breaking);
   expect(await run(await create(), 'echo new')).toBe('new\n');

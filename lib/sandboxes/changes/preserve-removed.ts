@@ -17,10 +17,9 @@ export async function preserveRemoved(
 ): Promise<void> {
   if (paths.length === 0) return;
   const { platform, log } = context;
-  for (const sandbox of [...context.sandboxes.values()]) {
+  for (const sandbox of context.sandboxes.onCodebase(codebaseId)) {
     const { id, record } = sandbox;
-    if (id === except || record.codebase_id !== codebaseId || record.runtime === 'RUNTIME_MOCK' || sandbox.destroying)
-      continue;
+    if (id === except || record.runtime === 'RUNTIME_MOCK' || sandbox.destroying) continue;
     try {
       const state = await stateOf(sandbox, context);
       if (state === undefined || sandbox.noRenamesAtState === state) continue;

@@ -27,10 +27,9 @@ export async function revertUnchanged(
   context: SandboxContext,
 ): Promise<void> {
   const { mount } = context.platform;
-  const others = [...context.sandboxes.values()].filter(
-    ({ id, record, destroying }) =>
-      id !== by && record.codebase_id === codebaseId && record.runtime !== 'RUNTIME_MOCK' && !destroying,
-  );
+  const others = context.sandboxes
+    .onCodebase(codebaseId)
+    .filter(({ id, record, destroying }) => id !== by && record.runtime !== 'RUNTIME_MOCK' && !destroying);
   if (others.length === 0) return;
   const { open, candidates } = await mount.findUnchanged(codebaseId, { paths, removed }, by);
   const isOpen = new Set(open);

@@ -40,9 +40,10 @@ export async function forkSandbox(request: NewForks, context: SandboxContext): P
       });
       const frozen = checkpoint ?? (await mount.freeze(id));
       context.refuseWhenClosing();
-      return Array.from({ length: request.count }, () =>
-        attempt(() => {
-          const fork = admit(
+      const forks: (Admitted | ServiceError)[] = [];
+      for (let index = 0; index < request.count; index++) {
+        const made = await attempt(async () => {
+          const fork = await admit(
             record.codebase_id,
             { ...record, ...overrides },
             context,
@@ -51,8 +52,10 @@ export async function forkSandbox(request: NewForks, context: SandboxContext): P
           );
           fork.sandbox.isNew = checkpoint === undefined;
           return fork;
-        }),
-      );
+        });
+        forks.push(made);
+      }
+      return forks;
     });
   });
   const turn = limiter(CONCURRENCY);
@@ -132,9 +135,9 @@ function recordOf(
   };
 }
 
-function attempt(make: () => Admitted): Admitted | ServiceError {
+async function attempt(make: () => Promise<Admitted>): Promise<Admitted | ServiceError> {
   try {
-    return make();
+    return await make();
   } catch (error) {
     return toServiceError(error);
   }

@@ -9,7 +9,7 @@ import type { SandboxContext } from '../context.ts';
 import { newPolicy } from '../network/policies.ts';
 import { presetRules, rulesOf } from '../permissions/rules.ts';
 import { LiveSandbox } from '../sandbox.ts';
-import { checkQuota } from './admission.ts';
+import { quotaOf } from './admission.ts';
 import { bringUp, takeDown } from './bring-up.ts';
 import { onExit, reasonOf } from './failure.ts';
 
@@ -25,7 +25,7 @@ export async function createSandbox(request: NewSandbox, context: SandboxContext
   // In the same turn as the registration, so that the image cannot be deleted in between.
   const image = imageOf(request.image, runtime, context);
   const resources = withDefaults(request.resources, context.settings.defaultResources);
-  const admitted = admit(request.codebase_id, { runtime, image, resources }, context, (owner_id, uid) =>
+  const admitted = await admit(request.codebase_id, { runtime, image, resources }, context, (owner_id, uid) =>
     recordOf({ ...request, image, permissions, resources }, network, runtime, owner_id, uid, context),
   );
   admitted.sandbox.committedCount = 0;
@@ -57,18 +57,41 @@ export interface Admitted {
 }
 
 /**
- * Synchronous: between the checks and the registration the codebase cannot be deleted and the quota cannot be exceeded.
- * Must be followed by `bringUpNew`. `bytes`: those that its delta starts with.
+ * Registers a sandbox in the same turn, so that what it needs cannot be deleted from then on. Must be followed by
+ * `bringUpNew`. `bytes`: those that its delta starts with.
  */
-export function admit(
+export async function admit(
   codebaseId: string,
   { runtime, image, resources }: Pick<SandboxRecord, 'runtime' | 'image' | 'resources'>,
   context: SandboxContext,
   recordFor: (ownerId: string, uid: number) => SandboxRecord,
   bytes = 0,
-): Admitted {
+): Promise<Admitted> {
   const { owner_id } = codebaseOf(codebaseId, context);
-  checkQuota(owner_id, context.sandboxes.values(), context.settings.owners, context.clock);
+  let sandbox: LiveSandbox | undefined;
+  const register = () => {
+    sandbox = registered(owner_id, { runtime, image, resources }, context, recordFor, bytes);
+    return sandbox.record;
+  };
+  try {
+    // From here on the record has the state to restore after a crash: running. Storing overlaps with the launch.
+    const asked = { codebase_id: codebaseId, owner_id };
+    const { stored } = await context.metadata.sandboxes.admit(asked, quotaOf(owner_id, context), register);
+    return { sandbox: sandbox!, stored };
+  } catch (error) {
+    if (sandbox !== undefined) await undo(sandbox, error, context);
+    throw error;
+  }
+}
+
+/** Takes a user, and a ready sandbox if one fits. */
+function registered(
+  owner_id: string,
+  { runtime, image, resources }: Pick<SandboxRecord, 'runtime' | 'image' | 'resources'>,
+  context: SandboxContext,
+  recordFor: (ownerId: string, uid: number) => SandboxRecord,
+  bytes: number,
+): LiveSandbox {
   context.platform.ownerDeltas?.requireRoom(owner_id, bytes);
   const isPlain = image === '' && context.platform.ownerResources?.(owner_id) === undefined;
   const ready = context.ready?.take(runtime, isPlain, resources);
@@ -80,10 +103,7 @@ export function admit(
   const sandbox = new LiveSandbox(bytes > 0 ? { ...record, delta_bytes: bytes } : record, 'SANDBOX_PENDING');
   sandbox.ready = ready;
   context.add(sandbox);
-  // From here on the record has the state to restore after a crash: running. Storing overlaps with the launch.
-  const stored = context.metadata.sandboxes.put(sandbox.record);
-  stored.catch(() => undefined);
-  return { sandbox, stored };
+  return sandbox;
 }
 
 /**

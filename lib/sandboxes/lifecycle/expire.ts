@@ -7,7 +7,7 @@ import type { LiveSandbox } from '../sandbox.ts';
 import { endProcesses } from './bring-up.ts';
 import { destroyWithCause } from './destroy.ts';
 import { hasWork } from './has-work.ts';
-import { isDue, keptTooMany } from './kept.ts';
+import { keptTooMany } from './kept.ts';
 import { endAndCommit } from './start-stop.ts';
 
 const CONCURRENCY = 8;
@@ -29,9 +29,9 @@ export async function expireSandboxes(context: SandboxContext, jumps: JumpDetect
     });
     return;
   }
-  const due = [...context.sandboxes.values()].filter(({ record }) => isDue(record, context.clock));
+  const due = context.sandboxes.dueBy(context.clock.now() / 1000);
   await each(due, CONCURRENCY, ({ id }) => attempt(id, context, (sandbox) => end(sandbox, context)));
-  const tooMany = keptTooMany(context.sandboxes.values(), context.settings.expiry.maxKept);
+  const tooMany = keptTooMany(context.sandboxes.kept, context.settings.expiry.maxKept);
   await each(tooMany, CONCURRENCY, ({ id }) => attempt(id, context, (sandbox) => endKept(sandbox, context)));
 }
 

@@ -25,7 +25,7 @@ export class IdleSandboxes {
 
   /** Resolves when all that are due now have been ended. Calls may overlap. Never rejects: failures are logged. */
   async end(): Promise<void> {
-    const due = [...this.#context.sandboxes.values()].filter((each) => !this.#ending.has(each) && this.#isDue(each));
+    const due = [...this.#context.sandboxes.idling].filter((each) => !this.#ending.has(each) && this.#isDue(each));
     await Promise.all(due.map((sandbox) => this.#end(sandbox)));
   }
 

@@ -1,10 +1,9 @@
 import type { SandboxRecord } from '../../metadata/metadata.ts';
-import { type Clock, isExpired } from '../host/clock.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 
-/** Whether the cleanup has something to do for a sandbox: it has expired, or was kept since for long enough. */
-export function isDue({ expires_at, kept, destroy_at }: SandboxRecord, clock: Clock): boolean {
-  return isExpired(kept ? destroy_at : expires_at, clock);
+/** When the cleanup has something to do for a sandbox: it has expired then, or was kept since for long enough. 0: never. */
+export function dueAt({ expires_at, kept, destroy_at }: SandboxRecord): number {
+  return kept ? destroy_at : expires_at;
 }
 
 /** Of the sandboxes that were kept after their expiry: those above `max` for each owner, the first to expire. */
@@ -12,8 +11,7 @@ export function keptTooMany(sandboxes: Iterable<LiveSandbox>, max: number): Live
   if (max === 0) return [];
   const byOwner = new Map<string, LiveSandbox[]>();
   for (const sandbox of sandboxes) {
-    const { kept, owner_id } = sandbox.record;
-    if (!kept) continue;
+    const { owner_id } = sandbox.record;
     const others = byOwner.get(owner_id);
     if (others === undefined) byOwner.set(owner_id, [sandbox]);
     else others.push(sandbox);

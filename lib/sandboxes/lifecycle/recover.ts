@@ -18,7 +18,8 @@ const CONCURRENCY = 8;
  */
 export async function recoverSandboxes(context: SandboxContext): Promise<() => Promise<void>> {
   const resumed: LiveSandbox[] = [];
-  const records = [...context.metadata.sandboxes.values()];
+  // In order, so that each is added at the end of the indexes.
+  const records = [...context.metadata.sandboxes.newestFirst()].reverse();
   // The users of the range are reserved before others get what is left of it.
   const own = new Set(records.filter(({ uid }) => context.uids.contains(uid) && context.uids.reserve(uid)));
   for (const record of [...own, ...records.filter((each) => !own.has(each))]) {
@@ -60,7 +61,11 @@ function adopt(stored: SandboxRecord, uid: number | undefined, context: SandboxC
   const earlier = { ...EARLIER, on_expire: context.settings.expiry.onExpire };
   const record = { ...earlier, ...stored, uid: uid ?? stored.uid };
   const broken = (reason: string) => new LiveSandbox({ ...record, status_reason: reason }, 'SANDBOX_ERROR');
-  if (uid === undefined) return broken('every host user of runtime.uid_range is in use by a sandbox');
+  if (uid === undefined) {
+    const without = broken('every host user of runtime.uid_range is in use by a sandbox');
+    without.hasForeignUser = true;
+    return without;
+  }
   if (!context.metadata.codebases.get(record.codebase_id)) return broken('its codebase is gone');
   const wasUp = record.status === 'SANDBOX_RUNNING' || record.status === 'SANDBOX_PENDING';
   if (!wasUp) return new LiveSandbox(record);

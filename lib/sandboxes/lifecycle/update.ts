@@ -2,11 +2,12 @@ import { MAX_SANDBOX_ENV_BYTES, MAX_SANDBOX_VARIABLES } from '../../command-limi
 import type { Sandbox } from '../../contract/messages.ts';
 import { invalidArgument } from '../../errors.ts';
 import { MAX_LABELS } from '../../label-limits.ts';
+import type { SandboxRecord } from '../../metadata/metadata.ts';
 import type { SandboxUpdate } from '../../services.ts';
 import type { SandboxContext } from '../context.ts';
 import { isExpired } from '../host/clock.ts';
 import type { LiveSandbox, RecordPatch } from '../sandbox.ts';
-import { checkQuota } from './admission.ts';
+import { quotaOf } from './admission.ts';
 import { expiryOf } from './create.ts';
 import { hasWork } from './has-work.ts';
 import { expired } from './start-stop.ts';
@@ -33,11 +34,13 @@ export async function updateSandbox(request: SandboxUpdate, context: SandboxCont
       ...(on_idle !== undefined && { on_idle: on_idle || 'stop' }),
       ...(on_expire !== undefined && { on_expire: on_expire || context.settings.expiry.onExpire }),
     };
-    if (isPast && expires_in !== undefined) {
-      const { sandboxes, settings, clock } = context;
-      checkQuota(sandbox.record.owner_id, sandboxes.values(), settings.owners, clock);
-    }
-    if (Object.keys(patch).length > 0) await sandbox.update(patch, context.metadata.sandboxes);
+    const { sandboxes: records } = context.metadata;
+    const quota = quotaOf(sandbox.record.owner_id, context);
+    const admitting = {
+      put: async (record: SandboxRecord) => (await records.admit(record, quota, () => record)).stored,
+    };
+    const isAdmitted = isPast && expires_in !== undefined;
+    if (Object.keys(patch).length > 0) await sandbox.update(patch, isAdmitted ? admitting : records);
     return sandbox.view();
   });
 }

@@ -58,7 +58,7 @@ it('an owner has at most 1,000 keys, also if they are created at once; others ar
   expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(1000);
   const refused = 'owner "ann" has 1000 keys, the most is 1000: revoke keys that are not in use';
   await expect(keys.create(request(), '')).rejects.toMatchObject({ code: 'RESOURCE_EXHAUSTED', message: refused });
-  const [first] = keys.list({ owner_id: 'ann', page_size: 1, page_token: '' }).keys;
+  const [first] = (await keys.list({ owner_id: 'ann', page_size: 1, page_token: '' })).keys;
   await keys.revoke(first!.id);
   await keys.create(request(), '');
   await keys.create(request({ owner_id: 'bob' }), '');
@@ -72,7 +72,8 @@ it("the cleanup removes keys that expired 7 days ago, and agents' keys without a
   const { key: agent } = await opened.keys.create(request({ role: 'agent', sandbox_id: 'sb_1' }), '');
   const ids = async () => {
     await opened.keys.expire();
-    return new Set(opened.keys.list({ owner_id: '', page_size: 100, page_token: '' }).keys.map(({ id }) => id));
+    const { keys } = await opened.keys.list({ owner_id: '', page_size: 100, page_token: '' });
+    return new Set(keys.map(({ id }) => id));
   };
   now += (7 * 24 * 3600 + 59) * 1000;
   expect(await ids()).toEqual(new Set([short?.id, long?.id, agent?.id]));
@@ -156,12 +157,13 @@ describe('a key', () => {
   it('has its last use recorded at most once a minute', async () => {
     const opened = open();
     const { secret } = await opened.keys.create(request(), '');
-    const lastUse = () => opened.keys.list({ owner_id: '', page_size: 9, page_token: '' }).keys[0]!.last_used_at;
+    const lastUse = async () =>
+      (await opened.keys.list({ owner_id: '', page_size: 9, page_token: '' })).keys[0]!.last_used_at;
     const uses: number[] = [];
     for (const later of [0, 59_000, 1_000]) {
       now += later;
       admit(opened, { apiKey: [secret] });
-      uses.push(lastUse());
+      uses.push(await lastUse());
     }
     expect(uses).toEqual([1_700_000_000, 1_700_000_000, 1_700_000_060]);
   });
@@ -226,7 +228,9 @@ describe('a key created on the host', () => {
     expect(readFileSync(join(`${dbPath}.keys`, name!), 'utf8')).not.toContain(text.slice(13));
     expect(admit(opened, { apiKey: [text] }).principal.role).toBe('admin');
     await expect.poll(() => readdirSync(`${dbPath}.keys`), { timeout: 30_000 }).toEqual([]);
-    expect(opened.keys.list({ owner_id: '', page_size: 9, page_token: '' }).keys).toMatchObject([{ name: 'first' }]);
+    expect((await opened.keys.list({ owner_id: '', page_size: 9, page_token: '' })).keys).toMatchObject([
+      { name: 'first' },
+    ]);
     expect(lines.join('')).not.toContain(text);
   });
 

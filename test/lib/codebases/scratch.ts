@@ -24,6 +24,20 @@ class FakeRecords {
   newestFirst(before?: string) {
     return this.map.newestFirst(before);
   }
+  get size() {
+    return this.map.size;
+  }
+  ofOwner(ownerId: string) {
+    return [...this.map.values()].filter(({ owner_id }) => owner_id === ownerId);
+  }
+  newestOf(ownerId: string, before?: string) {
+    return [...this.map.newestFirst(before)].filter(({ owner_id }) => ownerId === '' || owner_id === ownerId);
+  }
+  async advance(from: Codebase, next: Codebase) {
+    if (this.map.get(from.id) !== from) return false;
+    await this.put(next);
+    return true;
+  }
   async put(record: Codebase) {
     this.#maybeFail();
     this.map.set(record.id, record);

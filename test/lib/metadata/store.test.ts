@@ -34,7 +34,9 @@ afterEach(async () => {
 
 const opened: Metadata[] = [];
 
+/** One server at a time uses the files. */
 async function open(fileSystem?: FileSystem): Promise<Metadata> {
+  for (const each of opened.splice(0)) await each.close();
   const metadata = await openMetadata(path, silentLog, { fileSystem: fileSystem ?? fs, leastBytes: 4096 });
   opened.push(metadata);
   return metadata;

@@ -633,7 +633,8 @@ describe('a restart', () => {
   });
 
   it('makes a sandbox whose codebase is missing SANDBOX_ERROR with the reason', async () => {
-    await fixture.metadata.codebases.remove('cb_1');
+    // As repaired by hand.
+    await fixture.metadata.sandboxes.put({ ...fixture.metadata.sandboxes.get(sandbox.id)!, codebase_id: 'cb_2' });
     await (await restart())();
     expect(sandboxes.get(sandbox.id)).toMatchObject({ status: 'SANDBOX_ERROR', status_reason: 'its codebase is gone' });
   });
