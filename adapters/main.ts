@@ -13,6 +13,7 @@ const WORKERS: Readonly<Record<string, () => Promise<Run>>> = {
   'fuse-notifier': async () => (await import('../lib/workspaces/worker.ts')).runFuseNotifier,
   'tree-import': async () => (await import('../lib/codebases/archive/tree-import.ts')).runTreeImport,
   'tree-export': async () => (await import('../lib/codebases/archive/tree-export.ts')).runTreeExport,
+  network: async () => (await import('../lib/network/worker/run-networks.ts')).runNetworks,
   unzstd: async () => (await import('../lib/archive/unzstd.ts')).runUnzstd,
 };
 

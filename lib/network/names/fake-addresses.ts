@@ -1,3 +1,5 @@
+import { OWN_ADDRESS } from '../namespace/program.ts';
+
 /** 198.18.0.0/15, which no host of the Internet has (RFC 2544). */
 const FIRST = (198 << 24) | (18 << 16);
 const COUNT = 1 << 17;
@@ -80,7 +82,7 @@ export class FakeAddresses {
     for (;;) {
       const address = text(FIRST + this.#next);
       this.#next = (this.#next % (COUNT - 2)) + 1;
-      if (!this.#byAddress.has(address)) return address;
+      if (!this.#byAddress.has(address) && address !== OWN_ADDRESS) return address;
     }
   }
 }

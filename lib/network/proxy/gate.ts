@@ -1,0 +1,50 @@
+import type { Addresses } from '../names/resolution.ts';
+import type { Decision, Target } from '../policy/policy.ts';
+import type { InspectedTarget, Inspector } from './inspector.ts';
+
+/** What the proxy asks of one sandbox. Its policy is that of the moment of the call. */
+export interface Gate {
+  decide(target: Target): Decision;
+  /** Records a refusal. */
+  refused(target: Target, protocol: string, code: string, reason: string): void;
+  /** Outside, for an allowed name. Rejects if no resolver answers. */
+  resolve(name: string): Promise<Addresses>;
+  /** The name that a fake address of the sandbox stands for. */
+  nameOf(address: string): string | undefined;
+  readonly inspector: Inspector | undefined;
+}
+
+/** Where a program connects to: a name, or an address. */
+export type Destination =
+  | { host: string; address: undefined; port: number }
+  | { host: undefined; address: string; port: number };
+
+/** Why a connection is not made. The program gets `message` where its protocol has a place for it. */
+export class Refused extends Error {
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** The other end cannot be reached, although the policy allows it. */
+export class Unreachable extends Error {
+  readonly code: string;
+  readonly isTimeout: boolean;
+
+  constructor(code: string, message: string, isTimeout = false) {
+    super(message);
+    this.code = code;
+    this.isTimeout = isTimeout;
+  }
+}
+
+export function refuse(decision: Decision): Refused {
+  return new Refused(decision.code, decision.reason);
+}
+
+export function inWords({ host, address, port }: Target | InspectedTarget): string {
+  return `${host ?? address}:${port}`;
+}

@@ -1,0 +1,180 @@
+import type { Socket as DatagramSocket } from 'node:dgram';
+import type { Server, Socket } from 'node:net';
+import { FakeAddresses } from '../names/fake-addresses.ts';
+import { NameServer } from '../names/name-server.ts';
+import type { Resolution } from '../names/resolution.ts';
+import { decide } from '../policy/decide.ts';
+import type { Decision, Limits, NetworkPolicy, Target } from '../policy/policy.ts';
+import type { BoundSecret } from '../secrets/bound-secret.ts';
+import type { ConnectionInfo, Refusal } from '../worker/networks.ts';
+import { type Accepted, serveDirect, serveProxy, TIMES } from './accept.ts';
+import { type Connection, Connections } from './connections.ts';
+import { decideName } from './decide-name.ts';
+import type { Gate } from './gate.ts';
+import type { HttpProxy } from './http-proxy.ts';
+import type { Inspector, MakeInspector } from './inspector.ts';
+import { openInspected } from './open-inspected.ts';
+import { Refusals } from './refusals.ts';
+
+export const PROXY_PORT = 3128;
+export const NAME_PORT = 53;
+
+/** What the networks of all sandboxes share. */
+export interface SharedByNetworks {
+  resolution: Resolution;
+  limits: Limits;
+  http: HttpProxy;
+  makeInspector: MakeInspector | undefined;
+  /** Whether there is room for one more connection of the sandbox; it must be given back. */
+  admit(id: string): boolean;
+  leave(id: string): void;
+}
+
+const MAX_DECISIONS = 2048;
+
+/** Sequence numbers start there: they must increase when the network is opened again. */
+const start = () => Date.now() * 1000;
+
+/** The network of one sandbox: its names, its connections and its policy. */
+export class SandboxNetwork implements Gate {
+  readonly #id: string;
+  readonly #shared: SharedByNetworks;
+  readonly #fakes = new FakeAddresses();
+  readonly #names: NameServer;
+  readonly #connections = new Connections(start());
+  readonly #refusals = new Refusals(start());
+  readonly inspector: Inspector | undefined;
+  readonly #times: typeof TIMES;
+  #policy: NetworkPolicy;
+  #secrets: readonly BoundSecret[];
+  readonly #allowedNames = new Map<string, Decision>();
+  #closed = false;
+
+  constructor(
+    id: string,
+    { policy, secrets }: { policy: NetworkPolicy; secrets: readonly BoundSecret[] },
+    shared: SharedByNetworks,
+    times: Partial<typeof TIMES> = {},
+  ) {
+    this.#id = id;
+    this.#shared = shared;
+    this.#times = { ...TIMES, ...times };
+    this.#policy = policy;
+    this.#secrets = secrets;
+    this.#names = new NameServer({
+      fakes: this.#fakes,
+      allows: (name) => this.#allowsName(name),
+      resolve: (name) => this.resolve(name),
+    });
+    this.inspector = shared.makeInspector?.({
+      id,
+      secrets: () => this.#secrets,
+      decide: (target) => this.decide(target),
+      refused: (target, code, reason) => this.refused(target, 'tls', code, reason),
+      dial: (target) => openInspected(this, target),
+    });
+  }
+
+  /** Serves names until the socket is closed. */
+  serveNames(socket: DatagramSocket): void {
+    this.#names.serve(socket);
+  }
+
+  /** Serves the connections of a listener in the sandbox until it is closed. */
+  listen(server: Server): void {
+    Object.assign(server, { allowHalfOpen: true, noDelay: true });
+    server.on('error', () => undefined);
+    server.on('connection', (socket) => this.accept(socket, socket.localAddress ?? '', socket.localPort ?? 0));
+  }
+
+  /** A connection of a program to `address`. */
+  accept(socket: Socket, address: string, port: number): void {
+    socket.on('error', () => undefined);
+    const connection = this.#admit(socket, address, port);
+    if (connection === undefined) return void socket.resetAndDestroy();
+    const { http } = this.#shared;
+    const accepted: Accepted = { gate: this, connection, http, times: this.#times };
+    if (address.startsWith('127.')) {
+      if (port === PROXY_PORT) serveProxy(accepted);
+      else if (port === NAME_PORT) this.#names.serveStream(socket);
+      // Nothing else listens there.
+      else socket.resetAndDestroy();
+    } else if (!FakeAddresses.contains(address)) {
+      serveDirect(accepted, { host: undefined, address, port });
+    } else {
+      const host = this.#fakes.nameOf(address);
+      if (host === undefined) return void socket.resetAndDestroy();
+      socket.once('close', this.#fakes.hold(address));
+      serveDirect(accepted, { host, address: undefined, port });
+    }
+  }
+
+  #admit(socket: Socket, address: string, port: number): Connection | undefined {
+    if (this.#closed) return undefined;
+    const hasRoom = this.#shared.admit(this.#id);
+    const connection = hasRoom ? this.#connections.add(socket) : undefined;
+    if (connection) socket.once('close', () => this.#shared.leave(this.#id));
+    else {
+      if (hasRoom) this.#shared.leave(this.#id);
+      const host = this.#fakes.nameOf(address);
+      this.refused({ host, address, port }, 'tcp', 'too_many_connections', 'too many connections are open');
+    }
+    return connection;
+  }
+
+  /** In force on return: what is no longer allowed is cut. */
+  update(policy: NetworkPolicy, secrets: readonly BoundSecret[]): void {
+    this.#policy = policy;
+    this.#secrets = secrets;
+    this.#allowedNames.clear();
+    this.#connections.cut((each) => this.#keeps(each));
+  }
+
+  #keeps({ target, info, isOpaque }: Connection): boolean {
+    if (target === undefined) return true;
+    const decision = this.decide({ ...target, address: target.address ?? (info.address || undefined) });
+    if (!decision.allowed) return false;
+    const isInspected = target.host !== undefined && this.inspector?.needed(target.host, decision.inspect);
+    return !(isOpaque && (isInspected || decision.inspect));
+  }
+
+  /** Cuts all connections, and takes no more. */
+  close(): void {
+    this.#closed = true;
+    this.#connections.cut(() => false);
+  }
+
+  get connections(): ConnectionInfo[] {
+    return this.#connections.list();
+  }
+
+  refusals(since = 0): Refusal[] {
+    return this.#refusals.since(since);
+  }
+
+  decide(target: Target): Decision {
+    return decide(this.#policy, target, this.#shared.limits);
+  }
+
+  refused(target: Target, protocol: string, code: string, reason: string): void {
+    this.#refusals.add(target, protocol, code, reason);
+  }
+
+  resolve(name: string): ReturnType<Resolution['resolve']> {
+    return this.#shared.resolution.resolve(name, this.#id);
+  }
+
+  nameOf(address: string): string | undefined {
+    return this.#fakes.nameOf(address);
+  }
+
+  #allowsName(name: string): boolean {
+    const known = this.#allowedNames.get(name);
+    const decision = known ?? decideName(this.#policy, name, (target) => this.decide(target));
+    if (!known) this.#allowedNames.set(name, decision);
+    if (this.#allowedNames.size > MAX_DECISIONS) this.#allowedNames.clear();
+    if (!decision.allowed)
+      this.refused({ host: name, address: undefined, port: 0 }, 'dns', decision.code, decision.reason);
+    return decision.allowed;
+  }
+}

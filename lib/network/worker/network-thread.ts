@@ -1,0 +1,68 @@
+import { Worker } from 'node:worker_threads';
+import { ServiceError } from '../../errors.ts';
+import { decodeThrown, type ThreadAnswer } from '../../threads/thread-messages.ts';
+import type { NetworkOptions } from './network-service.ts';
+import type { NetworkCall, NetworkWorkerData } from './run-networks.ts';
+
+/** Of the thread's heap. A thread that needs more ends, and is started again. */
+const HEAP = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 32 };
+
+interface Pending {
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+}
+
+/** The thread that serves all networks. It keeps the process alive only while a call is in progress. */
+export class NetworkThread {
+  readonly #worker: Worker;
+  readonly #pending = new Map<number, Pending>();
+  #calls = 0;
+  #ended = false;
+
+  /** `ended` is called once, also after `end`. */
+  constructor(entry: URL, options: NetworkOptions, ended: (cause: unknown) => void) {
+    const workerData: NetworkWorkerData = { role: 'network', options };
+    this.#worker = new Worker(entry, { workerData, execArgv: [], resourceLimits: HEAP });
+    this.#worker.unref();
+    this.#worker.on('message', (answer: ThreadAnswer & { call: number }) => {
+      const pending = this.#take(answer.call);
+      if ('error' in answer) pending?.reject(decodeThrown(answer.error));
+      else pending?.resolve(answer.value);
+    });
+    let cause: unknown;
+    this.#worker.on('error', (error) => {
+      cause = error;
+    });
+    this.#worker.on('exit', () => {
+      this.#ended = true;
+      for (const call of [...this.#pending.keys()]) this.#take(call)?.reject(stopped(cause));
+      ended(cause);
+    });
+  }
+
+  call(method: NetworkCall['method'], args: readonly unknown[]): Promise<unknown> {
+    if (this.#ended) return Promise.reject(stopped(undefined));
+    return new Promise((resolve, reject) => {
+      const call = ++this.#calls;
+      this.#pending.set(call, { resolve, reject });
+      this.#worker.ref();
+      this.#worker.postMessage({ call, method, args } satisfies NetworkCall);
+    });
+  }
+
+  #take(call: number): Pending | undefined {
+    const pending = this.#pending.get(call);
+    this.#pending.delete(call);
+    if (this.#pending.size === 0) this.#worker.unref();
+    return pending;
+  }
+
+  async end(): Promise<void> {
+    await this.#worker.terminate();
+  }
+}
+
+function stopped(cause: unknown): ServiceError {
+  const problem = 'the thread that serves the networks of sandboxes ended meanwhile; try again';
+  return new ServiceError('UNAVAILABLE', problem, [], { cause });
+}

@@ -1,0 +1,119 @@
+import { ServiceError } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+import type { NetworkPolicy } from '../policy/policy.ts';
+import type { BoundSecret } from '../secrets/bound-secret.ts';
+import type { NetworkOptions } from './network-service.ts';
+import { NetworkThread } from './network-thread.ts';
+import type { ConnectionInfo, Refusal, SandboxNetworks } from './networks.ts';
+import type { NetworkCall } from './run-networks.ts';
+
+/** What a network is opened again with. */
+interface Known {
+  pid: number;
+  policy: NetworkPolicy;
+  secrets: readonly BoundSecret[];
+}
+
+/** Milliseconds between two starts. */
+const MIN_LIFE = 1000;
+
+/**
+ * The networks of sandboxes in a thread of their own, which is started with the first network. If the thread ends, all
+ * connections and listeners are gone with it: programs are refused until it is started again and has opened all
+ * networks with their policies.
+ */
+export class ThreadedNetworks implements SandboxNetworks {
+  readonly #start: (ended: (cause: unknown) => void) => NetworkThread;
+  readonly #log: Log;
+  readonly #known = new Map<string, Known>();
+  #thread: NetworkThread | undefined;
+  #restart: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  /** `entry`: the module that runs `runNetworks` for the role 'network'. */
+  constructor(entry: URL, options: NetworkOptions, log: Log) {
+    this.#start = (ended) => new NetworkThread(entry, options, ended);
+    this.#log = log;
+  }
+
+  async open(id: string, pid: number, policy: NetworkPolicy, secrets: readonly BoundSecret[]): Promise<void> {
+    await this.#change(id, { pid, policy, secrets });
+  }
+
+  /** Nothing, for a network that was not opened. */
+  async update(id: string, policy: NetworkPolicy, secrets: readonly BoundSecret[]): Promise<void> {
+    const before = this.#known.get(id);
+    if (before !== undefined) await this.#change(id, { ...before, policy, secrets }, before);
+  }
+
+  async #change(id: string, known: Known, before?: Known): Promise<void> {
+    const { pid, policy, secrets } = known;
+    this.#known.set(id, known);
+    try {
+      if (policy.mode === 'none') await this.#thread?.call('close', [id]);
+      else if (before === undefined || before.policy.mode === 'none')
+        await this.#call('open', [id, pid, policy, secrets]);
+      else await this.#call('update', [id, policy, secrets]);
+    } catch (error) {
+      if (this.#known.get(id) === known) {
+        if (before) this.#known.set(id, before);
+        else this.#known.delete(id);
+      }
+      throw error;
+    }
+  }
+
+  async close(id: string): Promise<void> {
+    if (this.#known.delete(id)) await this.#thread?.call('close', [id]);
+  }
+
+  async connections(id: string): Promise<ConnectionInfo[]> {
+    return (await this.#ask('connections', [id])) as ConnectionInfo[];
+  }
+
+  async refusals(id: string, since?: number): Promise<Refusal[]> {
+    return (await this.#ask('refusals', [id, since])) as Refusal[];
+  }
+
+  /** Ends the thread. Never rejects. */
+  async end(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#restart);
+    const thread = this.#thread;
+    this.#thread = undefined;
+    await thread?.call('end', []).catch(() => undefined);
+    await thread?.end().catch(() => undefined);
+  }
+
+  async #ask(method: 'connections' | 'refusals', args: [id: string, since?: number | undefined]): Promise<unknown> {
+    return this.#thread !== undefined && this.#known.has(args[0]) ? this.#thread.call(method, args) : [];
+  }
+
+  #call(method: NetworkCall['method'], args: readonly unknown[]): Promise<unknown> {
+    if (this.#closed) return Promise.reject(new ServiceError('UNAVAILABLE', 'the server is closing'));
+    this.#thread ??= this.#newThread();
+    return this.#thread.call(method, args);
+  }
+
+  #newThread(): NetworkThread {
+    const startedAt = performance.now();
+    const thread = this.#start((cause) => {
+      if (this.#closed || this.#thread !== thread) return;
+      this.#thread = undefined;
+      this.#log.error('the thread of the networks of sandboxes ended; it is started again', { err: cause });
+      // It could end at once, again and again.
+      const wait = Math.max(0, MIN_LIFE - (performance.now() - startedAt));
+      this.#restart = setTimeout(() => this.#openAgain(), wait).unref();
+    });
+    return thread;
+  }
+
+  #openAgain(): void {
+    for (const [id, { pid, policy, secrets }] of this.#known) {
+      if (policy.mode === 'none') continue;
+      this.#call('open', [id, pid, policy, secrets]).catch((err: unknown) => {
+        this.#log.error('the network of a sandbox could not be opened again', { sandbox: id, err });
+      });
+    }
+  }
+}
