@@ -3,6 +3,7 @@ import type { CreateOptions } from '../../typescript/src/create.ts';
 import type { Options, Values } from './command.ts';
 import { UsageError } from './errors.ts';
 import { environmentOf } from './exec/environment-of.ts';
+import { NETWORK_OPTIONS, networkOf } from './network-options.ts';
 
 /** Options of a new sandbox. */
 export const SANDBOX_OPTIONS = {
@@ -23,6 +24,7 @@ export const SANDBOX_OPTIONS = {
     help: 'environment variable; NAME: as it is here',
   },
   memory: { type: 'string', short: 'm', value: 'BYTES', help: 'memory, like 512m or 2g' },
+  ...NETWORK_OPTIONS,
 } as const satisfies Options;
 
 /** Options of an upload. */
@@ -65,11 +67,13 @@ export function sandboxOptionsOf(
   env: Readonly<Record<string, string | undefined>>,
 ): CreateOptions {
   const { runtime, image, memory } = values;
+  const network = networkOf(values);
   return {
     ...ruleOptionsOf(values),
     ...(runtime !== undefined && { runtime: runtimeOf(runtime) }),
     ...(image !== undefined && { image }),
     env: environmentOf(values.env ?? [], [], env),
+    ...(network && { network }),
     ...(memory !== undefined && { resources: { memoryBytes: bytesOf(memory) } }),
   };
 }

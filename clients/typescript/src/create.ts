@@ -5,9 +5,10 @@ import type { CreateSandboxRequest, Sandbox as SandboxInfo } from './contract/me
 import { ConnectionError, PaddockError, UnavailableError } from './errors.ts';
 import { randomId } from './http/transport.ts';
 import type { PackOptions } from './local/pack.ts';
+import type { NetworkOptions } from './network.ts';
 import type { RuleOptions } from './rules.ts';
 
-type Fields = Omit<CreateSandboxRequest, 'codebaseId' | 'expiresIn' | 'idleTimeout' | keyof RuleOptions>;
+type Fields = Omit<CreateSandboxRequest, 'codebaseId' | 'expiresIn' | 'idleTimeout' | 'network' | keyof RuleOptions>;
 
 export interface CreateOptions extends Fields, RuleOptions, PackOptions {
   /** Files of the sandbox: the path of a local directory, or a tar archive. They become a new codebase. */
@@ -25,6 +26,8 @@ export interface CreateOptions extends Fields, RuleOptions, PackOptions {
   expiresIn?: Duration | undefined;
   /** Time without use after which it is stopped, or what `onIdle` says. */
   idleTimeout?: Duration | undefined;
+  /** What its commands can connect to; absent: nothing. */
+  network?: NetworkOptions | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -37,12 +40,14 @@ export interface Created {
 /** Creates a sandbox, and its codebase if none is named: both or none. */
 export async function createSandbox(api: Api, options: CreateOptions): Promise<Created> {
   const { from, codebase, name, keepCodebase, gitignore, exclude, gitHooks, signal, ...rest } = options;
-  const { expiresIn, idleTimeout, ...fields } = rest;
+  const { expiresIn, idleTimeout, network, ...fields } = rest;
   if (from !== undefined && codebase !== undefined) throw new TypeError('codebase and from exclude each other');
   const request = {
     ...fields,
     expiresIn: expiresIn === undefined ? undefined : Math.ceil(secondsOf(expiresIn)),
     idleTimeout: idleTimeout === undefined ? undefined : Math.ceil(secondsOf(idleTimeout)),
+    // What is left out of a rule has its default.
+    network: network as CreateSandboxRequest['network'],
   };
   if (codebase !== undefined) {
     return { info: await createOrNone(api, { ...request, codebaseId: codebase }, signal), ownsCodebase: false };

@@ -12,6 +12,7 @@ export type { FileOptions } from './files.ts';
 export type { Body, CallOptions, Settings } from './http/call.ts';
 export type { PackOptions } from './local/pack.ts';
 export type { Pulled, PullOptions } from './local/pull.ts';
+export type { NetworkOptions } from './network.ts';
 export { Paddock } from './paddock.ts';
 export type { WaitPortOptions } from './ports.ts';
 export { type OutputOptions, Process, type ProcessOutput } from './process.ts';

@@ -30,6 +30,7 @@ import { Files } from './files.ts';
 import { forkSandbox } from './fork.ts';
 import type { Pulled, PullOptions } from './local/pull.ts';
 import { loadLocal } from './local.ts';
+import { Network } from './network.ts';
 import { all, PAGE_SIZE, pages } from './pages.ts';
 import { Ports } from './ports.ts';
 import { Process } from './process.ts';
@@ -58,6 +59,7 @@ export class Sandbox {
   readonly files: Files;
   readonly rules: Rules;
   readonly ports: Ports;
+  readonly network: Network;
   readonly #runner: Runner;
   #ownsCodebase: boolean;
 
@@ -69,6 +71,7 @@ export class Sandbox {
     this.files = new Files(api, info.id);
     this.rules = new Rules(api, info.id);
     this.ports = new Ports(api, info.id);
+    this.network = new Network(api, info.id);
     const request = (fields: Record<string, unknown>) => ({ ...fields, sandboxId: info.id }) as ExecRequest;
     this.#runner = {
       exec: (fields, options) => api.exec(request(fields), options),
