@@ -9,7 +9,7 @@ export default defineConfig({
   ...base,
   test: {
     ...base.test,
-    include: ['test/lib/sandboxes/model/sequences.test.ts', 'test/lib/workspaces/model.test.ts'],
+    include: ['test/lib/sandboxes/model/sequences.test.ts', 'test/lib/workspaces/{redacted-model,model}.test.ts'],
     globalSetup: ['test/global-setup.ts'],
     maxWorkers: 1,
     testTimeout: 24 * 3_600_000,
