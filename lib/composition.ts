@@ -24,6 +24,8 @@ import { openMetadata } from './metadata/store.ts';
 import { createSocketMaker } from './network/namespace/socket-maker.ts';
 import { Dialer } from './network/ports/dialer.ts';
 import { openSecrets } from './network/secrets/open-secrets.ts';
+import type { SandboxNetworks } from './network/worker/networks.ts';
+import { openNetworks } from './network/worker/open-networks.ts';
 import type { Networks } from './network-services.ts';
 import { openImages } from './open-images.ts';
 import type { Ports } from './port-services.ts';
@@ -159,6 +161,7 @@ interface Platform {
   runtimes: Runtimes;
   mount: WorkspaceMount;
   archives: CodebaseThreads;
+  sandboxNetworks: SandboxNetworks | undefined;
 }
 
 /** Rejects when the configured runtime or FUSE does not work on this machine. */
@@ -189,14 +192,17 @@ async function openPlatform(config: Config, environment: Environment, cleanup: C
   }
   await runtimes.get(RUNTIME_NAMES[config.runtime.type]);
   if (config.runtime.type !== 'mock') await mount.ready();
-  return { layout, descriptors, runtimes, mount, archives: archiveThreads(entry, cleanup) };
+  const { maxNetworkConnections: maxConnections } = descriptors;
+  const sandboxNetworks = openNetworks(config, { entry, log, maxConnections });
+  if (sandboxNetworks) cleanup.add('networks', () => sandboxNetworks.end());
+  return { layout, descriptors, runtimes, mount, archives: archiveThreads(entry, cleanup), sandboxNetworks };
 }
 
 function openSandboxes(
   config: Config,
   metadata: Metadata,
   { owners, ownerDeltas, dialer }: { owners: OwnerLimitSource; ownerDeltas: OwnerDeltas | undefined; dialer: Dialer },
-  { layout, descriptors, runtimes, mount, archives }: Platform,
+  { layout, descriptors, runtimes, mount, archives, sandboxNetworks }: Platform,
   { codebases, images }: { codebases: StoredCodebases; images: ImageStore },
   log: Log,
 ): { sandboxes: SandboxKeeper; processes: Processes; sessions: Sessions; networks: Networks; ports: Ports } {
@@ -219,6 +225,7 @@ function openSandboxes(
       removeLayer: (path) => removals.remove(path),
       ownerResources: (id) => ownerResources(owners, id),
       ownerDeltas,
+      networks: sandboxNetworks,
       maxDeltaBytes,
       maxDeltaFiles,
       maxIndexBytes,

@@ -11,6 +11,8 @@ const FOR_COMMANDS = 0.5;
 const FOR_TRANSFERS = 0.1;
 /** Fractions for connections. A gRPC client uses one connection for all of its calls. */
 const FOR_CONNECTIONS = { rest: 0.15, grpc: 0.1 };
+/** Fraction for connections of sandboxes to the network: each has two. */
+const FOR_NETWORKS = 0.1;
 /** Fraction for each cache of open files or directories, and the bounds of its size. */
 const FOR_CACHE = 0.05;
 const MIN_CACHE = 8;
@@ -35,12 +37,15 @@ export class Descriptors {
   readonly transfers: Transfers;
   /** Maximum number of simultaneous client connections per listener. */
   readonly maxConnections: { readonly rest: number; readonly grpc: number };
+  /** Maximum number of connections of all sandboxes to the network. */
+  readonly maxNetworkConnections: number;
   readonly #reserve: number[] = [];
   #lent = 0;
 
   constructor(limit = descriptorLimit()) {
     this.commands = new Shares(Math.floor(limit * FOR_COMMANDS));
     this.transfers = new Transfers(Math.floor(limit * FOR_TRANSFERS));
+    this.maxNetworkConnections = Math.floor((limit * FOR_NETWORKS) / 2);
     const { rest, grpc } = FOR_CONNECTIONS;
     this.maxConnections = { rest: Math.floor(limit * rest), grpc: Math.floor(limit * grpc) };
     this.#refill();

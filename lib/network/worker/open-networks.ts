@@ -1,0 +1,21 @@
+import type { Config } from '../../config/schema.ts';
+import type { Log } from '../../log.ts';
+import { ThreadedNetworks } from './threaded-networks.ts';
+
+interface Environment {
+  /** URL of the module for worker threads. */
+  entry: URL;
+  log: Log;
+  /** Connections of all sandboxes at once. */
+  maxConnections: number;
+}
+
+/** The networks that the configuration has; undefined: none. Nothing is started before the first sandbox that has one. */
+export function openNetworks(
+  { network }: Pick<Config, 'network'>,
+  { entry, log, maxConnections }: Environment,
+): ThreadedNetworks | undefined {
+  if (!network.enabled) return undefined;
+  const { resolvers, allowMax } = network;
+  return new ThreadedNetworks(entry, { resolvers, allowMax, inspection: undefined, maxConnections }, log);
+}
