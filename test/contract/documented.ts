@@ -117,10 +117,11 @@ const pointerOf = (...names: string[]): string =>
 function find(method: string, target: string): Route | undefined {
   const [path = '', query = ''] = target.split(/\?(.*)/s);
   const parameters = new URLSearchParams(query);
-  return routes.find(
+  const fitting = routes.filter(
     (route) =>
       route.method === method && route.pattern.test(path) && (route.query === undefined || parameters.has(route.query)),
   );
+  return fitting.find(({ query: needed }) => needed !== undefined) ?? fitting[0];
 }
 
 function routesOf(paths: Record<string, Record<string, Operation>>): Route[] {

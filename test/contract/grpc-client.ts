@@ -49,11 +49,12 @@ const SERVICES = [
   'CodebaseService',
   'KeyService',
   'OwnerService',
+  'PortService',
   'SecretService',
   'ProcessService',
   'ImageService',
 ] as const;
-const FILES = ['sandbox', 'codebase', 'key', 'owner', 'process', 'image', 'secret'].map(
+const FILES = ['sandbox', 'codebase', 'key', 'owner', 'port', 'process', 'image', 'secret'].map(
   (name) => `service/v1/${name}.proto`,
 );
 const definitions = loadSync(FILES, LOADING);

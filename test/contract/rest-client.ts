@@ -163,10 +163,9 @@ export class RestClient implements Client {
         : encodeURIComponent(value);
     });
     const hasBody = ['POST', 'PUT', 'PATCH'].includes(method);
-    const answer = hasBody
-      ? await this.json(method, path, rest, signal)
-      : await this.send(method, `${path}${query(rest)}`, { signal });
-    if (answer.status === 200) expectDocumentedRequest(method, path, JSON.parse(JSON.stringify(rest)), hasBody);
+    const target = hasBody ? path : `${path}${query(rest)}`;
+    const answer = hasBody ? await this.json(method, path, rest, signal) : await this.send(method, target, { signal });
+    if (answer.status === 200) expectDocumentedRequest(method, target, JSON.parse(JSON.stringify(rest)), hasBody);
     return withBytes(succeeded(answer)) as Unary[O];
   }
 

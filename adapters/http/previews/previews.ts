@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { hideKeys } from '../../../lib/access/key-format.ts';
 import type { Need } from '../../../lib/access/need.ts';
+import { ticketTarget } from '../../../lib/access/tickets.ts';
 import { ServiceError } from '../../../lib/errors.ts';
 import type { PreviewDomain } from '../../../lib/network/ports/preview-domain.ts';
 import { missing } from '../../../lib/not-found.ts';
@@ -14,6 +15,7 @@ import { accept, cutWhenAborted, requireHandshake } from '../attach/handshake.ts
 import { Peer } from '../attach/peer.ts';
 import { refuseCrossOrigin } from '../cross-origin.ts';
 import { answerFull, type Incoming, type Requests } from '../requests.ts';
+import { parseTarget } from '../router.ts';
 import { carryRequest } from './exchange.ts';
 import { answerPage, statusOf, wantsPage } from './page.ts';
 import { refuseForeignPage } from './same-site.ts';
@@ -108,7 +110,8 @@ export class Previews {
       if (token !== undefined) throw notOpen(port);
     }
     const end = (reason: ServiceError) => call.refuse(reason, () => res.destroy());
-    const guard = access.admit(() => credentialsOf(req), NEED, end, COUNTS);
+    const ticket = kind === 'connect' ? ticketOf(req, target) : undefined;
+    const guard = access.admit(() => ({ ...credentialsOf(req), ticket }), NEED, end, COUNTS);
     try {
       guard.narrow({ sandbox_id });
       const door = ports.find(sandbox_id, port);
@@ -172,4 +175,10 @@ function credentialsOf({ headersDistinct, socket }: IncomingMessage): Credential
 function hasKey(req: IncomingMessage): boolean {
   const { authorization, apiKey } = credentialsOf(req);
   return authorization.length + apiKey.length > 0;
+}
+
+/** Browsers send no key with a WebSocket. */
+function ticketOf({ url = '/' }: IncomingMessage, { query }: PreviewTarget): Credentials['ticket'] {
+  const value = new URLSearchParams(query).get('ticket');
+  return value === null ? undefined : { value, target: ticketTarget(parseTarget(url).path, query) };
 }

@@ -36,6 +36,7 @@ const COMMANDS: ReadonlyMap<string, Load> = new Map<string, Load>([
   ['kill', () => import('./commands/kill.ts')],
   ['cp', () => import('./commands/cp.ts')],
   ['wait-port', () => import('./commands/wait-port.ts')],
+  ['forward', () => import('./commands/forward.ts')],
   ['mcp', () => import('./commands/mcp.ts')],
   ['top', () => import('./commands/top.ts')],
   ['key create', () => import('./commands/key-create.ts')],

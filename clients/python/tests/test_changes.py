@@ -100,6 +100,12 @@ class Processes(ServerCase):
         process = self.sandbox.start_process(["python3", "-c", program], labels={"of": "port"})
         answer = self.sandbox.wait_port(8123, 20)
         self.assertEqual([(each.port, each.process_id) for each in answer.ports], [(8123, process.id)])
+        opened = self.sandbox.open_port(8123, access="link", expires_in=60)
+        self.assertTrue(opened.link_token.startswith("pdl_"))
+        listed = self.sandbox.list_ports(listening=True)
+        self.assertEqual([[each.port for each in listed.ports], listed.listening], [[8123], (8123,)])
+        self.sandbox.close_port(8123)
+        self.assertEqual(self.sandbox.list_ports().ports, [])
         with self.assertRaises(TimeoutError):
             process.wait(0)
         process.signal("SIGINT")

@@ -1,7 +1,8 @@
 import type { Api } from './api.ts';
 import { AbortedError, CODES, ConnectionError, PaddockError } from './errors.ts';
-import type { WebSocketClass, WebSocketLike } from './http/call.ts';
+import type { WebSocketLike } from './http/call.ts';
 import { Queue } from './http/queue.ts';
+import { OPEN, socketTo } from './http/socket-to.ts';
 
 /** What an attached client gets: output, and the last event, the end. */
 export type AttachEvent =
@@ -43,25 +44,11 @@ interface Ids {
   processId: string;
 }
 
-/** Browsers send no headers with a WebSocket, so the key is exchanged for a ticket in the URL. */
 export async function attach(api: Api, { sandboxId, processId }: Ids, options: AttachOptions): Promise<Attachment> {
-  const { url, key } = api.settings;
-  const Socket = api.settings.WebSocket ?? (globalThis as { WebSocket?: WebSocketClass }).WebSocket;
-  if (Socket === undefined) {
-    throw new TypeError(
-      'there is no WebSocket here: give one as the setting WebSocket, for example that of the package ws',
-    );
-  }
   const { offset = 0, takeover = false, signal } = options;
   const path = `/v1/sandboxes/${encodeURIComponent(sandboxId)}/processes/${encodeURIComponent(processId)}/attach`;
-  const query = `offset=${offset}&takeover=${takeover}`;
-  const prefix = new URL(url).pathname.replace(/\/$/, '');
-  const ticket =
-    key === undefined ? '' : `&ticket=${(await api.createTicket({ path: `${path}?${query}` }, { signal })).ticket}`;
-  signal?.throwIfAborted();
-  const target = new URL(`${prefix}${path}?${query}${ticket}`, url);
-  target.protocol = target.protocol === 'https:' ? 'wss:' : 'ws:';
-  return opened(new Socket(target.href), signal);
+  const open = await socketTo(api, path, `offset=${offset}&takeover=${takeover}`, signal);
+  return opened(open(), signal);
 }
 
 function opened(socket: WebSocketLike, signal: AbortSignal | undefined): Promise<Attachment> {
@@ -131,8 +118,6 @@ function closedError(code: number, message: string): PaddockError {
   return new AbortedError({ code: 'ABORTED', message: 'another client has taken over the process', operation });
 }
 
-/** `readyState` of a WebSocket. */
-const OPEN = 1;
 const REPLAY = 3;
 
 /** A binary frame of output: see docs/processes.md. */

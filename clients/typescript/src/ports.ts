@@ -1,7 +1,8 @@
 import type { Api } from './api.ts';
 import { type Duration, secondsOf } from './commands/options.ts';
-import type { ListeningPort } from './contract/messages.ts';
+import type { ListeningPort, OpenedPort, OpenPortResponse } from './contract/messages.ts';
 import { TimeoutError } from './errors.ts';
+import { connectPort, type PortConnection } from './port-connection.ts';
 
 /** Milliseconds of one call. */
 const STEP_MS = 60_000;
@@ -29,7 +30,21 @@ export async function waitPort(
   throw new TimeoutError({ code: 'DEADLINE_EXCEEDED', message, operation: 'waitPort' });
 }
 
-/** The TCP ports on which programs of a sandbox listen. */
+export interface OpenOptions {
+  /** `link`: everybody who has the `linkToken` of the answer may use it; default: callers with a key. */
+  access?: 'key' | 'link' | undefined;
+  /** Until it is closed; default: for ever. */
+  expiresIn?: Duration | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** Where an opened port is reached. */
+export interface Opened extends OpenPortResponse {
+  /** With the link token, if there is one; a browser can open it. */
+  readonly link: string;
+}
+
+/** The TCP ports on which programs of a sandbox listen, and those that are opened. */
 export class Ports {
   readonly #api: Api;
   readonly #sandboxId: string;
@@ -46,5 +61,29 @@ export class Ports {
   /** Waits until a program listens on the port. Throws TimeoutError. */
   wait(port: number, options: WaitPortOptions = {}): Promise<ListeningPort> {
     return waitPort(this.#api, this.#sandboxId, port, options);
+  }
+  /** Opens a port to the outside. If it is open already, its token and its connections end. */
+  async open(port: number, { access = 'key', expiresIn = 0, signal }: OpenOptions = {}): Promise<Opened> {
+    const request = { sandboxId: this.#sandboxId, port, access, expiresIn: secondsOf(expiresIn) };
+    const opened = await this.#api.openPort(request, { signal });
+    const { url } = this.#api.settings;
+    const link = new URL(opened.url.startsWith('/') ? `${url.replace(/\/$/, '')}${opened.url}` : opened.url);
+    if (opened.linkToken !== '') link.searchParams.set('paddock_token', opened.linkToken);
+    return { ...opened, link: link.href };
+  }
+
+  /** The ports that are open. */
+  async opened(options: { signal?: AbortSignal } = {}): Promise<readonly OpenedPort[]> {
+    return (await this.#api.listPorts({ sandboxId: this.#sandboxId, opened: true }, options)).ports;
+  }
+
+  /** Closes an opened port: its link token is not valid any more, and its connections are cut. */
+  async close(port: number, options: { signal?: AbortSignal } = {}): Promise<void> {
+    await this.#api.closePort({ sandboxId: this.#sandboxId, port }, options);
+  }
+
+  /** Connects to an opened port, whatever the protocol. The caller closes the connection. */
+  connect(port: number, { signal }: { signal?: AbortSignal } = {}): Promise<PortConnection> {
+    return connectPort(this.#api, this.#sandboxId, port, signal);
   }
 }

@@ -215,4 +215,18 @@ describe('connections of TCP', () => {
     expect((await at.ask(path(), at.key('ann'))).status).toBe(426);
     await idle();
   });
+
+  it('open with a ticket, once, for this path', async () => {
+    const ticket = at.ticket(path());
+    const socket = open({}, `?ticket=${ticket}`);
+    await once(socket, 'open');
+    for (const used of [ticket, at.ticket('/v1/sandboxes')]) {
+      const again = open({}, `?ticket=${used}`).on('error', () => undefined);
+      const [, refused] = (await once(again, 'unexpected-response')) as [unknown, IncomingMessage];
+      expect(refused.statusCode).toBe(401);
+      refused.destroy();
+    }
+    socket.terminate();
+    await idle();
+  });
 });

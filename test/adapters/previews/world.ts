@@ -53,7 +53,7 @@ export async function world(respond: RequestListener, { limits = NO_LIMITS } = {
     limits: unlimitedOwners(0),
     log: silentLog,
     uptime: () => (uptime += 60_000),
-  }).access;
+  });
   const cuts = new Set<(reason: never) => void>();
   let calls = 0;
   const ports: Partial<Services['ports']> = {
@@ -93,7 +93,7 @@ export async function world(respond: RequestListener, { limits = NO_LIMITS } = {
       return () => calls--;
     },
   });
-  const rest = await restOver(services(withKeys), undefined, { previewDomain: DOMAIN });
+  const rest = await restOver(services(withKeys.access), undefined, { previewDomain: DOMAIN });
   const open = await restOver(services(openAccess), undefined, { previewDomain: DOMAIN });
   const path = `/v1/sandboxes/${SANDBOX}/ports/${port}/proxy`;
   const host = `p${port}-${ID}.preview.test`;
@@ -131,6 +131,7 @@ export async function world(respond: RequestListener, { limits = NO_LIMITS } = {
     ask,
     uses: () => calls,
     key: (name: keyof typeof keys) => ({ authorization: `Bearer ${keys[name].text}` }),
+    ticket: (path: string) => withKeys.keys.createTicket(path, { key_id: keys.agent.record.id } as never).ticket,
     link: (query = '') => `?paddock_token=${TOKEN}${query}`,
     async close() {
       inside.closeAllConnections();

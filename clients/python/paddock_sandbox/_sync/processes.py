@@ -187,8 +187,8 @@ class ProcessOperations(CommandOperations):
     ) -> OpenPortResponse:
         """Opens a TCP port of the sandbox, and returns where it is reached.
 
-        `access`: "key", or "link" for everybody who has the `link_token` of the answer. `expires_in`: seconds; None: until
-        it is closed. A port that is open already is replaced: its token and connections end.
+        `access`: "key", or "link" for everybody who has the `link_token` of the answer. `expires_in`: seconds; None:
+        until it is closed. A port that is open already is replaced: its token and connections end.
         """
         fields = {"sandbox_id": sandbox_id, "port": port, "access": access, "expires_in": seconds(expires_in)}
         return self._message(OpenPortResponse, "OpenPort", fields)

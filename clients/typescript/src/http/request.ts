@@ -16,7 +16,8 @@ const WITH_JSON = new Set(['POST', 'PUT', 'PATCH']);
 export function encode(row: Row, request: Fields): Encoded {
   const rest = { ...request };
   const path = row.path.replace(/\{(\w+)(\+?)\}/g, (_, name: string, more: string) => {
-    const value = rest[name];
+    const given = rest[name];
+    const value = typeof given === 'number' ? String(given) : given;
     delete rest[name];
     if (typeof value !== 'string' || value === '') throw new TypeError(`${name} must be a string that is not empty`);
     // A path of "." or ".." would be resolved by the client.

@@ -96,3 +96,14 @@ it('tells the uses of a port to end when it is closed, opened anew or expires, a
   for (let count = 0; count < 128; count++) use();
   expect(use).toThrow('port 8000 has 128 connections, the maximum');
 });
+
+it('keeps opened ports and their tokens across a restart, and forgets them with the sandbox', async () => {
+  const { link_token } = await open({ access: 'link' });
+  await sandboxes.close();
+  sandboxes = await fixture.start();
+  await sandboxes.recover();
+  ports = createPorts(fixture.context, dialer);
+  expect(ports.find(id, 8000)?.accepts(link_token)).toBe(true);
+  await sandboxes.destroy(id);
+  expect(ports.find(id, 8000)).toBeUndefined();
+});
