@@ -24,6 +24,7 @@ import { openMetadata } from './metadata/store.ts';
 import { createSocketMaker } from './network/namespace/socket-maker.ts';
 import { Dialer } from './network/ports/dialer.ts';
 import { openSecrets } from './network/secrets/open-secrets.ts';
+import type { StoredSecrets } from './network/secrets/stored-secrets.ts';
 import type { SandboxNetworks } from './network/worker/networks.ts';
 import { openNetworks } from './network/worker/open-networks.ts';
 import type { Networks } from './network-services.ts';
@@ -113,12 +114,13 @@ async function build(config: Config, environment: Environment, cleanup: CleanupS
   });
   const images = await openImages(config, platform, log);
   const dialer = new Dialer(createSocketMaker);
+  const secrets = openSecrets(config, metadata, (secret) => sandboxes.secretChanged(secret));
   const { sandboxes, processes, sessions, networks, ports } = openSandboxes(
     config,
     metadata,
     { owners, ownerDeltas, dialer },
     platform,
-    { codebases, images },
+    { codebases, images, secrets },
     log,
   );
   images.connect((id) => sandboxes.usersOfImage(id));
@@ -141,7 +143,7 @@ async function build(config: Config, environment: Environment, cleanup: CleanupS
       images,
       owners: ownerDeltas === undefined ? owners : watchedLimits(owners, ownerDeltas),
       retries,
-      secrets: openSecrets(config, metadata),
+      secrets,
       ...accessOf(config, metadata, { owners, ownerOfGone: sandboxes.ownerOfGone, sessions }, environment),
       beginCall: sandboxes.beginCall,
       timeoutAdvice: sandboxes.timeoutAdvice,
@@ -203,7 +205,7 @@ function openSandboxes(
   metadata: Metadata,
   { owners, ownerDeltas, dialer }: { owners: OwnerLimitSource; ownerDeltas: OwnerDeltas | undefined; dialer: Dialer },
   { layout, descriptors, runtimes, mount, archives, sandboxNetworks }: Platform,
-  { codebases, images }: { codebases: StoredCodebases; images: ImageStore },
+  { codebases, images, secrets }: { codebases: StoredCodebases; images: ImageStore; secrets: StoredSecrets },
   log: Log,
 ): { sandboxes: SandboxKeeper; processes: Processes; sessions: Sessions; networks: Networks; ports: Ports } {
   const { maxDeltaBytes, maxDeltaFiles, maxIndexBytes } = config.sandbox;
@@ -226,6 +228,7 @@ function openSandboxes(
       ownerResources: (id) => ownerResources(owners, id),
       ownerDeltas,
       networks: sandboxNetworks,
+      secrets,
       maxDeltaBytes,
       maxDeltaFiles,
       maxIndexBytes,

@@ -29,12 +29,12 @@ type Optionally<Request, Names extends keyof Request> = Omit<Request, Names> & {
 
 export type NewSandbox = Optionally<
   Narrowed<CreateSandboxRequest, Policies & { on_expire: OnExpire | '' }>,
-  'rules' | 'network'
+  'rules' | 'network' | 'secrets'
 > &
   WithIntent;
 export type NewForks = Optionally<
   Narrowed<ForkRequest, Policies & { on_expire?: OnExpire | '' }>,
-  'rules' | 'network'
+  'rules' | 'network' | 'secrets'
 > &
   WithIntent;
 export type NewRules = Optionally<UpdatePermissionsRequest, 'rules'>;

@@ -128,6 +128,39 @@ export const sandboxSurroundings = {
   env: { ...surroundings.env, maxItems: MAX_SANDBOX_VARIABLES, maxBytes: MAX_SANDBOX_ENV_BYTES },
 } as const satisfies Constraints;
 
+/** Name of a secret. */
+export const secretName = {
+  pattern: {
+    source: '[A-Za-z0-9][A-Za-z0-9._-]{0,63}',
+    problem: 'must have 1 to 64 letters, digits, "-", "_" and ".", the first one a letter or a digit',
+  },
+} as const satisfies FieldConstraint;
+
+const secretHosts = {
+  maxItems: 100,
+  items: {
+    minLength: 1,
+    pattern: { source: SECRET_HOST, problem: 'must be a name in lower case, like api.github.com or *.example.org' },
+  },
+} as const satisfies FieldConstraint;
+
+const placeholderShape = {
+  pattern: { source: SHAPE, problem: 'must have at most 64 letters, digits, "-" and "_"' },
+} as const satisfies FieldConstraint;
+
+/** The secrets of a new sandbox. */
+const secretBindings = {
+  maxItems: 64,
+  items: {
+    fields: {
+      name: { minLength: 1, ...secretName },
+      variable: envName,
+      hosts: secretHosts,
+      shape: placeholderShape,
+    },
+  },
+} as const satisfies FieldConstraint;
+
 /** Fields of new sandboxes, in CreateSandbox and Fork. */
 export const newSandbox = {
   permissions: rules,
@@ -146,6 +179,7 @@ export const newSandbox = {
   },
   auto_commit: { values: AUTO_COMMITS },
   network: newNetwork,
+  secrets: secretBindings,
 } as const satisfies Constraints;
 
 /** A command and its environment. */
@@ -217,26 +251,6 @@ export const portNumber = { port: { minimum: 1, maximum: 65_535 } } as const sat
 
 /** Offset in the output or the input of a process. */
 export const offset = { minimum: 0, unit: 'bytes' } as const satisfies FieldConstraint;
-
-/** Name of a secret. */
-export const secretName = {
-  pattern: {
-    source: '[A-Za-z0-9][A-Za-z0-9._-]{0,63}',
-    problem: 'must have 1 to 64 letters, digits, "-", "_" and ".", the first one a letter or a digit',
-  },
-} as const satisfies FieldConstraint;
-
-const secretHosts = {
-  maxItems: 100,
-  items: {
-    minLength: 1,
-    pattern: { source: SECRET_HOST, problem: 'must be a name in lower case, like api.github.com or *.example.org' },
-  },
-} as const satisfies FieldConstraint;
-
-const placeholderShape = {
-  pattern: { source: SHAPE, problem: 'must have at most 64 letters, digits, "-" and "_"' },
-} as const satisfies FieldConstraint;
 
 /** What PutSecret stores. No message of these constraints shows the value. */
 export const secretFields = {

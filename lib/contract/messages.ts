@@ -1210,11 +1210,40 @@ export interface Sandbox {
   destroy_at: number;
   /** What its commands can connect to. See NetworkService. */
   network?: NetworkPolicy;
+  /** Secrets that its commands can use by placeholders. */
+  secrets: readonly SandboxSecret[];
   /**
    * What is probably not meant in the rules, in the answers of CreateSandbox, UpdatePermissions and Fork: at most 50. In
    * other answers empty.
    */
   warnings: readonly RuleWarning[];
+}
+
+/** A secret of a sandbox's owner that a new sandbox is to be bound to. */
+export interface SecretBinding {
+  /** Name of the secret. */
+  name: string;
+  /** Environment variable that has the placeholder in commands, processes and sessions. */
+  variable: string;
+  /**
+   * Hosts that the sandbox may use the secret for, each within those of the secret; none: those of the secret, also after
+   * they change.
+   */
+  hosts: readonly string[];
+  /** What the placeholder begins with; empty: as the secret says. See PutSecretRequest. */
+  shape: string;
+}
+
+/** A secret that a sandbox is bound to. */
+export interface SandboxSecret {
+  /** Name of the secret. */
+  name: string;
+  /** Environment variable with the placeholder. */
+  variable: string;
+  /** Hosts that the sandbox may use the secret for, if also the secret allows them; none: those of the secret. */
+  hosts: readonly string[];
+  /** What commands have in place of the value. It is no secret: it is only of use in this sandbox. */
+  placeholder: string;
 }
 
 /** Request of CreateSandbox. */
@@ -1266,6 +1295,8 @@ export interface CreateSandboxRequest {
   on_expire: string;
   /** What its commands can connect to; absent: nothing. FAILED_PRECONDITION if the server or the runtime has no networks. */
   network: NetworkPolicy;
+  /** Secrets of the codebase's owner that commands can use by placeholders; `network` must be set. At most 64. */
+  secrets: readonly SecretBinding[];
   /** Rules in a short form, in addition to those of `preset`; `permissions` must be empty then. */
   rules: PermissionRules;
 }
@@ -1837,6 +1868,8 @@ export interface ForkRequest {
   on_expire: string;
   /** As in CreateSandboxRequest; absent: that of the forked sandbox. */
   network: NetworkPolicy;
+  /** As in CreateSandboxRequest; none: those of the forked sandbox. Each fork has placeholders of its own. */
+  secrets: readonly SecretBinding[];
   /**
    * Rules in a short form, in addition to those of `preset`; `permissions` must be empty then. Without `permissions`,
    * `preset` and `rules`: the rules of the forked sandbox.

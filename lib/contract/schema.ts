@@ -529,7 +529,20 @@ export const fields = {
     expires_soon: { type: 'bool' },
     destroy_at: { type: 'int64' },
     network: { type: 'NetworkPolicy' },
+    secrets: { type: 'SandboxSecret', repeated: true },
     warnings: { type: 'RuleWarning', repeated: true },
+  },
+  SecretBinding: {
+    name: { type: 'string' },
+    variable: { type: 'string' },
+    hosts: { type: 'string', repeated: true },
+    shape: { type: 'string' },
+  },
+  SandboxSecret: {
+    name: { type: 'string' },
+    variable: { type: 'string' },
+    hosts: { type: 'string', repeated: true },
+    placeholder: { type: 'string' },
   },
   CreateSandboxRequest: {
     codebase_id: { type: 'string' },
@@ -548,6 +561,7 @@ export const fields = {
     workdir: { type: 'string' },
     on_expire: { type: 'string' },
     network: { type: 'NetworkPolicy' },
+    secrets: { type: 'SecretBinding', repeated: true },
     rules: { type: 'PermissionRules' },
   },
   GetSandboxRequest: {
@@ -806,6 +820,7 @@ export const fields = {
     workdir: { type: 'string' },
     on_expire: { type: 'string' },
     network: { type: 'NetworkPolicy' },
+    secrets: { type: 'SecretBinding', repeated: true },
     rules: { type: 'PermissionRules' },
   },
   ForkError: {

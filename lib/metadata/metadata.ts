@@ -1,4 +1,13 @@
-import type { Checkpoint, Codebase, Key, OwnerLimits, ResourceLimits, Sandbox, Secret } from '../contract/messages.ts';
+import type {
+  Checkpoint,
+  Codebase,
+  Key,
+  OwnerLimits,
+  ResourceLimits,
+  Sandbox,
+  SandboxSecret,
+  Secret,
+} from '../contract/messages.ts';
 import type { AutoCommit, OnExpire, OnIdle, PortAccess } from '../field-values.ts';
 import type { NetworkPolicy } from '../network/policy/policy.ts';
 
@@ -28,12 +37,13 @@ export interface PortRecord {
   readonly expires_at: number;
   readonly created_at: number;
 }
+
 /** A secret, with its value encrypted. The id is made of owner and name. */
 export type SecretRecord = Readonly<Omit<Secret, 'used_by'> & { id: string; key_id: string; sealed: string }>;
 
 /** A sandbox as stored: `status` is the one to restore after a restart, so never SANDBOX_PENDING. */
 export type SandboxRecord = Readonly<
-  Omit<Sandbox, 'expires_soon' | 'warnings' | 'network'> &
+  Omit<Sandbox, 'expires_soon' | 'warnings' | 'network' | 'secrets'> &
     Created & {
       resources: ResourceLimits;
       auto_commit: AutoCommit;
@@ -43,6 +53,8 @@ export type SandboxRecord = Readonly<
       kept?: boolean;
       /** Absent: it never had one. */
       network?: NetworkPolicy;
+      /** Absent: it is bound to none. */
+      secrets?: readonly SandboxSecret[];
       /** Host uid (and gid), allocated as long as its delta exists. */
       uid: number;
       /** Stopped, with a pending automatic commit. */

@@ -10,7 +10,14 @@ export function shownSandbox(record: SandboxRecord, now: number): Sandbox {
   const { uid, commit_owed, origin, checkpoints, changed, delta_bytes, intent, kept, ports, ...sandbox } = record;
   const { expires_at } = record;
   const network = shownPolicy(record.network ?? NO_NETWORK);
-  return { ...sandbox, network, warnings: [], expires_soon: expires_at !== 0 && now >= (expires_at - SOON) * 1000 };
+  const secrets = record.secrets ?? [];
+  return {
+    ...sandbox,
+    network,
+    secrets,
+    warnings: [],
+    expires_soon: expires_at !== 0 && now >= (expires_at - SOON) * 1000,
+  };
 }
 
 export function shownCodebase({ intent, ...codebase }: CodebaseRecord): Codebase {

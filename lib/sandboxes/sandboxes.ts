@@ -5,6 +5,7 @@ import type { RebaseSandbox } from '../codebases/plan.ts';
 import type { Checkpoint, Sandbox } from '../contract/messages.ts';
 import type { Actor } from '../field-values.ts';
 import type { SharedMappings } from '../linux/shared-mappings.ts';
+import type { SecretName } from '../network/secrets/stored-secrets.ts';
 import type { Page } from '../paging.ts';
 import { PRESETS } from '../permissions/index.ts';
 import type { Sandboxes, SandboxFilter, TimeoutAdvice } from '../services.ts';
@@ -38,6 +39,7 @@ import { startSandbox, stopSandbox } from './lifecycle/start-stop.ts';
 import { updateSandbox } from './lifecycle/update.ts';
 import { each } from './limiter.ts';
 import { listSandboxes } from './list.ts';
+import { secretChanged } from './network/secrets.ts';
 import { agentView } from './permissions/agent-view.ts';
 import { explainPermission, updatePermissions } from './permissions/permissions.ts';
 import type { LiveSandbox } from './sandbox.ts';
@@ -56,6 +58,8 @@ export interface SandboxKeeper extends Sandboxes {
   usersOf(codebaseId: string): string[];
   /** Ids of the sandboxes of RUNTIME_BWRAP with an image, in every state. */
   usersOfImage(id: string): string[];
+  /** Puts a changed secret in force in running sandboxes. Never rejects. */
+  secretChanged(secret: SecretName): Promise<void>;
   /** See `Services.beginCall`. */
   beginCall(id: string): (() => void) | undefined;
   /** See `Services.timeoutAdvice`. */
@@ -132,6 +136,7 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
     recover: () => recoverSandboxes(context),
     usersOf: (codebaseId) => context.sandboxes.onCodebase(codebaseId).map((sandbox) => sandbox.id),
     usersOfImage: (image) => context.sandboxes.withImage(image).map((sandbox) => sandbox.id),
+    secretChanged: (secret) => secretChanged(secret, context),
     ownerOfGone: (id) => context.gone.ownerOf(id),
     preserveRemoved: (codebaseId, paths) => preserveRemoved(codebaseId, paths, context),
     codebaseChanged: (codebaseId) => context.warnings.codebaseChanged(codebaseId),

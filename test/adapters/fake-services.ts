@@ -38,6 +38,7 @@ export const aSandbox: Sandbox = {
   destroy_at: 0,
   network: { mode: 'none', rules: [], revision: 0, presets: [] },
   warnings: [],
+  secrets: [],
 };
 
 export const aCodebase: Codebase = {

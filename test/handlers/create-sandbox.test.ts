@@ -29,6 +29,7 @@ const zero = {
   env: {},
   workdir: '',
   on_expire: '',
+  secrets: [],
   rules: { write: [], read: [], none: [], scratch: [], view: [], redacted: [] },
 };
 
@@ -51,6 +52,7 @@ describe('CreateSandbox', () => {
       env: { A: 'b' },
       workdir: 'src',
       on_expire: 'stop',
+      secrets: [{ name: 'github', variable: 'TOKEN', hosts: ['api.github.com'], shape: 'ghp_' }],
       rules: { write: ['src'], read: ['**'], none: [], scratch: [], view: [], redacted: [] },
     };
     expect(await requestOf(json(body))).toEqual(body);

@@ -17,6 +17,7 @@ const body = {
   env: { A: 'b' },
   workdir: 'src',
   on_expire: 'stop',
+  secrets: [{ name: 'a', variable: 'A', hosts: [], shape: '' }],
   rules: { write: [], read: [], none: [], scratch: [], view: [], redacted: [] },
 };
 

@@ -85,8 +85,10 @@ __all__ = [
     "RuleWarning",
     "Runtime",
     "Sandbox",
+    "SandboxSecret",
     "SandboxStatus",
     "Secret",
+    "SecretBinding",
     "Session",
     "SessionStatus",
     "TerminalSize",
@@ -1135,6 +1137,7 @@ class Sandbox:
             instead; 0: it was not, or it is never
             destroyed.
         network: What its commands can connect to. See NetworkService.
+        secrets: Secrets that its commands can use by placeholders.
         warnings: What is probably not meant in the rules, in the answers of CreateSandbox,
             UpdatePermissions and Fork: at most 50. In
             other answers empty.
@@ -1164,7 +1167,47 @@ class Sandbox:
     expires_soon: bool = False
     destroy_at: int = 0
     network: Optional[NetworkPolicy] = None
+    secrets: Tuple[SandboxSecret, ...] = ()
     warnings: Tuple[RuleWarning, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class SecretBinding:
+    """A secret of a sandbox's owner that a new sandbox is to be bound to.
+
+    Attributes:
+        name: Name of the secret.
+        variable: Environment variable that has the placeholder in commands, processes and
+            sessions.
+        hosts: Hosts that the sandbox may use the secret for, each within those of the secret;
+            none: those of the secret, also after
+            they change.
+        shape: What the placeholder begins with; empty: as the secret says. See PutSecretRequest.
+    """
+
+    name: str = ""
+    variable: str = ""
+    hosts: Tuple[str, ...] = ()
+    shape: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class SandboxSecret:
+    """A secret that a sandbox is bound to.
+
+    Attributes:
+        name: Name of the secret.
+        variable: Environment variable with the placeholder.
+        hosts: Hosts that the sandbox may use the secret for, if also the secret allows them;
+            none: those of the secret.
+        placeholder: What commands have in place of the value. It is no secret: it is only of use
+            in this sandbox.
+    """
+
+    name: str = ""
+    variable: str = ""
+    hosts: Tuple[str, ...] = ()
+    placeholder: str = ""
 
 
 @dataclasses.dataclass(frozen=True)

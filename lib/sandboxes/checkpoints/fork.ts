@@ -12,6 +12,7 @@ import { type Admitted, admit, bringUpNew } from '../lifecycle/create.ts';
 import { expired } from '../lifecycle/start-stop.ts';
 import { limiter } from '../limiter.ts';
 import { forkedPolicy } from '../network/policies.ts';
+import { forkedSecrets, requireSecrets } from '../network/secrets.ts';
 import { presetRules, rulesOf } from '../permissions/rules.ts';
 import { checkpointOf } from './checkpoints.ts';
 
@@ -26,6 +27,7 @@ export async function forkSandbox(request: NewForks, context: SandboxContext): P
   const { record: parent } = context.find(request.sandbox_id);
   const overrides = await overridesOf(request, parent, context);
   const { permissions: rules } = overrides;
+  await requireSecrets(request.secrets ?? [], parent.owner_id, context);
   const intent = request.intent === undefined ? {} : { intent: request.intent };
   const admitted = await withWorkspace(request.sandbox_id, context, async (mount, sandbox) => {
     const { id, record } = sandbox;
@@ -43,11 +45,18 @@ export async function forkSandbox(request: NewForks, context: SandboxContext): P
       const forks: (Admitted | ServiceError)[] = [];
       for (let index = 0; index < request.count; index++) {
         const made = await attempt(async () => {
+          const secrets = forkedSecrets(request.secrets ?? [], record, { ...record, ...overrides }, context);
           const fork = await admit(
             record.codebase_id,
             { ...record, ...overrides },
             context,
-            (owner_id, uid) => recordOf(record, overrides, { owner_id, uid, origin: frozen.layer, ...intent }, context),
+            (owner_id, uid) =>
+              recordOf(
+                record,
+                overrides,
+                { owner_id, uid, origin: frozen.layer, ...intent, ...(secrets && { secrets }) },
+                context,
+              ),
             frozen.bytes,
           );
           fork.sandbox.isNew = checkpoint === undefined;
@@ -102,7 +111,7 @@ async function overridesOf(request: NewForks, parent: SandboxRecord, context: Sa
 function recordOf(
   parent: SandboxRecord,
   { lifetime, ...overrides }: Overrides,
-  own: Pick<SandboxRecord, 'owner_id' | 'uid' | 'origin' | 'intent'>,
+  own: Pick<SandboxRecord, 'owner_id' | 'uid' | 'origin' | 'intent' | 'secrets'>,
   context: SandboxContext,
 ): SandboxRecord {
   const { codebase_id, permissions, labels, runtime, image, auto_commit, idle_timeout, on_idle, on_expire } = parent;

@@ -16,6 +16,7 @@ import { DETACHED, withoutProcesses } from '../host/host-state.ts';
 import type { Layout } from '../host/layout.ts';
 import type { OwnerDeltas } from '../host/owner-deltas.ts';
 import { closeNetwork, openNetwork } from '../network/open-network.ts';
+import type { SecretSource } from '../network/secrets-in-force.ts';
 import type { Taken } from '../ready/ready-sandboxes.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 
@@ -50,6 +51,8 @@ export interface Platform {
   ownerDeltas?: OwnerDeltas | undefined;
   /** The networks of sandboxes; absent: there are none. */
   networks?: SandboxNetworks | undefined;
+  /** The secrets of owners; absent: there are none. */
+  secrets?: SecretSource | undefined;
   maxDeltaBytes: number;
   maxDeltaFiles: number;
   /** Has a reserve for operations that end sandboxes. */
@@ -74,7 +77,7 @@ export async function bringUp(
   sandbox.ready = undefined;
   const taken = ready && (await bringUpReady(ready, sandbox, platform));
   if (taken !== undefined) {
-    await openNetwork(sandbox, platform.networks).catch(async (error: unknown) => {
+    await openNetwork(sandbox, platform).catch(async (error: unknown) => {
       await takeDown(sandbox, platform);
       throw error;
     });
@@ -85,7 +88,7 @@ export async function bringUp(
   for (let attempt = 1; ; attempt++) {
     try {
       const running = await launchOn(await attach(sandbox, platform), runtime, sandbox, platform);
-      await openNetwork(sandbox, platform.networks);
+      await openNetwork(sandbox, platform);
       void running.exited.then((reason) => onExit(running, reason));
       return;
     } catch (error) {

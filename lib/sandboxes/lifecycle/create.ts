@@ -7,6 +7,7 @@ import { notFound } from '../../not-found.ts';
 import type { NewSandbox } from '../../services.ts';
 import type { SandboxContext } from '../context.ts';
 import { newPolicy } from '../network/policies.ts';
+import { newSecrets, requireSecrets } from '../network/secrets.ts';
 import { presetRules, rulesOf } from '../permissions/rules.ts';
 import { LiveSandbox } from '../sandbox.ts';
 import { quotaOf } from './admission.ts';
@@ -19,14 +20,16 @@ export async function createSandbox(request: NewSandbox, context: SandboxContext
   imageOf(request.image, runtime, context);
   const network = newPolicy(request.network, runtime, context);
   const permissions = await rulesOf(request);
-  codebaseOf(request.codebase_id, context);
+  const { owner_id } = codebaseOf(request.codebase_id, context);
+  await requireSecrets(request.secrets ?? [], owner_id, context);
   await context.platform.runtime(runtime);
   context.refuseWhenClosing();
   // In the same turn as the registration, so that the image cannot be deleted in between.
   const image = imageOf(request.image, runtime, context);
   const resources = withDefaults(request.resources, context.settings.defaultResources);
+  const secrets = newSecrets(request.secrets ?? [], owner_id, { ...request, network }, context);
   const admitted = await admit(request.codebase_id, { runtime, image, resources }, context, (owner_id, uid) =>
-    recordOf({ ...request, image, permissions, resources }, network, runtime, owner_id, uid, context),
+    recordOf({ ...request, image, permissions, resources }, { network, secrets }, runtime, owner_id, uid, context),
   );
   admitted.sandbox.committedCount = 0;
   admitted.sandbox.isNew = true;
@@ -139,9 +142,15 @@ function codebaseOf(id: string, context: SandboxContext) {
   return codebase;
 }
 
+/** Absent parts: the sandbox has none. */
+interface NetworkParts {
+  network: SandboxRecord['network'] | undefined;
+  secrets: SandboxRecord['secrets'] | undefined;
+}
+
 function recordOf(
   request: NewSandbox,
-  network: SandboxRecord['network'],
+  { network, secrets }: NetworkParts,
   runtime: RuntimeName,
   owner: string,
   uid: number,
@@ -173,6 +182,7 @@ function recordOf(
     destroy_at: 0,
     uid,
     ...(network && { network }),
+    ...(secrets && { secrets }),
     ...(request.intent !== undefined && { intent: request.intent }),
   };
 }

@@ -53,7 +53,7 @@ async function updateNetwork(request: UpdateNetworkRequest, context: SandboxCont
     if (isSame) return shownPolicy(before ?? NO_NETWORK);
     await sandbox.update({ network: policy }, context.metadata.sandboxes);
     try {
-      await changeNetwork(sandbox, context.platform.networks);
+      await changeNetwork(sandbox, context.platform);
     } catch (error) {
       await sandbox.update({ network: before }, context.metadata.sandboxes);
       throw error;

@@ -1,17 +1,25 @@
 import { ServiceError } from '../../errors.ts';
+import type { Log } from '../../log.ts';
 import { NO_NETWORK } from '../../network/policy/shown-policy.ts';
 import type { SandboxNetworks } from '../../network/worker/networks.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 import { RefusalLog } from './refusal-log.ts';
+import { type SecretSource, secretsInForce } from './secrets-in-force.ts';
 
 /** undefined: the server has none. */
 type Networks = SandboxNetworks | undefined;
+
+interface Parts {
+  networks?: Networks;
+  secrets?: SecretSource | undefined;
+  log: Log;
+}
 
 /**
  * Opens the network of a sandbox that was launched, as its policy says; nothing if that has none. No command runs before. Rejects
  * with FAILED_PRECONDITION or UNAVAILABLE; the caller takes the sandbox down.
  */
-export async function openNetwork(sandbox: LiveSandbox, networks: Networks): Promise<void> {
+export async function openNetwork(sandbox: LiveSandbox, { networks, ...source }: Parts): Promise<void> {
   const { id, record, running } = sandbox;
   const policy = record.network ?? NO_NETWORK;
   if (policy.mode === 'none' || running === undefined) return;
@@ -21,7 +29,7 @@ export async function openNetwork(sandbox: LiveSandbox, networks: Networks): Pro
   const pid = running.networkPid();
   // Set before: a failed attempt is closed like an open one.
   sandbox.refusals = new RefusalLog((since) => networks.refusals(id, since));
-  await networks.open(id, pid, policy, []);
+  await networks.open(id, pid, policy, await secretsInForce(record, source));
   // Otherwise the number may have been that of another process when it was used.
   if (running.networkPid() !== pid)
     throw new ServiceError('UNAVAILABLE', 'the sandbox ended while its network was opened');
@@ -29,7 +37,8 @@ export async function openNetwork(sandbox: LiveSandbox, networks: Networks): Pro
 }
 
 /** Puts the policy in the record in force for a running sandbox, also for what is connected. */
-export async function changeNetwork(sandbox: LiveSandbox, networks: Networks): Promise<void> {
+export async function changeNetwork(sandbox: LiveSandbox, parts: Parts): Promise<void> {
+  const { networks } = parts;
   const { id, record, running, refusals } = sandbox;
   if (running === undefined) return;
   const policy = record.network ?? NO_NETWORK;
@@ -37,11 +46,11 @@ export async function changeNetwork(sandbox: LiveSandbox, networks: Networks): P
     await closeNetwork(sandbox, networks);
     running.setNetwork(undefined);
   } else if (refusals === undefined) {
-    await openNetwork(sandbox, networks).catch(async (error: unknown) => {
+    await openNetwork(sandbox, parts).catch(async (error: unknown) => {
       await closeNetwork(sandbox, networks).catch(() => undefined);
       throw error;
     });
-  } else await networks?.update(id, policy, []);
+  } else await networks?.update(id, policy, await secretsInForce(record, parts));
 }
 
 /** Nothing if it is not open. */

@@ -30,6 +30,7 @@ describe('create', () => {
     const rule = { pattern: '**', permission: 'PERMISSION_READ', type: 'PATTERN_GLOB', priority: 1 } as const;
     const sandbox = await sandboxes.create(createRequest({ permissions: [rule], labels: { a: 'b' }, expires_in: 60 }));
     expect(sandbox).toEqual({
+      secrets: [],
       id: expect.stringMatching(/^sb_/),
       codebase_id: 'cb_1',
       status: 'SANDBOX_RUNNING',

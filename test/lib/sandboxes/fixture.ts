@@ -16,6 +16,7 @@ import { SandboxContext, type Settings } from '../../../lib/sandboxes/context.ts
 import { makeLayout } from '../../../lib/sandboxes/host/layout.ts';
 import type { OwnerDeltas } from '../../../lib/sandboxes/host/owner-deltas.ts';
 import { UidSlots } from '../../../lib/sandboxes/host/uid-slots.ts';
+import type { SecretSource } from '../../../lib/sandboxes/network/secrets-in-force.ts';
 import type { ReadySandboxes } from '../../../lib/sandboxes/ready/ready-sandboxes.ts';
 import { createSandboxes, type SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
 import type { NewForks, NewSandbox } from '../../../lib/services.ts';
@@ -268,6 +269,7 @@ export class Fixture {
   ownerDeltas: OwnerDeltas | undefined;
   ready: ReadySandboxes | undefined;
   networks: SandboxNetworks | undefined;
+  secrets: SecretSource | undefined;
   wall = 1_700_000_000_000;
   elapsed = 0;
   metadata!: Metadata;
@@ -296,6 +298,7 @@ export class Fixture {
         removeLayer: (path) => this.removeTree(path),
         ownerDeltas: this.ownerDeltas,
         networks: this.networks,
+        secrets: this.secrets,
         maxDeltaBytes: this.maxDeltaBytes ?? (this.maxDelta && 7),
         maxDeltaFiles: this.maxDelta && 8,
         descriptors,
