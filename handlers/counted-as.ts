@@ -59,6 +59,7 @@ export const COUNTED_AS: Readonly<Record<Rpc | 'Health', readonly Count[]>> = {
   DeleteCheckpoint: CALL,
   Rollback: CALL,
   Fork: CREATE,
+  PreviewFile: CALL,
   StatFile: CALL,
   ReadFile: STREAM,
   WriteFile: STREAM,

@@ -59,6 +59,7 @@ import { listSessions } from './list-sessions.ts';
 import { makeDirectory } from './make-directory.ts';
 import { moveFile } from './move-file.ts';
 import { openPort } from './open-port.ts';
+import { previewFile } from './preview-file.ts';
 import { putSecret } from './put-secret.ts';
 import { readFile } from './read-file.ts';
 import { readProcessOutput } from './read-process-output.ts';
@@ -191,6 +192,7 @@ export const operations: readonly Operation[] = [
   { operation: 'DeleteCheckpoint', method: 'DELETE', path: `${SANDBOX}/checkpoints/{name}`, kind: 'unary', access: { role: 'owner', scope: 'sandboxes:write', on: 'sandbox' }, retry: 'same', handler: deleteCheckpoint },
   { operation: 'Rollback', method: 'POST', path: `${SANDBOX}/rollback`, kind: 'unary', access: { role: 'owner', scope: 'sandboxes:write', on: 'sandbox' }, retry: 'again', handler: rollback },
   { operation: 'Fork', method: 'POST', path: `${SANDBOX}/fork`, kind: 'unary', access: { role: 'owner', scope: 'sandboxes:write', on: 'sandbox' }, retry: 'key', handler: fork },
+  { operation: 'PreviewFile', method: 'GET', path: `${SANDBOX}/preview`, kind: 'unary', access: { role: 'owner', scope: 'files:read', on: 'sandbox' }, retry: 'read', handler: previewFile },
   { operation: 'StatFile', method: 'GET', path: `${SANDBOX}/stat`, kind: 'unary', access: { role: 'agent', scope: 'files:read', on: 'sandbox' }, retry: 'read', handler: statFile },
   { operation: 'ReadFile', method: 'GET', path: `${SANDBOX}/files/{path+}`, kind: 'download', access: { role: 'agent', scope: 'files:read', on: 'sandbox' }, retry: 'read', handler: readFile },
   { operation: 'ReadFile', method: 'HEAD', path: `${SANDBOX}/files/{path+}`, kind: 'download', access: { role: 'agent', scope: 'files:read', on: 'sandbox' }, retry: 'read', handler: readFile },

@@ -27,6 +27,8 @@ import type {
   OwnerSettings,
   PermissionExplanation,
   Preset,
+  PreviewFileRequest,
+  PreviewFileResponse,
   PutSecretRequest,
   ReadFileRequest,
   Sandbox,
@@ -138,6 +140,8 @@ export interface Sandboxes {
   fork(request: NewForks): Promise<ForkResult[]>;
   /** Does not follow a symbolic link, like lstat(2). */
   statFile(request: FileAccess<StatFileRequest>): Promise<FileStat>;
+  /** What the agent sees of a redacted file, for the owner. No value leaves the service. */
+  previewFile(request: PreviewFileRequest): Promise<PreviewFileResponse>;
   /** Entries in byte order of their paths. */
   listDirectory(request: FileAccess<ListDirectoryRequest>): Promise<{ files: FileStat[]; next_page_token: string }>;
   readFile(request: FileAccess<ReadFileRequest>): Promise<ReadableFile>;

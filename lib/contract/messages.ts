@@ -1927,6 +1927,38 @@ export interface StatFileRequest {
   path: string;
 }
 
+/** Request of PreviewFile. */
+export interface PreviewFileRequest {
+  /** Sandbox of the workspace. */
+  sandbox_id: string;
+  /** Path from the root of the workspace. */
+  path: string;
+}
+
+/** A value of a file that is shown as a placeholder. */
+export interface RedactedValue {
+  /** Names from the root of the file, joined by dots; the label of a block of PEM. */
+  key: string;
+  /** What commands read in its place. */
+  placeholder: string;
+}
+
+/** Answer of PreviewFile. */
+export interface PreviewFileResponse {
+  /** Path from the root of the workspace. */
+  path: string;
+  /** Whether a rule with `view` "redacted" decides at this path. If not, all other fields are empty: see ReadFile. */
+  redacted: boolean;
+  /** What commands read: the first 256 KiB. */
+  content: string;
+  /** The file is hidden as a whole: it is too large, or not of its redactor's format. */
+  hidden: boolean;
+  /** Values with placeholders in the order of the file: the first 1000. */
+  values: readonly RedactedValue[];
+  /** Number of all values with placeholders. */
+  value_count: number;
+}
+
 /** Request of ListDirectory. */
 export interface ListDirectoryRequest {
   /** Sandbox of the workspace. */
@@ -2374,6 +2406,8 @@ export interface Rpcs {
    * sandbox, as if a command had made them. Symlinks are followed within the workspace only.
    */
   StatFile: { request: StatFileRequest; response: FileStat };
+  /** Shows a file with placeholders as commands see it, and the keys whose values they do not see. */
+  PreviewFile: { request: PreviewFileRequest; response: PreviewFileResponse };
   /** Lists a directory of the workspace in byte order of the paths, page by page. */
   ListDirectory: { request: ListDirectoryRequest; response: ListDirectoryResponse };
   /** Returns the contents of one version of a file. ABORTED if the file is written to meanwhile. */

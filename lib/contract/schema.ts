@@ -848,6 +848,22 @@ export const fields = {
     as: { type: 'string', twin: 'view' },
     path: { type: 'string' },
   },
+  PreviewFileRequest: {
+    sandbox_id: { type: 'string' },
+    path: { type: 'string' },
+  },
+  RedactedValue: {
+    key: { type: 'string' },
+    placeholder: { type: 'string' },
+  },
+  PreviewFileResponse: {
+    path: { type: 'string' },
+    redacted: { type: 'bool' },
+    content: { type: 'string' },
+    hidden: { type: 'bool' },
+    values: { type: 'RedactedValue', repeated: true },
+    value_count: { type: 'int32' },
+  },
   ListDirectoryRequest: {
     sandbox_id: { type: 'string' },
     as: { type: 'string', twin: 'view' },
@@ -1032,6 +1048,7 @@ export const rpcs = {
   Rollback: { service: 'SandboxService', request: 'RollbackRequest', response: 'Sandbox', requestStream: false, responseStream: false },
   Fork: { service: 'SandboxService', request: 'ForkRequest', response: 'ForkResponse', requestStream: false, responseStream: false },
   StatFile: { service: 'SandboxService', request: 'StatFileRequest', response: 'FileStat', requestStream: false, responseStream: false },
+  PreviewFile: { service: 'SandboxService', request: 'PreviewFileRequest', response: 'PreviewFileResponse', requestStream: false, responseStream: false },
   ListDirectory: { service: 'SandboxService', request: 'ListDirectoryRequest', response: 'ListDirectoryResponse', requestStream: false, responseStream: false },
   ReadFile: { service: 'SandboxService', request: 'ReadFileRequest', response: 'ReadFileResponse', requestStream: false, responseStream: true },
   WriteFile: { service: 'SandboxService', request: 'WriteFileRequest', response: 'FileStat', requestStream: true, responseStream: false },

@@ -24,6 +24,7 @@ import { timeoutAdvice } from './exec/timeout-advice.ts';
 import { exportFiles } from './files/export-files.ts';
 import { importFiles } from './files/import-files.ts';
 import { deleteFile, listDirectory, makeDirectory, moveFile, statFile } from './files/names.ts';
+import { previewFile } from './files/preview-file.ts';
 import { readFile } from './files/read-file.ts';
 import { writeFile } from './files/write-file.ts';
 import { JumpDetector } from './host/clock.ts';
@@ -117,6 +118,7 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
     deleteCheckpoint: (id, name) => deleteCheckpoint(id, name, context),
     rollback: (id, checkpoint) => rollback(id, checkpoint, context),
     fork: (request) => forkSandbox(request, context),
+    previewFile: (request) => previewFile(request, context),
     statFile: (request) => statFile(request, context),
     listDirectory: (request) => listDirectory(request, context),
     readFile: (request) => readFile(request, context),

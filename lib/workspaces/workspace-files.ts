@@ -74,6 +74,11 @@ export interface UnpackedCounts {
 export interface WorkspaceFiles {
   /** Returns the attributes at a path; does not follow a final symlink. */
   stat(path: ByteString): FileStatus;
+  /**
+   * What the agent sees of a file that the rules redact, and the values that it does not see. For the owner only.
+   * undefined for other files.
+   */
+  redaction(path: ByteString): Redaction | undefined;
   /** Returns at most `limit` entries after the path `after` ('': from the start), in byte order of their paths. */
   list(
     path: ByteString,
@@ -137,6 +142,16 @@ export interface WorkspaceFiles {
   unpack(handle: number, path: ByteString): UnpackedCounts;
   /** Ends unpacking, without a result; unknown handles are ignored. */
   dropUnpack(handle: number): void;
+}
+
+/** Result of `redaction`. */
+export interface Redaction {
+  /** What the agent reads. */
+  content: string;
+  /** See `RedactedForm`. */
+  isHidden: boolean;
+  /** In the order of the file. The values never leave the server, except to the hosts that a secret is bound to. */
+  replaced: readonly { key: string; value: string; placeholder: string }[];
 }
 
 /** Name of a file operation. */

@@ -48,6 +48,7 @@ export const examples = {
   DeleteCheckpoint: { path: { name: 'before' } },
   Rollback: { body: { checkpoint: 'before' } },
   Fork: { body: { count: 2 } },
+  PreviewFile: { query: { path: 'src/main.py' } },
   StatFile: { query: { path: 'src/main.py' } },
   ReadFile: { path: { path: 'src/main.py' } },
   ReadFileHead: { path: { path: 'src/main.py' } },

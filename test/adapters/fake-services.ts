@@ -109,6 +109,7 @@ const NAMES = {
     'deleteCheckpoint',
     'rollback',
     'fork',
+    'previewFile',
     'statFile',
     'listDirectory',
     'readFile',

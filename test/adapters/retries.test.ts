@@ -62,6 +62,7 @@ const REPEATED: Readonly<Record<Rpc | 'Health', (typeof operations)[number]['ret
   DeleteCheckpoint: 'same',
   Rollback: 'again',
   Fork: 'key',
+  PreviewFile: 'read',
   StatFile: 'read',
   ReadFile: 'read',
   WriteFile: 'same',

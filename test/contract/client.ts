@@ -24,6 +24,7 @@ import type {
   OwnerSettings,
   PermissionExplanation,
   Preset,
+  PreviewFileResponse,
   Process,
   ProcessEvent,
   ReadProcessOutputResponse,
@@ -83,6 +84,7 @@ export interface Unary {
   Rollback: Sandbox;
   Fork: { results: ForkResult[] };
   ListChanges: { changes: FileChange[]; next_page_token: string };
+  PreviewFile: PreviewFileResponse;
   StatFile: FileStat;
   ListDirectory: { files: FileStat[]; next_page_token: string };
   MakeDirectory: FileStat;

@@ -99,6 +99,14 @@ const cases: Case[] = [
       expect(await scene.client.call('StatFile', as('owner'))).toMatchObject({ size: ENV.length });
       const archive = { sandbox_id: sandbox.id, path: '', as: 'agent', format: 'tar' };
       expect((await collect(scene.client.exportFiles(archive))).toString()).not.toContain('Secret');
+      expect(await scene.client.call('PreviewFile', { sandbox_id: sandbox.id, path: '.env' })).toEqual({
+        path: '.env',
+        redacted: true,
+        content: text,
+        hidden: false,
+        values: [{ key: 'STRIPE_KEY', placeholder: /sk_live_\w+/.exec(text)![0] }],
+        value_count: 1,
+      });
       const explained = await scene.client.call('ExplainPermission', as('agent'));
       expect(explained).toMatchObject({ permission: 'PERMISSION_READ', winner: { rule: { view: 'redacted' } } });
     },

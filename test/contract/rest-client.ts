@@ -69,6 +69,7 @@ const ROUTES: Readonly<Record<keyof Unary, readonly [method: string, path: strin
   Rollback: ['POST', '/v1/sandboxes/{sandbox_id}/rollback'],
   Fork: ['POST', '/v1/sandboxes/{sandbox_id}/fork'],
   ListChanges: ['GET', '/v1/sandboxes/{sandbox_id}/changes'],
+  PreviewFile: ['GET', '/v1/sandboxes/{sandbox_id}/preview'],
   StatFile: ['GET', '/v1/sandboxes/{sandbox_id}/stat'],
   ListDirectory: ['GET', '/v1/sandboxes/{sandbox_id}/files'],
   MakeDirectory: ['POST', '/v1/sandboxes/{sandbox_id}/mkdir'],

@@ -71,6 +71,7 @@ ROUTES: Dict[str, Route] = {
     "DeleteCheckpoint": Route("DELETE", "/v1/sandboxes/{sandbox_id}/checkpoints/{name}", "unary", "same"),
     "Rollback": Route("POST", "/v1/sandboxes/{sandbox_id}/rollback", "unary", "again"),
     "Fork": Route("POST", "/v1/sandboxes/{sandbox_id}/fork", "unary", "key"),
+    "PreviewFile": Route("GET", "/v1/sandboxes/{sandbox_id}/preview", "unary", "read"),
     "StatFile": Route("GET", "/v1/sandboxes/{sandbox_id}/stat", "unary", "read"),
     "ReadFile": Route("GET", "/v1/sandboxes/{sandbox_id}/files/{path+}", "download", "read"),
     "ReadFileHead": Route("HEAD", "/v1/sandboxes/{sandbox_id}/files/{path+}", "download", "read"),

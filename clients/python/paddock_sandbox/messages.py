@@ -75,12 +75,14 @@ __all__ = [
     "PermissionRule",
     "PermissionRules",
     "Preset",
+    "PreviewFileResponse",
     "Process",
     "ProcessEnd",
     "ProcessEvent",
     "ProcessOutput",
     "ReadFileResponse",
     "ReadProcessOutputResponse",
+    "RedactedValue",
     "ResourceLimits",
     "RuleWarning",
     "Runtime",
@@ -1573,6 +1575,41 @@ class FileStat:
     modified_at: int = 0
     target: str = ""
     permission: Permission = Permission.NONE
+
+
+@dataclasses.dataclass(frozen=True)
+class RedactedValue:
+    """A value of a file that is shown as a placeholder.
+
+    Attributes:
+        key: Names from the root of the file, joined by dots; the label of a block of PEM.
+        placeholder: What commands read in its place.
+    """
+
+    key: str = ""
+    placeholder: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class PreviewFileResponse:
+    """Answer of PreviewFile.
+
+    Attributes:
+        path: Path from the root of the workspace.
+        redacted: Whether a rule with `view` "redacted" decides at this path. If not, all other
+            fields are empty: see ReadFile.
+        content: What commands read: the first 256 KiB.
+        hidden: The file is hidden as a whole: it is too large, or not of its redactor's format.
+        values: Values with placeholders in the order of the file: the first 1000.
+        value_count: Number of all values with placeholders.
+    """
+
+    path: str = ""
+    redacted: bool = False
+    content: str = ""
+    hidden: bool = False
+    values: Tuple[RedactedValue, ...] = ()
+    value_count: int = 0
 
 
 @dataclasses.dataclass(frozen=True)

@@ -13,6 +13,7 @@ import { OWNER } from './owner-access.ts';
 import { pack } from './pack.ts';
 import { mayPlace, place } from './place.ts';
 import { checkOpen, open, readOpen } from './read.ts';
+import { redaction } from './redaction.ts';
 import { append, seal, stage } from './stage.ts';
 import { statusOf } from './status.ts';
 import { addMembers, beginUnpack, dropUnpack, unpack } from './unpack.ts';
@@ -38,6 +39,7 @@ const none = (): undefined => undefined;
 
 const table: Table = {
   stat: { run: (request, path) => statusOf(request, request.find(path, false), path), path: first },
+  redaction: { run: redaction, path: first },
   open: { run: open, path: first },
   read: { run: readOpen, path: none },
   check: { run: checkOpen, path: none },

@@ -151,6 +151,20 @@ describe('the file API', () => {
     expect(s.fs.files('sb_1', 'owner', 'stat', ['.env'])).toMatchObject({ size: ENV.length });
   });
 
+  it('tells the owner the values that are replaced, and an agent nothing', () => {
+    const s = make();
+    const redaction = (actor: 'agent' | 'owner', path: string) => s.fs.files('sb_1', actor, 'redaction', [path]);
+    expect(redaction('owner', '.env')).toEqual({
+      content: s.read('.env'),
+      isHidden: false,
+      replaced: [{ key: 'STRIPE_KEY', value: SECRET, placeholder: /sk_live_\w+/.exec(s.read('.env'))![0] }],
+    });
+    expect(redaction('owner', 'other')).toBeUndefined();
+    s.symlink('.env', 'link');
+    expect(() => redaction('agent', '.env')).toThrow('permission denied');
+    expect(() => redaction('owner', 'link')).toThrow('permission denied');
+  });
+
   it('packs placeholders for an agent', () => {
     const s = make({ '.env': ENV, 'a/.env': ENV });
     const packed = s.fs.files('sb_1', 'agent', 'pack', ['', '', 100]) as Packed;

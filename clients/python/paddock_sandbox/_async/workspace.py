@@ -6,7 +6,7 @@ from typing import Any, AsyncGenerator, Dict, List, Optional
 
 from .._http import body_of
 from .._paths import in_workspace
-from ..messages import DeleteFileResponse, FileStat, ImportFilesResponse
+from ..messages import DeleteFileResponse, FileStat, ImportFilesResponse, PreviewFileResponse
 from .changes import AsyncChangeOperations
 
 
@@ -20,6 +20,10 @@ class AsyncWorkspaceOperations(AsyncChangeOperations):
     async def stat_file(self, sandbox_id: str, path: str = "", *, view: Optional[str] = None) -> FileStat:
         """The metadata of a path. A symlink is not followed. `FileNotFoundError` if there is nothing."""
         return await self._message(FileStat, "StatFile", _file(sandbox_id, path, view))
+
+    async def preview_file(self, sandbox_id: str, path: str) -> PreviewFileResponse:
+        """What commands see of a file with placeholders, and the keys whose values they do not see."""
+        return await self._message(PreviewFileResponse, "PreviewFile", {"sandbox_id": sandbox_id, "path": path})
 
     async def list_directory(
         self, sandbox_id: str, path: str = "", *, recursive: bool = False, view: Optional[str] = None

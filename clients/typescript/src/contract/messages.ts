@@ -1899,6 +1899,38 @@ export interface StatFileRequest {
   path?: string | undefined;
 }
 
+/** Request of PreviewFile. */
+export interface PreviewFileRequest {
+  /** Sandbox of the workspace. */
+  sandboxId: string;
+  /** Path from the root of the workspace. */
+  path?: string | undefined;
+}
+
+/** A value of a file that is shown as a placeholder. */
+export interface RedactedValue {
+  /** Names from the root of the file, joined by dots; the label of a block of PEM. */
+  key: string;
+  /** What commands read in its place. */
+  placeholder: string;
+}
+
+/** Answer of PreviewFile. */
+export interface PreviewFileResponse {
+  /** Path from the root of the workspace. */
+  path: string;
+  /** Whether a rule with `view` "redacted" decides at this path. If not, all other fields are empty: see ReadFile. */
+  redacted: boolean;
+  /** What commands read: the first 256 KiB. */
+  content: string;
+  /** The file is hidden as a whole: it is too large, or not of its redactor's format. */
+  hidden: boolean;
+  /** Values with placeholders in the order of the file: the first 1000. */
+  values: readonly RedactedValue[];
+  /** Number of all values with placeholders. */
+  valueCount: number;
+}
+
 /** Request of ListDirectory. */
 export interface ListDirectoryRequest {
   /** Sandbox of the workspace. */

@@ -90,6 +90,8 @@ import type {
   OpenPortResponse,
   OwnerSettings,
   PermissionExplanation,
+  PreviewFileRequest,
+  PreviewFileResponse,
   Process,
   ProcessEvent,
   PutSecretRequest,
@@ -176,6 +178,7 @@ export const operations = {
   deleteCheckpoint: { method: 'DELETE', path: '/v1/sandboxes/{sandboxId}/checkpoints/{name}', kind: 'unary', retry: 'same', empty: true },
   rollback: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/rollback', kind: 'unary', retry: 'again' },
   fork: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/fork', kind: 'unary', retry: 'key' },
+  previewFile: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/preview', kind: 'unary', retry: 'read' },
   statFile: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/stat', kind: 'unary', retry: 'read' },
   readFile: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/files/{path+}', kind: 'download', retry: 'read' },
   writeFile: { method: 'PUT', path: '/v1/sandboxes/{sandboxId}/files/{path+}', kind: 'raw', retry: 'same' },
@@ -354,6 +357,8 @@ export interface Operations {
   rollback(request: RollbackRequest, options?: CallOptions): Promise<Sandbox>;
   /** Creates sandboxes that start from the present state of this one, or from one of its checkpoints. */
   fork(request: ForkRequest, options?: CallOptions): Promise<ForkResponse>;
+  /** Shows a file with placeholders as commands see it, and the keys whose values they do not see. */
+  previewFile(request: PreviewFileRequest, options?: CallOptions): Promise<PreviewFileResponse>;
   /**
    * Returns the metadata of one path of the workspace. Does not follow a symlink at the path itself.
    *
