@@ -17,7 +17,7 @@ export default defineConfig({
         'test/lib/{fuse,host-tree,linux,verify}/**/*.test.ts',
         'test/lib/runtime/{bwrap,cgroup,docker,faults,terminal-limit}/**/*.test.ts',
         'test/lib/runtime/executor/{argv,place-programs,session-shell,shells,terminal}.test.ts',
-        'test/lib/codebases/{files,hostile-trees,refused-archives,unsynced-commit}.test.ts',
+        'test/lib/codebases/{commit-steps,files,hostile-trees,refused-archives,unsynced-commit}.test.ts',
         'test/lib/sandboxes/{faults,killed-at-each-call,layout,life-cycle,reclaim}.test.ts',
         'test/lib/sandboxes/{model,processes,sessions}/**/*.test.ts',
         'test/lib/workspaces/{base-changes,base-swaps,faults,large-frees,memory,model,retained}.test.ts',

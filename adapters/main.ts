@@ -11,6 +11,7 @@ type Run = (data: unknown) => void;
 const WORKERS: Readonly<Record<string, () => Promise<Run>>> = {
   fuse: async () => (await import('../lib/workspaces/worker.ts')).runFuseWorker,
   'fuse-notifier': async () => (await import('../lib/workspaces/worker.ts')).runFuseNotifier,
+  commit: async () => (await import('../lib/codebases/commits/commit-files.ts')).runCommitFiles,
   'tree-import': async () => (await import('../lib/codebases/archive/tree-import.ts')).runTreeImport,
   'tree-export': async () => (await import('../lib/codebases/archive/tree-export.ts')).runTreeExport,
   network: async () => (await import('../lib/network/worker/run-networks.ts')).runNetworks,

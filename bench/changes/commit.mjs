@@ -1,5 +1,5 @@
 /**
- * Compares a commit of 10,000 new small files with `cp -a` of the same files followed by `sync -f`: after both the files
+ * Compares commits of small files, new and changed, with `cp -a` of as many files followed by `sync -f`: after both the files
  * are on the disk, and the commit is also atomic over a crash. They alternate on the same disk, each after a `sync`, so
  * that neither writes out earlier dirty pages.
  */
@@ -10,8 +10,11 @@ import { FILES, makeFiles } from './files.mjs';
 
 const WARM_UP = 1;
 const DIRECTORIES = FILES / 100;
-const MUST = 2;
+const MUST = 1.5;
 const AIM = 1;
+/** Numbers of changed files, and the milliseconds for one. */
+const CHANGED = [1, 1000, 10_000];
+const MUST_ONE = 15;
 
 export async function commit(server, directory, rounds) {
   const id = await server.create();
@@ -41,14 +44,49 @@ export async function commit(server, directory, rounds) {
     times.among.push(among);
     times.copies.push(copy);
   }
+  const changed = [];
+  for (const count of CHANGED) changed.push(await ofChanged(count, { directory, measure, rounds }));
   await server.destroy(id);
   const rows = [
     row('10,000 new files of 1 KiB in new directories', times.fresh, times.copies),
     row('10,000 new files of 1 KiB in existing directories', times.among, times.copies),
     { name: 'cp -a of the same files, then sync -f', value: `${median(times.copies).toFixed(0)} ms` },
+    ...changed,
   ];
   return { title: `Commit, ${rounds} times, alternating with cp`, rows };
 }
+
+/** Commits of files that the codebase has, in turn with `cp`. */
+async function ofChanged(count, { directory, measure, rounds }) {
+  const at = `changed${count}`;
+  const made = count + Math.ceil(count / 100) + 1;
+  await measure(makeFiles(at, count, 100), made);
+  execFileSync('/bin/sh', ['-c', makeFiles(at, count, 100)], { cwd: directory });
+  /** @type {Record<'commits' | 'copies', number[]>} */
+  const { commits, copies } = { commits: [], copies: [] };
+  for (let round = 0; round < rounds; round++) {
+    commits.push(await measure(changeFiles(at, round), count));
+    execFileSync('sync');
+    const began = performance.now();
+    execFileSync('cp', ['-a', join(directory, at), join(directory, `${at}-${round}`)]);
+    execFileSync('sync', ['-f', directory]);
+    copies.push(performance.now() - began);
+  }
+  if (count > 1) return row(`${count.toLocaleString('en')} changed files of 1 KiB`, commits, copies);
+  const ms = median(commits);
+  const beside = `cp ${median(copies).toFixed(1)} ms`;
+  return {
+    name: 'Commit of one changed file',
+    value: `${ms.toFixed(1)} ms`,
+    beside,
+    must: `${MUST_ONE} ms`,
+    verdict: judged(ms <= MUST_ONE),
+  };
+}
+
+/** A shell command that gives all files below a directory other contents of the same size. */
+const changeFiles = (directory, round) =>
+  `python3 -c 'import glob; [open(f, "r+").write("%0500d" % ${round}) for f in glob.glob("${directory}/*/*")]'`;
 
 function row(name, times, copies) {
   const ratios = times.map((ms, round) => ms / copies[round]);

@@ -1,25 +1,21 @@
-import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { type ByteString, quoteText } from '../byte-string.ts';
+import { quoteText } from '../byte-string.ts';
 import type { FileInfo } from '../contract/messages.ts';
 import type { Directory } from '../host-tree/directory.ts';
 import { errorCode } from '../linux/errno.ts';
-import type { Log } from '../log.ts';
 import { notFound } from '../not-found.ts';
 import type { Page } from '../paging.ts';
 import type { StoredFile } from '../readable-file.ts';
 import { SerialQueue } from '../serial-queue.ts';
-import { removingLater } from './archive/import-archive.ts';
-import { changedPaths } from './changed-paths.ts';
 import type { Checksums } from './checksums.ts';
-import { type Commit, CommitJournal, type Graft, type StageDone } from './commit-journal.ts';
+import type { Graft } from './commit-journal.ts';
+import { TreeCommits } from './commits/tree-commits.ts';
 import { notSynced } from './disk-errors.ts';
 import type { FilePath } from './file-path.ts';
 import { listFiles } from './list-files.ts';
-import { notAll } from './not-all.ts';
-import { type BaseObserver, type ObserveChange, observeBy } from './observe-change.ts';
+import { type ObserveChange, observeBy } from './observe-change.ts';
 import type { OwnerShare } from './owner-quota.ts';
-import type { Imported, MakePlan, Plan, RebaseSandbox, TreeOptions } from './plan.ts';
+import type { MakePlan, PlanImport, TreeOptions } from './plan.ts';
 import { putFile } from './put-file.ts';
 import { Quota } from './quota.ts';
 import { discard, type Received, receive, receiveLink } from './receive.ts';
@@ -42,40 +38,27 @@ export class CodebaseTree {
   readonly files: string;
   /** Host directory of files in preparation, on the same file system. */
   readonly incoming: string;
-  readonly #watcher: BaseObserver;
   readonly #observe: ObserveChange;
   readonly #checksums: Checksums;
   readonly #changes = new SerialQueue();
   readonly #totals = new Totals();
   readonly #quota: Quota;
   readonly #share: OwnerShare;
-  readonly #journal: CommitJournal;
-  readonly #rebase: RebaseSandbox;
-  readonly #graft: Graft;
-  readonly #log: Log;
+  readonly #commits: TreeCommits;
   #gone = false;
-  /** An import that was made, and whose journal is still there. */
-  #ending: Commit | undefined;
-  /** Whether a prepared commit may be unfinished; it must be finished before any other change. */
-  #unfinished = true;
 
-  constructor(
-    id: string,
-    directory: string,
-    { watcher, checksums, rebase, certain, limits, share, graft, log }: TreeOptions,
-  ) {
+  constructor(id: string, directory: string, options: TreeOptions) {
+    const { watcher, checksums, limits, share } = options;
     this.#id = id;
-    this.#rebase = rebase;
-    this.#graft = graft;
-    this.#log = log;
     this.files = join(directory, FILES);
     this.incoming = join(directory, INCOMING);
-    this.#watcher = watcher;
     this.#observe = observeBy(watcher, id);
     this.#checksums = checksums;
-    this.#journal = new CommitJournal(directory, this.files, certain);
     this.#quota = new Quota(limits, this.#totals, this.files, share);
     this.#share = share;
+    const { files, incoming } = this;
+    const parts = { observe: this.#observe, totals: this.#totals, quota: this.#quota };
+    this.#commits = new TreeCommits({ id, directory, files, incoming }, parts, options);
   }
 
   /**
@@ -160,100 +143,26 @@ export class CodebaseTree {
     return openFile(this.files, path, this.#checksums, closed).catch((error) => this.#fail(error));
   }
 
-  /**
-   * Makes many changes atomically. `plan` stages contents in the given directory and returns the steps and the touched
-   * paths; nothing else changes the files meanwhile. After each stage, before the observer is notified, the sandbox is
-   * rebased. Once prepared, the commit will be finished in the codebase and in the sandbox, by the next server if
-   * necessary.
-   */
-  async apply(plan: MakePlan, imported?: Imported): Promise<void> {
-    await this.#change(async () => {
-      await this.#journal.begin(imported?.staging);
-      let leftOut: ByteString[] = [];
-      try {
-        const { paths, removed, growth, ...planned } = await plan(
-          this.#journal.staging,
-          (more) => this.#quota.admit(more),
-          () => this.#totals.count(this.files),
-        );
-        const commit = { id: randomUUID(), ...planned };
-        if (commit.graft || commit.givenUp.length > 0 || commit.stages.some(({ steps }) => steps.length > 0)) {
-          await this.#quota.admit(growth);
-          // A crash after `prepare` would skip it, as the paths are not in the journal.
-          if (commit.graft && removed.length > 0) await this.#watcher.baseRemoving(this.#id, removed);
-          await this.#journal.prepare(commit, commit.graft);
-          leftOut = await this.#applyCommit(commit, { paths, removed, graft: imported?.graft }, growth);
-        }
-        // An import is certain; its end follows before the next change.
-        if (commit.graft) this.#ending = commit;
-        else await this.#journal.end();
-      } catch (error) {
-        if (this.#journal.isPrepared) this.#unfinished = true;
-        else await this.#abandon();
-        throw error;
-      }
-      if (leftOut.length > 0) throw notAll(leftOut);
-    });
-    if (this.#ending !== undefined) this.#change(async () => undefined).catch(() => undefined);
+  /** See `TreeCommits.commit`. */
+  async apply(plan: MakePlan): Promise<void> {
+    await this.#change(() => this.#commits.commit(plan));
+    this.#endLater();
   }
 
-  async #applyCommit(
-    commit: Commit,
-    { paths, removed, graft = this.#graft }: Pick<Plan, 'paths' | 'removed'> & { graft?: Graft | undefined },
-    growth?: Readonly<Contents>,
-  ): Promise<ByteString[]> {
-    const resumed = growth === undefined;
-    const done: StageDone = (of, stage) => this.#rebase(of, stage, resumed);
-    let leftOut: ByteString[] = [];
-    const change = async () => {
-      try {
-        leftOut = await this.#journal.apply(commit, done, graft);
-      } catch (error) {
-        this.#totals.forget();
-        throw error;
-      }
-      if (growth === undefined || leftOut.length > 0) this.#totals.forget();
-      else if (commit.graft) this.#totals.add(growth);
-      else this.#totals.committed(growth);
-    };
-    const coming = { removed, removalsObserved: true, by: commit.sandboxId };
-    await this.#observe(paths, change, coming);
-    return leftOut;
+  /** See `TreeCommits.import`. */
+  async import(staging: string, plan: PlanImport, graft: Graft): Promise<void> {
+    await this.#change(() => this.#commits.import(staging, plan, graft));
+    this.#endLater();
   }
 
-  /**
-   * Finishes a commit that a crash or a disk failure interrupted after its preparation, and removes the remains of one
-   * interrupted before.
-   */
-  async #finish(): Promise<void> {
-    const commit = await this.#journal.unfinished();
-    if (commit === undefined) {
-      await this.#abandon();
-    } else {
-      const paths = changedPaths(commit);
-      const leftOut = await this.#applyCommit(commit, { paths, removed: commit.graft ? [] : paths });
-      await this.#end(commit);
-      const ids = { codebase_id: this.#id, sandbox_id: commit.sandboxId };
-      this.#log.info('finished an interrupted commit', ids);
-      if (leftOut.length > 0) this.#log.error('commit applied incompletely', { ...ids, err: notAll(leftOut) });
-    }
-    this.#unfinished = false;
+  /** Unless another change does so first. */
+  #endLater(): void {
+    this.finishCommit().catch(() => undefined);
   }
 
-  async #end({ graft }: Commit): Promise<void> {
-    if (!graft) return this.#journal.end();
-    // What an import leaves may be a million files.
-    await removingLater(this.incoming, (aside) => this.#journal.end(aside), this.#log);
-    this.#ending = undefined;
-  }
-
-  #abandon(): Promise<void> {
-    return removingLater(this.incoming, (aside) => this.#journal.abandon(aside), this.#log);
-  }
-
-  /** Finishes a commit that is prepared and unfinished. Throws if that is impossible. */
+  /** Finishes a commit that is prepared and has not ended. Throws if that is impossible. */
   async finishCommit(): Promise<void> {
-    if (this.#unfinished) await this.#change(async () => undefined);
+    if (this.#commits.isPending) await this.#change(async () => undefined);
   }
 
   /** Removes a file or symlink, and the parent directories that become empty. NOT_FOUND. */
@@ -282,8 +191,7 @@ export class CodebaseTree {
     return this.#changes.run(async () => {
       if (this.#gone) throw notFound('codebase', this.#id);
       try {
-        if (this.#ending !== undefined) await this.#end(this.#ending);
-        if (this.#unfinished) await this.#finish();
+        if (this.#commits.isPending) await this.#commits.finish();
         return await change();
       } finally {
         this.#share.release();

@@ -21,7 +21,7 @@ import { diskError } from './disk-errors.ts';
 import { parseFilePath, parseLinkTarget } from './file-path.ts';
 import type { CodebasesOptions, CodebaseThreads, CodebaseUsers } from './options.ts';
 import { OwnerQuota } from './owner-quota.ts';
-import type { Admit, Plan } from './plan.ts';
+import type { MakePlan } from './plan.ts';
 import { Storage } from './storage.ts';
 
 /** Descriptors of an upload: the new file, its directory, and the directory that it is moved to. */
@@ -225,10 +225,9 @@ export class StoredCodebases implements Codebases {
     return (await this.#options.transfers?.begin(id, descriptors)) ?? (() => undefined);
   }
 
-  /** See `CodebaseTree.apply`. */
-  async apply(id: string, plan: (staging: string, admit: Admit) => Promise<Plan>): Promise<void> {
-    const tree = await this.#countedTree(id);
-    await tree.apply(plan).catch(rethrow);
+  /** See `TreeCommits.commit`. */
+  async apply(id: string, plan: MakePlan): Promise<void> {
+    await (await this.#countedTree(id)).apply(plan).catch(rethrow);
   }
 
   /** See `CodebaseTree.finishCommit`. */
@@ -288,6 +287,7 @@ export class StoredCodebases implements Codebases {
       limits,
       share: this.#quota.shareOf(id, owner_id),
       graft: (staging, files) => this.#finishGraft(owner_id, staging, files),
+      threads: this.#archives.commits.of(owner_id),
       log,
     });
     this.#trees.set(id, tree);

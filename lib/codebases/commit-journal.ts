@@ -1,21 +1,19 @@
-import { execFile } from 'node:child_process';
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import type { ByteString } from '../byte-string.ts';
+import { type ByteString, fromLatin1 } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
 import { removeTree } from '../host-tree/remove-tree.ts';
 import { errorCode, ignoreAbsent } from '../linux/errno.ts';
+import type { Remote } from '../threads/thread-pool.ts';
 import type { RebasedPath } from '../workspaces/workspaces.ts';
-import { applySteps, type Step } from './commit-steps.ts';
+import { type CommitFiles, MAX_ITEMS } from './commits/commit-files.ts';
+import type { Step } from './commits/commit-steps.ts';
 
 export const JOURNAL = 'commit.json';
 export const STAGING = 'commit';
 
 /** Items of a list in one piece of the journal's text. */
 const ITEMS_PER_PIECE = 1024;
-
-const run = promisify(execFile);
 
 /** A stage of a commit: its steps in the codebase, and the paths to rebase in the sandbox after them. */
 interface CommitStage {
@@ -87,23 +85,24 @@ export class CommitJournal {
   }
 
   /**
-   * Durable when it resolves: from here on the steps will be made, even after a crash. `synced`: the staged contents are
-   * durable already, but for their directory's new name.
+   * Durable when it resolves: from here on the steps will be made, even after a crash. `remote`: absent if the staged contents
+   * are durable already, but for their directory's new name.
    */
-  async prepare(commit: Commit, synced = false): Promise<void> {
+  async prepare(commit: Commit, remote?: Remote<CommitFiles>): Promise<void> {
     const path = join(this.#directory, JOURNAL);
-    const sync = () => (synced ? syncDirectory(this.#directory) : this.#sync());
     const handle = await open(`${path}.new`, 'w', 0o600);
     try {
       for (const piece of journalText(commit)) await handle.appendFile(piece);
-      if (synced) await handle.sync();
+      if (remote === undefined) await handle.sync();
     } finally {
       await handle.close();
     }
-    await sync();
+    await remote?.sync(this.#directory, this.staging, fromLatin1(`${JOURNAL}.new`), fewPuts(commit));
+    // The new names of both.
+    await syncDirectory(this.#directory);
     this.#isPrepared = true;
     await rename(`${path}.new`, path);
-    await sync();
+    await syncDirectory(this.#directory);
     await this.#isCertain(commit);
   }
 
@@ -111,11 +110,13 @@ export class CommitJournal {
    * Makes the steps, stage by stage. All of it can be repeated after a crash. Returns the paths at which an entry of
    * another type prevented a step; the codebase keeps its entries there.
    */
-  async apply(commit: Commit, done: StageDone, graft: Graft): Promise<ByteString[]> {
+  async apply(commit: Commit, done: StageDone, by: Graft | Remote<CommitFiles>): Promise<ByteString[]> {
     const leftOut: ByteString[] = [];
-    if (commit.graft) await graft(this.staging, this.#files);
+    if (typeof by === 'function') await by(this.staging, this.#files);
     for (const [index, { steps }] of commit.stages.entries()) {
-      leftOut.push(...(await applySteps(this.#files, this.staging, steps)));
+      for (let from = 0; from < steps.length && typeof by !== 'function'; from += MAX_ITEMS) {
+        leftOut.push(...(await by.apply(this.#files, this.staging, steps.slice(from, from + MAX_ITEMS))));
+      }
       await done(commit, index);
     }
     if (commit.givenUp.length > 0) await done(commit, commit.stages.length);
@@ -123,14 +124,12 @@ export class CommitJournal {
   }
 
   /**
-   * Removes journal and staged contents, or moves these to `aside`. Call after every stage of the commit is in the
-   * codebase and durable.
+   * Removes the journal, and moves the staging directory to `aside`. Call after every stage of the commit is in the codebase.
    */
-  async end(aside?: string): Promise<void> {
-    await this.#sync();
+  async end(aside: string, remote: Remote<CommitFiles>): Promise<void> {
+    await remote.syncDisk(this.#directory);
     await rm(join(this.#directory, JOURNAL), { force: true });
-    if (aside !== undefined) await rename(this.staging, aside);
-    else await removeTree(this.staging);
+    await rename(this.staging, aside).catch(ignoreAbsent);
   }
 
   /** Moves the staged contents of a commit that was not prepared, if there are any, to `aside`. */
@@ -159,11 +158,16 @@ export class CommitJournal {
   async #isCertain({ intent, answer }: Commit): Promise<void> {
     if (intent !== undefined) await this.#certain(intent, answer);
   }
+}
 
-  /** One syncfs(2) instead of thousands of fsync(2). */
-  async #sync(): Promise<void> {
-    await run('sync', ['-f', this.#directory], { env: {} });
+/** The names of what is put in place; undefined: too many to list. */
+function fewPuts({ stages }: Commit): ByteString[] | undefined {
+  const names: ByteString[] = [];
+  for (const { steps } of stages) {
+    if (steps.length > MAX_ITEMS) return undefined;
+    for (const step of steps) if (step[0] === 'put') names.push(step[2]);
   }
+  return names;
 }
 
 async function syncDirectory(path: string): Promise<void> {

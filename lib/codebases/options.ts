@@ -7,12 +7,14 @@ import type { Transfers } from '../transfers.ts';
 import type { TreeExport } from './archive/tree-export.ts';
 import type { TreeImport } from './archive/tree-import.ts';
 import type { CommitCertain } from './commit-journal.ts';
+import type { CommitFiles } from './commits/commit-files.ts';
 import type { BaseObserver } from './observe-change.ts';
 import type { RebaseSandbox } from './plan.ts';
 import type { CodebaseLimits } from './quota.ts';
 
-/** Threads of a server for the archives of its codebases. */
+/** Threads of a server for the commits and archives of its codebases. */
 export interface CodebaseThreads {
+  commits: SharedThreads<CommitFiles>;
   imports: SharedThreads<TreeImport>;
   unzstd: SharedThreads<Unzstd>;
   exports: SharedThreads<TreeExport>;

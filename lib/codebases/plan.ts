@@ -1,7 +1,9 @@
 import type { ByteString } from '../byte-string.ts';
 import type { Log } from '../log.ts';
+import type { Remote, Threads } from '../threads/thread-pool.ts';
 import type { Checksums } from './checksums.ts';
 import type { Commit, CommitCertain, Graft } from './commit-journal.ts';
+import type { CommitFiles } from './commits/commit-files.ts';
 import type { BaseObserver } from './observe-change.ts';
 import type { OwnerShare } from './owner-quota.ts';
 import type { CodebaseLimits } from './quota.ts';
@@ -36,17 +38,13 @@ export interface TreeOptions {
   share: OwnerShare;
   /** Finishes an import that was interrupted. */
   graft: Graft;
+  /** For commits. */
+  threads: Threads<CommitFiles>;
   log: Log;
 }
 
-/**
- * Stages the contents of a change in a directory, and returns its steps. `count`: the contents of the codebase, counted
- * if necessary.
- */
-export type MakePlan = (staging: string, admit: Admit, count: () => Promise<Readonly<Contents>>) => Promise<Plan>;
+/** Stages the contents of a commit in a directory, by the thread of the commit, and returns its steps. */
+export type MakePlan = (staging: string, admit: Admit, remote: Remote<CommitFiles>) => Promise<Plan>;
 
-/** A staged tree to take over, and what makes the steps of its plan. */
-export interface Imported {
-  staging: string;
-  graft: Graft;
-}
+/** Returns the plan of an import with its tree in the staging directory. `held`: the contents of the codebase. */
+export type PlanImport = (staging: string, held: Readonly<Contents>) => Promise<Plan>;

@@ -1,21 +1,19 @@
-import { close, constants, fchmod, futimes, open, write } from 'node:fs';
-import { chmod, copyFile, type FileHandle, utimes } from 'node:fs/promises';
+import { close, fchmod, futimes, open, write } from 'node:fs';
 import type { ByteString } from '../byte-string.ts';
 import { hostSeconds, secondsOf, type Time } from '../linux/time.ts';
-import { itself } from './at.ts';
 import type { Directory } from './directory.ts';
 
 type Done = (error: Error | null) => void;
 
 /** Attributes of a new file. */
-export interface NewFileAttributes {
+interface NewFileAttributes {
   mode: number;
   mtime: Time;
 }
 
 /**
  * Creates a file of the server with these contents, mode and mtime. Rejects with the errno of the failed call. Uses
- * callbacks, because a commit creates thousands of files and promises and handles take longer than the system calls.
+ * callbacks, because an image has thousands of files and promises and handles take longer than the system calls.
  */
 export function writeNewFile(
   directory: Directory,
@@ -57,22 +55,4 @@ function writeFrom(fd: number, bytes: Uint8Array, from: number, done: Done): voi
     if (error) done(error);
     else writeFrom(fd, bytes, from + written, done);
   });
-}
-
-/**
- * Like `writeNewFile`, with the contents of an open file, cloned if the disk supports it. Reads through the descriptor,
- * so a change of the source's path has no effect. Only the server may create names in `directory`.
- */
-export async function copyToNewFile(
-  directory: Directory,
-  name: ByteString,
-  source: FileHandle,
-  { mode, mtime }: NewFileAttributes,
-): Promise<void> {
-  const path = directory.path(name);
-  // EXCL: the file is created here, so that the following calls refer to it.
-  await copyFile(itself(source.fd), path, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-  const time = hostSeconds(secondsOf(mtime));
-  await utimes(path, time, time);
-  await chmod(path, mode);
 }

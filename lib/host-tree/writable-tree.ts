@@ -1,6 +1,6 @@
 import {
-  closeSync,
   constants,
+  copyFileSync,
   fchmodSync,
   futimesSync,
   linkSync,
@@ -9,15 +9,17 @@ import {
   mkdirSync,
   openSync,
   renameSync,
+  rmdirSync,
   type Stats,
   symlinkSync,
   unlinkSync,
 } from 'node:fs';
 import { type ByteString, baseNameOf, parentOf, ROOT_PATH, toBuffer } from '../byte-string.ts';
+import { closeQuietly } from '../linux/close.ts';
 import { errorCode } from '../linux/errno.ts';
 import { hostSeconds } from '../linux/time.ts';
 import { accessibleMode } from './accessible-mode.ts';
-import { at, itself, OPEN_DIRECTORY } from './at.ts';
+import { at, itself, OPEN_DIRECTORY, OPEN_FILE } from './at.ts';
 
 /** Directories kept open. */
 const LIMIT = 64;
@@ -71,11 +73,27 @@ export class WritableTree {
     return fd;
   }
 
+  /** Creates a file with the contents of an open one, cloned if the disk supports it. Throws EEXIST. */
+  copy(source: number, path: ByteString): void {
+    copyFileSync(itself(source), this.#host(path), constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+  }
+
+  /** Opens a file for reading; the caller must check its type. Throws ELOOP for a symbolic link. */
+  openFile(path: ByteString): number {
+    return openSync(this.#host(path), OPEN_FILE);
+  }
+
   /** Throws EEXIST. */
   symlink(target: ByteString, path: ByteString, mtime: number): void {
     const host = this.#host(path);
     symlinkSync(toBuffer(target), host);
     lutimesSync(host, hostSeconds(mtime), hostSeconds(mtime));
+  }
+
+  /** Gives an entry of this tree a name in another tree of the same file system, too. Throws EEXIST. */
+  linkTo(path: ByteString, other: WritableTree, to: ByteString): void {
+    const target = other.#host(to);
+    linkSync(this.#host(path), target);
   }
 
   /** Gives an entry of this tree another name. Throws EEXIST. */
@@ -85,12 +103,33 @@ export class WritableTree {
     try {
       linkSync(at(parent, baseNameOf(from)), this.#host(to));
     } finally {
-      closeSync(parent);
+      closeQuietly(parent);
     }
   }
 
+  /** Creates no directory above it: throws ENOENT, as if it is missing itself. */
   unlink(path: ByteString): void {
-    unlinkSync(this.#host(path));
+    unlinkSync(at(this.#directory(parentOf(path), false), baseNameOf(path)));
+  }
+
+  /** Removes an empty directory; as `unlink`. */
+  removeDirectory(path: ByteString): void {
+    rmdirSync(at(this.#directory(parentOf(path), false), baseNameOf(path)));
+    const fd = this.#open.get(path);
+    if (fd === undefined) return;
+    this.#open.delete(path);
+    this.#last = undefined;
+    closeQuietly(fd);
+  }
+
+  /** Throws EEXIST. The mode is reduced by the server's umask. */
+  makeDirectory(path: ByteString, mode: number): void {
+    mkdirSync(this.#host(path), mode);
+  }
+
+  /** A descriptor of an existing directory, valid until the next path is resolved. */
+  directory(path: ByteString): number {
+    return this.#directory(path, false);
   }
 
   /** Sets permission bits and mtime of a directory. */
@@ -107,10 +146,10 @@ export class WritableTree {
   }
 
   close(): void {
-    for (const fd of this.#open.values()) closeSync(fd);
+    for (const fd of this.#open.values()) closeQuietly(fd);
     this.#open.clear();
     this.#last = undefined;
-    closeSync(this.#root);
+    closeQuietly(this.#root);
   }
 
   /** A host path of the name for one system call, valid until the next path is resolved. */
@@ -149,7 +188,7 @@ export class WritableTree {
     for (const [oldest, descriptor] of this.#open) {
       if (this.#open.size <= LIMIT) break;
       this.#open.delete(oldest);
-      closeSync(descriptor);
+      closeQuietly(descriptor);
     }
     return fd;
   }

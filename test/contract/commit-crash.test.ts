@@ -57,7 +57,7 @@ describe('a server that is killed while it commits', () => {
       });
       const other = await second.sandbox(codebase);
       expect(await second.output(other, LIST)).toBe(await second.output(sandbox, LIST));
-      expect(existsSync(join(directory, 'commit'))).toBe(false);
+      await eventually('the end of the commit', async () => (existsSync(join(directory, 'commit')) ? undefined : true));
       for (const { id } of [sandbox, other]) await second.client.call('DestroySandbox', { sandbox_id: id });
       await second.close();
     },

@@ -39,16 +39,13 @@ export function importInto(
     incoming: tree.incoming,
     limits: () => tree.most(),
     graft: (...[remote, staging, staged]: Parameters<Parameters<typeof importArchive>[1]['graft']>) => {
-      const plan = async (at: string, count: () => Promise<typeof staged>): Promise<Plan> => {
-        const options = { mode, staged, held: await count(), lists: lists() };
+      const plan = async (at: string, held: typeof staged): Promise<Plan> => {
+        const options = { mode, staged, held, lists: lists() };
         const growth = await remote.plan(at, tree.files, options);
         const [paths, removed] = [await listed(remote, 'paths'), await listed(remote, 'removed')];
         return { paths, removed, growth, stages: [], givenUp: [], graft: true };
       };
-      return tree.apply((at, _, count) => plan(at, count), {
-        staging,
-        graft: (at, files) => remote.apply(at, files),
-      });
+      return tree.import(staging, plan, (at, files) => remote.apply(at, files));
     },
   };
   return importArchive(archive, target, { imports: imports.of(owner), unzstd: unzstd.of(owner) }, log);

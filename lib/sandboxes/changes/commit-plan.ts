@@ -1,5 +1,5 @@
 import type { ByteString } from '../../byte-string.ts';
-import type { Step } from '../../codebases/commit-steps.ts';
+import type { Step } from '../../codebases/commits/commit-steps.ts';
 import type { Contents } from '../../codebases/totals.ts';
 import { forEach } from '../../long-lists.ts';
 import type { ChangeSide, OwnDirectory, WorkspaceChange } from '../../workspaces/workspaces.ts';

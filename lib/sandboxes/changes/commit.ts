@@ -1,11 +1,13 @@
 import { withBreaks } from '../../breaks.ts';
 import { quote, ROOT_PATH, toText } from '../../byte-string.ts';
+import type { CommitFiles } from '../../codebases/commits/commit-files.ts';
 import type { CommitResponse } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
 import { emptyTree } from '../../host-tree/remove-tree.ts';
 import { filtered } from '../../long-lists.ts';
 import { compilingExcluded } from '../../permissions/index.ts';
 import type { CommitChanges } from '../../services.ts';
+import type { Remote } from '../../threads/thread-pool.ts';
 import type { ChangeSelection, OwnDirectory, WorkspaceChange } from '../../workspaces/workspaces.ts';
 import type { SandboxContext } from '../context.ts';
 import type { Platform } from '../lifecycle/bring-up.ts';
@@ -60,11 +62,11 @@ export async function commitFrom(
 ): Promise<CommitResponse> {
   const { id, record } = sandbox;
   let outcome: CommitResponse | undefined;
-  await context.platform.apply(record.codebase_id, async (staging, admit) => {
-    const small = smallContents((inodes) => mount.contents(id, inodes));
+  await context.platform.apply(record.codebase_id, async (staging, admit, remote) => {
+    const by = { remote, small: smallContents((inodes) => mount.contents(id, inodes)) };
     let count: number | undefined;
     let compared: Comparison = { changes: [], committed: [], reverted: [], own: [] };
-    const all = await stagedOf(staging, small, async () => {
+    const all = await stagedOf(staging, by, async () => {
       // Writes through mapped pages count as well, once they are written back.
       if (count !== undefined) await mount.changes(id, ROOT_PATH, 0);
       const now = Atomics.load(sandbox.changeCount, 0);
@@ -117,11 +119,11 @@ async function compare(
  */
 async function stagedOf(
   staging: string,
-  small: SmallContents,
+  by: { remote: Remote<CommitFiles>; small: SmallContents },
   look: () => Promise<WorkspaceChange[]>,
 ): Promise<{ changes: WorkspaceChange[]; staged: Staged }> {
   let changes = await look();
-  let staged = new Staged(staging, small, await newDirectories(changes));
+  let staged = await Staged.begin(staging, by, await newDirectories(changes));
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     await staged.take(changes);
     const after = await look();
@@ -130,7 +132,7 @@ async function stagedOf(
     }
     if (staged.hasWhole) {
       await emptyTree(staging);
-      staged = new Staged(staging, small);
+      staged = await Staged.begin(staging, by);
     }
     changes = after;
   }

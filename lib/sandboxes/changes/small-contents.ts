@@ -1,7 +1,8 @@
 import type { WorkspaceChange } from '../../workspaces/workspaces.ts';
 
-/** Files requested at once: at most 4 MiB; the file system serves programs in between. */
-const BATCH = 64;
+/** Files requested at once, and their bytes; the file system serves programs in between. */
+const BATCH = 256;
+const BATCH_BYTES = 1 << 20;
 
 /** Returns the contents of those changes that are still small files. */
 export type SmallContents = (changes: readonly WorkspaceChange[]) => Promise<Map<WorkspaceChange, Uint8Array>>;
@@ -26,6 +27,15 @@ export const isSmall = ({ now }: WorkspaceChange): boolean => now?.small === tru
 /** Small files in batches for one call of `SmallContents` each. */
 export function batchesOf(small: readonly WorkspaceChange[]): WorkspaceChange[][] {
   const batches: WorkspaceChange[][] = [];
-  for (let at = 0; at < small.length; at += BATCH) batches.push(small.slice(at, at + BATCH));
+  let bytes = BATCH_BYTES;
+  for (const change of small) {
+    const last = batches.at(-1);
+    bytes += change.now!.size;
+    if (last !== undefined && last.length < BATCH && bytes <= BATCH_BYTES) last.push(change);
+    else {
+      batches.push([change]);
+      bytes = change.now!.size;
+    }
+  }
   return batches;
 }

@@ -1,46 +1,39 @@
-import {
-  type ByteString,
-  baseNameOf,
-  fromLatin1,
-  joinPath,
-  parentOf,
-  ROOT_PATH,
-  sliceOf,
-  toBuffer,
-} from '../../byte-string.ts';
-import type { Directory } from '../../host-tree/directory.ts';
-import { HostFileReader } from '../../host-tree/host-file.ts';
-import { copyToNewFile, writeNewFile } from '../../host-tree/new-file.ts';
-import { OpenDirectories } from '../../host-tree/open-directories.ts';
+import { type ByteString, fromLatin1, joinPath, sliceOf } from '../../byte-string.ts';
+import { type CommitFiles, MAX_ITEMS } from '../../codebases/commits/commit-files.ts';
+import type { StagedEntry } from '../../codebases/commits/staging-tree.ts';
+import { secondsOf } from '../../linux/time.ts';
 import { every, filtered } from '../../long-lists.ts';
+import type { Remote } from '../../threads/thread-pool.ts';
 import type { WorkspaceChange } from '../../workspaces/workspaces.ts';
-import { each } from '../limiter.ts';
 import { typeOf } from './list-changes.ts';
 import { topOf } from './new-directories.ts';
 import { batchesOf, isSmall, type SmallContents } from './small-contents.ts';
-
-const CONCURRENCY = 16;
-
-/** Files that are open while contents are copied. */
-interface Open {
-  staging: OpenDirectories;
-  sources: HostFileReader;
-}
 
 /**
  * Staged copies of the contents to commit, with their modes and times: a numbered file or symlink for each, and the
  * directories of `whole` with their contents. The directories are copied once and not updated.
  */
 export class Staged {
-  readonly #directory: string;
+  readonly #remote: Remote<CommitFiles>;
   readonly #small: SmallContents;
   readonly #whole = new Map<ByteString, ByteString>();
   readonly #byPath = new Map<ByteString, { name: ByteString; as: Now | undefined }>();
 
-  constructor(directory: string, small: SmallContents, whole: ReadonlySet<ByteString> = new Set()) {
-    this.#directory = directory;
+  private constructor(remote: Remote<CommitFiles>, small: SmallContents) {
+    this.#remote = remote;
     this.#small = small;
-    for (const path of whole) this.#whole.set(path, fromLatin1(`whole-${this.#whole.size}`));
+  }
+
+  /** `directory`: the empty staging directory. */
+  static async begin(
+    directory: string,
+    { remote, small }: { remote: Remote<CommitFiles>; small: SmallContents },
+    whole: ReadonlySet<ByteString> = new Set(),
+  ): Promise<Staged> {
+    await remote.stage(directory);
+    const staged = new Staged(remote, small);
+    for (const path of whole) staged.#whole.set(path, fromLatin1(`whole-${staged.#whole.size}`));
+    return staged;
   }
 
   /** Name in the staging directory of what is staged for this path. The path must be staged. */
@@ -64,31 +57,17 @@ export class Staged {
 
   /** Copies all contents that are not staged in their present state. A file that vanishes meanwhile is skipped. */
   async take(changes: readonly WorkspaceChange[]): Promise<void> {
-    const open = { staging: new OpenDirectories(this.#directory), sources: new HostFileReader() };
-    try {
-      await this.#takeAll(changes, open);
-    } finally {
-      await open.staging.close();
-      await open.sources.close();
-    }
-  }
-
-  async #takeAll(changes: readonly WorkspaceChange[], open: Open): Promise<void> {
     const directories = await filtered(changes, ({ path, now }) => {
       return now !== undefined && typeOf(now) === 'TYPE_DIRECTORY' && (this.isWhole(path) || this.isInWhole(path));
     });
-    for (const { path } of directories) {
-      const { parent, name } = this.#place(path);
-      await open.staging.use(parent, (directory) => directory.makeDirectory(name, 0o700));
-    }
-    await this.#takeContents(changes, open);
-    for (const { path, now } of directories.reverse()) {
-      const { parent, name } = this.#place(path);
-      await open.staging.use(joinPath(parent, name), (directory) => directory.chmod(now!.mode & 0o777));
-    }
+    const places = directories.map(({ path }) => this.#place(path));
+    for (const some of parts(places)) await this.#remote.makeDirectories(some);
+    await this.#takeContents(changes);
+    const modes = directories.map(({ now }, index) => [places[index]!, now!.mode & 0o777] as const);
+    for (const some of parts(modes.reverse())) await this.#remote.setModes(some);
   }
 
-  async #takeContents(changes: readonly WorkspaceChange[], open: Open): Promise<void> {
+  async #takeContents(changes: readonly WorkspaceChange[]): Promise<void> {
     const missing = await filtered(changes, (change) => hasContents(change) && !this.#holds(change));
     const batches = batchesOf(await filtered(missing, isSmall));
     let next = batches[0] && this.#small(batches[0]);
@@ -98,32 +77,57 @@ export class Staged {
       // Read while the present batch is written.
       next = following && this.#small(following);
       next?.catch(() => undefined);
-      await all(batch, (change) => this.#take(change, contents.get(change), open));
+      const there = batch.filter((change) => contents.has(change));
+      const entries = there.map((change) => this.#entry(change));
+      await this.#remote.write(
+        entries,
+        there.map((change) => contents.get(change)!),
+      );
+      for (const change of there) this.#taken(change);
     }
-    await all(await filtered(missing, (change) => !isSmall(change)), (change) => this.#take(change, undefined, open));
+    const links = await filtered(missing, ({ now }) => now!.target !== undefined);
+    for (const some of parts(links)) {
+      const targets = some.map(({ now }) => now!.target!);
+      await this.#remote.link(
+        some.map((change) => this.#entry(change)),
+        targets,
+      );
+      for (const change of some) this.#taken(change);
+    }
+    await this.#takeFiles(await filtered(missing, ({ now }) => now!.hostFile !== undefined));
   }
 
-  async #take(change: WorkspaceChange, bytes: Uint8Array | undefined, open: Open): Promise<void> {
-    const { path } = change;
+  async #takeFiles(files: readonly WorkspaceChange[]): Promise<void> {
+    for (const some of parts(files)) {
+      const entries = some.map((change) => this.#entry(change));
+      const sources = some.map(({ now }) => now!.hostFile!);
+      const copied = await this.#remote.copy(entries, sources);
+      for (const [index, change] of some.entries()) if (copied[index]) this.#taken(change);
+    }
+  }
+
+  /** What is staged for the path is unknown until it is `taken`. */
+  #entry({ path, now }: WorkspaceChange): StagedEntry {
     const before = this.#byPath.get(path)?.name;
-    const name = before ?? fromLatin1(String(this.#byPath.size));
-    this.#byPath.set(path, { name, as: undefined });
-    const place = this.#place(path);
-    await open.staging.use(place.parent, async (directory) => {
-      if (before !== undefined) await removeIfThere(directory, place.name);
-      if (!(await copied(change, bytes, directory, place.name, open.sources))) return;
-      this.#byPath.set(path, { name, as: change.now });
-    });
+    this.#byPath.set(path, { name: before ?? fromLatin1(String(this.#byPath.size)), as: undefined });
+    return {
+      path: this.#place(path),
+      mode: now!.mode & 0o777,
+      mtime: secondsOf(now!.mtime),
+      again: before !== undefined,
+    };
   }
 
-  /** In a directory staged as a whole, entries have their names in the sandbox. */
-  #place(path: ByteString): { parent: ByteString; name: ByteString } {
+  #taken({ path, now }: WorkspaceChange): void {
+    this.#byPath.get(path)!.as = now;
+  }
+
+  /** In the staging directory. In a directory staged as a whole, entries have their names in the sandbox. */
+  #place(path: ByteString): ByteString {
     const top = this.#whole.has(path) ? path : topOf(path, this.#whole);
-    if (top === undefined) return { parent: ROOT_PATH, name: this.#byPath.get(path)!.name };
+    if (top === undefined) return this.#byPath.get(path)!.name;
     const whole = this.#whole.get(top)!;
-    if (path === top) return { parent: ROOT_PATH, name: whole };
-    const at = joinPath(whole, sliceOf(path, top.length + 1));
-    return { parent: parentOf(at), name: baseNameOf(at) };
+    return path === top ? whole : joinPath(whole, sliceOf(path, top.length + 1));
   }
 
   /** Whether the staged copy of each change is current. */
@@ -137,11 +141,9 @@ export class Staged {
   }
 }
 
-/** Waits for all tasks before it throws: otherwise a task could write into a directory that is being removed. */
-async function all<T>(items: readonly T[], task: (item: T) => Promise<void>): Promise<void> {
-  const failures: unknown[] = [];
-  await each(items, CONCURRENCY, (item) => task(item).catch((error) => void failures.push(error)));
-  if (failures.length > 0) throw failures[0];
+/** The items in lists of one message each. */
+function* parts<T>(items: readonly T[]): Generator<readonly T[]> {
+  for (let from = 0; from < items.length; from += MAX_ITEMS) yield items.slice(from, from + MAX_ITEMS);
 }
 
 function hasContents({ now, contentChanged }: WorkspaceChange): boolean {
@@ -163,36 +165,4 @@ function isAs(a: Now, b: Now): boolean {
     a.version?.[0] === b.version?.[0] &&
     a.version?.[1] === b.version?.[1]
   );
-}
-
-/** Returns false if the source has vanished or was replaced. */
-async function copied(
-  { now }: WorkspaceChange,
-  bytes: Uint8Array | undefined,
-  directory: Directory,
-  name: ByteString,
-  sources: HostFileReader,
-): Promise<boolean> {
-  if (now?.target !== undefined) {
-    await directory.symlink(toBuffer(now.target), name);
-    return true;
-  }
-  if (now === undefined) return false;
-  const as = { mode: now.mode & 0o777, mtime: now.mtime };
-  if (bytes !== undefined) {
-    await writeNewFile(directory, name, bytes, as);
-    return true;
-  }
-  const source = now.hostFile && (await sources.open(now.hostFile));
-  if (source === undefined) return false;
-  try {
-    await copyToNewFile(directory, name, source, as);
-    return true;
-  } finally {
-    await source.close();
-  }
-}
-
-async function removeIfThere(directory: Directory, name: ByteString): Promise<void> {
-  if ((await directory.lstat(name)) !== undefined) await directory.unlink(name);
 }

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Unzstd } from '../../archive/unzstd.ts';
-import type { Admit, Plan } from '../../codebases/plan.ts';
+import type { MakePlan } from '../../codebases/plan.ts';
 import type { Runtime as RuntimeName } from '../../contract/messages.ts';
 import type { Descriptors } from '../../descriptors.ts';
 import { ServiceError } from '../../errors.ts';
@@ -36,8 +36,8 @@ export interface Platform {
   rootOf?(image: string): (RootFileSystem & { id: string }) | undefined;
   /** Host directory of a codebase's files. */
   basePath(codebaseId: string): string;
-  /** Changes a codebase atomically; see `CodebaseTree.apply`. */
-  apply(codebaseId: string, plan: (staging: string, admit: Admit) => Promise<Plan>): Promise<void>;
+  /** Changes a codebase atomically; see `TreeCommits.commit`. */
+  apply(codebaseId: string, plan: MakePlan): Promise<void>;
   /** Finishes a commit that a disk failure interrupted; throws if that is still not possible. */
   finishCommit(codebaseId: string): Promise<void>;
   /** Threads that archives are decompressed in. */

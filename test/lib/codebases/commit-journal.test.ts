@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
@@ -14,7 +15,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fromText } from '../../../lib/byte-string.ts';
 import { type Commit, CommitJournal } from '../../../lib/codebases/commit-journal.ts';
-import { applySteps, type Step } from '../../../lib/codebases/commit-steps.ts';
+import type { Step } from '../../../lib/codebases/commits/commit-steps.ts';
+import { applySteps, commitThread } from './commit-thread.ts';
 
 let home: string;
 let files: string;
@@ -28,8 +30,6 @@ beforeEach(() => {
   journal = new CommitJournal(home, files);
 });
 afterEach(() => rmSync(home, { recursive: true }));
-
-const noGraft = async () => {};
 
 const STEPS: Step[] = [
   ['unlink', fromText('a')],
@@ -53,7 +53,7 @@ const commitOf = (...stages: Step[][]): Commit => ({
   givenUp: [],
 });
 
-const apply = (steps: readonly Step[]) => applySteps(files, journal.staging, steps);
+const apply = async (steps: readonly Step[]) => applySteps(files, journal.staging, steps);
 
 /** As the next server does. True: there was something to finish. */
 async function recover(): Promise<boolean> {
@@ -61,8 +61,10 @@ async function recover(): Promise<boolean> {
   const commit = await next.unfinished();
   if (commit === undefined) await next.abandon(join(home, 'aside'));
   else {
-    await next.apply(commit, async () => {}, noGraft);
-    await next.end();
+    const { remote, release } = await commitThread();
+    await next.apply(commit, async () => {}, remote);
+    await next.end(join(home, randomUUID()), remote);
+    await release();
   }
   return commit !== undefined;
 }
@@ -71,7 +73,7 @@ async function prepare(): Promise<void> {
   await journal.begin();
   for (const name of ['0', '1', '2']) writeFileSync(join(journal.staging, name), `new ${name}\n`);
   symlinkSync('b', join(journal.staging, '3'));
-  await journal.prepare(commitOf(STEPS.slice(0, 5), STEPS.slice(5)));
+  await journal.prepare(commitOf(STEPS.slice(0, 5), STEPS.slice(5)), (await commitThread()).remote);
 }
 
 const tree = () =>
@@ -101,7 +103,7 @@ describe('a commit that a crash interrupted', () => {
     expect(known).toEqual([['rq_1', { count: 1 }, true]]);
     await new CommitJournal(home, files, certain).unfinished();
     expect(known).toEqual([known[0], known[0]]);
-    await journal.end();
+    await journal.end(join(home, 'aside'), (await commitThread()).remote);
     await prepare();
     expect(known).toHaveLength(2);
   });
@@ -159,7 +161,11 @@ describe('the journal of a commit', () => {
     await prepare();
     const told: [number, boolean][] = [];
     const commit = { ...commitOf(STEPS.slice(0, 5), STEPS.slice(5)), givenUp: [fromText('x')] };
-    await journal.apply(commit, async (_, stage) => void told.push([stage, existsSync(join(files, 'link'))]), noGraft);
+    await journal.apply(
+      commit,
+      async (_, stage) => void told.push([stage, existsSync(join(files, 'link'))]),
+      (await commitThread()).remote,
+    );
     expect(told).toEqual([
       [0, false],
       [1, true],
@@ -196,7 +202,12 @@ describe('the steps', () => {
     const before = statSync(join(files, 'b')).mode;
     const commit = commitOf(steps);
     await journal.prepare(commit);
-    expect(await journal.apply(commit, async () => {}, noGraft)).toEqual(['b', 'd', 'a/in', 'd/x']);
+    expect(await journal.apply(commit, async () => {}, (await commitThread()).remote)).toEqual([
+      'b',
+      'd',
+      'a/in',
+      'd/x',
+    ]);
     expect(await recover()).toBe(true);
     expect(await recover()).toBe(false);
     expect(statSync(join(files, 'b')).mode).toBe(before);

@@ -1,15 +1,29 @@
 import { linkSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ByteString, fromText } from '../../../lib/byte-string.ts';
-import { changeMode } from '../../../lib/codebases/change-mode.ts';
-import { applySteps, type Step } from '../../../lib/codebases/commit-steps.ts';
-import { Directory } from '../../../lib/host-tree/directory.ts';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { fromText } from '../../../lib/byte-string.ts';
+import type { Step } from '../../../lib/codebases/commits/commit-steps.ts';
+import { applySteps } from './commit-thread.ts';
+
+/** Called before the real ones. */
+const failing = vi.hoisted(() => ({}) as Record<string, (() => unknown) | undefined>);
+vi.mock(import('node:fs'), async (original) => {
+  const actual = await original();
+  const wrapped = ['copyFileSync', 'fsyncSync', 'linkSync', 'renameSync'].map((name) => {
+    const call = actual[name as 'renameSync'];
+    const checked = (...args: Parameters<typeof call>) => {
+      failing[name]?.();
+      return call(...args);
+    };
+    return [name, checked];
+  });
+  return { ...actual, ...Object.fromEntries(wrapped) };
+});
 
 let root: string;
 const at = (name: string) => join(root, 'files', name);
-const apply = (...steps: Step[]) => applySteps(join(root, 'files'), join(root, 'staging'), steps);
+const apply = async (...steps: Step[]) => applySteps(join(root, 'files'), join(root, 'staging'), steps);
 const modeOf = (name: string) => statSync(at(name)).mode & 0o777;
 
 beforeEach(() => {
@@ -19,7 +33,10 @@ beforeEach(() => {
   writeFileSync(at('one'), 'text', { mode: 0o644 });
   linkSync(at('one'), at('two'));
 });
-afterEach(() => rmSync(root, { recursive: true }));
+afterEach(() => {
+  for (const name of Object.keys(failing)) delete failing[name];
+  rmSync(root, { recursive: true });
+});
 
 describe('new permission bits of a file with several hard links', () => {
   it('are those of the named path only', async () => {
@@ -41,40 +58,55 @@ describe('new permission bits of a file with several hard links', () => {
     expect([modeOf('one'), modeOf('two')]).toEqual([0o755, 0o600]);
   });
 
-  /** Sets new bits at `one`; `changed` is called with the directories that take part. */
-  async function changeOne(changed: (files: Directory, staged: Directory) => void): Promise<void> {
-    const [files, staged] = [await Directory.open(at('')), await Directory.open(join(root, 'staging'))];
-    changed(files, staged);
-    await changeMode(files, fromText('one'), 0o755, staged).finally(() => Promise.all([files.close(), staged.close()]));
-  }
-
   it('are set on a full disk, too, where the file cannot get a copy', async () => {
-    await changeOne((_, staged) => {
-      staged.openFile = () => Promise.reject(Object.assign(new Error('full'), { code: 'ENOSPC' }));
-    });
+    failing.copyFileSync = () => {
+      throw Object.assign(new Error('full'), { code: 'ENOSPC' });
+    };
+    await apply(['chmod', fromText('one'), 0o755]);
     expect([modeOf('one'), modeOf('two')]).toEqual([0o755, 0o755]);
-    expect(readdirSync(join(root, 'staging'))).toEqual([]);
+    expect(readdirSync(join(root, 'staging'), { recursive: true })).toEqual([expect.stringMatching('removed-')]);
   });
 
   it('come with a copy that is on the disk before it takes the place of the file', async () => {
     const calls: string[] = [];
-    await changeOne((files, staged) => {
-      const openFile = staged.openFile.bind(staged);
-      staged.openFile = async (name: ByteString) => {
-        const handle = await openFile(name);
-        const sync = handle.sync.bind(handle);
-        handle.sync = async () => {
-          await sync();
-          calls.push('synced');
-        };
-        return handle;
-      };
-      const take = files.take.bind(files);
-      files.take = async (...moved: Parameters<typeof take>) => {
-        calls.push('moved');
-        await take(...moved);
-      };
-    });
+    failing.fsyncSync = () => calls.push('synced');
+    failing.renameSync = () => calls.push('moved');
+    await apply(['chmod', fromText('one'), 0o755]);
     expect(calls).toEqual(['synced', 'moved']);
+  });
+});
+
+describe('what is replaced or removed', () => {
+  const removed = () => {
+    const [name] = readdirSync(join(root, 'staging')).filter((each) => each.startsWith('removed-'));
+    return readdirSync(join(root, 'staging', name!)).map((each) =>
+      readFileSync(join(root, 'staging', name!, each), 'utf8'),
+    );
+  };
+
+  it('is freed later, with the staging directory', async () => {
+    writeFileSync(join(root, 'staging/0'), 'new');
+    await apply(['unlink', fromText('two')], ['put', fromText('one'), fromText('0')]);
+    expect([readdirSync(at('')), readFileSync(at('one'), 'utf8')]).toEqual([['one'], 'new']);
+    expect(removed()).toEqual(['text', 'text']);
+  });
+
+  it('is a file, and never a directory with what is in it', async () => {
+    mkdirSync(at('d'));
+    writeFileSync(at('d/in'), 'in');
+    expect(await apply(['unlink', fromText('d')])).toEqual([]);
+    expect([readFileSync(at('d/in'), 'utf8'), removed()]).toEqual(['in', []]);
+  });
+
+  it('is removed at once where it cannot be kept', async () => {
+    failing.renameSync = () => {
+      throw Object.assign(new Error('full'), { code: 'ENOSPC' });
+    };
+    failing.linkSync = failing.renameSync;
+    await apply(['unlink', fromText('two')]);
+    failing.renameSync = () => undefined;
+    writeFileSync(join(root, 'staging/0'), 'new');
+    await apply(['put', fromText('one'), fromText('0')]);
+    expect([readdirSync(at('')), readFileSync(at('one'), 'utf8')]).toEqual([['one'], 'new']);
   });
 });

@@ -2,7 +2,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fromText } from '../../../lib/byte-string.ts';
-import type { Step } from '../../../lib/codebases/commit-steps.ts';
+import type { Step } from '../../../lib/codebases/commits/commit-steps.ts';
 import { NO_LIMITS } from '../../../lib/limits/limits.ts';
 import { chunks, codeOf, Scratch } from './scratch.ts';
 

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fromText } from '../../../lib/byte-string.ts';
-import type { Step } from '../../../lib/codebases/commit-steps.ts';
+import type { Step } from '../../../lib/codebases/commits/commit-steps.ts';
 import type { Contents } from '../../../lib/codebases/totals.ts';
 import { chunks, codeOf, Scratch } from './scratch.ts';
 

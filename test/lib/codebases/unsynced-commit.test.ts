@@ -5,17 +5,13 @@ import { fromText } from '../../../lib/byte-string.ts';
 import { Scratch } from './scratch.ts';
 
 const failing = vi.hoisted(() => ({ before: () => {} }));
-vi.mock(import('node:child_process'), async (original) => {
+vi.mock(import('node:fs/promises'), async (original) => {
   const actual = await original();
-  const custom = Symbol.for('nodejs.util.promisify.custom');
-  const run = async (...args: unknown[]) => {
-    failing.before();
-    return (actual.execFile as unknown as Record<symbol, (...args: unknown[]) => unknown>)[custom]!(...args);
+  const open = async (...args: Parameters<typeof actual.open>) => {
+    if (args[1] === 'r') failing.before();
+    return actual.open(...args);
   };
-  const execFile = Object.assign((...args: Parameters<typeof actual.execFile>) => actual.execFile(...args), {
-    [custom]: run,
-  });
-  return { ...actual, execFile: execFile as unknown as typeof actual.execFile };
+  return { ...actual, open };
 });
 
 let scratch: Scratch;

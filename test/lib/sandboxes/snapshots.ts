@@ -6,7 +6,7 @@ type AnyCall = (...args: unknown[]) => unknown;
 
 /** Calls after which the disk is another one. */
 const CHANGES =
-  /^(append|chmod|chown|copyFile|ftruncate|futimes|link|mkdir|rename|rm|symlink|truncate|unlink|utimes|write)/;
+  /^(append|chmod|chown|copyFile|fchmod|ftruncate|futimes|link|mkdir|rename|rm|symlink|truncate|unlink|utimes|write)/;
 const FILE_CHANGES = ['appendFile', 'chmod', 'chown', 'truncate', 'utimes', 'write', 'writeFile', 'writev'] as const;
 
 /**

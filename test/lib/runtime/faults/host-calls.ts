@@ -33,14 +33,17 @@ type AnyCall = (...args: unknown[]) => unknown;
 /** Additional calls of the request worker. */
 const WORKER_CALLS = [
   'copyFileSync',
+  'fchmodSync',
   'fdatasyncSync',
   'fstatSync',
   'fsyncSync',
   'ftruncateSync',
+  'futimesSync',
   'linkSync',
   'lstatSync',
   'readlinkSync',
   'statSync',
+  'symlinkSync',
   'writevSync',
 ] as const;
 

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fromText, ROOT_PATH } from '../../../../lib/byte-string.ts';
-import { applySteps } from '../../../../lib/codebases/commit-steps.ts';
 import { inStages, stepsOf } from '../../../../lib/sandboxes/changes/commit-plan.ts';
 import { newDirectories } from '../../../../lib/sandboxes/changes/new-directories.ts';
 import { smallContents } from '../../../../lib/sandboxes/changes/small-contents.ts';
 import { Staged } from '../../../../lib/sandboxes/changes/staged.ts';
+import { applySteps, commitThread } from '../../codebases/commit-thread.ts';
 import { outcome, Sandbox } from '../../workspaces/sandbox.ts';
 import { settledPaths } from '../../workspaces/settled-paths.ts';
 
@@ -52,12 +52,14 @@ async function commit(
     const { changes } = s.fs.changes('sb_1', ROOT_PATH, Number.MAX_SAFE_INTEGER);
     expect(changes.filter(({ conflict }) => conflict)).toEqual([]);
     const own = s.fs.renamed('sb_1');
-    const staged = new Staged(
+    const { remote, release } = await commitThread();
+    const staged = await Staged.begin(
       join(home, 'commit'),
-      smallContents(async (inodes) => s.fs.contents('sb_1', inodes)),
+      { remote, small: smallContents(async (inodes) => s.fs.contents('sb_1', inodes)) },
       whole ? await newDirectories(changes) : undefined,
     );
     await staged.take(changes);
+    await release();
     const paths = changes.map(({ path }) => path);
     const stages = [];
     for (const stage of await inStages(changes, own)) {
@@ -66,7 +68,7 @@ async function commit(
     let goOn = meanwhile;
     const id = randomUUID();
     const steps: ((resumed: boolean) => Promise<void> | void)[] = stages.flatMap(({ steps, settled }, stage) => [
-      ...steps.map((step) => () => applySteps(s.spec.base, join(home, 'commit'), [step])),
+      ...steps.map((step) => () => void applySteps(s.spec.base, join(home, 'commit'), [step])),
       (resumed: boolean) => s.fs.rebase(s.spec, { commit: id, stage, paths: settled, revertPaths: [], resumed }),
     ]);
     s.fs.baseChanging('cb_1', paths);

@@ -125,5 +125,7 @@ export function withoutSync(actual: typeof childProcess): typeof childProcess {
       return Reflect.apply(promisify(actual.execFile), undefined, [command, ...rest]);
     },
   });
-  return { ...actual, execFile } as typeof childProcess;
+  const spawnSync = (command: string, ...rest: never[]) =>
+    command === 'sync' ? { status: 0 } : Reflect.apply(actual.spawnSync, undefined, [command, ...rest]);
+  return { ...actual, execFile, spawnSync } as typeof childProcess;
 }

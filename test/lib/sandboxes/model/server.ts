@@ -1,7 +1,10 @@
 import { join } from 'node:path';
 import { Unzstd } from '../../../../lib/archive/unzstd.ts';
 import type { ByteString } from '../../../../lib/byte-string.ts';
+import { callersThread } from '../../../../lib/codebases/archive/callers-thread.ts';
 import { StoredCodebases } from '../../../../lib/codebases/codebases.ts';
+import { CommitFiles } from '../../../../lib/codebases/commits/commit-files.ts';
+import type { Step } from '../../../../lib/codebases/commits/commit-steps.ts';
 import { Descriptors } from '../../../../lib/descriptors.ts';
 import { decodeError, encodeError } from '../../../../lib/fuse/connection/control.ts';
 import type { Notifier } from '../../../../lib/fuse/filesystem.ts';
@@ -15,6 +18,7 @@ import { UidSlots } from '../../../../lib/sandboxes/host/uid-slots.ts';
 import type { Platform } from '../../../../lib/sandboxes/lifecycle/bring-up.ts';
 import { createSandboxes, type SandboxKeeper } from '../../../../lib/sandboxes/sandboxes.ts';
 import { inSameThread } from '../../../../lib/threads/same-thread.ts';
+import type { SharedThreads } from '../../../../lib/threads/thread-pool.ts';
 import { callsThrough, TRAITS } from '../../../../lib/workspaces/calls.ts';
 import { WorkspaceFileSystem } from '../../../../lib/workspaces/workspace-file-system.ts';
 import { FakeRuntime, NO_LIMITS } from '../fixture.ts';
@@ -57,6 +61,7 @@ export class Server {
       const codebases = await StoredCodebases.open({
         path: join(home, 'codebases'),
         records: metadata.codebases,
+        archives: { ...callersThread(), commits: oneByOne(run) },
         log: silentLog,
       });
       const descriptors = new Descriptors();
@@ -192,4 +197,27 @@ function mountOf(fs: WorkspaceFileSystem, run: Run): Mount {
     check: async () => {},
     flush: async () => {},
   };
+}
+
+/** The threads of commits; the server can be killed before each call, and before each of the steps that one makes. */
+function oneByOne(run: Run): SharedThreads<CommitFiles> {
+  const threads = inSameThread(() => new CommitFiles());
+  const take = async () => {
+    const { remote, release } = await threads.take();
+    const gated = {
+      get:
+        (_: object, method: keyof CommitFiles) =>
+        async (...args: unknown[]) => {
+          const calls = method === 'apply' ? (args[2] as Step[]).map((step) => [args[0], args[1], [step]]) : [args];
+          const answers = [];
+          for (const each of calls) {
+            await run.pass();
+            answers.push(await (remote[method] as (...args: unknown[]) => Promise<unknown>)(...each));
+          }
+          return method === 'apply' ? answers.flat() : answers[0];
+        },
+    };
+    return { remote: new Proxy(remote, gated as ProxyHandler<typeof remote>), release };
+  };
+  return { of: () => ({ take }) };
 }

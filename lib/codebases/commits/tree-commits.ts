@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto';
+import type { ByteString } from '../../byte-string.ts';
+import type { Remote } from '../../threads/thread-pool.ts';
+import { removingLater } from '../archive/import-archive.ts';
+import { changedPaths } from '../changed-paths.ts';
+import { type Commit, CommitJournal, type Graft, type StageDone } from '../commit-journal.ts';
+import { notAll } from '../not-all.ts';
+import type { ObserveChange } from '../observe-change.ts';
+import type { Admit, MakePlan, Plan, PlanImport, TreeOptions } from '../plan.ts';
+import type { Quota } from '../quota.ts';
+import type { Contents, Totals } from '../totals.ts';
+import type { CommitFiles } from './commit-files.ts';
+
+/** What makes the steps: of an import, or of a commit. */
+type By = Graft | Remote<CommitFiles>;
+
+interface Place {
+  /** Of the codebase. */
+  id: string;
+  directory: string;
+  files: string;
+  incoming: string;
+}
+
+interface Parts {
+  observe: ObserveChange;
+  totals: Totals;
+  quota: Quota;
+}
+
+/** The commits and imports of one codebase. All methods must be called in the order of the codebase's changes. */
+export class TreeCommits {
+  readonly #place: Place;
+  readonly #parts: Parts;
+  readonly #options: TreeOptions;
+  readonly #journal: CommitJournal;
+  /** A commit or import that was made, and whose journal is still there. */
+  #ending = false;
+  /** Whether a prepared commit may be unfinished; it must be finished before any other change. */
+  #unfinished = true;
+
+  constructor(place: Place, parts: Parts, options: TreeOptions) {
+    this.#place = place;
+    this.#parts = parts;
+    this.#options = options;
+    this.#journal = new CommitJournal(place.directory, place.files, options.certain);
+  }
+
+  /** Whether `finish` must precede the next change. */
+  get isPending(): boolean {
+    return this.#unfinished || this.#ending;
+  }
+
+  /**
+   * Makes many changes atomically. `plan` stages contents in the given directory and returns the steps and the touched
+   * paths; nothing else changes the files meanwhile. After each stage, before the observer is notified, the sandbox is
+   * rebased. Once prepared, the commit will be finished in the codebase and in the sandbox, by the next server if
+   * necessary. When this resolves, `isPending` holds.
+   */
+  async commit(plan: MakePlan): Promise<void> {
+    await this.#inThread(async (remote) => {
+      await this.#journal.begin();
+      await this.#make((admit) => plan(this.#journal.staging, admit, remote), remote);
+    });
+  }
+
+  /** As `commit`, by a tree that is staged and durable already, and that `graft` brings in. */
+  async import(staging: string, plan: PlanImport, graft: Graft): Promise<void> {
+    await this.#journal.begin(staging);
+    const { files } = this.#place;
+    await this.#make(async () => plan(this.#journal.staging, await this.#parts.totals.count(files)), graft);
+  }
+
+  async #inThread<T>(task: (remote: Remote<CommitFiles>) => Promise<T>): Promise<T> {
+    const { remote, release } = await this.#options.threads.take();
+    // What the thread holds is of no use to others, so nobody waits for its end.
+    return task(remote).finally(() => void release());
+  }
+
+  async #make(plan: (admit: Admit) => Promise<Plan>, by: By): Promise<void> {
+    const { id } = this.#place;
+    const { quota } = this.#parts;
+    let leftOut: ByteString[] = [];
+    try {
+      const { paths, removed, growth, ...planned } = await plan((more) => quota.admit(more));
+      const commit = { id: randomUUID(), ...planned };
+      if (commit.graft || commit.givenUp.length > 0 || commit.stages.some(({ steps }) => steps.length > 0)) {
+        await quota.admit(growth);
+        // A crash after `prepare` would skip it, as the paths are not in the journal.
+        if (commit.graft && removed.length > 0) await this.#options.watcher.baseRemoving(id, removed);
+        await this.#journal.prepare(commit, typeof by === 'function' ? undefined : by);
+        leftOut = await this.#apply(commit, { paths, removed }, by, growth);
+      }
+      // It is certain; its end follows before the next change.
+      this.#ending = true;
+    } catch (error) {
+      if (this.#journal.isPrepared) this.#unfinished = true;
+      else await this.#abandon();
+      throw error;
+    }
+    if (leftOut.length > 0) throw notAll(leftOut);
+  }
+
+  /** `growth`: undefined if the commit was interrupted. */
+  async #apply(
+    commit: Commit,
+    { paths, removed }: Pick<Plan, 'paths' | 'removed'>,
+    by: By,
+    growth?: Readonly<Contents>,
+  ): Promise<ByteString[]> {
+    const { observe, totals } = this.#parts;
+    const resumed = growth === undefined;
+    const done: StageDone = (of, stage) => this.#options.rebase(of, stage, resumed);
+    let leftOut: ByteString[] = [];
+    const change = async () => {
+      try {
+        leftOut = await this.#journal.apply(commit, done, by);
+      } catch (error) {
+        totals.forget();
+        throw error;
+      }
+      if (growth === undefined || leftOut.length > 0) totals.forget();
+      else if (commit.graft) totals.add(growth);
+      else totals.committed(growth);
+    };
+    await observe(paths, change, { removed, removalsObserved: true, by: commit.sandboxId });
+    return leftOut;
+  }
+
+  /**
+   * Ends the last commit. Finishes one that a crash or a disk failure interrupted after its preparation, and removes the
+   * remains of one interrupted before.
+   */
+  async finish(): Promise<void> {
+    if (this.#ending) await this.#end();
+    if (!this.#unfinished) return;
+    const commit = await this.#journal.unfinished();
+    if (commit === undefined) await this.#abandon();
+    else await this.#resume(commit);
+    this.#unfinished = false;
+  }
+
+  async #resume(commit: Commit): Promise<void> {
+    const { graft, log } = this.#options;
+    const paths = changedPaths(commit);
+    const apply = (by: By) => this.#apply(commit, { paths, removed: commit.graft ? [] : paths }, by);
+    const leftOut = await (commit.graft ? apply(graft) : this.#inThread(apply));
+    await this.#end();
+    const ids = { codebase_id: this.#place.id, sandbox_id: commit.sandboxId };
+    log.info('finished an interrupted commit', ids);
+    if (leftOut.length > 0) log.error('commit applied incompletely', { ...ids, err: notAll(leftOut) });
+  }
+
+  async #end(): Promise<void> {
+    // What it removed may be a million files.
+    await this.#inThread((remote) =>
+      removingLater(this.#place.incoming, (aside) => this.#journal.end(aside, remote), this.#options.log),
+    );
+    this.#ending = false;
+  }
+
+  #abandon(): Promise<void> {
+    return removingLater(this.#place.incoming, (aside) => this.#journal.abandon(aside), this.#options.log);
+  }
+}
