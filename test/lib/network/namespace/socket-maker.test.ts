@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -316,5 +317,35 @@ describe('the process of a socket maker', () => {
     expect(await namespace.run(get('127.0.0.1', 443))).toBe('from a worker');
     await worker.terminate();
     await until('the end of its process', () => helpers().length === 0);
+  });
+
+  it('works without root, for a namespace of the same user', async () => {
+    const outfile = join(directory, 'user.mjs');
+    const contents = `
+      import { spawn } from 'node:child_process';
+      import { readFileSync } from 'node:fs';
+      import { createSocketMaker } from './lib/network/namespace/socket-maker.ts';
+      const child = spawn('unshare', ['-Unpf', '--kill-child', 'sleep', '20']);
+      const children = () => readFileSync('/proc/' + child.pid + '/task/' + child.pid + '/children', 'latin1');
+      while (children() === '') await new Promise((resolve) => setTimeout(resolve, 5));
+      const pid = Number(children().split(' ')[0]);
+      const maker = createSocketMaker();
+      const { servers } = await maker.open(pid, { tcp: [{ address: '0.0.0.0', port: 443 }], udp: [], routes: ['198.18.0.0/15'] });
+      servers[0].on('connection', (socket) => socket.end('from inside'));
+      const socket = await maker.connect(pid, 443);
+      for await (const part of socket) process.stdout.write(part);
+      child.kill('SIGKILL');
+      process.exit();`;
+    await build({
+      stdin: { contents, resolveDir: process.cwd() },
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      outfile,
+    });
+    chmodSync(directory, 0o755);
+    const args = ['--reuid', '54321', '--regid', '54321', '--clear-groups', process.execPath, outfile];
+    const program = spawn('setpriv', args, { cwd: '/', stdio: ['ignore', 'pipe', 'inherit'], timeout: 20_000 });
+    expect(await text(program.stdout)).toBe('from inside');
   });
 });
