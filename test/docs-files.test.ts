@@ -90,3 +90,15 @@ it('the commands in docs/files.md have the described results', async () => {
   ];
   expectInOrder(await walk('files.md'), inOrder);
 });
+
+it('the commands in docs/ports.md have the described results', async () => {
+  expectInOrder(await walk('ports.md'), [
+    '"process_id":"web"',
+    '{"listening":true,"ports":[{"port":8000,"address":"127.0.0.1"',
+    '/ports/8000/proxy/","access":"key","link_token":""',
+    'Directory listing for /',
+    '{"ports":[{"sandbox_id":"sb_',
+    '"listening":[8000]}',
+    '{}',
+  ]);
+});

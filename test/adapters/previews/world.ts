@@ -16,7 +16,7 @@ import { keyFor, tableOf } from '../keyed-services.ts';
 const ID = '0123456789abcdefghjkmnpqr';
 export const SANDBOX = `sb_${ID}`;
 export const TOKEN = 'pdl_AAAAAAAAAAAAAAAAAAAAAA';
-export const DOMAIN = { name: 'preview.test', scheme: 'http:', port: '' };
+const DOMAIN = { name: 'preview.test', scheme: 'http:', port: '' };
 
 export interface Answer {
   status: number;
