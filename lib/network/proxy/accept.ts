@@ -33,7 +33,7 @@ export function serveDirect(accepted: Accepted, destination: Destination): void 
     ? serveWeb(accepted, destination)
     : decision.allowed
       ? serveOther(accepted, destination, NOTHING)
-      : Promise.reject(refuse(decision));
+      : Promise.reject(refuse(decision, destination));
   served.catch((error: unknown) => end(accepted, destination, error));
 }
 
@@ -126,7 +126,7 @@ async function serveTls(
   const target = { host, address, port };
   const decision = gate.decide(target);
   connection.use(target, 'tls', decision);
-  if (!decision.allowed) throw refuse(decision);
+  if (!decision.allowed) throw refuse(decision, target);
   if (host !== undefined && gate.inspector?.needed(host, decision.inspect)) {
     const [checked] = await checkedAddresses(gate, destination);
     connection.info.address = checked!;

@@ -21,8 +21,9 @@ export async function checkedAddresses(gate: Decider, { host, address, port }: D
   const addresses = host === undefined ? [address] : await resolved(gate, host);
   let refusal: Refused | undefined;
   const allowed = addresses.filter((each) => {
-    const decision = gate.decide({ host, address: each, port });
-    if (!decision.allowed) refusal ??= refuse(decision);
+    const target = { host, address: each, port };
+    const decision = gate.decide(target);
+    if (!decision.allowed) refusal ??= refuse(decision, target);
     return decision.allowed && isIP(each) !== 0;
   });
   if (allowed.length === 0) throw refusal ?? new Refused('not_allowed', `${host ?? address} has no address`);

@@ -41,8 +41,8 @@ export class Unreachable extends Error {
   }
 }
 
-export function refuse(decision: Decision): Refused {
-  return new Refused(decision.code, decision.reason);
+export function refuse({ code, reason }: Decision, target: Target): Refused {
+  return new Refused(code, `${inWords(target)} is not allowed. ${reason}`);
 }
 
 export function inWords({ host, address, port }: Target | InspectedTarget): string {

@@ -119,7 +119,7 @@ export class HttpProxy {
       const target = { host: host ?? found.claimed, address, port, method: request.method ?? '', path: found.path };
       const decision = gate.decide(target);
       connection.use(target, 'http', decision);
-      if (!decision.allowed) throw refuse(decision);
+      if (!decision.allowed) throw refuse(decision, target);
       return found;
     } catch (error) {
       if (error instanceof Refused) gate.refused(connection.target ?? known, 'http', error.code, error.message);
@@ -158,7 +158,7 @@ export class HttpProxy {
       connect(to, head);
     } else {
       gate.refused(to, 'http', decision.code, decision.reason);
-      endWithAnswer(socket, answerOf(refuse(decision)));
+      endWithAnswer(socket, answerOf(refuse(decision, to)));
     }
   }
 }

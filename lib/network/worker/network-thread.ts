@@ -19,7 +19,9 @@ export class NetworkThread {
   #calls = 0;
   #ended = false;
 
-  /** `ended` is called once, also after `end`. */
+  /**
+   * `entry`: the module that runs `runNetworks` for the role 'network'. `ended` is called once, also after `end`.
+   */
   constructor(entry: URL, options: NetworkOptions, ended: (cause: unknown) => void) {
     const workerData: NetworkWorkerData = { role: 'network', options };
     this.#worker = new Worker(entry, { workerData, execArgv: [], resourceLimits: HEAP });

@@ -1,5 +1,6 @@
 import type { Config } from '../../config/schema.ts';
 import type { Log } from '../../log.ts';
+import { NetworkThread } from './network-thread.ts';
 import { ThreadedNetworks } from './threaded-networks.ts';
 
 interface Environment {
@@ -17,5 +18,6 @@ export function openNetworks(
 ): ThreadedNetworks | undefined {
   if (!network.enabled) return undefined;
   const { resolvers, allowMax } = network;
-  return new ThreadedNetworks(entry, { resolvers, allowMax, inspection: undefined, maxConnections }, log);
+  const options = { resolvers, allowMax, inspection: undefined, maxConnections };
+  return new ThreadedNetworks((ended) => new NetworkThread(entry, options, ended), log);
 }

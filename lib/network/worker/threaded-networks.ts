@@ -2,8 +2,7 @@ import { ServiceError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { NetworkPolicy } from '../policy/policy.ts';
 import type { BoundSecret } from '../secrets/bound-secret.ts';
-import type { NetworkOptions } from './network-service.ts';
-import { NetworkThread } from './network-thread.ts';
+import type { NetworkThread } from './network-thread.ts';
 import type { ConnectionInfo, Refusal, SandboxNetworks } from './networks.ts';
 import type { NetworkCall } from './run-networks.ts';
 
@@ -30,9 +29,8 @@ export class ThreadedNetworks implements SandboxNetworks {
   #restart: NodeJS.Timeout | undefined;
   #closed = false;
 
-  /** `entry`: the module that runs `runNetworks` for the role 'network'. */
-  constructor(entry: URL, options: NetworkOptions, log: Log) {
-    this.#start = (ended) => new NetworkThread(entry, options, ended);
+  constructor(start: (ended: (cause: unknown) => void) => NetworkThread, log: Log) {
+    this.#start = start;
     this.#log = log;
   }
 
