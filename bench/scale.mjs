@@ -1,6 +1,6 @@
 /**
- * Measures the creation of sandboxes, compared with one bare bwrap in the same run, with and without ready sandboxes.
- * Prints a table. `--quick`: fewer rounds. Arguments: names of the parts to run. Exit code 1 if a target is missed.
+ * Measures the creation of sandboxes, compared with one bare bwrap in the same run, with and without ready sandboxes, and
+ * with many sandboxes on record. Prints a table. `--quick`: fewer rounds. Arguments: names of the parts to run. Exit code 1 if a target is missed.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
@@ -10,6 +10,7 @@ import { table } from './exec/table.mjs';
 import { bwrapPerCall } from './isolation.mjs';
 import { creation } from './scale/creation.mjs';
 import { forks } from './scale/forks.mjs';
+import { records } from './scale/records.mjs';
 import { rows } from './scale/rows.mjs';
 
 const FILES = 2000;
@@ -21,6 +22,11 @@ const PARTS = {
   },
   rows: async (bwrap) => rows(await start({}), bwrap, quick ? 50 : 200),
   forks: async () => forks(await start({}), quick ? 15 : 60),
+  records: async () =>
+    records(
+      directory,
+      quick ? { sizes: [100, 10_000], creates: 200 } : { sizes: [100, 1000, 10_000, 100_000], creates: 500 },
+    ),
 };
 const named = process.argv.slice(2).filter((each) => each in PARTS);
 const chosen = named.length > 0 ? named : Object.keys(PARTS);

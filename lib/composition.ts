@@ -112,6 +112,7 @@ async function build(config: Config, environment: Environment, cleanup: CleanupS
     archives: platform.archives,
     log,
   });
+  cleanup.add('codebases', () => codebases.close());
   const images = await openImages(config, platform, log);
   const dialer = new Dialer(createSocketMaker);
   const secrets = openSecrets(config, metadata, (secret) => sandboxes.secretChanged(secret));
@@ -150,7 +151,10 @@ async function build(config: Config, environment: Environment, cleanup: CleanupS
       limits: execLimits(config),
     },
     maxConnections: platform.descriptors.maxConnections,
-    resume,
+    resume: async () => {
+      await resume();
+      void codebases.clean();
+    },
     close: () => cleanup.unwind(),
     abandon: () => abandonMount(platform.layout.fs),
   };

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Codebase, FileInfo } from '../contract/messages.ts';
-import { invalidArgument, ServiceError } from '../errors.ts';
+import { ServiceError } from '../errors.ts';
 import type { ImportMode } from '../field-values.ts';
-import { isId, newId } from '../ids.ts';
+import { isId } from '../ids.ts';
 import { unlimitedOwners } from '../limits/stored-limits.ts';
 import type { CodebaseRecord } from '../metadata/metadata.ts';
 import { refuseUsed } from '../metadata/refuse-used.ts';
@@ -18,7 +18,8 @@ import type { StagedCounts } from './archive/staged-tree.ts';
 import { Checksums } from './checksums.ts';
 import { CodebaseTree, FILES } from './codebase-tree.ts';
 import { diskError } from './disk-errors.ts';
-import { parseFilePath, parseLinkTarget } from './file-path.ts';
+import { checkedMode, parseFilePath, parseLinkTarget } from './file-path.ts';
+import { newRecord } from './new-record.ts';
 import type { CodebasesOptions, CodebaseThreads, CodebaseUsers } from './options.ts';
 import { OwnerQuota } from './owner-quota.ts';
 import type { MakePlan } from './plan.ts';
@@ -38,6 +39,7 @@ export class StoredCodebases implements Codebases {
   readonly #trees = new Map<string, CodebaseTree>();
   readonly #quota: OwnerQuota;
   #users: CodebaseUsers | undefined;
+  #closed = false;
 
   private constructor(options: CodebasesOptions) {
     this.#options = options;
@@ -57,10 +59,7 @@ export class StoredCodebases implements Codebases {
     return codebases;
   }
 
-  /**
-   * Call once, after `open` and before the first call on a codebase's files. Not a parameter of `open`, because the
-   * construction of the sandboxes needs the codebases.
-   */
+  /** Call once, before the first call on files. Not a parameter of `open`, because the sandboxes need the codebases. */
   connect(users: CodebaseUsers): void {
     this.#users = users;
   }
@@ -82,16 +81,7 @@ export class StoredCodebases implements Codebases {
 
   async create(request: NewCodebase): Promise<Codebase> {
     const now = (this.#options.now ?? Date.now)();
-    const record: CodebaseRecord = {
-      id: newId('cb', now),
-      name: request.name,
-      owner_id: request.owner_id,
-      created_at: Math.floor(now / 1000),
-      file_count: 0,
-      total_size: 0,
-      status_reason: '',
-      ...(request.intent !== undefined && { intent: request.intent }),
-    };
+    const record = newRecord(request, now);
     const counted = this.#quota.beginCreate(record.owner_id);
     try {
       await this.#storage.make(record.id).finally(counted);
@@ -171,10 +161,7 @@ export class StoredCodebases implements Codebases {
     options: { mode?: number; symlinkTarget?: string } = {},
   ): Promise<{ size: number; checksum: string }> {
     const parsed = parseFilePath('file_path', path);
-    const mode = options.mode ?? 0o644;
-    if (!Number.isInteger(mode) || mode < 0 || mode > 0o777) {
-      throw invalidArgument('mode', 'must be permission bits, from 0 to 0777 (octal)');
-    }
+    const mode = checkedMode(options.mode ?? 0o644);
     const target = options.symlinkTarget === undefined ? undefined : parseLinkTarget(options.symlinkTarget);
     const end = await this.#beginTransfer(id, UPLOAD_DESCRIPTORS);
     try {
@@ -241,11 +228,21 @@ export class StoredCodebases implements Codebases {
    */
   async finishCommits(): Promise<void> {
     for (const { id } of this.#options.records.values()) {
-      if (!(await this.#storage.hasCommit(id))) continue;
+      if (!this.#storage.hasCommit(id)) continue;
+      await this.#storage.clean(id, this.#options.log);
       await this.finishCommit(id).catch((err: unknown) =>
         this.#options.log.error('interrupted commit could not be finished', { codebase_id: id, err }),
       );
     }
+  }
+
+  /** Call when the server answers: removes what a crash left of uploads, in the background, until `close`. */
+  clean(): Promise<void> {
+    return this.#storage.cleanAll(this.#options.log, () => this.#closed);
+  }
+
+  close(): void {
+    this.#closed = true;
   }
 
   async removeFile(id: string, path: string): Promise<void> {
@@ -267,6 +264,7 @@ export class StoredCodebases implements Codebases {
 
   /** For growth: all codebases of the owner have been counted, if that matters. */
   async #countedTree(id: string): Promise<CodebaseTree> {
+    await this.#storage.clean(id, this.#options.log);
     await this.#quota.count(this.require(id).owner_id);
     return this.#tree(id);
   }

@@ -59,3 +59,9 @@ function whatIsWrong(text: string, names: readonly string[]): string | undefined
 function isLonger(text: string, bytes: number): boolean {
   return 3 * text.length > bytes && Buffer.byteLength(text) > bytes;
 }
+
+/** Permission bits; INVALID_ARGUMENT for other values. */
+export function checkedMode(mode: number): number {
+  if (Number.isInteger(mode) && mode >= 0 && mode <= 0o777) return mode;
+  throw invalidArgument('mode', 'must be permission bits, from 0 to 0777 (octal)');
+}

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { mkdir, open, readdir, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeTree } from '../host-tree/remove-tree.ts';
@@ -17,6 +18,9 @@ const DELETING = '.deleting-';
  */
 export class Storage {
   readonly #path: string;
+  /** Codebases whose `tmp` may have what a crash left. */
+  readonly #unclean = new Set<string>();
+  readonly #cleaning = new Map<string, Promise<void>>();
 
   constructor(path: string) {
     this.#path = path;
@@ -54,30 +58,53 @@ export class Storage {
   }
 
   /**
-   * Creates the directory if absent, and repairs the effects of a crash. `known`: whether the codebase has a record.
+   * Creates the directory if absent, and repairs the effects of a crash. `known`: whether the codebase has a record. Must
+   * be followed by `clean` for each codebase, before it is changed.
    */
   async recover(known: (id: string) => boolean, log: Log): Promise<void> {
     await mkdir(this.#path, { recursive: true, mode: 0o711 });
-    for (const name of await readdir(this.#path)) {
+    const names = new Set(await readdir(this.#path));
+    for (const name of names) {
       const id = name.startsWith(DELETING) ? name.slice(DELETING.length) : name;
       if (!isId('cb', id)) continue;
-      if (name === id) await (known(id) ? this.#putRight(id, log) : this.#removeUnused(id, log));
-      else await (known(id) ? this.unmarkDeleting(id) : this.remove(id));
+      if (name !== id) await (known(id) ? this.unmarkDeleting(id) : this.remove(id));
+      else if (known(id)) this.#unclean.add(id);
+      else if (!names.has(DELETING + id)) await this.#removeUnused(id, log);
     }
   }
 
-  async #putRight(id: string, log: Log): Promise<void> {
+  /** Removes what a crash left of uploads to the codebase, once. Never rejects. */
+  async clean(id: string, log: Log): Promise<void> {
+    if (!this.#unclean.has(id)) return;
+    const cleaning = this.#cleaning.get(id) ?? this.#clean(id, log);
+    this.#cleaning.set(id, cleaning);
+    await cleaning;
+  }
+
+  /** Removes what a crash left of uploads to all codebases, one after another, until `ended`. Never rejects. */
+  async cleanAll(log: Log, ended: () => boolean): Promise<void> {
+    for (const id of this.#unclean) if (!ended()) await this.clean(id, log);
+  }
+
+  async #clean(id: string, log: Log): Promise<void> {
+    await this.#emptyIncoming(id, log).catch((err: unknown) =>
+      log.error('remains of uploads to a codebase could not be removed', { codebase_id: id, err }),
+    );
+    this.#unclean.delete(id);
+    this.#cleaning.delete(id);
+  }
+
+  /**
+   * Whether there are traces of a commit, finished or not; true if this cannot be determined. Synchronous, because a start
+   * looks at every codebase: a trip to another thread for each would take five times as long.
+   */
+  hasCommit(id: string): boolean {
     try {
-      await this.#emptyIncoming(id, log);
-    } catch (err) {
-      log.error('remains of uploads to a codebase could not be removed', { codebase_id: id, err });
+      const names = readdirSync(this.directory(id));
+      return names.some((name) => [JOURNAL, `${JOURNAL}.new`, STAGING].includes(name));
+    } catch {
+      return true;
     }
-  }
-
-  /** Whether there are traces of a commit, finished or not; true if this cannot be determined. */
-  async hasCommit(id: string): Promise<boolean> {
-    const names = await readdir(this.directory(id)).catch(() => [JOURNAL]);
-    return names.some((name) => [JOURNAL, `${JOURNAL}.new`, STAGING].includes(name));
   }
 
   async #emptyIncoming(id: string, log: Log): Promise<void> {
@@ -92,7 +119,6 @@ export class Storage {
 
   /** A codebase whose creation was interrupted by a crash has no files yet. */
   async #removeUnused(id: string, log: Log): Promise<void> {
-    if ((await readdir(this.#path)).includes(DELETING + id)) return;
     try {
       for (const name of [FILES, INCOMING]) await rmdir(join(this.directory(id), name)).catch(ignoreAbsent);
       await rmdir(this.directory(id));

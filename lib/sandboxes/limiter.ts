@@ -1,7 +1,9 @@
 /** Returns a function that runs tasks, at most `atOnce` at a time, in order of arrival. */
 export function limiter(atOnce: number): <T>(task: () => Promise<T>) => Promise<T> {
   let running = 0;
-  const waiting: (() => void)[] = [];
+  let waiting: (() => void)[] = [];
+  /** Those before it have had their turn; to take each from the array would move all others. */
+  let first = 0;
   return async (task) => {
     if (running >= atOnce) await new Promise<void>((resolve) => waiting.push(resolve));
     else running++;
@@ -9,15 +11,22 @@ export function limiter(atOnce: number): <T>(task: () => Promise<T>) => Promise<
       return await task();
     } finally {
       // The slot is passed on directly, so that no later task can take it.
-      const next = waiting.shift();
+      const next = waiting[first++];
       if (next) next();
-      else running--;
+      else {
+        running--;
+        waiting = [];
+        first = 0;
+      }
     }
   };
 }
 
 /** Runs `task` on every item, at most `atOnce` at a time. `task` must handle its own errors. */
 export async function each<T>(items: Iterable<T>, atOnce: number, task: (item: T) => Promise<void>): Promise<void> {
-  const limited = limiter(atOnce);
-  await Promise.all([...items].map((item) => limited(() => task(item))));
+  const left = [...items].values();
+  const worker = async () => {
+    for (const item of left) await task(item);
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
 }

@@ -1,8 +1,8 @@
 import type { Log } from '../../log.ts';
-import { layersOfDelta, layersOfFrozen } from '../../workspaces/delta/layers/layers-on-disk.ts';
+import { layersOfFrozen } from '../../workspaces/delta/layers/layers-on-disk.ts';
 import type { Layout } from '../host/layout.ts';
-import { deltaOf } from '../lifecycle/bring-up.ts';
 import type { LiveSandbox } from '../sandbox.ts';
+import type { DeltaHeaders } from './delta-headers.ts';
 
 /**
  * The layers that each sandbox needs, as read from the disk. Entries are only added: a layer that was needed at any
@@ -10,6 +10,7 @@ import type { LiveSandbox } from '../sandbox.ts';
  */
 export class LayerNeeds {
   readonly #layout: Layout;
+  readonly #deltas: DeltaHeaders;
   readonly #log: Log;
   readonly #users = new Map<string, Set<string>>();
   /** Sandboxes of which all layers are kept, because some record that may refer to them cannot be read. */
@@ -17,14 +18,20 @@ export class LayerNeeds {
   readonly #frozen = new Set<string>();
   readonly #added = new Set<string>();
 
-  constructor(layout: Layout, log: Log) {
+  constructor(layout: Layout, deltas: DeltaHeaders, log: Log) {
     this.#layout = layout;
+    this.#deltas = deltas;
     this.#log = log;
   }
 
   /** Whether the needs of the sandbox were added. */
   has(sandbox: string): boolean {
     return this.#added.has(sandbox);
+  }
+
+  /** Counts a sandbox without a delta, an origin and a checkpoint as added: it needs no layer. */
+  pass(sandbox: string): void {
+    this.#added.add(sandbox);
   }
 
   /** Whether the layer must be kept: someone needs it, or may, since a record could not be read. */
@@ -38,7 +45,9 @@ export class LayerNeeds {
     for (const [layer, users] of this.#users) {
       const [first] = users;
       if (users.size !== 1 || !this.#added.has(first!) || this.#unread.has(ownerOf(layer))) continue;
-      alone.set(first!, [...(alone.get(first!) ?? []), layer]);
+      const others = alone.get(first!);
+      if (others === undefined) alone.set(first!, [layer]);
+      else others.push(layer);
     }
     return alone;
   }
@@ -52,7 +61,7 @@ export class LayerNeeds {
     this.#added.add(id);
     for (const { layer } of checkpoints) await this.#addFrozen(layer, sandbox);
     try {
-      const layers = await layersOfDelta(deltaOf(id, this.#layout));
+      const layers = await this.#deltas.layersOf(id);
       if (layers !== undefined) for (const layer of [layers.top, ...layers.below]) this.#need(layer, id);
       else if (origin !== undefined) await this.#addFrozen(origin, sandbox);
     } catch (err) {

@@ -1,9 +1,11 @@
 import { readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import { errorCode } from '../../linux/errno.ts';
 import type { Log } from '../../log.ts';
 import type { Platform } from '../lifecycle/bring-up.ts';
 import type { LiveSandbox } from '../sandbox.ts';
+import { DeltaHeaders } from './delta-headers.ts';
 import { LayerNeeds } from './layer-needs.ts';
 import { NeedsGate } from './needs-gate.ts';
 
@@ -19,6 +21,8 @@ interface ReclaimContext {
 
 /** Name prefix of layers that are being removed; no layer of a sandbox starts with it. */
 const REMOVED = '.removed-';
+/** Sandboxes that are passed over in one turn. */
+const TURN = 1000;
 
 /**
  * Removes layers that no sandbox and no checkpoint needs. The needs are read from the disk each time, so there is no
@@ -29,6 +33,7 @@ export class LayerReclaimer {
   /** Layers of unknown origin; never removed. */
   #foreign = new Set<string>();
   readonly #gate = new NeedsGate();
+  #headers: DeltaHeaders | undefined;
   /** Sandboxes whose needs may have grown since the layers were listed. */
   #grown = new Set<string>();
   #growths = 0;
@@ -93,12 +98,19 @@ export class LayerReclaimer {
     this.#grown = new Set();
     // Listed before the sandboxes, so that a layer created later is no candidate.
     const found = await readdir(this.#root);
-    const needs = new LayerNeeds(platform.layout, log);
-    for (const sandbox of [...sandboxes.values()]) await needs.add(sandbox);
+    if (found.length === 0) return;
+    this.#headers ??= new DeltaHeaders(platform.layout);
+    const needs = new LayerNeeds(platform.layout, this.#headers, log);
+    const hasDelta = await this.#headers.look();
+    await inTurns(sandboxes.values(), async (sandbox) => {
+      const { origin, checkpoints } = sandbox.record;
+      if (hasDelta(sandbox.id) || origin !== undefined || checkpoints !== undefined) await needs.add(sandbox);
+      else needs.pass(sandbox.id);
+    });
     const [removed, growths] = await this.#gate.exclusive(async () => {
-      for (const sandbox of [...sandboxes.values()]) {
+      await inTurns(sandboxes.values(), async (sandbox) => {
         if (this.#grown.has(sandbox.id) || !needs.has(sandbox.id)) await needs.add(sandbox);
-      }
+      });
       return [await this.#takeAway(found, needs), this.#growths];
     });
     for (const name of removed) await platform.removeLayer(join(this.#root, name));
@@ -139,5 +151,16 @@ export class LayerReclaimer {
       const outcome = await context.change(id, compact).catch(() => 'kept');
       if (outcome !== 'kept') this.#again = true;
     }
+  }
+}
+
+/** Runs the task for each of the present items; others have their turn between those that wait for nothing. */
+async function inTurns<T>(items: Iterable<T>, task: (item: T) => Promise<void>): Promise<void> {
+  let left = TURN;
+  for (const item of [...items]) {
+    await task(item);
+    if (--left > 0) continue;
+    await turn();
+    left = TURN;
   }
 }

@@ -82,6 +82,7 @@ export class Scratch {
       ...(this.transfers && { transfers: this.transfers }),
       log: silentLog,
     });
+    await this.codebases.clean();
     this.codebases.connect({
       usedBy: () => this.sandboxes,
       watcher: {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Log, silentLog } from '../../../lib/log.ts';
 import type { SandboxRecord } from '../../../lib/metadata/metadata.ts';
+import { DeltaHeaders } from '../../../lib/sandboxes/checkpoints/delta-headers.ts';
 import { LayerNeeds } from '../../../lib/sandboxes/checkpoints/layer-needs.ts';
 import { makeLayout } from '../../../lib/sandboxes/host/layout.ts';
 import { LiveSandbox } from '../../../lib/sandboxes/sandbox.ts';
@@ -22,7 +23,8 @@ async function warnings(meanwhile: (sandbox: LiveSandbox) => unknown): Promise<s
   const logged: string[] = [];
   const log: Log = { ...silentLog, warn: (message: string) => void logged.push(message) };
   const sandbox = new LiveSandbox(RECORD as unknown as SandboxRecord);
-  const adding = new LayerNeeds(makeLayout(join(folder, 'mounts'), join(folder, 'run')), log).add(sandbox);
+  const layout = makeLayout(join(folder, 'mounts'), join(folder, 'run'));
+  const adding = new LayerNeeds(layout, new DeltaHeaders(layout), log).add(sandbox);
   await meanwhile(sandbox);
   await adding;
   return logged;

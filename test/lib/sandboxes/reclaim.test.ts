@@ -74,6 +74,8 @@ describe('a fork that is admitted while layers are reclaimed', () => {
     await sandboxes.destroy(unused.id);
     await reclaimed();
     let forked: Sandbox | undefined;
+    // So that its journal is read again.
+    mount.write(parent.id, 'other', 'other');
     hooks.reading = async (delta) => {
       if (forked !== undefined || !delta.endsWith(parent.id)) return;
       forked = {} as Sandbox;
@@ -175,4 +177,17 @@ describe('the removal of a destroyed sandbox that a kill interrupts', () => {
     expect(layers().filter((name) => name.startsWith(id))).toEqual([]);
     expect(mount.read(kept.id, 'file')).toBe('kept');
   });
+});
+
+it('reads the journals that have changed since the last time, and no others', async () => {
+  const [first, second] = [await create(), await create()];
+  for (const { id } of [first, second]) mount.write(id, 'file', id);
+  await reclaimed();
+  const read: string[] = [];
+  hooks.reading = async (delta) => void read.push(delta.slice(delta.lastIndexOf('/') + 1));
+  await reclaimed();
+  expect(read).toEqual([]);
+  mount.write(second.id, 'file', 'changed');
+  await reclaimed();
+  expect(read).toEqual([second.id]);
 });
