@@ -112,6 +112,33 @@ const cases: Case[] = [
     },
   },
   {
+    name: 'files whose values take long to find are served too, and other files meanwhile',
+    needs: ['commands'],
+    async run(scene) {
+      const entries = Array.from({ length: 20_000 }, (_, n) => `"key${n}": "Secret${n}"`);
+      const files = {
+        'big.json': `{${entries.join(',\n')}}`,
+        'big.yaml': Array.from({ length: 7_000 }, (_, n) => `key${n}: Secret${n}\n`).join(''),
+        'deep.json': '['.repeat(500_000),
+        'huge.json': ' '.repeat(2 << 20),
+        other: 'other',
+      };
+      const sandbox = await scene.sandboxOn(files, [...EVERYTHING, redacted('*.{json,yaml}')]);
+      const command =
+        'ls -l > /tmp/list & cat big.json > /tmp/1 & cat big.yaml > /tmp/2 & cat deep.json huge.json & cat other; wait';
+      expect((await scene.output(sandbox, command)).replace('other', '')).toBe('# hidden\n# hidden\n');
+      const counts = await scene.output(
+        sandbox,
+        'cd /tmp; grep -c Secret 1 2; grep -c pdk 1 2; cat 1 2 | wc -c; cd -; cat big.* | wc -c',
+      );
+      const [, , json, yaml, size, again] = counts.split('\n');
+      expect([json, yaml]).toEqual(['1:20000', '2:7000']);
+      expect(counts).toContain('1:0\n2:0\n');
+      expect(size).toBe(counts.trim().split('\n').at(-1));
+      expect(again).toBeDefined();
+    },
+  },
+  {
     name: 'new rules redact what programs have open and cached, and what the sandbox wrote, in its changes too',
     needs: ['commands'],
     async run(scene) {

@@ -1,6 +1,7 @@
 import { type ByteString, baseNameOf, parentOf, ROOT_PATH, toText } from '../../../byte-string.ts';
 import type { PermissionRule, RuleWarning } from '../../../contract/messages.ts';
 import { compiling, findingNeverDeciding, READ, type RuleSet, type RuleState } from '../../../permissions/index.ts';
+import { redactorOf } from '../../../redaction/redactor-of.ts';
 import type { CodebaseNames } from './codebase-names.ts';
 
 const MAX_WARNINGS = 50;
@@ -38,7 +39,9 @@ export function* findingWarnings(
     if (index % ENTRIES_PER_STEP === 0) yield;
     if (warnings.length === MAX_SECRETS) break;
     if (compiled.decide(path) < READ) continue;
-    const text = `${JSON.stringify(toText(path))} looks like a secret (${why}), and commands can read it.`;
+    const hint =
+      redactorOf(toText(baseNameOf(path))) === 'all' ? '' : ' A rule with view "redacted" shows its keys only.';
+    const text = `${JSON.stringify(toText(path))} looks like a secret (${why}), and commands can read it.${hint}`;
     warnings.push({ ...warning('readable_secret', text, compiled.matching(path)[0]?.index), path: toText(path) });
   }
   const few = rules.length <= MAX_COMPARED;
