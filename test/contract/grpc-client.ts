@@ -46,6 +46,7 @@ const MESSAGE_BYTES = 256 * 1024;
 
 const SERVICES = [
   'SandboxService',
+  'NetworkService',
   'CodebaseService',
   'KeyService',
   'OwnerService',
@@ -54,7 +55,7 @@ const SERVICES = [
   'ProcessService',
   'ImageService',
 ] as const;
-const FILES = ['sandbox', 'codebase', 'key', 'owner', 'port', 'process', 'image', 'secret'].map(
+const FILES = ['sandbox', 'codebase', 'key', 'owner', 'port', 'process', 'network', 'image', 'secret'].map(
   (name) => `service/v1/${name}.proto`,
 );
 const definitions = loadSync(FILES, LOADING);

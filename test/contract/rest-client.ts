@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import WebSocket from 'ws';
 import type {
+  DeniedHosts,
   ExecStreamChunk,
   FileStat,
   Image,
@@ -138,6 +139,7 @@ interface WireChunk {
   end_reason?: string;
   keepalive?: boolean;
   session_ended?: boolean;
+  denied?: DeniedHosts;
   session_reset?: boolean;
 }
 
@@ -346,7 +348,7 @@ function wireError({ code, message, details }: ErrorBody): CallError {
 
 function chunkOf(chunk: WireChunk): ExecStreamChunk {
   const { data = '', stream = 'STDOUT', exit_code, duration_ms = 0, error, end_reason = '', keepalive = false } = chunk;
-  const { session_ended = false, session_reset = false } = chunk;
+  const { session_ended = false, session_reset = false, denied } = chunk;
   if (error) throw wireError(error);
   return {
     data: Buffer.from(data, 'base64'),
@@ -357,6 +359,7 @@ function chunkOf(chunk: WireChunk): ExecStreamChunk {
     keepalive,
     session_ended,
     session_reset,
+    ...(denied && { denied }),
   };
 }
 
