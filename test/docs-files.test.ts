@@ -95,7 +95,7 @@ it('the commands in docs/ports.md have the described results', async () => {
   expectInOrder(await walk('ports.md'), [
     '"process_id":"web"',
     '{"listening":true,"ports":[{"port":8000,"address":"127.0.0.1"',
-    '/ports/8000/proxy/","access":"key","link_token":""',
+    '/ports/8000/proxy/","access":"key","expires_at":0',
     'Directory listing for /',
     '{"ports":[{"sandbox_id":"sb_',
     '"listening":[8000]}',

@@ -30,6 +30,8 @@ export async function carryRequest(exchange: PreviewExchange, socket: Socket): P
   const cut = () => socket.destroy();
   socket.on('error', () => undefined);
   socket.setTimeout(IDLE_MS, () => socket.destroy(new Error('timeout')));
+  // A client that does not read the end of an answer. Node replaces it when the connection is used again.
+  req.socket.setTimeout(2 * IDLE_MS);
   signal.addEventListener('abort', cut, { once: true });
   socket.once('close', () => signal.removeEventListener('abort', cut));
   res.once('close', cut);
@@ -100,18 +102,28 @@ function sendBody(req: IncomingMessage, sent: ClientRequest): void {
   });
 }
 
-function sendAnswer(answer: IncomingMessage, { req, res, target }: PreviewExchange): Promise<void> {
+async function sendAnswer(answer: IncomingMessage, { req, res, target }: PreviewExchange): Promise<void> {
   const headers = responseHeaders(answer, target);
   if (!req.complete) res.shouldKeepAlive = false;
   for (const name of Object.keys(headers)) if (res.hasHeader(name)) res.removeHeader(name);
-  res.writeHead(answer.statusCode ?? 502, answer.statusMessage, headers);
+  try {
+    res.writeHead(answer.statusCode ?? 0, answer.statusMessage, headers);
+  } catch (error) {
+    answer.destroy();
+    throw new BadGateway(
+      `the program on port ${target.port} answers with a status or a header that HTTP does not have`,
+      error,
+    );
+  }
   res.flushHeaders();
   answer.pipe(res);
   // What was sent is not the whole answer: the client must see that.
   answer.once('error', () => res.destroy());
   answer.once('aborted', () => res.destroy());
   res.once('finish', () => endRest(req));
-  return new Promise((resolve) => res.once('close', () => resolve()));
+  await new Promise<void>((resolve) => {
+    res.once('close', resolve);
+  });
 }
 
 /** A client that goes on sending a body that nobody reads is cut in the end. */

@@ -5,6 +5,7 @@ import type { PreviewExchange } from './target.ts';
 
 /** A WebSocket on which nothing moves for so long is cut: an hour. */
 const IDLE_MS = 3_600_000;
+const END_MS = 30_000;
 
 /** Sends the answer that switches to a WebSocket, and from then on the bytes of both sides as they are. Resolves at the end. */
 export function splice(
@@ -15,7 +16,7 @@ export function splice(
 ): Promise<void> {
   const client = req.socket;
   const fields = Object.entries(responseHeaders(answer, target)).flatMap(([name, values]) =>
-    [values].flat().map((value) => `${name}: ${value}`),
+    [values].flat().map((value) => `${name}: ${value.replace(/[\r\n\0]+/g, ' ')}`),
   );
   const lines = ['HTTP/1.1 101 Switching Protocols', 'connection: Upgrade', 'upgrade: websocket', ...fields];
   client.write(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
@@ -25,7 +26,11 @@ export function splice(
   inside.setTimeout(IDLE_MS, () => inside.destroy());
   client.pipe(inside);
   inside.pipe(client);
-  inside.once('close', () => client.destroySoon());
+  inside.once('close', () => {
+    client.destroySoon();
+    // It may not read what it was sent last.
+    client.setTimeout(END_MS, () => client.destroy());
+  });
   client.on('error', () => inside.destroy());
   return new Promise((resolve) => {
     const end = () => {

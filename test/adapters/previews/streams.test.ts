@@ -95,6 +95,7 @@ it('answers 502 for what is no server of HTTP, or says nothing', async () => {
   const answers: Record<string, string> = {
     '/a': 'SSH-2.0-x\r\n',
     '/b': '',
+    '/d': 'HTTP/1.1 000 none\r\nContent-Length: 0\r\n\r\n',
     '/c': 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
   };
   at.inside.removeAllListeners('connection');
@@ -103,7 +104,7 @@ it('answers 502 for what is no server of HTTP, or says nothing', async () => {
       .on('error', () => undefined)
       .once('data', (data: Buffer) => socket.end(answers[data.toString().split(' ')[1]!] ?? ''));
   });
-  for (const path of ['/a', '/b', '/c']) expect((await at.ask(at.path + path, at.key('ann'))).status).toBe(502);
+  for (const path of ['/a', '/b', '/c', '/d']) expect((await at.ask(at.path + path, at.key('ann'))).status).toBe(502);
   await idle();
 });
 
