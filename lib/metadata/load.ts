@@ -3,6 +3,7 @@ import { errorCode } from '../linux/errno.ts';
 import { DurableFile, type FileSystem } from './durable-file.ts';
 import { type Frame, isTorn, parseFrame } from './frames.ts';
 import { type Line, readLines } from './read-lines.ts';
+import { SharedValues } from './shared-values.ts';
 import { readSnapshot } from './snapshot.ts';
 import { applyStored, DamagedError, type State } from './state.ts';
 
@@ -133,6 +134,7 @@ async function readSegment(segment: Segment, next: Segment | undefined, loaded: 
   const { path, after } = segment;
   let sequence = after;
   let torn: Line | undefined;
+  const shared = new SharedValues();
   const damaged = (offset: number) => new DamagedError(`is damaged at byte ${offset}`, path);
   const bytes = await readLines(path, files, (line) => {
     if (line.offset === 0) return true;
@@ -144,7 +146,7 @@ async function readSegment(segment: Segment, next: Segment | undefined, loaded: 
       return true;
     }
     if (frame?.sequence !== sequence + 1 || !Array.isArray(frame.payload)) throw damaged(line.offset);
-    for (const change of frame.payload) applyStored(loaded.state, change);
+    for (const change of frame.payload) applyStored(loaded.state, change, shared);
     sequence = frame.sequence;
     return true;
   });

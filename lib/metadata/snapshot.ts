@@ -2,6 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import type { FileSystem } from './durable-file.ts';
 import { parseOldState } from './old-format.ts';
 import { type Line, readLines } from './read-lines.ts';
+import { SharedValues } from './shared-values.ts';
 import { applyStored, DamagedError, emptyState, KINDS, type State } from './state.ts';
 
 const VERSION = 2;
@@ -81,6 +82,7 @@ function positionIn(line: Buffer): Position | undefined {
 class SnapshotReader {
   readonly #position: Position;
   readonly #state = emptyState();
+  readonly #shared = new SharedValues();
   readonly #hash: Hash = createHash('sha256');
   #records = 0;
   #ended = false;
@@ -94,7 +96,7 @@ class SnapshotReader {
     const value = isWhole ? parsed(bytes) : undefined;
     if (Array.isArray(value)) {
       this.#records++;
-      applyStored(this.#state, value);
+      applyStored(this.#state, value, this.#shared);
     } else this.#checkEnd(value, offset);
   }
 

@@ -1,5 +1,6 @@
 import { IdMap } from '../id-map.ts';
 import type { CodebaseRecord, GoneRecord, KeyRecord, OwnerRecord, SandboxRecord, SecretRecord } from './metadata.ts';
+import type { SharedValues } from './shared-values.ts';
 
 /** All records, by kind and id. */
 export interface State {
@@ -61,12 +62,15 @@ export function copyOf(state: State): State {
   return copy;
 }
 
-/** Makes a change that was read from a file; throws DamagedError. */
-export function applyStored(state: State, change: unknown): void {
+/** Makes a change that was read from a file; throws DamagedError. `shared`: with what equal values are found. */
+export function applyStored(state: State, change: unknown, shared: SharedValues): void {
   const [kind, record] = Array.isArray(change) ? (change as unknown[]) : [];
   if (!KINDS.includes(kind as Kind)) throw new DamagedError(`has a record of the unknown kind ${JSON.stringify(kind)}`);
   if (typeof record === 'string') state[kind as Kind].delete(record);
-  else put(state, kind as Kind, checked(kind as Kind, record));
+  else {
+    if (typeof record === 'object' && record !== null) shared.share(record as Record<string, unknown>);
+    put(state, kind as Kind, checked(kind as Kind, record));
+  }
 }
 
 /** Throws DamagedError for what is no record of the kind. */

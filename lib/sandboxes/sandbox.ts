@@ -40,8 +40,7 @@ export class LiveSandbox {
   #reason: string;
   /** Changed from the sandbox's queue, and when the file system fails. */
   host: HostState = DETACHED;
-  /** See `WorkspaceSpec`. */
-  readonly changeCount = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
+  #changeCount: Int32Array<SharedArrayBuffer> | undefined;
   /** See `WorkspaceSpec`. Set by the context that the sandbox is in. */
   ownerBytes: OwnerBytes | undefined;
   /** The change count up to which everything is committed; undefined: unknown. */
@@ -73,6 +72,12 @@ export class LiveSandbox {
     this.#record = record;
     this.#status = status;
     this.#reason = record.status_reason;
+  }
+
+  /** See `WorkspaceSpec`. Not made for those that are stopped and stay so. */
+  get changeCount(): Int32Array<SharedArrayBuffer> {
+    this.#changeCount ??= new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
+    return this.#changeCount;
   }
 
   get id(): string {

@@ -59,7 +59,9 @@ const EARLIER = {
  */
 function adopt(stored: SandboxRecord, uid: number | undefined, context: SandboxContext): LiveSandbox {
   const earlier = { ...EARLIER, on_expire: context.settings.expiry.onExpire };
-  const record = { ...earlier, ...stored, uid: uid ?? stored.uid };
+  const isComplete = (uid ?? stored.uid) === stored.uid && Object.keys(earlier).every((name) => name in stored);
+  // Mostly one record is enough for both.
+  const record = isComplete ? stored : { ...earlier, ...stored, uid: uid ?? stored.uid };
   const broken = (reason: string) => new LiveSandbox({ ...record, status_reason: reason }, 'SANDBOX_ERROR');
   if (uid === undefined) {
     const without = broken('every host user of runtime.uid_range is in use by a sandbox');
