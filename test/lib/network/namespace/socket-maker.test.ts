@@ -348,4 +348,36 @@ describe('the process of a socket maker', () => {
     const program = spawn('setpriv', args, { cwd: '/', stdio: ['ignore', 'pipe', 'inherit'], timeout: 20_000 });
     expect(await text(program.stdout)).toBe('from inside');
   });
+
+  it('fails without a trace while the server has no descriptors, and works again afterwards', async () => {
+    const namespace = await newNamespace();
+    const outfile = join(directory, 'short.mjs');
+    const contents = `
+      import { closeSync, openSync } from 'node:fs';
+      import { createSocketMaker } from './lib/network/namespace/socket-maker.ts';
+      const wanted = { tcp: [1, 2, 3, 4].map((port) => ({ address: '0.0.0.0', port })), udp: [], routes: [] };
+      const maker = createSocketMaker();
+      await maker.probe();
+      const attempt = () => maker.open(${namespace.pid}, wanted).then(({ servers }) => servers.length, ({ code }) => code);
+      const results = [];
+      for (const left of [0, 3]) {
+        const taken = [];
+        try { for (;;) taken.push(openSync('/dev/null', 'r')); } catch {}
+        for (const fd of taken.splice(0, left)) closeSync(fd);
+        results.push(await attempt());
+        for (const fd of taken) closeSync(fd);
+      }
+      console.log(...results, await attempt());
+      process.exit();`;
+    await build({
+      stdin: { contents, resolveDir: process.cwd() },
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      outfile,
+    });
+    const command = ['-c', 'ulimit -n 100; exec "$0" "$1"', process.execPath, outfile];
+    const program = spawn('sh', command, { stdio: ['ignore', 'pipe', 'inherit'], timeout: 20_000 });
+    expect(await text(program.stdout)).toBe('UNAVAILABLE UNAVAILABLE 4\n');
+  });
 });
