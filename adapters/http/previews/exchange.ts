@@ -15,8 +15,9 @@ const MAX_HEADER_BYTES = 65_536;
 
 /** The program in the sandbox did not answer as a server of HTTP does. */
 export class BadGateway extends ServiceError {
-  constructor(message: string, cause?: unknown) {
-    super('UNAVAILABLE', message, [], { cause });
+  // Without a cause, which would be logged as an error of the host: a program could fill the log.
+  constructor(message: string) {
+    super('UNAVAILABLE', message);
   }
 }
 
@@ -84,7 +85,7 @@ function failure(error: Error | undefined, port: number): ServiceError {
     return new ServiceError('DEADLINE_EXCEEDED', `the program on port ${port} has not answered for 5 minutes`);
   const isText = errorCode(error)?.startsWith('HPE_');
   const what = isText ? 'does not answer with HTTP' : 'has closed the connection without an answer';
-  return new BadGateway(`the program on port ${port} ${what}`, error);
+  return new BadGateway(`the program on port ${port} ${what}`);
 }
 
 function sendBody(req: IncomingMessage, sent: ClientRequest): void {
@@ -108,11 +109,10 @@ async function sendAnswer(answer: IncomingMessage, { req, res, target }: Preview
   for (const name of Object.keys(headers)) if (res.hasHeader(name)) res.removeHeader(name);
   try {
     res.writeHead(answer.statusCode ?? 0, answer.statusMessage, headers);
-  } catch (error) {
+  } catch {
     answer.destroy();
     throw new BadGateway(
       `the program on port ${target.port} answers with a status or a header that HTTP does not have`,
-      error,
     );
   }
   res.flushHeaders();

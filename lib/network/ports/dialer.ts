@@ -44,7 +44,8 @@ export class Dialer {
     } catch (error) {
       if (errorCode(error) === 'ECONNREFUSED') throw new NothingListens(port);
       if (errorCode(error) !== 'ETIMEDOUT') throw error;
-      throw new ServiceError('UNAVAILABLE', `the program on port ${port} accepts no connection`, [], { cause: error });
+      // Without the error as its cause, which would be logged as one of the host: a program could fill the log.
+      throw new ServiceError('UNAVAILABLE', `the program on port ${port} accepts no connection`);
     } finally {
       this.#inUse--;
       if (this.#inUse === 0) this.#endWhenIdle();

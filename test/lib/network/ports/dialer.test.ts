@@ -46,7 +46,8 @@ it('says what nothing listens on, and what accepts no connection', async () => {
   ] as const) {
     const { create } = fakes(() => Promise.reject(Object.assign(new Error(code), { code })));
     const dialer = new Dialer(create);
-    await expect(dialer.connect(1, 80)).rejects.toMatchObject({ code: 'UNAVAILABLE', message });
+    const refused = expect.objectContaining({ code: 'UNAVAILABLE', message, cause: undefined });
+    await expect(dialer.connect(1, 80)).rejects.toEqual(refused);
     await dialer.close();
   }
 });
