@@ -46,8 +46,9 @@ it('says what nothing listens on, and what accepts no connection', async () => {
   ] as const) {
     const { create } = fakes(() => Promise.reject(Object.assign(new Error(code), { code })));
     const dialer = new Dialer(create);
-    const refused = expect.objectContaining({ code: 'UNAVAILABLE', message, cause: undefined });
-    await expect(dialer.connect(1, 80)).rejects.toEqual(refused);
+    const error = await dialer.connect(1, 80).catch((thrown: Error) => thrown);
+    expect(error).toMatchObject({ code: 'UNAVAILABLE', message });
+    expect(error).not.toHaveProperty('cause');
     await dialer.close();
   }
 });
