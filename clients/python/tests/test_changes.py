@@ -105,7 +105,7 @@ class Processes(ServerCase):
         listed = self.sandbox.list_ports(listening=True)
         self.assertEqual([[each.port for each in listed.ports], listed.listening], [[8123], (8123,)])
         self.sandbox.close_port(8123)
-        self.assertEqual(self.sandbox.list_ports().ports, [])
+        self.assertEqual(self.sandbox.list_ports().ports, ())
         with self.assertRaises(TimeoutError):
             process.wait(0)
         process.signal("SIGINT")

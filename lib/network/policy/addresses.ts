@@ -16,8 +16,6 @@ export function parseAddress(text: string): Address | undefined {
   return value >> 32n === MAPPED ? { bits: 32, value: value & 0xffff_ffffn } : { bits: 128, value };
 }
 
-export const sameAddress = (a: Address, b: Address): boolean => a.bits === b.bits && a.value === b.value;
-
 function ipv4Value(text: string): bigint {
   return text.split('.').reduce((value, part) => (value << 8n) | BigInt(part), 0n);
 }

@@ -22,8 +22,7 @@ export const contains = (network: Network, address: Address): boolean =>
   network.bits === address.bits && firstOf(address, network.length) === network.value;
 
 /** Whether all addresses of `inner` are in `outer`. */
-export const covers = (outer: Network, inner: Network): boolean =>
-  inner.length >= outer.length && contains(outer, inner);
+const covers = (outer: Network, inner: Network): boolean => inner.length >= outer.length && contains(outer, inner);
 
 export const overlap = (a: Network, b: Network): boolean => covers(a, b) || covers(b, a);
 
