@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Decision, Target } from '../policy/policy.ts';
 import type { ConnectionInfo } from '../worker/networks.ts';
+import { reset } from './reset.ts';
 
 /** Of one sandbox, at once. */
 const MAX_OPEN = 256;
@@ -37,8 +38,8 @@ export class Connection {
   /** Nothing of it is passed on any more. */
   cut(): void {
     this.info.closedAt ??= Date.now();
-    this.client.resetAndDestroy();
-    this.upstream?.resetAndDestroy();
+    reset(this.client);
+    if (this.upstream) reset(this.upstream);
   }
 }
 

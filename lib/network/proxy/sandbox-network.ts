@@ -15,6 +15,7 @@ import type { HttpProxy } from './http-proxy.ts';
 import type { Inspector, MakeInspector } from './inspector.ts';
 import { openInspected } from './open-inspected.ts';
 import { Refusals } from './refusals.ts';
+import { reset } from './reset.ts';
 
 export const PROXY_PORT = 3128;
 export const NAME_PORT = 53;
@@ -91,19 +92,19 @@ export class SandboxNetwork implements Gate {
   accept(socket: Socket, address: string, port: number): void {
     socket.on('error', () => undefined);
     const connection = this.#admit(socket, address, port);
-    if (connection === undefined) return void socket.resetAndDestroy();
+    if (connection === undefined) return void reset(socket);
     const { http } = this.#shared;
     const accepted: Accepted = { gate: this, connection, http, times: this.#times };
     if (address.startsWith('127.')) {
       if (port === PROXY_PORT) serveProxy(accepted);
       else if (port === NAME_PORT) this.#names.serveStream(socket);
       // Nothing else listens there.
-      else socket.resetAndDestroy();
+      else reset(socket);
     } else if (!FakeAddresses.contains(address)) {
       serveDirect(accepted, { host: undefined, address, port });
     } else {
       const host = this.#fakes.nameOf(address);
-      if (host === undefined) return void socket.resetAndDestroy();
+      if (host === undefined) return void reset(socket);
       socket.once('close', this.#fakes.hold(address));
       serveDirect(accepted, { host, address: undefined, port });
     }

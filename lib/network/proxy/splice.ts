@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Transform } from 'node:stream';
+import { reset } from './reset.ts';
 
 /**
  * Passes bytes both ways until both sides have ended, with back-pressure; a side may end before the other one. If one side
@@ -17,7 +18,7 @@ export function splice(one: Socket, other: Socket, through?: Transform): void {
 function endWith(socket: Socket, other: Socket): void {
   socket.on('error', () => undefined);
   const ended = () => {
-    if (!socket.readableEnded || !socket.writableFinished) other.resetAndDestroy();
+    if (!socket.readableEnded || !socket.writableFinished) reset(other);
   };
   if (socket.destroyed) ended();
   else socket.once('close', ended);

@@ -1,0 +1,89 @@
+import { pathToFileURL } from 'node:url';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { silentLog } from '../../../../lib/log.ts';
+import type { NetworkPolicy } from '../../../../lib/network/policy/policy.ts';
+import { NetworkThread } from '../../../../lib/network/worker/network-thread.ts';
+import { ThreadedNetworks } from '../../../../lib/network/worker/threaded-networks.ts';
+import { BUNDLE } from '../../../contract/server.ts';
+import { openWorld, type World } from '../../../network/world.ts';
+import { useNamespaces } from '../namespace/namespaces.ts';
+
+const { newNamespace } = useNamespaces();
+const threads: NetworkThread[] = [];
+let world: World;
+let networks: ThreadedNetworks;
+
+beforeAll(async () => {
+  world = await openWorld((_, response) => response.end('hello\n'));
+  world.names.set('api.test', () => world.address);
+});
+afterAll(() => world.close());
+afterEach(async () => {
+  await networks.end();
+  threads.length = 0;
+});
+
+function start(): ThreadedNetworks {
+  const options = { resolvers: [world.resolver], allowMax: undefined, inspection: undefined, maxConnections: 100 };
+  networks = new ThreadedNetworks((ended) => {
+    threads.push(new NetworkThread(pathToFileURL(BUNDLE), options, ended));
+    return threads.at(-1)!;
+  }, silentLog);
+  return networks;
+}
+
+const list = (...hosts: string[]): NetworkPolicy => {
+  const more = { cidr: '', ports: [], methods: [], path_prefix: '', tls: '' };
+  return { mode: 'allow_list', rules: hosts.map((host) => ({ action: 'allow', host, ...more })), revision: 1 };
+};
+const NONE: NetworkPolicy = { mode: 'none', rules: [], revision: 0 };
+const get = (pid: number) => world.inNetworkOf(pid, 'curl -s --max-time 10 http://api.test/');
+
+describe('the thread of the networks', () => {
+  it('is not started for sandboxes without a network', async () => {
+    const { pid } = await newNamespace();
+    start();
+    await networks.open('a', pid, NONE, []);
+    await networks.update('a', NONE, []);
+    expect([await networks.connections('a'), await networks.refusals('b')]).toEqual([[], []]);
+    await networks.close('a');
+    expect(threads).toEqual([]);
+  });
+
+  it('opens a network when its policy has one, and closes it when it has none', async () => {
+    const { pid } = await newNamespace();
+    start();
+    await networks.open('a', pid, NONE, []);
+    await networks.update('a', list('api.test'), []);
+    expect(await get(pid)).toBe('hello\n');
+    await networks.update('a', NONE, []);
+    expect(await get(pid)).toBe('');
+    await networks.update('a', list('api.test'), []);
+    expect(await get(pid)).toBe('hello\n');
+  });
+
+  it('opens all networks again, with their policies, when it has ended', async () => {
+    const [one, other] = [await newNamespace(), await newNamespace()];
+    start();
+    await networks.open('a', one.pid, list('api.test'), []);
+    await networks.open('b', other.pid, list('other.test'), []);
+    await networks.update('b', list('api.test'), []);
+    expect(await get(one.pid)).toBe('hello\n');
+    const held = networks.connections('a');
+    await threads[0]!.end();
+    await held.catch((error: Error) => expect(error.message).toContain('ended meanwhile'));
+    await expect.poll(() => get(other.pid)).toBe('hello\n');
+    await expect.poll(() => get(one.pid)).toBe('hello\n');
+    expect(threads).toHaveLength(2);
+    await networks.close('b');
+    expect(await get(other.pid)).toBe('');
+  });
+
+  it('forgets a network that cannot be opened', async () => {
+    start();
+    const { pid, end } = await newNamespace();
+    await end();
+    await expect(networks.open('a', pid, list('api.test'), [])).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(await networks.connections('a')).toEqual([]);
+  });
+});
