@@ -151,3 +151,15 @@ it('a command that goes on after its call is counted until its end, once', () =>
   begin('k1', 'ann', 'command');
   refusal('k1', 'ann', 'command');
 });
+
+it('a connection to a program in a sandbox is a stream, and not a request', () => {
+  perKey = { requests_per_second: 1, request_burst: 1, streams: 2 };
+  open();
+  const first = begin('k1', 'ann', 'connection');
+  begin('k1', 'ann', 'connection');
+  expect(refusal('k1', 'ann', 'connection').message).toContain('at most 2 streams');
+  first.release();
+  begin('k1', 'ann', 'connection');
+  begin('k2', 'ann');
+  expect(refusal('k2', 'ann').message).toContain('requests per second');
+});
