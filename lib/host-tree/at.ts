@@ -11,6 +11,12 @@ export const OPEN_DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | const
  */
 export const OPEN_FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
+/**
+ * O_PATH (open(2)): refers to a file without opening it, so no permission on the file is needed. Node has no constant
+ * for it.
+ */
+export const O_PATH = 0o10000000;
+
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII
 const NOT_ASCII = /[^\x00-\x7f]/;
 

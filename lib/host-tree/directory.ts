@@ -14,13 +14,7 @@ import {
 } from 'node:fs/promises';
 import type { ByteString } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
-import { at, isAbsence, itself, OPEN_DIRECTORY, OPEN_FILE } from './at.ts';
-
-/**
- * O_PATH (open(2)): refers to a file without opening it, so no permission on the file is needed. Node has no constant
- * for it.
- */
-const O_PATH = 0o10000000;
+import { at, isAbsence, itself, O_PATH, OPEN_DIRECTORY, OPEN_FILE } from './at.ts';
 
 /**
  * An open directory. Every operation resolves one name in it and follows no symbolic link, so a component replaced by a

@@ -19,7 +19,7 @@ import { closeQuietly } from '../linux/close.ts';
 import { errorCode } from '../linux/errno.ts';
 import { hostSeconds } from '../linux/time.ts';
 import { accessibleMode } from './accessible-mode.ts';
-import { at, itself, OPEN_DIRECTORY, OPEN_FILE } from './at.ts';
+import { at, itself, O_PATH, OPEN_DIRECTORY, OPEN_FILE } from './at.ts';
 
 /** Directories kept open. */
 const LIMIT = 64;
@@ -83,17 +83,16 @@ export class WritableTree {
     return openSync(this.#host(path), OPEN_FILE);
   }
 
+  /** Refers to an entry of any type without opening it (O_PATH): it exists until the descriptor is closed. */
+  openPath(path: ByteString): number {
+    return openSync(this.#host(path), O_PATH | constants.O_NOFOLLOW);
+  }
+
   /** Throws EEXIST. */
   symlink(target: ByteString, path: ByteString, mtime: number): void {
     const host = this.#host(path);
     symlinkSync(toBuffer(target), host);
     lutimesSync(host, hostSeconds(mtime), hostSeconds(mtime));
-  }
-
-  /** Gives an entry of this tree a name in another tree of the same file system, too. Throws EEXIST. */
-  linkTo(path: ByteString, other: WritableTree, to: ByteString): void {
-    const target = other.#host(to);
-    linkSync(this.#host(path), target);
   }
 
   /** Gives an entry of this tree another name. Throws EEXIST. */

@@ -1,5 +1,6 @@
 import { type ByteString, fromLatin1, parentOf } from '../../byte-string.ts';
 import type { WritableTree } from '../../host-tree/writable-tree.ts';
+import { closeQuietly } from '../../linux/close.ts';
 import { errorCode } from '../../linux/errno.ts';
 import { changeMode } from './change-mode.ts';
 
@@ -18,9 +19,16 @@ export type Step =
 const MISSING = ['ENOENT', 'ENOTDIR', 'ELOOP'];
 const OTHER_TYPE = ['EISDIR', 'ENOTDIR', 'ELOOP', 'ENOTEMPTY', 'EEXIST'];
 
-/** Takes what steps remove: to free the space of a file may take the disk longer than all else. */
+/** Replaced files that are kept open. */
+const MAX_KEPT = 256;
+
+/**
+ * Takes what steps remove: to free the space of a file may take the disk longer than all else. Gives no file of the codebase
+ * a second link, however short: sandboxes know hard links by the number of the inode, which is used again later.
+ */
 export class Removed {
   readonly #tree: WritableTree;
+  readonly #kept: number[] = [];
   #count = 0;
 
   /** `tree`: of an empty directory on the disk of the codebase. Closed with this. */
@@ -28,12 +36,13 @@ export class Removed {
     this.#tree = tree;
   }
 
-  /** Gives a file that is about to be replaced another name. It may also be replaced without. */
+  /** Keeps a file that is about to be replaced until this is closed, if that is possible. */
   keep(files: WritableTree, path: ByteString): void {
+    if (this.#kept.length === MAX_KEPT) return;
     try {
-      files.linkTo(path, this.#tree, this.#next());
+      this.#kept.push(files.openPath(path));
     } catch {
-      // Absent, a directory, or a link too many.
+      // There is nothing, or the server has no descriptors left.
     }
   }
 
@@ -41,7 +50,7 @@ export class Removed {
   take(files: WritableTree, path: ByteString): boolean {
     if (files.find(path)?.isDirectory() !== false) return false;
     try {
-      files.moveTo(path, this.#tree, this.#next());
+      files.moveTo(path, this.#tree, fromLatin1(String(this.#count++)));
       return true;
     } catch {
       return false;
@@ -49,11 +58,9 @@ export class Removed {
   }
 
   close(): void {
+    for (const fd of this.#kept) closeQuietly(fd);
+    this.#kept.length = 0;
     this.#tree.close();
-  }
-
-  #next(): ByteString {
-    return fromLatin1(String(this.#count++));
   }
 }
 

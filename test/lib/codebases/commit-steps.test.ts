@@ -10,7 +10,7 @@ import { applySteps } from './commit-thread.ts';
 const failing = vi.hoisted(() => ({}) as Record<string, (() => unknown) | undefined>);
 vi.mock(import('node:fs'), async (original) => {
   const actual = await original();
-  const wrapped = ['copyFileSync', 'fsyncSync', 'linkSync', 'renameSync'].map((name) => {
+  const wrapped = ['copyFileSync', 'fsyncSync', 'renameSync'].map((name) => {
     const call = actual[name as 'renameSync'];
     const checked = (...args: Parameters<typeof call>) => {
       failing[name]?.();
@@ -88,7 +88,7 @@ describe('what is replaced or removed', () => {
     writeFileSync(join(root, 'staging/0'), 'new');
     await apply(['unlink', fromText('two')], ['put', fromText('one'), fromText('0')]);
     expect([readdirSync(at('')), readFileSync(at('one'), 'utf8')]).toEqual([['one'], 'new']);
-    expect(removed()).toEqual(['text', 'text']);
+    expect(removed()).toEqual(['text']);
   });
 
   it('is a file, and never a directory with what is in it', async () => {
@@ -102,11 +102,16 @@ describe('what is replaced or removed', () => {
     failing.renameSync = () => {
       throw Object.assign(new Error('full'), { code: 'ENOSPC' });
     };
-    failing.linkSync = failing.renameSync;
     await apply(['unlink', fromText('two')]);
-    failing.renameSync = () => undefined;
+    expect(readdirSync(at(''))).toEqual(['one']);
+  });
+
+  it('has no second link at any time, by which sandboxes would know it later', async () => {
     writeFileSync(join(root, 'staging/0'), 'new');
-    await apply(['put', fromText('one'), fromText('0')]);
-    expect([readdirSync(at('')), readFileSync(at('one'), 'utf8')]).toEqual([['one'], 'new']);
+    rmSync(at('two'));
+    const links: number[] = [];
+    failing.renameSync = () => links.push(statSync(at('one')).nlink);
+    await apply(['put', fromText('one'), fromText('0')], ['put', fromText('one'), fromText('0')]);
+    expect([links, statSync(at('one')).nlink]).toEqual([[1, 1], 1]);
   });
 });
