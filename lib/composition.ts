@@ -21,6 +21,7 @@ import type { Log } from './log.ts';
 import { makeFolder } from './metadata/lock.ts';
 import type { KeyRecord, Metadata } from './metadata/metadata.ts';
 import { openMetadata } from './metadata/store.ts';
+import { openInspection } from './network/inspection/open-inspection.ts';
 import { createSocketMaker } from './network/namespace/socket-maker.ts';
 import { Dialer } from './network/ports/dialer.ts';
 import { openSecrets } from './network/secrets/open-secrets.ts';
@@ -168,6 +169,8 @@ interface Platform {
   mount: WorkspaceMount;
   archives: CodebaseThreads;
   sandboxNetworks: SandboxNetworks | undefined;
+  /** What sandboxes whose connections are looked into trust, in PEM. */
+  authorities: string | undefined;
 }
 
 /** Rejects when the configured runtime or FUSE does not work on this machine. */
@@ -179,7 +182,9 @@ async function openPlatform(config: Config, environment: Environment, cleanup: C
   for (const path of mountPoints(mountPath)) await clearStaleMount(path);
   const descriptors = new Descriptors();
   cleanup.add('descriptors', () => descriptors.close());
-  const runtimes = new Runtimes(runtimeFactories(config, { ...environment, descriptors }));
+  const inspection = await openInspection(config);
+  const authorities = inspection?.authorities;
+  const runtimes = new Runtimes(runtimeFactories(config, { ...environment, descriptors, authorities }));
   cleanup.add('runtimes', () => runtimes.close());
   const mount = createWorkspaceMount({
     mount: async (observer) => {
@@ -199,16 +204,17 @@ async function openPlatform(config: Config, environment: Environment, cleanup: C
   await runtimes.get(RUNTIME_NAMES[config.runtime.type]);
   if (config.runtime.type !== 'mock') await mount.ready();
   const { maxNetworkConnections: maxConnections } = descriptors;
-  const sandboxNetworks = openNetworks(config, { entry, log, maxConnections });
+  const sandboxNetworks = openNetworks(config, { entry, log, maxConnections, inspection: inspection?.options });
   if (sandboxNetworks) cleanup.add('networks', () => sandboxNetworks.end());
-  return { layout, descriptors, runtimes, mount, archives: archiveThreads(entry, cleanup), sandboxNetworks };
+  const archives = archiveThreads(entry, cleanup);
+  return { layout, descriptors, runtimes, mount, archives, sandboxNetworks, authorities };
 }
 
 function openSandboxes(
   config: Config,
   metadata: Metadata,
   { owners, ownerDeltas, dialer }: { owners: OwnerLimitSource; ownerDeltas: OwnerDeltas | undefined; dialer: Dialer },
-  { layout, descriptors, runtimes, mount, archives, sandboxNetworks }: Platform,
+  { layout, descriptors, runtimes, mount, archives, sandboxNetworks, authorities }: Platform,
   { codebases, images, secrets }: { codebases: StoredCodebases; images: ImageStore; secrets: StoredSecrets },
   log: Log,
 ): { sandboxes: SandboxKeeper; processes: Processes; sessions: Sessions; networks: Networks; ports: Ports } {
@@ -232,6 +238,7 @@ function openSandboxes(
       ownerResources: (id) => ownerResources(owners, id),
       ownerDeltas,
       networks: sandboxNetworks,
+      authorities,
       secrets,
       maxDeltaBytes,
       maxDeltaFiles,

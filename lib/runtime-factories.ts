@@ -16,14 +16,21 @@ export function runtimeFactories(
     dockerEnvironment,
     niceness,
     descriptors,
+    authorities,
     log,
-  }: { dockerEnvironment: DockerEnvironment; niceness?: number | undefined; descriptors: Descriptors; log: Log },
+  }: {
+    dockerEnvironment: DockerEnvironment;
+    niceness?: number | undefined;
+    descriptors: Descriptors;
+    authorities: string | undefined;
+    log: Log;
+  },
 ): Readonly<Record<RuntimeName, RuntimeFactory>> {
   const imagesDir = foldersOf(storage.mountPath).images;
   const { bwrapPath, readOnlyPaths } = runtime;
   const shared = { stateDir: storage.mountPath, descriptors, log };
   return {
-    RUNTIME_BWRAP: () => createBwrapRuntime({ imagesDir, bwrapPath, readOnlyPaths, niceness, ...shared }),
+    RUNTIME_BWRAP: () => createBwrapRuntime({ imagesDir, bwrapPath, readOnlyPaths, niceness, authorities, ...shared }),
     RUNTIME_DOCKER: () => createDockerRuntime({ ...runtime.docker, environment: dockerEnvironment, ...shared }),
     RUNTIME_MOCK: () => createMockRuntime(),
   };

@@ -119,6 +119,7 @@ export const SCHEMA = {
     enabled: key(boolean, true),
     allow_max: key(ceiling, ['public']),
     resolvers: key(resolvers, []),
+    extra_ca: key(optionalPath, ''),
   },
   secrets: {
     key_file: key(optionalPath, ''),

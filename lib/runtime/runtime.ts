@@ -246,9 +246,9 @@ export interface RunningSandbox {
   networkPid(): number;
   /**
    * For the commands that start from now on: the network is open, with the variables of its proxy and further ones, whose names
-   * must be plain; undefined: it is not. Throws UNAVAILABLE if the sandbox has ended.
+   * must be plain; undefined: it is not. `authorities`: what they trust, in PEM. Throws UNAVAILABLE if the sandbox has ended.
    */
-  setNetwork(variables: Readonly<Record<string, string>> | undefined): void;
+  setNetwork(variables: Readonly<Record<string, string>> | undefined, authorities?: string): void;
   /**
    * Kills all processes and releases all resources (cgroups, run directory). Never throws twice. Commands in progress
    * fail with UNAVAILABLE and `reason`, by default that the sandbox was stopped.

@@ -5,6 +5,7 @@ import type { InspectedSandbox, InspectedTarget, MakeInspector } from '../proxy/
 import { matchesHost } from '../secrets/hosts.ts';
 import { type AuthorityFiles, ServerCertificates } from './authority.ts';
 import { exchange, type Inspected } from './exchange.ts';
+import { secretNamedIn } from './secret-use.ts';
 import { upgrade } from './upgrade.ts';
 import { Upstream } from './upstream.ts';
 
@@ -34,6 +35,7 @@ export function createInspection({ authority, trusted, extra }: InspectionOption
   return (sandbox) => ({
     needed: (host, policyInspect) =>
       policyInspect || sandbox.secrets().some(({ hosts }) => hosts.some((pattern) => matchesHost(pattern, host))),
+    secretIn: (head) => secretNamedIn(head, sandbox.secrets()),
     handle: (socket, head, target) => {
       // Reading all authorities of a host takes some milliseconds.
       context ??= createSecureContext({ ca, minVersion: 'TLSv1.2' });

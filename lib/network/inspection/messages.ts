@@ -35,10 +35,15 @@ export function passedHeaders(
 }
 
 /** An answer of the proxy itself: the sandbox can tell it from those of servers by its header. */
-export function answerOfProxy(code: string, sentence: string): { headers: string[]; body: string } {
+export function answerOfProxy(status: number, code: string, sentence: string): { headers: string[]; body: string } {
   const body = `paddock: ${sentence}\n`;
   const headers = [
-    ...['content-type', 'text/plain; charset=utf-8', 'x-paddock-refused', code],
+    ...[
+      'content-type',
+      'text/plain; charset=utf-8',
+      'x-paddock-network',
+      `${status === 502 ? 'failed' : 'refused'}; code=${code}`,
+    ],
     ...['content-length', String(Buffer.byteLength(body)), 'connection', 'close'],
   ];
   return { headers, body };
@@ -49,7 +54,7 @@ export function refuse(response: ServerResponse, status: number, code: string, s
     response.destroy();
     return;
   }
-  const { headers, body } = answerOfProxy(code, sentence);
+  const { headers, body } = answerOfProxy(status, code, sentence);
   response.writeHead(status, headers);
   response.end(body);
 }

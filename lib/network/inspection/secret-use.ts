@@ -79,14 +79,14 @@ export class SecretUse {
   }
 }
 
-/** A placeholder of the sandbox in a text; undefined: none. For what is not inspected further, like plain HTTP. */
-export function secretNamedIn(text: string, secrets: readonly BoundSecret[]): string | undefined {
+/** The secret whose placeholder is in one of the texts; undefined: none. */
+export function secretNamedIn(texts: readonly string[], secrets: readonly BoundSecret[]): string | undefined {
   const use = new SecretUse(
     secrets.map((each) => ({ ...each, hosts: [] })),
     '',
   );
   try {
-    use.header(text);
+    for (const text of texts) use.header(text);
     return undefined;
   } catch (error) {
     if (error instanceof FoundError) return error.secret;

@@ -58,7 +58,7 @@ export async function upgrade(
 function refuse(socket: Duplex, error: unknown): void {
   const status = error instanceof Refused ? error.status : 502;
   const code = error instanceof Refused ? error.code : 'unreachable';
-  const { headers, body } = answerOfProxy(code, (error as Error).message);
+  const { headers, body } = answerOfProxy(status, code, (error as Error).message);
   socket.end(`${lines(`HTTP/1.1 ${status} Refused`, headers)}${body}`);
 }
 

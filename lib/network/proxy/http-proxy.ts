@@ -120,6 +120,7 @@ export class HttpProxy {
       const decision = gate.decide(target);
       connection.use(target, 'http', decision);
       if (!decision.allowed) throw refuse(decision, target);
+      requireNoSecret(gate, request);
       return found;
     } catch (error) {
       if (error instanceof Refused) gate.refused(connection.target ?? known, 'http', error.code, error.message);
@@ -161,4 +162,11 @@ export class HttpProxy {
       endWithAnswer(socket, answerOf(refuse(decision, to)));
     }
   }
+}
+
+/** Over plain HTTP no placeholder is replaced: the request would fail, or show that the program left TLS out. */
+function requireNoSecret({ inspector }: Gate, { url = '', rawHeaders }: IncomingMessage): void {
+  const secret = inspector?.secretIn([url, ...rawHeaders]);
+  if (secret === undefined) return;
+  throw new Refused('secret_elsewhere', `the placeholder of the secret "${secret}" was sent over plain HTTP`);
 }

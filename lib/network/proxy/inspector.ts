@@ -19,6 +19,8 @@ export interface Inspector {
    * end with it.
    */
   handle(socket: Socket, head: Buffer, target: InspectedTarget): void;
+  /** The secret whose placeholder is in the head of a request over plain HTTP, where none may be. */
+  secretIn(head: readonly string[]): string | undefined;
 }
 
 /** The sandbox of an inspector. Everything is that of the moment of the call: the policy and the secrets change. */

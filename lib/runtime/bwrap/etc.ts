@@ -1,4 +1,4 @@
-import { cpSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, lstatSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { GIT_INCLUDE } from '../executor/programs.ts';
 import { HOME } from '../sandbox-environment.ts';
@@ -64,7 +64,10 @@ const COPIED = [
 ];
 
 /** Fills `dir` (new, owned by root) with the /etc of all sandboxes. Symbolic links are copied as links. */
-export function writeEtc(dir: string, source = '/etc'): void {
+export function writeEtc(
+  dir: string,
+  { source = '/etc', authorities }: { source?: string; authorities?: string | undefined } = {},
+): void {
   mkdirSync(dir, { recursive: true, mode: 0o755 });
   for (const name of COPIED) {
     try {
@@ -73,6 +76,21 @@ export function writeEtc(dir: string, source = '/etc'): void {
     } catch {}
   }
   for (const [name, text] of Object.entries(MADE)) writeFileSync(join(dir, name), text, { mode: 0o644 });
+  if (authorities !== undefined) writeBundles(dir, authorities);
+}
+
+/** Where programs of the distributions look for the authorities that they trust. */
+const BUNDLES = ['ssl/certs/ca-certificates.crt', 'pki/tls/certs/ca-bundle.crt', 'ssl/ca-bundle.pem', 'ssl/cert.pem'];
+
+/** Replaces the host's bundles, some of which are links, and makes that of Debian in any case. */
+function writeBundles(dir: string, authorities: string): void {
+  for (const [index, name] of BUNDLES.entries()) {
+    const path = join(dir, name);
+    if (index > 0 && lstatSync(path, { throwIfNoEntry: false }) === undefined) continue;
+    mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
+    rmSync(path, { force: true });
+    writeFileSync(path, authorities, { mode: 0o644 });
+  }
 }
 
 /** Whether the path is a world-readable file, directory or link: this excludes private keys. */

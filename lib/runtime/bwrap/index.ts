@@ -28,6 +28,8 @@ export interface BwrapOptions {
   imagesDir?: string;
   /** Niceness of sandboxes; undefined: the server's own. */
   niceness?: number | undefined;
+  /** What sandboxes trust, in PEM; undefined: what the host does. */
+  authorities?: string | undefined;
   /** The descriptor budget of the process; absent: one of this runtime's own. */
   descriptors?: Descriptors;
   log: Log;
@@ -176,6 +178,7 @@ class BwrapRuntime implements Runtime {
       this.#instance = openInstance(this.#dir, this.#root, {
         readOnlyPaths: this.#options.readOnlyPaths ?? [],
         lacking: this.#lacking,
+        authorities: this.#options.authorities,
       });
       this.#instance.catch(() => {
         this.#instance = undefined;

@@ -47,13 +47,17 @@ export function instanceDir(stateDir: string, root: boolean): string {
 export async function openInstance(
   dir: string,
   root: boolean,
-  { readOnlyPaths, lacking }: Pick<SystemView, 'readOnlyPaths' | 'lacking'>,
+  {
+    readOnlyPaths,
+    lacking,
+    authorities,
+  }: Pick<SystemView, 'readOnlyPaths' | 'lacking'> & { authorities?: string | undefined },
 ): Promise<Instance> {
   const program = filterFor(process.arch);
   if (!program) throw new ServiceError('FAILED_PRECONDITION', `bwrap runtime: no seccomp filter for ${process.arch}`);
   if (root) await mountAgentFiles(dir);
   else mkdirSync(dir, { recursive: true, mode: 0o711 });
-  writeEtc(join(dir, 'etc'));
+  writeEtc(join(dir, 'etc'), { authorities });
   const seccompFile = join(dir, 'seccomp');
   writeFileSync(seccompFile, program, { mode: 0o600 });
   return {

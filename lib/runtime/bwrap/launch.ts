@@ -194,8 +194,8 @@ export class BwrapSandbox implements RunningSandbox {
   }
 
   /** See `RunningSandbox`. */
-  setNetwork(variables: Readonly<Record<string, string>> | undefined): void {
-    this.#executor.setNetwork(variables);
+  setNetwork(variables: Readonly<Record<string, string>> | undefined, authorities?: string): void {
+    this.#executor.setNetwork(variables, authorities);
   }
 
   /** See `RunningSandbox`. */

@@ -155,8 +155,8 @@ export class DockerSandbox implements RunningSandbox {
     return this.#init;
   }
 
-  setNetwork(variables: Readonly<Record<string, string>> | undefined): void {
-    this.#up.setNetwork(variables);
+  setNetwork(variables: Readonly<Record<string, string>> | undefined, authorities?: string): void {
+    this.#up.setNetwork(variables, authorities);
   }
 
   /** See `RunningSandbox`. */

@@ -157,9 +157,9 @@ export class Executor {
   }
 
   /** See `RunningSandbox.setNetwork`. */
-  setNetwork(variables: Readonly<Record<string, string>> | undefined): void {
+  setNetwork(variables: Readonly<Record<string, string>> | undefined, authorities?: string): void {
     if (this.#closed) throw this.#closed;
-    this.#network.set(variables);
+    this.#network.set(variables, authorities);
   }
 
   /**

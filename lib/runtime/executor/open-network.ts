@@ -1,5 +1,6 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { placeAuthorities, TRUST } from './authorities.ts';
 import { online } from './convenience.ts';
 import { AGENT_DIR } from './places.ts';
 
@@ -25,10 +26,12 @@ export class OpenNetwork {
   }
 
   /** `variables`: beside those of the proxy; undefined: it is closed. The script is whole at any time. */
-  set(variables: Readonly<Record<string, string>> | undefined): void {
+  set(variables: Readonly<Record<string, string>> | undefined, authorities?: string): void {
     if (variables !== undefined) {
+      if (authorities !== undefined) placeAuthorities(this.#dir, authorities);
       const path = join(this.#dir, FILE);
-      writeFileSync(`${path}.new`, online(variables), { mode: 0o444 });
+      const all = authorities === undefined ? variables : { ...TRUST, ...variables };
+      writeFileSync(`${path}.new`, online(all), { mode: 0o444 });
       renameSync(`${path}.new`, path);
     }
     this.#isOpen = variables !== undefined;

@@ -51,6 +51,8 @@ export interface Platform {
   ownerDeltas?: OwnerDeltas | undefined;
   /** The networks of sandboxes; absent: there are none. */
   networks?: SandboxNetworks | undefined;
+  /** What sandboxes whose connections are looked into trust, in PEM. Absent: no connection is. */
+  authorities?: string | undefined;
   /** The secrets of owners; absent: there are none. */
   secrets?: SecretSource | undefined;
   maxDeltaBytes: number;

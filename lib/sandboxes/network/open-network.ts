@@ -1,5 +1,6 @@
 import { ServiceError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
+import type { SandboxRecord } from '../../metadata/metadata.ts';
 import { NO_NETWORK } from '../../network/policy/shown-policy.ts';
 import type { SandboxNetworks } from '../../network/worker/networks.ts';
 import type { LiveSandbox } from '../sandbox.ts';
@@ -11,6 +12,7 @@ type Networks = SandboxNetworks | undefined;
 
 interface Parts {
   networks?: Networks;
+  authorities?: string | undefined;
   secrets?: SecretSource | undefined;
   log: Log;
 }
@@ -19,7 +21,7 @@ interface Parts {
  * Opens the network of a sandbox that was launched, as its policy says; nothing if that has none. No command runs before. Rejects
  * with FAILED_PRECONDITION or UNAVAILABLE; the caller takes the sandbox down.
  */
-export async function openNetwork(sandbox: LiveSandbox, { networks, ...source }: Parts): Promise<void> {
+export async function openNetwork(sandbox: LiveSandbox, { networks, authorities, ...source }: Parts): Promise<void> {
   const { id, record, running } = sandbox;
   const policy = record.network ?? NO_NETWORK;
   if (policy.mode === 'none' || running === undefined) return;
@@ -33,7 +35,7 @@ export async function openNetwork(sandbox: LiveSandbox, { networks, ...source }:
   // Otherwise the number may have been that of another process when it was used.
   if (running.networkPid() !== pid)
     throw new ServiceError('UNAVAILABLE', 'the sandbox ended while its network was opened');
-  running.setNetwork({});
+  running.setNetwork({}, isInspected(record) ? authorities : undefined);
 }
 
 /** Puts the policy in the record in force for a running sandbox, also for what is connected. */
@@ -50,7 +52,10 @@ export async function changeNetwork(sandbox: LiveSandbox, parts: Parts): Promise
       await closeNetwork(sandbox, networks).catch(() => undefined);
       throw error;
     });
-  } else await networks?.update(id, policy, await secretsInForce(record, parts));
+  } else {
+    await networks?.update(id, policy, await secretsInForce(record, parts));
+    running.setNetwork({}, isInspected(record) ? parts.authorities : undefined);
+  }
 }
 
 /** Nothing if it is not open. */
@@ -58,4 +63,12 @@ export async function closeNetwork(sandbox: LiveSandbox, networks: Networks): Pr
   if (sandbox.refusals === undefined) return;
   await networks?.close(sandbox.id);
   sandbox.refusals = undefined;
+}
+
+/** Whether connections of the sandbox may be looked into. */
+function isInspected({ network, secrets = [] }: SandboxRecord): boolean {
+  const rules = network?.rules ?? [];
+  return (
+    secrets.length > 0 || rules.some((rule) => rule.tls !== '' || rule.methods.length > 0 || rule.path_prefix !== '')
+  );
 }

@@ -96,7 +96,7 @@ describe('a placeholder of a secret for other hosts is refused and recorded', ()
     expect(await world.request(path, options)).toMatchObject({
       status: 403,
       body: expect.stringMatching(/^paddock: the placeholder of the secret "token" was sent to api.example, /),
-      headers: { 'x-paddock-refused': 'secret_elsewhere' },
+      headers: { 'x-paddock-network': 'refused; code=secret_elsewhere' },
     });
     expect([world.seen, world.refusals]).toEqual([[], ['secret_elsewhere api.example']]);
   });
@@ -104,7 +104,7 @@ describe('a placeholder of a secret for other hosts is refused and recorded', ()
   it('in a body, of which nothing after its beginning arrives', async () => {
     const body = [Buffer.from(`a ${PLACEHOLDER.slice(0, 9)}`), Buffer.from(`${PLACEHOLDER.slice(9)} b`)];
     const answer = await world.request('/', { method: 'POST', body });
-    expect(answer).toMatchObject({ status: 403, headers: { 'x-paddock-refused': 'secret_elsewhere' } });
+    expect(answer).toMatchObject({ status: 403, headers: { 'x-paddock-network': 'refused; code=secret_elsewhere' } });
     expect(world.refusals).toEqual(['secret_elsewhere api.example']);
     for (const { body: arrived } of world.seen) expect(arrived).not.toContain('pdk_');
   });
@@ -205,7 +205,7 @@ describe('TLS', () => {
     const other = await World.create(options);
     other.secrets = [{ ...secret, in: ['header'] }];
     const answer = await other.request('/', { headers: { 'x-key': PLACEHOLDER } });
-    expect(answer).toMatchObject({ status: 502, headers: { 'x-paddock-refused': 'unreachable' } });
+    expect(answer).toMatchObject({ status: 502, headers: { 'x-paddock-network': 'failed; code=unreachable' } });
     expect(answer.body).toMatch(message);
     expect(other.seen).toEqual([]);
     await other.close();

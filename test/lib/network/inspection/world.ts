@@ -148,7 +148,7 @@ export class World {
   }
 }
 
-export function keyFor(authority: AuthorityFiles, name: string): { key: string; cert: string } {
+function keyFor(authority: AuthorityFiles, name: string): { key: string; cert: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const signer = createPrivateKey(authority.key);
   const issuer = {

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Sandbox } from '../../lib/contract/messages.ts';
+import { RestClient } from '../contract/rest-client.ts';
+import { EVERYTHING } from '../contract/rules.ts';
+import { Scene } from '../contract/scene.ts';
+import { Server, State } from '../contract/server.ts';
+import { openWorld, type World } from './world.ts';
+
+const VALUE = 'a-value-of-a-real-token';
+let world: World;
+let state: State;
+let server: Server;
+let scene: Scene;
+let sandbox: Sandbox;
+const seen: (string | undefined)[] = [];
+
+beforeAll(async () => {
+  world = await openWorld((request, response) => {
+    seen.push(request.headers.authorization);
+    // A hostile server that shows what it got.
+    response.end(`got ${request.headers.authorization}`);
+  });
+  for (const name of ['api.test', 'other.test']) world.names.set(name, () => world.address);
+  state = await State.create();
+  const config = { network: { resolvers: [world.resolver], extra_ca: world.certificate } };
+  server = await Server.start(state, { runtime: 'bwrap', config });
+  scene = new Scene(server, state, 'bwrap', 'rest');
+  const put = { name: 'token', owner_id: scene.owner, value: VALUE, hosts: ['api.test'] };
+  await scene.client.call('PutSecret', put);
+  const network = { mode: 'allow_list', rules: [{ host: 'api.test' }, { host: 'other.test', tls: 'inspect' }] };
+  const secrets = [{ name: 'token', variable: 'TOKEN' }];
+  sandbox = await scene.sandbox(await scene.codebase({ a: '' }), EVERYTHING, { network, secrets });
+});
+afterAll(async () => {
+  const log = server?.log.join('\n') ?? '';
+  await scene?.close();
+  const code = await server?.stop();
+  const left = await state?.leftovers();
+  await state?.remove();
+  await world?.close();
+  expect({ code, left }).toEqual({ code: 0, left: [] });
+  expect(log).not.toContain(VALUE);
+});
+
+const run = (command: string) => scene.output(sandbox, command);
+const CURL = 'curl -sS -m 10 -H "Authorization: Bearer $TOKEN"';
+
+describe('a command with a secret', () => {
+  it.each([
+    ['curl by the proxy', `${CURL} https://api.test/`],
+    ['curl without the proxy', `env -u HTTPS_PROXY -u https_proxy ${CURL} https://api.test/`],
+    ['curl that trusts the system only', `env -u CURL_CA_BUNDLE -u SSL_CERT_FILE ${CURL} https://api.test/`],
+    [
+      'Python',
+      `python3 -c 'import os, urllib.request as u; r = u.Request("https://api.test/", headers={"Authorization": "Bearer " + os.environ["TOKEN"]}); print(u.urlopen(r, timeout=10).read().decode())'`,
+    ],
+  ])('sends its value by %s, and sees its placeholder only', async (_, command) => {
+    seen.length = 0;
+    const output = await run(command);
+    expect(seen).toEqual([`Bearer ${VALUE}`]);
+    expect(output.trim()).toBe(`got Bearer ${sandbox.secrets[0]!.placeholder}`);
+  });
+
+  it('sends the new value right after PutSecret', async () => {
+    const put = { name: 'token', owner_id: scene.owner, hosts: ['api.test'] };
+    await scene.client.call('PutSecret', { ...put, value: `${VALUE}-2` });
+    seen.length = 0;
+    await run(`${CURL} https://api.test/`);
+    await scene.client.call('PutSecret', { ...put, value: VALUE });
+    await run(`${CURL} https://api.test/`);
+    expect(seen).toEqual([`Bearer ${VALUE}-2`, `Bearer ${VALUE}`]);
+  });
+
+  it('cannot send its placeholder to another host that is looked into', async () => {
+    seen.length = 0;
+    expect(await run(`${CURL} -w '%{http_code}' https://other.test/`)).toMatch(/^paddock: the placeholder .*403$/s);
+    expect(seen).toEqual([]);
+  });
+
+  it('gets no value put into plain HTTP, which is refused with its placeholder', async () => {
+    seen.length = 0;
+    expect(await run(`${CURL} -w '%{http_code}' http://api.test/`)).toMatch(/the placeholder .*plain HTTP.*403$/s);
+    expect(seen).toEqual([]);
+  });
+
+  it('finds the value nowhere in what it can read', async () => {
+    expect(
+      await run('env | grep -c TOKEN; cat /proc/*/environ 2>/dev/null | tr "\\0" "\\n" | grep -c "a-value"; true'),
+    ).toBe('1\n0\n');
+    expect(
+      JSON.stringify(await new RestClient(server.httpAddress).call('GetSandbox', { sandbox_id: sandbox.id })),
+    ).not.toContain(VALUE);
+  });
+
+  it('is told to the owner of the secret, who cannot remove it meanwhile', async () => {
+    const secret = { name: 'token', owner_id: scene.owner };
+    expect(await scene.client.call('GetSecret', secret)).toMatchObject({ used_by: [sandbox.id] });
+    await expect(scene.client.call('DeleteSecret', secret)).rejects.toMatchObject({ code: 'FAILED_PRECONDITION' });
+  });
+});
