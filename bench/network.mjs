@@ -91,6 +91,7 @@ async function passing(codebaseId) {
   const beside = (args) =>
     Number(execFileSync('perl', [join(directory, 'client.pl'), OUTSIDE, String(PORT), ...args.split(' ')]));
   const measure = async (args) => {
+    /** @type {{inside: number[], beside: number[]}} */
     const all = { inside: [], beside: [] };
     for (let round = 0; round < ROUNDS; round++) {
       all.inside.push(await inside(args));
