@@ -97,6 +97,7 @@ describe('gRPC', () => {
         shell: '',
         env: {},
         workdir: '',
+        secrets: [],
         rules: { write: [], read: [], none: [], scratch: [], view: [], redacted: [] },
       },
       expect.objectContaining({ runtime: 'RUNTIME_BWRAP' }),

@@ -229,7 +229,7 @@ describe.each(PROTOCOLS)('keys over %s', (protocol: Protocol) => {
       const text = await expectRefusal(agent.call('ExplainPermission', { sandbox_id, path }), 'NOT_FOUND');
       expect(text.message).toBe(`"${path}" is not visible to the sandbox's commands`);
     }
-    expect(JSON.stringify(answers)).not.toMatch(/secret|hidden|link/);
+    expect(JSON.stringify(answers)).not.toMatch(/\bsecret\b|hidden|link/);
     expect(await ann.call('GetSandbox', { sandbox_id })).toMatchObject({ permissions });
   });
 
