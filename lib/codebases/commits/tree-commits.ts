@@ -36,6 +36,8 @@ export class TreeCommits {
   readonly #journal: CommitJournal;
   /** A commit or import that was made, and whose journal is still there. */
   #ending = false;
+  /** The last thread can be used again. Another one would take longer to start than most commits. */
+  #released: Promise<void> = Promise.resolve();
   /** Whether a prepared commit may be unfinished; it must be finished before any other change. */
   #unfinished = true;
 
@@ -72,9 +74,12 @@ export class TreeCommits {
   }
 
   async #inThread<T>(task: (remote: Remote<CommitFiles>) => Promise<T>): Promise<T> {
+    await this.#released;
     const { remote, release } = await this.#options.threads.take();
-    // What the thread holds is of no use to others, so nobody waits for its end.
-    return task(remote).finally(() => void release());
+    // The caller does not wait until the space of what was replaced is free.
+    return task(remote).finally(() => {
+      this.#released = release();
+    });
   }
 
   async #make(plan: (admit: Admit) => Promise<Plan>, by: By): Promise<void> {
