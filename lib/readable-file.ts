@@ -17,6 +17,8 @@ export interface ReadableFile {
    * the stream.
    */
   read(range?: { start: number; end: number }): Readable;
+  /** The bytes of a range that are in memory already; undefined: `read` has them. Absent: none are. */
+  held?(range: { start: number; end: number }): Uint8Array | undefined;
   /** Must be called once, after the last `read`; streams still being read stay valid. */
   close(): Promise<void>;
 }

@@ -29,6 +29,7 @@ export async function readFile(
       size: file.size,
       etag: file.version,
       modified_at: file.mtime.sec,
+      held: ({ start, end }) => (end <= file.data.length ? file.data.subarray(start, end) : undefined),
       read: (range) => Readable.from(contentOf(files, file, range), { objectMode: false }),
       close: async () => {
         await closeOpened(files, file);
