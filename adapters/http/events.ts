@@ -1,24 +1,42 @@
+import type { ServerResponse } from 'node:http';
 import type { Cursor, HandlerEvent } from '../../handlers/index.ts';
 import { giveBack } from '../../lib/recycled-buffers.ts';
 import { errorFor } from '../listener.ts';
 import { errorBody, writable } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 import { withJsonBody } from './json.ts';
+import { writeOctets } from './octets.ts';
 
 interface Framing {
   contentType: string;
-  /** `id`: the position after the message, from which a client can go on. */
-  frame(json: string, id?: unknown): string;
-  /** Instead of the message, if it is a keepalive. */
-  keepalive?: string;
+  /** Returns false if the client should be waited for. `id`: the position after the message, from which a client can go on. */
+  write(res: ServerResponse, message: object, id?: unknown): boolean;
 }
 
-const NDJSON: Framing = { contentType: 'application/x-ndjson', frame: (json) => `${json}\n` };
+const NDJSON: Framing = {
+  contentType: 'application/x-ndjson',
+  write: (res, message) => {
+    const { text, encoding } = toJson(message);
+    return res.write(`${text}\n`, encoding);
+  },
+};
 const SSE: Framing = {
   contentType: 'text/event-stream',
-  frame: (json, id) => (id === undefined ? `data: ${json}\n\n` : `id: ${id}\ndata: ${json}\n\n`),
-  keepalive: ': keepalive\n\n',
+  write: (res, message, id) => {
+    if ('keepalive' in message && message.keepalive === true) return res.write(': keepalive\n\n', 'latin1');
+    const { text, encoding } = toJson(message);
+    return res.write(id === undefined ? `data: ${text}\n\n` : `id: ${id}\ndata: ${text}\n\n`, encoding);
+  },
 };
+const OCTETS: Framing = {
+  contentType: 'application/octet-stream',
+  write: (res, message) => {
+    const { data = NOTHING, ...fields } = message as { data?: Uint8Array };
+    return writeOctets(res, toJson(fields).text, data);
+  },
+};
+
+const NOTHING = new Uint8Array(0);
 
 /**
  * After the position in the id of the last message. Output can end at the same position, and a client that lost the last
@@ -41,19 +59,19 @@ export async function respondEvents(exchange: Exchange<'events'>): Promise<void>
     res.writeHead(204).end();
     return;
   }
-  const framing = req.headers.accept?.includes('text/event-stream') ? SSE : NDJSON;
+  const framing = [SSE, OCTETS].find(({ contentType }) => req.headers.accept?.includes(contentType)) ?? NDJSON;
   res.writeHead(200, { 'content-type': framing.contentType, 'cache-control': 'no-store', 'x-accel-buffering': 'no' });
   res.flushHeaders();
   try {
     for await (const message of messages) {
-      const { text, encoding } = encode(message, framing, operation.cursor);
-      if (!res.write(text, encoding)) await writable(res);
+      const id = operation.cursor && eventId(message as Record<string, unknown>, operation.cursor);
+      if (!framing.write(res, message, id)) await writable(res);
       // Leaving the loop closes the iterator, which kills the command.
       if (res.destroyed) return;
     }
   } catch (thrown) {
     const error = errorFor(thrown, { ...context, operation: operation.operation, log });
-    res.write(framing.frame(JSON.stringify({ error: errorBody(error) })));
+    framing.write(res, { error: errorBody(error) });
   }
   res.end();
 }
@@ -76,13 +94,6 @@ function lastEventId({ headers }: HandlerEvent): string | undefined {
 interface Encoded {
   text: string;
   encoding: 'latin1' | 'utf8';
-}
-
-function encode(message: object, { frame, keepalive }: Framing, cursor: Cursor | undefined): Encoded {
-  if (keepalive !== undefined && 'keepalive' in message && message.keepalive === true)
-    return { text: keepalive, encoding: 'latin1' };
-  const { text, encoding } = toJson(message);
-  return { text: frame(text, cursor && eventId(message as Record<string, unknown>, cursor)), encoding };
 }
 
 const eventId = (message: Record<string, unknown>, { id, end }: Cursor): string =>

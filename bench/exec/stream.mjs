@@ -1,4 +1,9 @@
-/** Measures 1 GiB of stdout through ExecStream to a client that only reads, and the server's memory meanwhile. */
+/**
+ * Measures 1 GiB of stdout through ExecStream to a client that only reads, beside a plain pipe, and the server's memory
+ * meanwhile.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { request } from 'node:http';
 import { judged } from './table.mjs';
 
@@ -13,7 +18,9 @@ const FLAT = 64 * MIB;
 export async function stream(server, rounds) {
   const id = await server.create();
   const ways = {
+    'a plain pipe of a child': plainPipe,
     'ExecStream over REST': overRest,
+    'ExecStream over REST, octets': overRestOctets,
     'ExecStream over gRPC': (...call) => overGrpc(...call, { 'grpc-node.flow_control_window': MIB }),
     'gRPC, window of 64 KiB': (...call) => overGrpc(...call, {}),
   };
@@ -81,6 +88,42 @@ function overRest(server, id, command) {
       answer.once('end', () => {
         const last = end.subarray(-200).toString();
         if (bytes > (BYTES * 4) / 3 && last.includes('"exit_code":0')) done();
+        else failed(new Error(`the stream ended after ${bytes} bytes: ${last}`));
+      });
+    });
+    outgoing.once('error', failed).end(JSON.stringify({ command, timeout: TIMEOUT }));
+  });
+}
+
+/** The same program as a child of this process. */
+async function plainPipe() {
+  const child = spawn('head', ['-c', String(BYTES), '/dev/zero'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let bytes = 0;
+  child.stdout.on('data', (data) => {
+    bytes += data.length;
+  });
+  await once(child.stdout, 'end');
+  if (bytes !== BYTES) throw new Error(`the pipe ended after ${bytes} bytes`);
+}
+
+/**
+ * The frames are not taken apart: the last one tells that all came.
+ * @returns {Promise<void>}
+ */
+function overRestOctets(server, id, command) {
+  return new Promise((done, failed) => {
+    const path = `/v1/sandboxes/${id}/exec/stream`;
+    const headers = { accept: 'application/octet-stream' };
+    const outgoing = request({ ...server.address, agent: server.agent, method: 'POST', path, headers }, (answer) => {
+      let bytes = 0;
+      let end = Buffer.alloc(0);
+      answer.on('data', (data) => {
+        bytes += data.length;
+        end = data.length > 200 ? data : Buffer.concat([end, data]);
+      });
+      answer.once('end', () => {
+        const last = end.subarray(-200).toString('latin1');
+        if (bytes > BYTES && last.includes('"exit_code":0')) done();
         else failed(new Error(`the stream ended after ${bytes} bytes: ${last}`));
       });
     });

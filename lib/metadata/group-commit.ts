@@ -1,8 +1,7 @@
 import { ServiceError } from '../errors.ts';
 
 interface Waiting<C> {
-  /** undefined: it only waits for those before it. */
-  readonly change: { readonly of: C } | undefined;
+  readonly change: C;
   undo(): void;
   resolve(): void;
   reject(error: ServiceError): void;
@@ -42,17 +41,13 @@ export class GroupCommit<C> {
     return this.#failures;
   }
 
-  /** Resolves when all changes that were made before are durable; rejects if one of them could not be stored. */
-  settled(): Promise<void> {
-    return this.#enqueue(undefined, () => undefined);
+  /** Resolves when no change waits: what is in memory then is durable. */
+  async settled(): Promise<void> {
+    while (this.#writing !== undefined) await this.#writing;
   }
 
   /** The change is in memory already; resolves when it is durable. */
   add(change: C, undo: () => void): Promise<void> {
-    return this.#enqueue({ of: change }, undo);
-  }
-
-  #enqueue(change: Waiting<C>['change'], undo: () => void): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ change, undo, resolve, reject });
       this.#writing ??= this.#run();
@@ -73,7 +68,7 @@ export class GroupCommit<C> {
       const written = this.#waiting;
       this.#waiting = [];
       try {
-        await this.#write(written.flatMap(({ change }) => (change === undefined ? [] : [change.of])));
+        await this.#write(written.map(({ change }) => change));
         this.#uncertain = false;
         for (const change of written) change.resolve();
       } catch (error) {

@@ -76,6 +76,8 @@ function eventAnswers({ response, cursor }, schemas, common) {
       },
     ],
   });
+  const octets =
+    'A frame for each message, if `Accept` names this type: the length of its JSON and that of its octets (4 bytes each, highest first), the JSON without `data`, and the octets of `data`.';
   const events = 'Server-sent events, each with such a line as its `data`, if the header `Accept` names this type.';
   return {
     200: {
@@ -84,6 +86,7 @@ function eventAnswers({ response, cursor }, schemas, common) {
       content: {
         'application/x-ndjson': { schema: line, 'x-lines': true },
         'text/event-stream': { schema: { type: 'string', description: events } },
+        'application/octet-stream': { schema: { ...BINARY, description: octets } },
       },
     },
     ...(cursor && { 204: { description: 'The client has the last event.', headers: withHeaders(...common) } }),

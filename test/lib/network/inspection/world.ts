@@ -43,7 +43,6 @@ export class World {
   server!: HttpsServer;
   serverPort = 0;
   dials = 0;
-  dial: (signal: AbortSignal) => Promise<Socket> = () => dialled(this.serverPort);
 
   static async create({ trustServer = true, name = 'api.example' } = {}): Promise<World> {
     const world = new World();
@@ -67,9 +66,9 @@ export class World {
         ...world.decision(target),
       }),
       refused: (target, code) => void world.refusals.push(`${code} ${target.host}`),
-      dial: (_, signal) => {
+      dial: async () => {
         world.dials++;
-        return world.dial(signal);
+        return dialled(world.serverPort);
       },
     });
     world.#inside = createServer((socket) => {
