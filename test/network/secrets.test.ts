@@ -98,3 +98,30 @@ describe('a command with a secret', () => {
     await expect(scene.client.call('DeleteSecret', secret)).rejects.toMatchObject({ code: 'FAILED_PRECONDITION' });
   });
 });
+
+describe('a program with its own configuration, whose values are redacted', () => {
+  const KEY = `sk_live_${VALUE}`;
+  const rules = [
+    ...EVERYTHING,
+    { ...EVERYTHING[0]!, pattern: '.env', permission: 'PERMISSION_READ' as const, view: 'redacted', priority: 1 },
+  ];
+  const network = { mode: 'allow_list', rules: [{ host: 'api.test' }, { host: 'other.test', tls: 'inspect' }] };
+  const secrets = [{ source: 'redacted', path: '.env', key: 'STRIPE_KEY', hosts: ['api.test'] }];
+  const curl = (host: string) => `. ./.env; curl -sS -m 10 -H "Authorization: Bearer $STRIPE_KEY" https://${host}/`;
+
+  it('sends the value to its host, sees the placeholder of the file only, and cannot send it elsewhere', async () => {
+    const codebase = await scene.codebase({ '.env': `STRIPE_KEY=${KEY}\n` });
+    const own = await scene.sandbox(codebase, rules, { network, secrets });
+    const [{ results }] = [await scene.client.call('Fork', { sandbox_id: own.id })];
+    const fork = results[0]!.sandbox!;
+    scene.owns(fork);
+    for (const each of [own, fork]) {
+      seen.length = 0;
+      const placeholder = (await scene.output(each, '. ./.env; echo $STRIPE_KEY')).trim();
+      expect(placeholder).toMatch(/^sk_live_pdk[a-z2-7]{24}$/);
+      expect(await scene.output(each, curl('api.test'))).toBe(`got Bearer ${placeholder}`);
+      expect(await scene.output(each, curl('other.test'))).toMatch(/^paddock: the placeholder/);
+      expect(seen).toEqual([`Bearer ${KEY}`]);
+    }
+  });
+});
