@@ -20,6 +20,8 @@ export class ChangeLog {
   readonly #fs: FileSystem;
   readonly #queue = new SerialQueue();
   #file: File | undefined;
+  /** Bytes of the newest segment that are acknowledged. */
+  #size = 0;
   #log: number;
   #sequence: number;
   /** The newest segment has no acknowledged change, and may be replaced. */
@@ -46,11 +48,14 @@ export class ChangeLog {
         await this.#file.writeFile(frame);
         await this.#file.datasync();
       } catch (error) {
+        // A server that ends before the next segment begins must not leave what was refused. Best effort.
+        await this.#file.truncate(this.#size).catch(() => undefined);
         await this.#leave();
         throw error;
       }
       this.#sequence++;
       this.#isEmpty = false;
+      this.#size += frame.length;
       this.bytes += frame.length;
     });
   }
@@ -79,10 +84,11 @@ export class ChangeLog {
     const log = this.#isEmpty ? this.#log : this.#log + 1;
     const path = segmentPath(this.#path, log);
     const temporary = siblingOf(this.#path, '.log.tmp');
+    const first = frameOf({ sequence: this.#sequence, payload: { version: VERSION, log } });
     await this.#fs.rm(temporary, { force: true });
     const file = await this.#fs.open(temporary, 'wx', 0o600);
     try {
-      await file.writeFile(frameOf({ sequence: this.#sequence, payload: { version: VERSION, log } }));
+      await file.writeFile(first);
       await file.sync();
       await this.#fs.rename(temporary, path);
       await syncDirectory(dirname(path), this.#fs);
@@ -92,6 +98,7 @@ export class ChangeLog {
       throw error;
     }
     this.#log = log;
+    this.#size = first.length;
     this.#isEmpty = true;
     return file;
   }

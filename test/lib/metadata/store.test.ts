@@ -75,7 +75,7 @@ function faulty(
       return new Proxy(handle, {
         get(target, name) {
           const value = Reflect.get(target, name) as unknown;
-          if (!['sync', 'datasync', 'writeFile'].includes(String(name)))
+          if (!['sync', 'datasync', 'writeFile', 'truncate'].includes(String(name)))
             return typeof value === 'function' ? value.bind(target) : value;
           return wrap(String(name), (value as () => Promise<void>).bind(target));
         },
@@ -239,7 +239,7 @@ describe('a disk that fails at the Nth operation', () => {
 
   it('resolves on close the uncertain result of a failed write', async () => {
     let broken = false;
-    const metadata = await open(faulty((_, operation) => broken && operation === 'datasync'));
+    const metadata = await open(faulty((_, operation) => broken && ['datasync', 'truncate'].includes(operation)));
     broken = true;
     // All of the change may be on the disk already.
     await expect(metadata.codebases.put(codebase('cb_1'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
@@ -247,6 +247,17 @@ describe('a disk that fails at the Nth operation', () => {
     broken = false;
     await metadata.close();
     expect((await open()).codebases.size).toBe(0);
+  });
+
+  it('leaves nothing of a refused change to a server that starts after a kill -9', async () => {
+    let broken = false;
+    const metadata = await open(faulty((_, operation) => broken && operation === 'datasync'));
+    await metadata.codebases.put(codebase('cb_1'));
+    broken = true;
+    await expect(metadata.codebases.put(codebase('cb_2'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await expect(metadata.codebases.remove('cb_1')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect([...(await stored()).codebases.keys()]).toEqual(['cb_1']);
+    broken = false;
   });
 
   it('starts on a full disk, refuses changes, and stores them when there is room', async () => {
