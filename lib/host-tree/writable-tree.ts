@@ -165,6 +165,8 @@ export class WritableTree {
       missing.push(above);
       above = parentOf(above);
     }
+    // What follows may close its descriptor and fail, and the number would be that of another directory.
+    this.#last = undefined;
     let fd = this.#used(above);
     for (const each of missing.reverse()) fd = this.#enter(fd, each, makes);
     this.#last = { path, fd };

@@ -76,6 +76,18 @@ describe('new permission bits of a file with several hard links', () => {
   });
 });
 
+it('are made in the directories that they name, also after one far down is missing', async () => {
+  const deep = Array.from({ length: 70 }, (_, depth) => `d${depth}`);
+  mkdirSync(at(`a/${deep.join('/')}`), { recursive: true });
+  writeFileSync(at('a/1'), '1');
+  writeFileSync(at('a/z'), 'z');
+  for (const depth of deep.keys()) writeFileSync(at(`a/${deep.slice(0, depth + 1).join('/')}/z`), 'kept');
+  const missing = `a/${deep.join('/')}/gone/file`;
+  await apply(['unlink', fromText('a/1')], ['unlink', fromText(missing)], ['unlink', fromText('a/z')]);
+  expect(readdirSync(at('a'))).toEqual(['d0']);
+  expect(readdirSync(at('a'), { recursive: true }).filter((path) => String(path).endsWith('/z'))).toHaveLength(70);
+});
+
 describe('what is replaced or removed', () => {
   const removed = () => {
     const [name] = readdirSync(join(root, 'staging')).filter((each) => each.startsWith('removed-'));
