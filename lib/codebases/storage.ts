@@ -53,6 +53,9 @@ export class Storage {
 
   /** Removes a codebase's directory with everything in it, then the mark. May be repeated after a failure. */
   async remove(id: string): Promise<void> {
+    // Else `clean` would make a part of it anew.
+    this.#unclean.delete(id);
+    await this.#cleaning.get(id);
     await removeTree(this.directory(id));
     await this.unmarkDeleting(id);
   }

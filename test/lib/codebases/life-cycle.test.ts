@@ -1,7 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Storage } from '../../../lib/codebases/storage.ts';
 import { newId } from '../../../lib/ids.ts';
+import { silentLog } from '../../../lib/log.ts';
 import { chunks, codeOf, Scratch } from './scratch.ts';
 
 let scratch: Scratch;
@@ -121,6 +123,17 @@ describe('deleting a codebase', () => {
       yield Buffer.from('y');
     }
     expect(await codeOf(scratch.codebases.upload(id, 'a', slow()))).toBe('NOT_FOUND');
+    expect(scratch.everything()).toEqual([]);
+  });
+
+  it('leaves nothing if the remains of a crash are removed meanwhile, or were not yet', async () => {
+    const ids = [await scratch.codebase(), await scratch.codebase()];
+    const storage = new Storage(join(scratch.path, 'codebases'));
+    await storage.recover(() => true, silentLog);
+    await storage.remove(ids[1]!);
+    const cleaning = storage.cleanAll(silentLog, () => false);
+    await storage.remove(ids[0]!);
+    await cleaning;
     expect(scratch.everything()).toEqual([]);
   });
 
