@@ -1,3 +1,6 @@
+/** Those that had their turn are kept until there are so many. */
+const MOST_PASSED = 1024;
+
 /** Returns a function that runs tasks, at most `atOnce` at a time, in order of arrival. */
 export function limiter(atOnce: number): <T>(task: () => Promise<T>) => Promise<T> {
   let running = 0;
@@ -13,9 +16,9 @@ export function limiter(atOnce: number): <T>(task: () => Promise<T>) => Promise<
       // The slot is passed on directly, so that no later task can take it.
       const next = waiting[first++];
       if (next) next();
-      else {
-        running--;
-        waiting = [];
+      else running--;
+      if (next === undefined || (first >= MOST_PASSED && first * 2 >= waiting.length)) {
+        waiting = waiting.slice(first);
         first = 0;
       }
     }

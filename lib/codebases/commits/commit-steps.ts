@@ -1,4 +1,5 @@
 import { type ByteString, fromLatin1, parentOf } from '../../byte-string.ts';
+import { maxCachedDescriptors } from '../../descriptors.ts';
 import type { WritableTree } from '../../host-tree/writable-tree.ts';
 import { closeQuietly } from '../../linux/close.ts';
 import { errorCode } from '../../linux/errno.ts';
@@ -19,9 +20,6 @@ export type Step =
 const MISSING = ['ENOENT', 'ENOTDIR', 'ELOOP'];
 const OTHER_TYPE = ['EISDIR', 'ENOTDIR', 'ELOOP', 'ENOTEMPTY', 'EEXIST'];
 
-/** Replaced files that are kept open. */
-const MAX_KEPT = 256;
-
 /**
  * Takes what steps remove: to free the space of a file may take the disk longer than all else. Gives no file of the codebase
  * a second link, however short: sandboxes know hard links by the number of the inode, which is used again later.
@@ -29,6 +27,8 @@ const MAX_KEPT = 256;
 export class Removed {
   readonly #tree: WritableTree;
   readonly #kept: number[] = [];
+  /** Files that are kept open: commits share the server's descriptors with all else. */
+  readonly #most = maxCachedDescriptors();
   #count = 0;
 
   /** `tree`: of an empty directory on the disk of the codebase. Closed with this. */
@@ -38,7 +38,7 @@ export class Removed {
 
   /** Keeps a file that is about to be replaced until this is closed, if that is possible. */
   keep(files: WritableTree, path: ByteString): void {
-    if (this.#kept.length === MAX_KEPT) return;
+    if (this.#kept.length >= this.#most) return;
     try {
       this.#kept.push(files.openPath(path));
     } catch {

@@ -28,7 +28,9 @@ function usersOf(ownerId: string, sandboxes: Metadata['sandboxes']): Map<string,
     if (ownerId !== '' && owner_id !== ownerId) continue;
     for (const name of new Set(secrets.map((each) => each.name))) {
       const key = secretId({ owner_id, name });
-      users.set(key, [...(users.get(key) ?? []), id]);
+      const others = users.get(key);
+      if (others === undefined) users.set(key, [id]);
+      else others.push(id);
     }
   }
   return users;

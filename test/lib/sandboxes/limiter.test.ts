@@ -20,6 +20,22 @@ it('runs tasks in order of arrival, at most as many at a time as it may', async 
   }
 });
 
+it('keeps the order and the results of tasks of which some always wait', async () => {
+  const limited = limiter(2);
+  const begun: number[] = [];
+  const worker = async (from: number) => {
+    for (let n = from; n < 5000; n += 5) {
+      const result = await limited(async () => {
+        begun.push(n);
+        return n;
+      });
+      expect(result).toBe(n);
+    }
+  };
+  await Promise.all([0, 1, 2, 3, 4].map(worker));
+  expect(begun).toEqual(Array.from({ length: 5000 }, (_, n) => n));
+});
+
 it('takes each item once', async () => {
   const taken: number[] = [];
   await each([1, 2, 3, 4, 5], 2, async (item) => {
