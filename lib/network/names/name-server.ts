@@ -15,6 +15,8 @@ interface NameServerOptions {
 
 type Reply = Buffer | undefined;
 
+/** Queries over UDP that wait for a resolver. */
+const MAX_PENDING = 256;
 /** A query has one question and few options. */
 const MAX_QUERY_BYTES = 1232;
 /** Milliseconds of a TCP connection without a query. */
@@ -27,6 +29,7 @@ const REVERSE = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.in-addr\.arpa$/;
  */
 export class NameServer {
   readonly #options: NameServerOptions;
+  #pending = 0;
 
   constructor(options: NameServerOptions) {
     this.#options = options;
@@ -39,6 +42,8 @@ export class NameServer {
     socket.on('message', (message, { address, port }) => {
       // A full send buffer and a client that is gone are the client's own loss.
       const send = (reply: Reply) => reply && !closed && socket.send(reply, port, address, ignore);
+      // A client that asks faster than names are found asks again.
+      if (this.#pending >= MAX_PENDING) return;
       const reply = this.#answer(message);
       if (reply instanceof Promise) void reply.then(send);
       else send(reply);
@@ -93,12 +98,15 @@ export class NameServer {
 
   async #addressOf(message: Buffer, query: Query, name: string): Promise<Buffer> {
     const failed = () => replyWithout(message, query, RESPONSE_CODES.SERVFAIL);
+    this.#pending++;
     try {
       if ((await this.#options.resolve(name)) === undefined) {
         return replyWithout(message, query, RESPONSE_CODES.NXDOMAIN);
       }
     } catch {
       return failed();
+    } finally {
+      this.#pending--;
     }
     const address = this.#options.fakes.take(name);
     return address === undefined ? failed() : replyAddress(message, query, address);

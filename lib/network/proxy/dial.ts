@@ -79,7 +79,7 @@ function race(addresses: readonly string[], destination: Destination, signal: Ab
         finish(socket);
         resolve({ socket, address });
       });
-      next = setTimeout(start, TIMES.next);
+      if (waiting.length > 0) next = setTimeout(start, TIMES.next);
     };
     if (signal.aborted) return abort();
     signal.addEventListener('abort', abort);

@@ -21,7 +21,7 @@ const HANDSHAKE = 22;
 const MAX_LINE_BYTES = 8192;
 
 /** Tells the protocol by what a client sends first. Its bytes stay in `head`, unless they are put back. */
-function recognize(head: Buffer): Recognized {
+export function recognize(head: Buffer): Recognized {
   if (head[0] === HANDSHAKE) {
     const hello = readClientHello(head);
     if (hello === 'more') return 'more';

@@ -56,9 +56,17 @@ export class HttpProxy {
     this.#server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket as Socket, head));
     this.#server.on('connect', (request, socket, head) => this.#connect(request, socket as Socket, head));
     this.#server.on('clientError', (_, socket) => {
-      if (socket.destroyed || !socket.writable) return;
-      endWithAnswer(socket as Socket, answer(400, 'refused; code=bad_request', 'the request is not valid HTTP/1.1'));
+      if (!socket.destroyed && socket.writable) this.#refuseInvalid(socket as Socket);
     });
+  }
+
+  /** What no parser of Node accepts, or what was not complete in time. */
+  #refuseInvalid(socket: Socket): void {
+    const sentence = 'the request is not valid HTTP/1.1, or was not complete in time';
+    const { gate, connection, destination } = this.#served.get(socket)!;
+    const target = connection.target ?? destination ?? { host: undefined, address: '', port: 0 };
+    gate.refused(target, 'http', 'bad_request', sentence);
+    endWithAnswer(socket, answer(400, 'refused; code=bad_request', sentence));
   }
 
   /** Ends the watch over times. Connections belong to others. */
@@ -73,7 +81,10 @@ export class HttpProxy {
     const gone = new AbortController();
     socket.once('close', () => gone.abort());
     const agent = new UpstreamAgent(async (to) => {
-      const dialled = await dial(gate, to, gone.signal);
+      const dialled = await dial(gate, to, gone.signal).catch((error: unknown) => {
+        if (error instanceof Refused) gate.refused(connection.target ?? to, 'http', error.code, error.message);
+        throw error;
+      });
       connection.upstream = dialled.socket;
       connection.info.address = dialled.address;
       return dialled.socket;
@@ -99,7 +110,9 @@ export class HttpProxy {
     served.turn = answered.then(() => {
       served.waiting--;
     });
-    void before.then(() => this.#handle(served, request, response));
+    void before.then(() => {
+      if (!request.socket.destroyed) this.#handle(served, request, response);
+    });
   }
 
   #handle(served: Served, request: IncomingMessage, response: ServerResponse): void {

@@ -3,7 +3,11 @@ import type { Socket } from 'node:net';
 import { answerOf, endWithAnswer } from './answers.ts';
 import { endToEnd, passBack, startRequest, type UpstreamAgent } from './forward-request.ts';
 import type { RequestTarget } from './request-target.ts';
+import { reset } from './reset.ts';
 import { splice } from './splice.ts';
+
+/** Milliseconds without a byte. */
+const MAX_IDLE_MS = 900_000;
 
 /** Passes a WebSocket through, if the other side changes to it. `socket` has no parser any more. */
 export function openTunnel(
@@ -26,6 +30,7 @@ export function openTunnel(
     socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines(headers)}\r\n`, 'latin1');
     if (first.length > 0) other.unshift(first);
     if (head.length > 0) socket.unshift(head);
+    for (const each of [socket, other as Socket]) each.setTimeout(MAX_IDLE_MS, () => reset(socket));
     splice(socket, other as Socket);
   });
   upstream.on('response', (answer) => {
