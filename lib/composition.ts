@@ -182,7 +182,7 @@ async function openPlatform(config: Config, environment: Environment, cleanup: C
   for (const path of mountPoints(mountPath)) await clearStaleMount(path);
   const descriptors = new Descriptors();
   cleanup.add('descriptors', () => descriptors.close());
-  const inspection = await openInspection(config);
+  const inspection = await openInspection(config, log);
   const authorities = inspection?.authorities;
   const runtimes = new Runtimes(runtimeFactories(config, { ...environment, descriptors, authorities }));
   cleanup.add('runtimes', () => runtimes.close());

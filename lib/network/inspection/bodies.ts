@@ -1,21 +1,26 @@
-import { type Readable, Transform, type Writable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Replacer } from './replacer.ts';
 
-/** A body of a known length up to this is completed before it is sent, so that its new length is known. */
-const SMALL = 1024 * 1024;
+/** A body of a known length up to this is completed before it is sent, so that its new length is known. In bytes. */
+const SMALL = 64 * 1024;
 
 export interface Framing {
   /** The `content-length` of what is sent; undefined: chunked, or as the message has it. */
   length: number | undefined;
+  /** Destroys `to` if it fails, and leaves the body as it is: its connection may still get an answer. */
   send(to: Writable): Promise<void>;
 }
 
-/** How a body with replacements is sent. `length`: its `content-length`; undefined: it has none. */
-export async function framed(body: Readable, length: number | undefined, replacer: Replacer): Promise<Framing> {
-  if (length === undefined || !replacer.changesLength || length > SMALL) {
-    const stays = length !== undefined && !replacer.changesLength;
-    return { length: stays ? length : undefined, send: (to) => pipeline(body, replacing(replacer), to) };
+/** How a body is sent. `length`: its `content-length`; undefined: it has none. */
+export async function framed(
+  body: Readable,
+  length: number | undefined,
+  replacer: Replacer | undefined,
+): Promise<Framing> {
+  if (replacer === undefined || length === undefined || !replacer.changesLength || length > SMALL) {
+    const stays = replacer?.changesLength !== true;
+    return { length: stays ? length : undefined, send: (to) => pipeline(replaced(body, replacer), to) };
   }
   const chunks: Buffer[] = [];
   for await (const chunk of body) chunks.push(chunk as Buffer);
@@ -23,17 +28,12 @@ export async function framed(body: Readable, length: number | undefined, replace
   return { length: whole.length, send: async (to) => void to.end(whole) };
 }
 
-function replacing(replacer: Replacer): Transform {
-  return new Transform({
-    transform(chunk: Buffer, _, done) {
-      try {
-        done(null, replacer.push(chunk));
-      } catch (error) {
-        done(error as Error);
-      }
-    },
-    flush(done) {
-      done(null, replacer.end());
-    },
-  });
+async function* replaced(body: Readable, replacer: Replacer | undefined): AsyncGenerator<Buffer> {
+  for await (const chunk of body.iterator({ destroyOnReturn: false })) {
+    const bytes = replacer === undefined ? (chunk as Buffer) : replacer.push(chunk as Buffer);
+    // Nothing would end a chunked body.
+    if (bytes.length > 0) yield bytes;
+  }
+  const last = replacer?.end();
+  if (last?.length) yield last;
 }

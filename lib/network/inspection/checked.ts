@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { InspectedSandbox, InspectedTarget } from '../proxy/inspector.ts';
 import { FoundError } from './replacer.ts';
-import { SecretUse } from './secret-use.ts';
+import { type SecretUse, secretUse } from './secret-use.ts';
 
 /** A request that may pass, with the secrets that it may use and what the server gets. */
 export interface Checked {
@@ -34,7 +34,7 @@ export function check(request: IncomingMessage, target: InspectedTarget, sandbox
     const { allowed, code, reason } = sandbox.decide({ ...target, method, path });
     if (!allowed) throw refused({ ...target, method, path }, sandbox, 403, code, reason);
   }
-  const use = new SecretUse(sandbox.secrets(), target.host);
+  const use = secretUse(sandbox.secrets(), target.host);
   try {
     // All of them before anything is sent.
     for (const value of request.rawHeaders) use.header(value);

@@ -91,8 +91,7 @@ async function bodyOf(request: IncomingMessage, { use }: Checked) {
   const length = given === undefined ? undefined : Number(given);
   const isPlain = (headers['content-encoding'] ?? 'identity') === 'identity';
   const replacer = isPlain && hasBody(request) ? use.body(headers['content-type'] ?? '') : undefined;
-  if (replacer !== undefined) return framed(request, length, replacer);
-  return { length, send: (to: ClientRequest) => pipeline(request, to) };
+  return framed(request, length, replacer);
 }
 
 async function answerWith(

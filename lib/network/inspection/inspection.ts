@@ -10,7 +10,9 @@ import { upgrade } from './upgrade.ts';
 import { Upstream } from './upstream.ts';
 
 const HANDSHAKE_MS = 20_000;
-/** Longer than clients keep a connection without requests: it is they who close it. */
+/** Of requests until the end of their headers. */
+const HEADERS_MS = 20_000;
+/** Without a byte. Longer than clients keep a connection without requests: it is they who close it. */
 const IDLE_MS = 300_000;
 const MAX_HEAD_BYTES = 64 * 1024;
 
@@ -88,7 +90,16 @@ function terminate(socket: Socket, head: Buffer, target: InspectedTarget, certif
 
 /** Node's own server reads the requests: it is strict about where they end. */
 function requestReader(inspected: WeakMap<object, Inspected>): Server {
-  const server = createServer({ maxHeaderSize: MAX_HEAD_BYTES, keepAliveTimeout: IDLE_MS });
+  const server = createServer({
+    maxHeaderSize: MAX_HEAD_BYTES,
+    headersTimeout: HEADERS_MS,
+    requestTimeout: 0,
+    connectionsCheckingInterval: HEADERS_MS / 4,
+    keepAliveTimeout: IDLE_MS,
+  });
+  server.timeout = IDLE_MS;
+  // Node watches the times of headers from then on, although this server gets its connections from others.
+  server.emit('listening');
   // One after the other: the requests of one connection have one connection to the server.
   const inTurn = (socket: Socket, task: (each: Inspected) => Promise<void>) => {
     const each = inspected.get(socket)!;

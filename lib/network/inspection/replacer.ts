@@ -1,6 +1,9 @@
-/** What stands for what. `to` undefined: `from` must not pass. */
+import type { Needle } from './needle.ts';
+
+/** What stands for what. */
 export interface Replacement {
-  from: Buffer;
+  from: Needle;
+  /** undefined: `from` must not pass. */
   to: Buffer | undefined;
   /** The secret. */
   name: string;
@@ -22,24 +25,22 @@ export class FoundError extends Error {
  */
 export class Replacer {
   readonly #replacements: readonly Replacement[];
-  readonly #longest: number;
   #held: Buffer = Buffer.alloc(0);
 
   constructor(replacements: readonly Replacement[]) {
     this.#replacements = replacements;
-    this.#longest = Math.max(0, ...replacements.map(({ from }) => from.length));
   }
 
   /** Whether the length of what passes can change. */
   get changesLength(): boolean {
-    return this.#replacements.some(({ from, to }) => to !== undefined && to.length !== from.length);
+    return this.#replacements.some(({ from, to }) => to !== undefined && to.length !== from.bytes.length);
   }
 
   /** Throws FoundError; nothing of what was found has been returned then. */
   push(chunk: Buffer): Buffer {
     const input = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
     const { output, rest } = this.#replace(input);
-    const keep = this.#beginning(rest);
+    const keep = Math.max(0, ...this.#replacements.map(({ from }) => from.begunIn(rest)));
     this.#held = rest.subarray(rest.length - keep);
     output.push(rest.subarray(0, rest.length - keep));
     return output.length === 1 ? output[0]! : Buffer.concat(output);
@@ -57,30 +58,19 @@ export class Replacer {
 
   #replace(input: Buffer): { output: Buffer[]; rest: Buffer } {
     const output: Buffer[] = [];
-    const next = this.#replacements.map(({ from }) => input.indexOf(from));
+    const next = this.#replacements.map(({ from }) => from.indexIn(input, 0));
     let start = 0;
     for (;;) {
       let first = -1;
       for (const [index, at] of next.entries()) {
-        if (at >= 0 && at < start) next[index] = input.indexOf(this.#replacements[index]!.from, start);
+        if (at >= 0 && at < start) next[index] = this.#replacements[index]!.from.indexIn(input, start);
         if (next[index]! >= 0 && (first < 0 || next[index]! < next[first]!)) first = index;
       }
       if (first < 0) return { output, rest: input.subarray(start) };
       const { from, to, name } = this.#replacements[first]!;
       if (to === undefined) throw new FoundError(name);
       output.push(input.subarray(start, next[first]!), to);
-      start = next[first]! + from.length;
+      start = next[first]! + from.bytes.length;
     }
-  }
-
-  /** Bytes at the end that may be the beginning of a text to replace. */
-  #beginning(bytes: Buffer): number {
-    for (let at = Math.max(0, bytes.length - this.#longest + 1); at < bytes.length; at++) {
-      const tail = bytes.subarray(at);
-      const isBegun = ({ from }: Replacement) =>
-        from[0] === tail[0] && tail.length < from.length && from.compare(tail, 0, tail.length, 0, tail.length) === 0;
-      if (this.#replacements.some(isBegun)) return tail.length;
-    }
-    return 0;
   }
 }

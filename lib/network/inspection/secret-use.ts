@@ -1,31 +1,30 @@
 import type { BoundSecret } from '../secrets/bound-secret.ts';
 import { matchesHost } from '../secrets/hosts.ts';
+import { Needle } from './needle.ts';
 import { FoundError, type Replacement, Replacer } from './replacer.ts';
 
 type Part = BoundSecret['in'][number];
+type Encode = (value: string) => string;
+
+const PLAIN: Encode = (value) => value;
+const IN_JSON: Encode = (value) => JSON.stringify(value).slice(1, -1);
 
 /**
  * The secrets of one sandbox, as requests to one host may use them. A placeholder of a secret for other hosts is refused
  * by a FoundError, wherever it is. In a part of the request that is not one of the secret's it stays as it is.
  */
 export class SecretUse {
-  readonly #own: readonly BoundSecret[];
+  readonly #own: readonly (BoundSecret & { needle: Needle })[];
   readonly #foreign: readonly Replacement[];
-  readonly #reflected: readonly Replacement[];
+  #reflected: readonly Replacement[] | undefined;
 
   constructor(secrets: readonly BoundSecret[], host: string) {
+    const all = secrets.map((each) => ({ ...each, needle: new Needle(each.placeholder) }));
     const isOwn = ({ hosts }: BoundSecret) => hosts.some((pattern) => matchesHost(pattern, host));
-    this.#own = secrets.filter(isOwn);
-    this.#foreign = secrets
+    this.#own = all.filter(isOwn);
+    this.#foreign = all
       .filter((each) => !isOwn(each))
-      .map(({ placeholder, name }) => ({ from: Buffer.from(placeholder), to: undefined, name }));
-    this.#reflected = this.#own.flatMap(({ value, placeholder, name }) =>
-      [...new Set([value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)])].map((form) => ({
-        from: Buffer.from(form),
-        to: Buffer.from(placeholder),
-        name,
-      })),
-    );
+      .map(({ needle, name }) => ({ from: needle, to: undefined, name }));
   }
 
   /** Whether the host may get a value. */
@@ -40,26 +39,34 @@ export class SecretUse {
 
   /** The value of a header of a request, with the bytes of its text as characters. */
   header(value: string): string {
-    const replacer = () => this.#replacerFor('header', (secret) => secret);
+    const replacer = this.#replacerFor('header', PLAIN);
     const basic = /^(basic +)([a-z0-9+/_-]+=*) *$/i.exec(value);
     if (basic !== null) {
       const decoded = Buffer.from(basic[2]!, 'base64');
-      const replaced = replacer().whole(decoded);
+      const replaced = replacer.whole(decoded);
       if (!replaced.equals(decoded)) return basic[1]! + replaced.toString('base64');
     }
-    return replacer().whole(Buffer.from(value, 'latin1')).toString('latin1');
+    return replacer.whole(Buffer.from(value, 'latin1')).toString('latin1');
   }
 
   /** For the body of a request; undefined: it can pass as it is. */
   body(contentType: string): Replacer | undefined {
-    const type = contentType.split(';')[0]!.trim().toLowerCase();
-    const replacer = this.#replacerFor('body', encoderOf(type));
-    return this.#own.some((each) => each.in.includes('body')) || this.#foreign.length > 0 ? replacer : undefined;
+    const isUsed = this.#own.some((each) => each.in.includes('body')) || this.#foreign.length > 0;
+    if (!isUsed) return undefined;
+    return this.#replacerFor('body', encoderOf(contentType.split(';')[0]!.trim().toLowerCase()));
   }
 
   /** For what the host answers: the values become placeholders again. undefined: it can pass as it is. */
   reflected(): Replacer | undefined {
-    return this.isTrusted ? new Replacer(this.#reflected) : undefined;
+    if (!this.isTrusted) return undefined;
+    this.#reflected ??= this.#own.flatMap(({ value, placeholder, name }) =>
+      [...new Set([PLAIN, encodeURIComponent, IN_JSON].map((encode) => encode(value)))].map((form) => ({
+        from: new Needle(form),
+        to: Buffer.from(placeholder),
+        name,
+      })),
+    );
+    return new Replacer(this.#reflected);
   }
 
   answered(text: string): string {
@@ -67,24 +74,31 @@ export class SecretUse {
     return replacer === undefined ? text : replacer.whole(Buffer.from(text, 'latin1')).toString('latin1');
   }
 
-  #replacerFor(part: Part, encode: (value: string) => string): Replacer {
+  #replacerFor(part: Part, encode: Encode): Replacer {
     const own = this.#own
       .filter((each) => each.in.includes(part))
-      .map(({ placeholder, value, name }) => ({
-        from: Buffer.from(placeholder),
-        to: Buffer.from(encode(value)),
-        name,
-      }));
+      .map(({ needle, value, name }) => ({ from: needle, to: Buffer.from(encode(value)), name }));
     return new Replacer([...own, ...this.#foreign]);
   }
 }
 
+/** By the list, which is another one after each change, and by host. */
+const uses = new WeakMap<readonly BoundSecret[], Map<string, SecretUse>>();
+
+/** What is searched for is prepared once. */
+export function secretUse(secrets: readonly BoundSecret[], host: string): SecretUse {
+  const known = uses.get(secrets) ?? new Map<string, SecretUse>();
+  uses.set(secrets, known);
+  const use = known.get(host) ?? new SecretUse(secrets, host);
+  // A wildcard of a rule allows any number of hosts.
+  if (known.size < 100) known.set(host, use);
+  return use;
+}
+
 /** The secret whose placeholder is in one of the texts; undefined: none. */
 export function secretNamedIn(texts: readonly string[], secrets: readonly BoundSecret[]): string | undefined {
-  const use = new SecretUse(
-    secrets.map((each) => ({ ...each, hosts: [] })),
-    '',
-  );
+  // No secret is for the host without a name.
+  const use = secretUse(secrets, '');
   try {
     for (const text of texts) use.header(text);
     return undefined;
@@ -94,8 +108,7 @@ export function secretNamedIn(texts: readonly string[], secrets: readonly BoundS
   }
 }
 
-function encoderOf(type: string): (value: string) => string {
+function encoderOf(type: string): Encode {
   if (type === 'application/x-www-form-urlencoded') return encodeURIComponent;
-  if (type === 'application/json' || type.endsWith('+json')) return (value) => JSON.stringify(value).slice(1, -1);
-  return (value) => value;
+  return type === 'application/json' || type.endsWith('+json') ? IN_JSON : PLAIN;
 }

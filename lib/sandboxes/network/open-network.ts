@@ -28,6 +28,12 @@ export async function openNetwork(sandbox: LiveSandbox, { networks, authorities,
   if (networks === undefined) {
     throw new ServiceError('FAILED_PRECONDITION', 'this server has no networks for sandboxes (network.enabled)');
   }
+  if (record.secrets?.length && authorities === undefined) {
+    throw new ServiceError(
+      'UNAVAILABLE',
+      'secrets do not work: this server cannot look into connections; its log says why',
+    );
+  }
   const pid = running.networkPid();
   // Set before: a failed attempt is closed like an open one.
   sandbox.refusals = new RefusalLog((since) => networks.refusals(id, since));

@@ -270,6 +270,7 @@ export class Fixture {
   ready: ReadySandboxes | undefined;
   networks: SandboxNetworks | undefined;
   secrets: SecretSource | undefined;
+  authorities: string | undefined;
   wall = 1_700_000_000_000;
   elapsed = 0;
   metadata!: Metadata;
@@ -299,6 +300,7 @@ export class Fixture {
         ownerDeltas: this.ownerDeltas,
         networks: this.networks,
         secrets: this.secrets,
+        authorities: this.authorities,
         maxDeltaBytes: this.maxDeltaBytes ?? (this.maxDelta && 7),
         maxDeltaFiles: this.maxDelta && 8,
         descriptors,

@@ -27,6 +27,7 @@ const record = { owner_id: 'ann', name: 'github', hosts: ['*.github.example'], p
 beforeEach(async () => {
   fixture = new Fixture();
   fixture.networks = networks;
+  fixture.authorities = 'PEM';
   value = 'the-value';
   fixture.secrets = {
     find: ({ owner_id, name }) => {
@@ -111,4 +112,12 @@ it.each([
 it('a sandbox is not created with a secret that cannot be decrypted', async () => {
   value = new ServiceError('UNAVAILABLE', 'no key');
   await expect(sandboxes.create(createRequest({ network, secrets: [binding] }))).rejects.toBe(value);
+});
+
+it('a sandbox is not created with a secret where connections cannot be looked into', async () => {
+  fixture.authorities = undefined;
+  sandboxes = await fixture.start();
+  const error = { code: 'UNAVAILABLE', message: expect.stringMatching(/cannot look into connections/) };
+  await expect(sandboxes.create(createRequest({ network, secrets: [binding] }))).rejects.toMatchObject(error);
+  expect(fixture.runtime.up.size).toBe(0);
 });

@@ -109,6 +109,18 @@ describe('a placeholder of a secret for other hosts is refused and recorded', ()
     for (const { body: arrived } of world.seen) expect(arrived).not.toContain('pdk_');
   });
 
+  it('in a body that goes on, the answer arrives all the same', async () => {
+    const socket = world.tls();
+    const head = 'POST / HTTP/1.1\r\nHost: api.example\r\nContent-Length: 1000000\r\n\r\n';
+    socket.write(`${head}${'x'.repeat(70_000)}${PLACEHOLDER}`);
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    await new Promise((resolve) => socket.once('close', resolve));
+    expect(text).toMatch(/^HTTP\/1.1 403 .*secret_elsewhere/s);
+  });
+
   it('and only hosts of secrets, and of rules, need inspection', () => {
     expect([world.needed('api.example'), world.needed('other.example')]).toEqual([false, true]);
   });
