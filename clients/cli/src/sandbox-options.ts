@@ -4,6 +4,7 @@ import type { Options, Values } from './command.ts';
 import { UsageError } from './errors.ts';
 import { environmentOf } from './exec/environment-of.ts';
 import { NETWORK_OPTIONS, networkOf } from './network-options.ts';
+import { SECRET_OPTIONS, secretsOf, withHostsOf } from './secret-options.ts';
 
 /** Options of a new sandbox. */
 export const SANDBOX_OPTIONS = {
@@ -25,6 +26,7 @@ export const SANDBOX_OPTIONS = {
   },
   memory: { type: 'string', short: 'm', value: 'BYTES', help: 'memory, like 512m or 2g' },
   ...NETWORK_OPTIONS,
+  ...SECRET_OPTIONS,
 } as const satisfies Options;
 
 /** Options of an upload. */
@@ -67,13 +69,15 @@ export function sandboxOptionsOf(
   env: Readonly<Record<string, string | undefined>>,
 ): CreateOptions {
   const { runtime, image, memory } = values;
-  const network = networkOf(values);
+  const secrets = secretsOf(values.secret ?? []);
+  const network = withHostsOf(secrets, networkOf(values));
   return {
     ...ruleOptionsOf(values),
     ...(runtime !== undefined && { runtime: runtimeOf(runtime) }),
     ...(image !== undefined && { image }),
     env: environmentOf(values.env ?? [], [], env),
     ...(network && { network }),
+    ...(secrets.length > 0 && { secrets }),
     ...(memory !== undefined && { resources: { memoryBytes: bytesOf(memory) } }),
   };
 }

@@ -7,6 +7,7 @@ import { Images } from './images.ts';
 import { Keys } from './keys.ts';
 import { PAGE_SIZE, pages } from './pages.ts';
 import { Sandbox } from './sandbox.ts';
+import { Secrets } from './secrets.ts';
 
 interface Signal {
   signal?: AbortSignal | undefined;
@@ -20,6 +21,7 @@ export class Paddock {
   readonly codebases: Codebases;
   readonly images: Images;
   readonly keys: Keys;
+  readonly secrets: Secrets;
 
   constructor(settings: Settings = {}) {
     this.api = createApi(settings);
@@ -27,6 +29,7 @@ export class Paddock {
     this.codebases = new Codebases(this.api);
     this.images = new Images(this.api);
     this.keys = new Keys(this.api);
+    this.secrets = new Secrets(this.api);
   }
 
   /** Resolves if the server answers. Needs no key. */

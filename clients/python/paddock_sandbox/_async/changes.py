@@ -15,6 +15,7 @@ from ..messages import (
     NetworkPolicy,
     ResourceLimits,
     Sandbox,
+    SecretBinding,
 )
 from ..presets import Rule, ShortRules, rule_fields
 from .processes import AsyncProcessOperations
@@ -126,6 +127,7 @@ class AsyncChangeOperations(AsyncProcessOperations):
         resources: Optional[ResourceLimits] = None,
         env: Optional[Mapping[str, str]] = None,
         network: Optional[NetworkPolicy] = None,
+        secrets: Optional[Sequence[SecretBinding]] = None,
         idempotency_key: Optional[str] = None,
     ) -> ForkResponse:
         """Creates sandboxes with the present files of this one, or those of a checkpoint. The caller destroys them.
@@ -142,6 +144,7 @@ class AsyncChangeOperations(AsyncProcessOperations):
             "resources": resources,
             "env": env,
             "network": network,
+            "secrets": secrets,
         }
         return await self._message(ForkResponse, "Fork", fields, key=idempotency_key)
 

@@ -14,6 +14,7 @@ from ..messages import (
     Runtime,
     Sandbox,
     SandboxStatus,
+    SecretBinding,
 )
 from ..presets import Rule, ShortRules, rule_fields
 from .networks import AsyncNetworkOperations
@@ -44,6 +45,7 @@ class AsyncSandboxOperations(AsyncNetworkOperations):
         env: Optional[Mapping[str, str]] = None,
         workdir: Optional[str] = None,
         network: Optional[NetworkPolicy] = None,
+        secrets: Optional[Sequence[SecretBinding]] = None,
         idempotency_key: Optional[str] = None,
     ) -> Sandbox:
         """Creates a sandbox. It runs when this returns; the caller destroys it.
@@ -68,6 +70,7 @@ class AsyncSandboxOperations(AsyncNetworkOperations):
             "env": env,
             "workdir": workdir,
             "network": network,
+            "secrets": secrets,
         }
         return await self._message(Sandbox, "CreateSandbox", fields, key=idempotency_key)
 

@@ -16,6 +16,7 @@ from ..messages import (
     NetworkPolicy,
     ResourceLimits,
     Sandbox,
+    SecretBinding,
 )
 from ..presets import Rule, ShortRules, rule_fields
 from .processes import ProcessOperations
@@ -127,6 +128,7 @@ class ChangeOperations(ProcessOperations):
         resources: Optional[ResourceLimits] = None,
         env: Optional[Mapping[str, str]] = None,
         network: Optional[NetworkPolicy] = None,
+        secrets: Optional[Sequence[SecretBinding]] = None,
         idempotency_key: Optional[str] = None,
     ) -> ForkResponse:
         """Creates sandboxes with the present files of this one, or those of a checkpoint. The caller destroys them.
@@ -143,6 +145,7 @@ class ChangeOperations(ProcessOperations):
             "resources": resources,
             "env": env,
             "network": network,
+            "secrets": secrets,
         }
         return self._message(ForkResponse, "Fork", fields, key=idempotency_key)
 

@@ -15,6 +15,7 @@ from ..messages import (
     Runtime,
     Sandbox,
     SandboxStatus,
+    SecretBinding,
 )
 from ..presets import Rule, ShortRules, rule_fields
 from .networks import NetworkOperations
@@ -45,6 +46,7 @@ class SandboxOperations(NetworkOperations):
         env: Optional[Mapping[str, str]] = None,
         workdir: Optional[str] = None,
         network: Optional[NetworkPolicy] = None,
+        secrets: Optional[Sequence[SecretBinding]] = None,
         idempotency_key: Optional[str] = None,
     ) -> Sandbox:
         """Creates a sandbox. It runs when this returns; the caller destroys it.
@@ -69,6 +71,7 @@ class SandboxOperations(NetworkOperations):
             "env": env,
             "workdir": workdir,
             "network": network,
+            "secrets": secrets,
         }
         return self._message(Sandbox, "CreateSandbox", fields, key=idempotency_key)
 

@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import { command } from '../command.ts';
+import { CliError, UsageError } from '../errors.ts';
+
+/** More than the server takes. */
+const MAX_BYTES = 70_000;
+
+export default command({
+  name: 'secret set',
+  summary: 'store a secret, or replace it: its value is read from standard input',
+  usage: 'NAME --host HOST...',
+  details: `
+The value is never an argument, so that no history and no list of processes has it. One line end at its end is left
+out. Sandboxes that are bound to the secret use the new value from the next request on.`,
+  options: {
+    host: { type: 'string', multiple: true, value: 'HOST', help: 'where the value may be sent: a name, or *.NAME' },
+    'from-file': { type: 'string', value: 'FILE', help: 'read the value from this file' },
+    part: { type: 'string', multiple: true, value: 'PART', help: 'of requests: header (default), query, body' },
+    shape: { type: 'string', value: 'TEXT', help: 'beginning of placeholders, like ghp_' },
+    'keep-length': { type: 'boolean', help: 'placeholders are as long as the value' },
+    owner: { type: 'string', value: 'OWNER', help: 'of this owner; for admins' },
+  },
+  examples: [
+    'paddock secret set github --host api.github.com --shape ghp_ < token',
+    'pass show token | paddock secret set github --host api.github.com',
+  ],
+  operands: [1, 1],
+  async run(context, { operands: [name], values }) {
+    const { host: hosts = [], part: parts = [], shape, owner } = values;
+    if (hosts.length === 0) throw new UsageError('secret set needs --host: where the value may be sent');
+    const file = values['from-file'];
+    if (file === undefined && process.stdin.isTTY) {
+      throw new UsageError(
+        'the value is read from standard input, which is a terminal: use < FILE, a pipe or --from-file',
+      );
+    }
+    const value = (file === undefined ? await fromInput() : fromFile(file)).replace(/\r?\n$/, '');
+    const { secrets } = await context.paddock();
+    const secret = { value, hosts, parts, shape, keepLength: values['keep-length'], ownerId: owner };
+    const stored = await secrets.put(name!, secret, { signal: context.signal });
+    context.out.result(stored, () => `${stored.name}, revision ${stored.revision}`);
+    return 0;
+  },
+});
+
+async function fromInput(): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of process.stdin) {
+    chunks.push(chunk as Buffer);
+    length += (chunk as Buffer).length;
+    if (length > MAX_BYTES) throw new CliError('the value has more than 65536 bytes');
+  }
+  return textOf(Buffer.concat(chunks));
+}
+
+function fromFile(path: string): string {
+  try {
+    return textOf(readFileSync(path));
+  } catch (error) {
+    if (error instanceof CliError) throw error;
+    throw new CliError(`${path} cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+  }
+}
+
+function textOf(bytes: Buffer): string {
+  const text = bytes.toString('utf8');
+  if (!Buffer.from(text).equals(bytes)) throw new CliError('the value is not text in UTF-8');
+  return text;
+}
