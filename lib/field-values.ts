@@ -44,3 +44,6 @@ export type PortAccess = (typeof PORT_ACCESS)[number];
 /** `format` of the operations that export or import an archive. */
 export const ARCHIVE_FORMATS = ['tar'] as const;
 export type ArchiveFormat = (typeof ARCHIVE_FORMATS)[number];
+
+/** Where the value of a secret is; empty: it is a stored one. */
+export const SECRET_SOURCES = ['redacted'] as const;

@@ -11,7 +11,7 @@ import {
   MAX_VARIABLES,
   MAX_WORKDIR_BYTES,
 } from '../../lib/command-limits.ts';
-import { ACTORS, ARCHIVE_FORMATS, AUTO_COMMITS, ON_EXPIRE, ON_IDLE } from '../../lib/field-values.ts';
+import { ACTORS, ARCHIVE_FORMATS, AUTO_COMMITS, ON_EXPIRE, ON_IDLE, SECRET_SOURCES } from '../../lib/field-values.ts';
 import { MAX_LABELS } from '../../lib/label-limits.ts';
 import { SECRET_HOST } from '../../lib/network/secrets/hosts.ts';
 import { SHAPE } from '../../lib/network/secrets/placeholder.ts';
@@ -153,10 +153,13 @@ const secretBindings = {
   maxItems: 64,
   items: {
     fields: {
-      name: { minLength: 1, ...secretName },
-      variable: envName,
+      name: secretName,
+      variable: { pattern: envName.pattern },
       hosts: secretHosts,
       shape: placeholderShape,
+      source: { values: SECRET_SOURCES },
+      path: { format: 'file-path' },
+      key: { maxLength: 256 },
     },
   },
 } as const satisfies FieldConstraint;

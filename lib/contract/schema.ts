@@ -537,12 +537,17 @@ export const fields = {
     variable: { type: 'string' },
     hosts: { type: 'string', repeated: true },
     shape: { type: 'string' },
+    source: { type: 'string', optional: true },
+    path: { type: 'string', optional: true },
+    key: { type: 'string', optional: true },
   },
   SandboxSecret: {
     name: { type: 'string' },
     variable: { type: 'string' },
     hosts: { type: 'string', repeated: true },
     placeholder: { type: 'string' },
+    path: { type: 'string', optional: true },
+    key: { type: 'string', optional: true },
   },
   CreateSandboxRequest: {
     codebase_id: { type: 'string' },

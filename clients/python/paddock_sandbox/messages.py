@@ -1175,22 +1175,32 @@ class Sandbox:
 
 @dataclasses.dataclass(frozen=True)
 class SecretBinding:
-    """A secret of a sandbox's owner that a new sandbox is to be bound to.
+    """A secret that a new sandbox is to be bound to: a stored one of its owner, or a value of a
+    redacted file.
 
     Attributes:
-        name: Name of the secret.
+        name: Name of the stored secret.
         variable: Environment variable that has the placeholder in commands, processes and
             sessions.
         hosts: Hosts that the sandbox may use the secret for, each within those of the secret;
             none: those of the secret, also after
             they change.
         shape: What the placeholder begins with; empty: as the secret says. See PutSecretRequest.
+        source: "redacted": the value of `key` in the file at `path`, which a rule with `view`
+            "redacted" shows with the placeholder.
+            `hosts` must be set, and `name`, `variable` and `shape` be empty. Empty: a stored
+            secret.
+        path: Path of the redacted file from the root of the workspace.
+        key: Key of the value, as PreviewFile shows it.
     """
 
     name: str = ""
     variable: str = ""
     hosts: Tuple[str, ...] = ()
     shape: str = ""
+    source: Optional[str] = None
+    path: Optional[str] = None
+    key: Optional[str] = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -1203,13 +1213,17 @@ class SandboxSecret:
         hosts: Hosts that the sandbox may use the secret for, if also the secret allows them;
             none: those of the secret.
         placeholder: What commands have in place of the value. It is no secret: it is only of use
-            in this sandbox.
+            in this sandbox. Empty with `path`.
+        path: Path of the redacted file that has the placeholder; empty: a stored secret.
+        key: Key of the value in that file.
     """
 
     name: str = ""
     variable: str = ""
     hosts: Tuple[str, ...] = ()
     placeholder: str = ""
+    path: Optional[str] = None
+    key: Optional[str] = None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -22,8 +22,11 @@ export function bindSecrets(
     );
   }
   const taken = new Set(Object.keys(env));
-  return bindings.map(({ name, variable, hosts, shape }, index) => {
+  return bindings.map((binding, index) => {
     const at = `secrets[${index}]`;
+    if (binding.source === 'redacted') return redactedBinding(binding, at);
+    requireStored(binding, at);
+    const { name, variable, hosts, shape } = binding;
     if (taken.has(variable))
       throw invalidArgument(`${at}.variable`, `names a variable that is set already: ${variable}`);
     taken.add(variable);
@@ -36,12 +39,33 @@ export function bindSecrets(
   });
 }
 
+/** The placeholder is known when the workspace can be read. Throws INVALID_ARGUMENT. */
+function redactedBinding({ name, variable, shape, hosts, path, key }: SecretBinding, at: string): SandboxSecret {
+  for (const [field, value] of Object.entries({ name, variable, shape })) {
+    if (value !== '') throw invalidArgument(`${at}.${field}`, 'must be empty with source "redacted"');
+  }
+  for (const [field, value] of Object.entries({ path, key, hosts })) {
+    if (!value?.length) throw invalidArgument(`${at}.${field}`, 'must not be empty with source "redacted"');
+  }
+  return { name, variable, hosts: [...new Set(hosts)], placeholder: '', path: path!, key: key! };
+}
+
+function requireStored({ name, variable, path, key }: SecretBinding, at: string): void {
+  for (const [field, value] of Object.entries({ name, variable })) {
+    if (value === '') throw invalidArgument(`${at}.${field}`, 'must not be empty');
+  }
+  for (const [field, value] of Object.entries({ path, key })) {
+    if (value) throw invalidArgument(`${at}.${field}`, 'must be empty without source "redacted"');
+  }
+}
+
 /** The same secrets, for a fork: placeholders are of one sandbox each. A secret that is gone by now is left out. */
 export function rebindSecrets(
   { secrets = [], owner_id }: Pick<SandboxRecord, 'secrets' | 'owner_id'>,
   store: Pick<Store, 'find'>,
 ): SandboxSecret[] {
   return secrets.flatMap((bound) => {
+    if (bound.path) return [bound];
     try {
       return [{ ...bound, placeholder: placeholderOf(store.find({ owner_id, name: bound.name }), '') }];
     } catch (error) {
@@ -52,7 +76,7 @@ export function rebindSecrets(
 }
 
 /**
- * What the proxy needs of the secrets of a sandbox, as they are now. One that is gone, or that cannot be decrypted, has no
+ * What the proxy needs of the stored secrets of a sandbox, as they are now. One that is gone, or that cannot be decrypted, has no
  * hosts: its placeholder is refused everywhere. `failed` gets the reason, which has no value.
  */
 export async function boundSecrets(
@@ -61,23 +85,26 @@ export async function boundSecrets(
   failed: (name: string, error: unknown) => void,
 ): Promise<BoundSecret[]> {
   return Promise.all(
-    secrets.map(async ({ name, placeholder, hosts }) => {
-      try {
-        const record = store.find({ owner_id, name });
-        const usable = hosts.length === 0 ? record.hosts : commonHosts(record.hosts, hosts);
-        const parts = record.parts as BoundSecret['in'];
-        return { name, placeholder, value: await store.valueOf(record), hosts: usable, in: parts };
-      } catch (error) {
-        failed(name, error);
-        return { name, placeholder, value: '', hosts: [], in: [] };
-      }
-    }),
+    secrets
+      .filter(({ path }) => !path)
+      .map(async ({ name, placeholder, hosts }) => {
+        try {
+          const record = store.find({ owner_id, name });
+          const usable = hosts.length === 0 ? record.hosts : commonHosts(record.hosts, hosts);
+          const parts = record.parts as BoundSecret['in'];
+          return { name, placeholder, value: await store.valueOf(record), hosts: usable, in: parts };
+        } catch (error) {
+          failed(name, error);
+          return { name, placeholder, value: '', hosts: [], in: [] };
+        }
+      }),
   );
 }
 
 /** The variables of commands. */
 export function placeholdersOf({ secrets = [] }: Pick<SandboxRecord, 'secrets'>): Record<string, string> {
-  return Object.fromEntries(secrets.map(({ variable, placeholder }) => [variable, placeholder]));
+  const inVariables = secrets.filter(({ variable }) => variable !== '');
+  return Object.fromEntries(inVariables.map(({ variable, placeholder }) => [variable, placeholder]));
 }
 
 function placeholderOf(secret: SecretRecord, shape: string): string {

@@ -11,7 +11,8 @@ type Bindings = readonly SecretBinding[];
 /** Rejects with the error of a secret that cannot be used: NOT_FOUND, UNAVAILABLE. Before anything is created. */
 export async function requireSecrets(bindings: Bindings, owner_id: string, context: SandboxContext): Promise<void> {
   const source = sourceOf(bindings, context);
-  for (const { name } of bindings) await source?.valueOf(source.find({ owner_id, name }));
+  for (const { name, source: kind } of bindings)
+    if (kind !== 'redacted' && name !== '') await source?.valueOf(source.find({ owner_id, name }));
 }
 
 /** What a new sandbox with these variables and this policy is bound to; undefined: nothing. Does not await. */

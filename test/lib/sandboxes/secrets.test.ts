@@ -85,6 +85,63 @@ it('a changed secret is in force in running sandboxes, one that is gone or unusa
   expect(inForce.get(id)).toMatchObject([{ value: '', hosts: [] }]);
 });
 
+const redacted: SecretBinding = {
+  ...{ name: '', variable: '', shape: '', source: 'redacted' },
+  ...{ path: '.env', key: 'STRIPE_KEY', hosts: ['api.stripe.example'] },
+};
+
+it('values of redacted files are bound to hosts, with the placeholders that the files show', async () => {
+  const replaced = [
+    { key: 'STRIPE_KEY', value: 'sk_live_value', placeholder: 'sk_live_pdka' },
+    { key: 'SAME', value: 'sk_live_value', placeholder: 'sk_live_pdka' },
+    { key: 'OTHER', value: 'other-value', placeholder: 'pdkb' },
+  ];
+  const asked: unknown[] = [];
+  Object.assign(fixture.mount, {
+    files: async (...request: unknown[]) => {
+      asked.push(request);
+      return request[3] === '.env' ? { content: '', isHidden: false, replaced } : undefined;
+    },
+  });
+  const secrets = [
+    redacted,
+    { ...redacted, key: 'SAME', hosts: ['www.stripe.example'] },
+    { ...redacted, key: 'MISSING' },
+    { ...redacted, path: 'plain' },
+    binding,
+  ];
+  const sandbox = await sandboxes.create(createRequest({ network, secrets }));
+  expect(asked[0]).toEqual([sandbox.id, 'owner', 'redaction', '.env']);
+  expect(inForce.get(sandbox.id)).toMatchObject([
+    { name: 'github' },
+    {
+      ...{ placeholder: 'sk_live_pdka', value: 'sk_live_value', in: ['header'] },
+      hosts: ['api.stripe.example', 'www.stripe.example'],
+    },
+  ]);
+  expect(sandbox.secrets[0]).toEqual({
+    ...{ name: '', variable: '', placeholder: '', path: '.env', key: 'STRIPE_KEY' },
+    hosts: ['api.stripe.example'],
+  });
+  await sandboxes.exec(execRequest(sandbox.id), never);
+  const variables = Object.keys(fixture.runtime.up.get(sandbox.id)!.commands[0]!.env);
+  expect([variables.includes('TOKEN'), variables.includes('')]).toEqual([true, false]);
+  expect(JSON.stringify([sandbox, fixture.metadata.sandboxes.get(sandbox.id)])).not.toContain('sk_live_value');
+});
+
+it.each([
+  [{ name: 'github' }, 'name must be empty'],
+  [{ variable: 'A' }, 'variable must be empty'],
+  [{ path: '' }, 'path must not be empty'],
+  [{ key: '' }, 'key must not be empty'],
+  [{ hosts: [] }, 'hosts must not be empty'],
+  [{ source: '', name: 'github', variable: 'A' }, 'path must be empty'],
+  [{ ...binding, source: '', path: '', key: '', name: '' }, 'name must not be empty'],
+])('a value of a redacted file cannot be bound with %j', async (wrong, message) => {
+  const request = createRequest({ network, secrets: [{ ...redacted, ...wrong }] });
+  await expect(sandboxes.create(request)).rejects.toThrow(`secrets[0].${message}`);
+});
+
 it.each([
   ['without a network', { network: undefined }, 'INVALID_ARGUMENT', /secrets need a network/],
   [

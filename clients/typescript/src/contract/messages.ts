@@ -1191,9 +1191,9 @@ export interface Sandbox {
   warnings: readonly RuleWarning[];
 }
 
-/** A secret of a sandbox's owner that a new sandbox is to be bound to. */
+/** A secret that a new sandbox is to be bound to: a stored one of its owner, or a value of a redacted file. */
 export interface SecretBinding {
-  /** Name of the secret. */
+  /** Name of the stored secret. */
   name: string;
   /** Environment variable that has the placeholder in commands, processes and sessions. */
   variable: string;
@@ -1204,6 +1204,15 @@ export interface SecretBinding {
   hosts: readonly string[];
   /** What the placeholder begins with; empty: as the secret says. See PutSecretRequest. */
   shape: string;
+  /**
+   * "redacted": the value of `key` in the file at `path`, which a rule with `view` "redacted" shows with the placeholder.
+   * `hosts` must be set, and `name`, `variable` and `shape` be empty. Empty: a stored secret.
+   */
+  source?: string | undefined;
+  /** Path of the redacted file from the root of the workspace. */
+  path?: string | undefined;
+  /** Key of the value, as PreviewFile shows it. */
+  key?: string | undefined;
 }
 
 /** A secret that a sandbox is bound to. */
@@ -1214,8 +1223,12 @@ export interface SandboxSecret {
   variable: string;
   /** Hosts that the sandbox may use the secret for, if also the secret allows them; none: those of the secret. */
   hosts: readonly string[];
-  /** What commands have in place of the value. It is no secret: it is only of use in this sandbox. */
+  /** What commands have in place of the value. It is no secret: it is only of use in this sandbox. Empty with `path`. */
   placeholder: string;
+  /** Path of the redacted file that has the placeholder; empty: a stored secret. */
+  path?: string | undefined;
+  /** Key of the value in that file. */
+  key?: string | undefined;
 }
 
 /** Request of CreateSandbox. */

@@ -1,0 +1,34 @@
+import type { SandboxRecord } from '../../metadata/metadata.ts';
+import type { BoundSecret } from '../../network/secrets/bound-secret.ts';
+import type { WorkspaceCalls } from '../../workspaces/calls.ts';
+import { filePath } from '../files/paths.ts';
+
+/** The files of an attached workspace. */
+export type RedactedFiles = Pick<WorkspaceCalls, 'files'>;
+
+/**
+ * What the proxy needs of values of redacted files, as they are now. A value that is not there is left out: nothing has
+ * its placeholder. Values that are equal have one placeholder, for the hosts of all of them. Never rejects.
+ */
+export async function redactedSecrets(
+  { id, secrets = [] }: Pick<SandboxRecord, 'id' | 'secrets'>,
+  mount: RedactedFiles,
+  failed: (name: string, error: unknown) => void,
+): Promise<BoundSecret[]> {
+  const byPlaceholder = new Map<string, BoundSecret>();
+  for (const { path = '', key, hosts } of secrets) {
+    if (path === '') continue;
+    const name = `${path}: ${key}`;
+    try {
+      const redaction = await mount.files(id, 'owner', 'redaction', filePath('path', path));
+      const found = redaction?.replaced.find((each) => each.key === key);
+      if (found === undefined) throw new Error('no rule redacts the file, or it has no such key');
+      const { placeholder, value } = found;
+      const known = byPlaceholder.get(placeholder)?.hosts ?? [];
+      byPlaceholder.set(placeholder, { name, placeholder, value, hosts: [...known, ...hosts], in: ['header'] });
+    } catch (error) {
+      failed(name, error);
+    }
+  }
+  return [...byPlaceholder.values()];
+}
