@@ -1,6 +1,7 @@
 /**
  * Measures the creation of sandboxes, compared with one bare bwrap in the same run, with and without ready sandboxes, and
- * with many sandboxes on record. Prints a table. `--quick`: fewer rounds. Arguments: names of the parts to run. Exit code 1 if a target is missed.
+ * with many sandboxes on record. Prints a table. `--quick`: fewer rounds. Arguments: names of the parts to run. Exit code 1
+ * if a target is missed.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
@@ -8,6 +9,7 @@ import { join } from 'node:path';
 import { Server } from './exec/server.mjs';
 import { table } from './exec/table.mjs';
 import { bwrapPerCall } from './isolation.mjs';
+import { compaction } from './scale/compaction.mjs';
 import { creation } from './scale/creation.mjs';
 import { forks } from './scale/forks.mjs';
 import { records } from './scale/records.mjs';
@@ -21,6 +23,7 @@ const PARTS = {
     return creation(servers, bwrap, quick ? 20 : 100);
   },
   rows: async (bwrap) => rows(await start({}), bwrap, quick ? 50 : 200),
+  compaction: async () => compaction(directory, quick ? 20_000 : 100_000),
   forks: async () => forks(await start({}), quick ? 15 : 60),
   records: async () =>
     records(

@@ -26,11 +26,14 @@ export function recordState(state, { sandboxes, running, codebases, firstUid }) 
   lines.push(JSON.stringify({ records: codebases + sandboxes }));
   mkdirSync(state, { recursive: true });
   writeFileSync(join(state, 'metadata.json'), `${lines.join('\n')}\n`, { mode: 0o600 });
-  const payload = JSON.stringify({ version: 2, log: 1 });
-  const sum = crc32(payload, crc32(`0 ${payload.length} `))
-    .toString(16)
-    .padStart(8, '0');
-  writeFileSync(join(state, 'metadata.json.log.1'), `0 ${payload.length} ${sum} ${payload}\n`, { mode: 0o600 });
+  writeFileSync(join(state, 'metadata.json.log.1'), segment(1), { mode: 0o600 });
+}
+
+/** The content of a segment of the log without a change. */
+export function segment(log) {
+  const payload = JSON.stringify({ version: 2, log });
+  const sum = crc32(payload, crc32(`0 ${payload.length} `));
+  return `0 ${payload.length} ${sum.toString(16).padStart(8, '0')} ${payload}\n`;
 }
 
 /** Older than each id that a server makes. */
@@ -44,7 +47,7 @@ function codebase(id, now) {
   return {
     ...{ id, name: 'recorded', owner_id: `owner${id.slice(-2)}`, created_at: now - DAY },
     ...{ file_count: 0, total_size: 0, status_reason: '' },
-    contents: { files: 0, bytes: 0, directories: 0 },
+    contents: { files: 0, bytes: 0, directories: 0, isExact: true },
   };
 }
 

@@ -1,7 +1,8 @@
 import { ServiceError } from '../errors.ts';
 
 interface Waiting<C> {
-  readonly change: C;
+  /** undefined: it only waits for those before it. */
+  readonly change: { readonly of: C } | undefined;
   undo(): void;
   resolve(): void;
   reject(error: ServiceError): void;
@@ -41,13 +42,17 @@ export class GroupCommit<C> {
     return this.#failures;
   }
 
-  /** Resolves when no change waits: what is in memory then is durable. */
-  async settled(): Promise<void> {
-    while (this.#writing !== undefined) await this.#writing;
+  /** Resolves when all changes that were made before are durable; rejects if one of them could not be stored. */
+  settled(): Promise<void> {
+    return this.#enqueue(undefined, () => undefined);
   }
 
   /** The change is in memory already; resolves when it is durable. */
   add(change: C, undo: () => void): Promise<void> {
+    return this.#enqueue({ of: change }, undo);
+  }
+
+  #enqueue(change: Waiting<C>['change'], undo: () => void): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ change, undo, resolve, reject });
       this.#writing ??= this.#run();
@@ -68,7 +73,7 @@ export class GroupCommit<C> {
       const written = this.#waiting;
       this.#waiting = [];
       try {
-        await this.#write(written.map(({ change }) => change));
+        await this.#write(written.flatMap(({ change }) => (change === undefined ? [] : [change.of])));
         this.#uncertain = false;
         for (const change of written) change.resolve();
       } catch (error) {

@@ -22,6 +22,7 @@ import type { Node } from './nodes/node.ts';
 import { NodeTable, ROOT_NODEID } from './nodes/node-table.ts';
 import { Places } from './places.ts';
 import { Workspace } from './workspace.ts';
+import { WorkspaceMap } from './workspace-map.ts';
 import type { DamageReport, WorkspaceSpec } from './workspaces.ts';
 
 /** Nodes released in one step. */
@@ -76,7 +77,7 @@ export class AttachedWorkspaces {
   readonly places: Places<Workspace>;
   /** Called when operations that are Postponed with this cause may be run again. */
   readonly released: (cause: number) => void;
-  readonly #attached = new Map<string, Workspace>();
+  readonly #attached = new WorkspaceMap();
   /** By the names of their directories. */
   readonly #byName = new Map<string, Workspace>();
   /** Leases: workspaces that are not attached and are open for the duration of one call. */
@@ -112,8 +113,7 @@ export class AttachedWorkspaces {
   }
 
   /**
-   * Attaches a workspace. Throws ALREADY_EXISTS, and NOT_FOUND for its place. Delta and rules are read at the first use, which fails if they are
-   * invalid.
+   * Attaches a workspace. Throws ALREADY_EXISTS, and NOT_FOUND for its place. An invalid delta fails at the first use.
    */
   attach(spec: WorkspaceSpec): void {
     if (this.#attached.has(spec.id))
@@ -193,7 +193,7 @@ export class AttachedWorkspaces {
 
   /** The attached workspaces of a codebase. */
   ofCodebase(codebaseId: string): Workspace[] {
-    return [...this.#attached.values()].filter(({ spec }) => spec.codebaseId === codebaseId);
+    return this.#attached.ofCodebase(codebaseId);
   }
 
   /** Runs steps on a workspace that need not be attached; one that is not is opened for the duration of the steps. */

@@ -507,6 +507,23 @@ describe('a compaction', () => {
     }
   });
 
+  it('ends while changes are made without a pause', async () => {
+    const metadata = await open();
+    const name = 'n'.repeat(1024);
+    let isDone = false;
+    const work = async (worker: number) => {
+      for (let n = 0; !isDone; n++) await metadata.codebases.put(codebase(`cb_${worker}`, `${n}${name}`));
+    };
+    const works = Array.from({ length: 5 }, async (_, worker) => {
+      // Each is added while another one is written.
+      for (let turns = 0; turns < worker * 3; turns++) await fs.stat(folder);
+      await work(worker);
+    });
+    await expect.poll(() => fs.readdir(folder), { timeout: 20_000 }).toContain('db.json.bak');
+    isDone = true;
+    await Promise.all(works);
+  });
+
   it('keeps the log since the backup, and no older one', async () => {
     const metadata = await open();
     const name = 'n'.repeat(1024);
