@@ -1,4 +1,4 @@
-import { cpSync, lstatSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, lstatSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { GIT_INCLUDE } from '../executor/programs.ts';
 import { HOME } from '../sandbox-environment.ts';
@@ -87,10 +87,20 @@ function writeBundles(dir: string, authorities: string): void {
   for (const [index, name] of BUNDLES.entries()) {
     const path = join(dir, name);
     if (index > 0 && lstatSync(path, { throwIfNoEntry: false }) === undefined) continue;
-    mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
+    makeInside(dir, dirname(path));
     rmSync(path, { force: true });
     writeFileSync(path, authorities, { mode: 0o644 });
   }
+}
+
+/** Makes a directory of `dir`, in place of a link that leads to the host's files or nowhere. */
+function makeInside(dir: string, path: string): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o755 });
+    if (realpathSync(path).startsWith(`${realpathSync(dir)}/`)) return;
+  } catch {}
+  rmSync(path, { force: true });
+  mkdirSync(path, { mode: 0o755 });
 }
 
 /** Whether the path is a world-readable file, directory or link: this excludes private keys. */
