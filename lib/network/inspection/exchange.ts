@@ -1,7 +1,7 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import type { InspectedSandbox, InspectedTarget } from '../proxy/inspector.ts';
-import { framed } from './bodies.ts';
+import { type Framing, framed } from './bodies.ts';
 import { type Checked, check, elsewhere, Refused } from './checked.ts';
 import { passedHeaders, refuse } from './messages.ts';
 import { FoundError } from './replacer.ts';
@@ -14,6 +14,8 @@ export interface Inspected {
   upstream: Upstream;
   /** Resolves at the end of the last request. */
   last: Promise<void>;
+  /** Requests that have not ended. */
+  waiting: number;
 }
 
 /** Carries out one request. Never rejects. */
@@ -94,21 +96,34 @@ async function bodyOf(request: IncomingMessage, { use }: Checked) {
   return framed(request, length, replacer);
 }
 
+/**
+ * The body of an answer as the sandbox gets it. `length`: its `content-length`. One with a `content-encoding` is searched, too:
+ * what is asked for may decide what a server says there.
+ */
+export async function bodyOfAnswer(
+  answer: IncomingMessage,
+  length: number | undefined,
+  { use }: Checked,
+): Promise<Framing> {
+  const replacer = use.reflected();
+  if (replacer !== undefined) return framed(answer, length, replacer);
+  return { length, send: (to) => pipeline(answer, to) };
+}
+
 async function answerWith(
   answer: IncomingMessage,
   request: IncomingMessage,
   response: ServerResponse,
-  { use }: Checked,
+  checked: Checked,
 ): Promise<void> {
   const { statusCode = 502, statusMessage = '', headers } = answer;
+  const { use } = checked;
   const hasContent = request.method !== 'HEAD' && statusCode !== 204 && statusCode !== 304;
-  const isPlain = (headers['content-encoding'] ?? 'identity') === 'identity';
   const given = headers['content-length'];
-  const replacer = hasContent && isPlain ? use.reflected() : undefined;
   const length = given === undefined ? undefined : Number(given);
-  const body = replacer && (await framed(answer, length, replacer));
+  const body = hasContent ? await bodyOfAnswer(answer, length, checked) : undefined;
   const passed = passedHeaders(answer, (value, name) => {
-    if (name === 'content-length' && replacer !== undefined) return undefined;
+    if (name === 'content-length' && body !== undefined) return undefined;
     // HTTP/3 and other ports of the server go around this proxy.
     return name === 'alt-svc' ? undefined : use.answered(value);
   });

@@ -15,6 +15,8 @@ const HEADERS_MS = 20_000;
 /** Without a byte. Longer than clients keep a connection without requests: it is they who close it. */
 const IDLE_MS = 300_000;
 const MAX_HEAD_BYTES = 64 * 1024;
+/** Requests of one connection that wait for those before them. */
+const MAX_PIPELINED = 32;
 
 export interface InspectionOptions {
   authority: AuthorityFiles;
@@ -43,10 +45,12 @@ export function createInspection({ authority, trusted, extra }: InspectionOption
       context ??= createSecureContext({ ca, minVersion: 'TLSv1.2' });
       const tls = terminate(socket, head, target, certificates);
       const upstream = new Upstream(target, {
-        dial: () => sandbox.dial(target),
+        dial: (signal) => sandbox.dial(target, signal),
         trusted: context,
-        ended: () => void tls.end(),
+        // What it answered may still have to be sent.
+        ended: () => void each.last.then(() => each.waiting === 0 && tls.end()),
       });
+      const each: Inspected = { target, sandbox, upstream, last: Promise.resolve(), waiting: 0 };
       const end = () => {
         tls.destroy();
         socket.destroy();
@@ -55,7 +59,7 @@ export function createInspection({ authority, trusted, extra }: InspectionOption
       socket.once('close', end);
       tls.once('close', end);
       tls.once('error', end);
-      inspected.set(tls, { target, sandbox, upstream, last: Promise.resolve() });
+      inspected.set(tls, each);
       tls.once('secure', () => {
         // What this library has read, too, not only the parser of the proxy.
         if (String((tls as { servername?: unknown }).servername).toLowerCase() === target.host)
@@ -103,7 +107,12 @@ function requestReader(inspected: WeakMap<object, Inspected>): Server {
   // One after the other: the requests of one connection have one connection to the server.
   const inTurn = (socket: Socket, task: (each: Inspected) => Promise<void>) => {
     const each = inspected.get(socket)!;
-    each.last = each.last.then(() => task(each));
+    if (each.waiting >= MAX_PIPELINED) return void socket.destroy();
+    each.waiting++;
+    each.last = each.last.then(async () => {
+      await task(each);
+      each.waiting--;
+    });
   };
   server.on('request', (request, response) => inTurn(request.socket, (each) => exchange(each, request, response)));
   server.on('upgrade', (request, socket, head) => {

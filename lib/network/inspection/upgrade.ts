@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { check, Refused } from './checked.ts';
-import { answered, type Inspected, open } from './exchange.ts';
+import { answered, bodyOfAnswer, type Inspected, open } from './exchange.ts';
 import { answerOfProxy, passedHeaders } from './messages.ts';
 import { UpstreamError } from './upstream.ts';
 
 /**
  * Carries out a request for a WebSocket. Its head is checked and changed like that of any request; what is sent over it
- * afterwards passes as it is. Never rejects.
+ * afterwards passes as it is. Resolves when it is upgraded or answered. Never rejects.
  */
 export async function upgrade(
   inspected: Inspected,
@@ -38,18 +38,17 @@ export async function upgrade(
       server.pipe(socket).pipe(server);
     });
     sent.end();
-    refusal.then(
-      (answer) => {
+    await refusal
+      .then(async (answer) => {
         socket.write(headOf(answer, (text) => checked.use.answered(text), ['Connection', 'close']));
-        answer.on('error', () => socket.destroy());
-        answer.pipe(socket);
-      },
-      (error) => {
+        // A server that ignores the upgrade answers as to any request, and may reflect a value like any other.
+        await (await bodyOfAnswer(answer, undefined, checked)).send(socket);
+      })
+      .catch((error) => {
         if (isUpgraded) return;
         if (error instanceof UpstreamError) refuse(socket, error);
         else socket.destroy();
-      },
-    );
+      });
   } catch (error) {
     refuse(socket, error);
   }

@@ -30,8 +30,8 @@ export interface InspectedSandbox {
   decide(target: Target): Decision;
   /** Records a refusal, for the owner of the sandbox. */
   refused(target: Target, code: string, reason: string): void;
-  /** Opens a TCP connection to the address. The caller owns the socket. */
-  dial(target: InspectedTarget): Promise<Socket>;
+  /** Opens a TCP connection to the address. Ends with `signal`. The caller owns the socket. */
+  dial(target: InspectedTarget, signal: AbortSignal): Promise<Socket>;
 }
 
 export type MakeInspector = (sandbox: InspectedSandbox) => Inspector;

@@ -4,9 +4,13 @@ import { dial } from './dial.ts';
 import type { Gate } from './gate.ts';
 import type { InspectedTarget } from './inspector.ts';
 
-/** Connects an inspector to the address that was checked, if the policy still allows it for the name. */
-export async function openInspected(gate: Gate, { host, address, port }: InspectedTarget): Promise<Socket> {
+/** Connects an inspector to the address that was checked, if the policy still allows it for the name. Ends with `signal`. */
+export async function openInspected(
+  gate: Gate,
+  { host, address, port }: InspectedTarget,
+  signal: AbortSignal,
+): Promise<Socket> {
   const pinned = { decide: (target: Target) => gate.decide({ ...target, host }), resolve: async () => undefined };
-  const { socket } = await dial(pinned, { host: undefined, address, port }, new AbortController().signal);
+  const { socket } = await dial(pinned, { host: undefined, address, port }, signal);
   return socket;
 }

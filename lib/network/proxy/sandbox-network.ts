@@ -72,7 +72,7 @@ export class SandboxNetwork implements Gate {
       secrets: () => this.#secrets,
       decide: (target) => this.decide(target),
       refused: (target, code, reason) => this.refused(target, 'tls', code, reason),
-      dial: (target) => openInspected(this, target),
+      dial: (target, signal) => openInspected(this, target, signal),
     });
   }
 

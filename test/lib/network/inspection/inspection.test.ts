@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { World } from './world.ts';
 
@@ -210,6 +211,30 @@ describe('TLS', () => {
     await once(other, 'close');
   });
 
+  it('to a server that is not reached, or does not begin TLS, ends with the connection from inside', async () => {
+    const request = 'GET / HTTP/1.1\r\nHost: api.example\r\n\r\n';
+    const dialling = new Promise<AbortSignal>((resolve) => {
+      world.dial = (signal) => {
+        resolve(signal);
+        return new Promise(() => undefined);
+      };
+    });
+    const first = world.tls();
+    first.write(request);
+    const signal = await dialling;
+    first.destroy();
+    if (!signal.aborted) await once(signal, 'abort');
+    const silent = createServer().listen(0, '127.0.0.1');
+    world.dial = async () => connect((silent.address() as AddressInfo).port, '127.0.0.1');
+    const second = world.tls();
+    second.write(request);
+    const [outside] = (await once(silent, 'connection')) as [Socket];
+    outside.on('error', () => undefined).resume();
+    second.destroy();
+    await new Promise((resolve) => outside.once('close', resolve));
+    silent.close();
+  });
+
   it.each([
     ['of an unknown authority', { trustServer: false }, /api.example failed: (SELF_SIGNED|UNABLE)/],
     ['for another name', { name: 'evil.example' }, /api.example failed: ERR_TLS_CERT_ALTNAME_INVALID/],
@@ -245,6 +270,8 @@ describe('answers', () => {
       headers: { 'content-length': String(PLACEHOLDER.length + 2) },
       body: `${PLACEHOLDER}!!`,
     });
+    world.answer = (_, response) => response.setHeader('content-encoding', 'gzip').end('a-plain-value!!');
+    expect(await world.request('/')).toMatchObject({ body: `${PLACEHOLDER}!!` });
     expect(await world.request('/', { method: 'HEAD' })).toMatchObject({ status: 200, body: '' });
     // Compressed, it would not be found.
     expect(world.seen[0]!.headers).not.toHaveProperty('accept-encoding');
@@ -256,6 +283,17 @@ describe('answers', () => {
     world.secrets = [{ ...secret, in: ['header'], value: 'a-plain-value' }];
     const answer = await world.request('/', { headers: { 'x-key': PLACEHOLDER } });
     expect(answer.headers.location).toBe(`https://evil.example/?${PLACEHOLDER}`);
+  });
+
+  it('arrive whole if the server closes its connection before the program has read them', async () => {
+    const body = 'x'.repeat(4_000_000);
+    world.answer = (_, response) => response.setHeader('connection', 'close').end(body);
+    const socket = world.tls();
+    socket.write('GET / HTTP/1.1\r\nHost: api.example\r\n\r\n');
+    await once(socket, 'readable');
+    let text = '';
+    for await (const chunk of socket) text += String(chunk);
+    expect(text.match(/x/g)).toHaveLength(body.length);
   });
 
   it('arrive in pieces as the server sends them', async () => {
@@ -282,6 +320,16 @@ describe('answers', () => {
   });
 });
 
+describe('a connection', () => {
+  it('is closed if more requests wait on it than programs send', async () => {
+    world.answer = () => undefined;
+    const socket = world.tls().resume();
+    socket.write('GET / HTTP/1.1\r\nHost: api.example\r\n\r\n'.repeat(100));
+    await new Promise((resolve) => socket.once('close', resolve));
+    expect(world.seen.length).toBeLessThan(2);
+  });
+});
+
 describe('WebSockets', () => {
   const hello = `GET /ws HTTP/1.1\r\nHost: api.example\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nX-Key: ${PLACEHOLDER}\r\n\r\n`;
 
@@ -301,6 +349,13 @@ describe('WebSockets', () => {
     expect(String((await once(socket, 'data'))[0])).toBe('echo');
     socket.destroy();
     expect(key).toBe(VALUE);
+  });
+
+  it('that a server does not know have no value in its answer', async () => {
+    world.secrets = [{ ...secret, in: ['header'], value: 'a-plain-value' }];
+    world.answer = (request, response) => response.end(`got ${request.headers['x-key']}`);
+    expect(await world.raw(hello)).toMatch(new RegExp(`\r\n\r\ngot ${PLACEHOLDER}$`));
+    expect(world.seen[0]!.headers['x-key']).toBe('a-plain-value');
   });
 
   it('are refused like other requests, by the proxy and by the server', async () => {

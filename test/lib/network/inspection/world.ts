@@ -43,6 +43,7 @@ export class World {
   server!: HttpsServer;
   serverPort = 0;
   dials = 0;
+  dial: (signal: AbortSignal) => Promise<Socket> = () => dialled(this.serverPort);
 
   static async create({ trustServer = true, name = 'api.example' } = {}): Promise<World> {
     const world = new World();
@@ -66,9 +67,9 @@ export class World {
         ...world.decision(target),
       }),
       refused: (target, code) => void world.refusals.push(`${code} ${target.host}`),
-      dial: async () => {
+      dial: (_, signal) => {
         world.dials++;
-        return dialled(world.serverPort);
+        return world.dial(signal);
       },
     });
     world.#inside = createServer((socket) => {
