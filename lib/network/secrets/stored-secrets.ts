@@ -143,7 +143,8 @@ function subjectOf({ owner_id, name, hosts, parts }: Pick<SecretRecord, 'owner_i
   return [owner_id, name, hosts, parts];
 }
 
-function checkValue(value: string, parts: readonly string[]): void {
+/** Throws INVALID_ARGUMENT, without the value. */
+export function checkValue(value: string, parts: readonly string[]): void {
   if (Buffer.byteLength(value) < LEAST_BYTES) throw invalidArgument('value', `must have at least ${LEAST_BYTES} bytes`);
   if (/\p{Surrogate}/u.test(value)) throw invalidArgument('value', 'must be text');
   if (parts.every((part) => part === 'body')) return;

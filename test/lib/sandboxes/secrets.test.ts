@@ -95,6 +95,10 @@ it('values of redacted files are bound to hosts, with the placeholders that the 
     { key: 'STRIPE_KEY', value: 'sk_live_value', placeholder: 'sk_live_pdka' },
     { key: 'SAME', value: 'sk_live_value', placeholder: 'sk_live_pdka' },
     { key: 'OTHER', value: 'other-value', placeholder: 'pdkb' },
+    { key: 'EMPTY', value: '', placeholder: 'pdkc' },
+    { key: 'SHORT', value: 'a', placeholder: 'pdkd' },
+    { key: 'LINES', value: 'a-value\r\nX-Other: a', placeholder: 'pdke' },
+    { key: 'HALF', value: 'a-value-\ud800', placeholder: 'pdkf' },
   ];
   const asked: unknown[] = [];
   Object.assign(fixture.mount, {
@@ -106,7 +110,7 @@ it('values of redacted files are bound to hosts, with the placeholders that the 
   const secrets = [
     redacted,
     { ...redacted, key: 'SAME', hosts: ['www.stripe.example'] },
-    { ...redacted, key: 'MISSING' },
+    ...['MISSING', 'EMPTY', 'SHORT', 'LINES', 'HALF'].map((key) => ({ ...redacted, key })),
     { ...redacted, path: 'plain' },
     binding,
   ];
