@@ -25,6 +25,8 @@ export class ThreadedNetworks implements SandboxNetworks {
   readonly #start: (ended: (cause: unknown) => void) => NetworkThread;
   readonly #log: Log;
   readonly #known = new Map<string, Known>();
+  /** Those that ended with the thread, until they are open again. */
+  readonly #lost = new Set<string>();
   #thread: NetworkThread | undefined;
   #restart: NodeJS.Timeout | undefined;
   #closed = false;
@@ -45,13 +47,13 @@ export class ThreadedNetworks implements SandboxNetworks {
   }
 
   async #change(id: string, known: Known, before?: Known): Promise<void> {
-    const { pid, policy, secrets } = known;
+    const { policy, secrets } = known;
     this.#known.set(id, known);
     try {
+      const isOpen = before !== undefined && before.policy.mode !== 'none' && !this.#lost.has(id);
       if (policy.mode === 'none') await this.#thread?.call('close', [id]);
-      else if (before === undefined || before.policy.mode === 'none')
-        await this.#call('open', [id, pid, policy, secrets]);
-      else await this.#call('update', [id, policy, secrets]);
+      else if (isOpen) await this.#call('update', [id, policy, secrets]);
+      else await this.#open(id, known);
     } catch (error) {
       if (this.#known.get(id) === known) {
         if (before) this.#known.set(id, before);
@@ -61,7 +63,13 @@ export class ThreadedNetworks implements SandboxNetworks {
     }
   }
 
+  async #open(id: string, { pid, policy, secrets }: Known): Promise<void> {
+    await this.#call('open', [id, pid, policy, secrets]);
+    this.#lost.delete(id);
+  }
+
   async close(id: string): Promise<void> {
+    this.#lost.delete(id);
     if (this.#known.delete(id)) await this.#thread?.call('close', [id]);
   }
 
@@ -87,8 +95,8 @@ export class ThreadedNetworks implements SandboxNetworks {
     return this.#thread !== undefined && this.#known.has(args[0]) ? this.#thread.call(method, args) : [];
   }
 
-  #call(method: NetworkCall['method'], args: readonly unknown[]): Promise<unknown> {
-    if (this.#closed) return Promise.reject(new ServiceError('UNAVAILABLE', 'the server is closing'));
+  async #call(method: NetworkCall['method'], args: readonly unknown[]): Promise<unknown> {
+    if (this.#closed) throw new ServiceError('UNAVAILABLE', 'the server is closing');
     this.#thread ??= this.#newThread();
     return this.#thread.call(method, args);
   }
@@ -98,6 +106,7 @@ export class ThreadedNetworks implements SandboxNetworks {
     const thread = this.#start((cause) => {
       if (this.#closed || this.#thread !== thread) return;
       this.#thread = undefined;
+      for (const [id, { policy }] of this.#known) if (policy.mode !== 'none') this.#lost.add(id);
       this.#log.error('the thread of the networks of sandboxes ended; it is started again', { err: cause });
       // It could end at once, again and again.
       const wait = Math.max(0, MIN_LIFE - (performance.now() - startedAt));
@@ -107,9 +116,10 @@ export class ThreadedNetworks implements SandboxNetworks {
   }
 
   #openAgain(): void {
-    for (const [id, { pid, policy, secrets }] of this.#known) {
-      if (policy.mode === 'none') continue;
-      this.#call('open', [id, pid, policy, secrets]).catch((err: unknown) => {
+    for (const id of this.#lost) {
+      const known = this.#known.get(id);
+      if (known === undefined || known.policy.mode === 'none') continue;
+      this.#open(id, known).catch((err: unknown) => {
         this.#log.error('the network of a sandbox could not be opened again', { sandbox: id, err });
       });
     }

@@ -23,9 +23,12 @@ afterEach(async () => {
   threads.length = 0;
 });
 
+/** Starts of threads that fail. */
+let failing = 0;
 function start(): ThreadedNetworks {
   const options = { resolvers: [world.resolver], allowMax: undefined, inspection: undefined, maxConnections: 100 };
   networks = new ThreadedNetworks((ended) => {
+    if (threads.length > 0 && failing-- > 0) throw new Error('no more threads');
     threads.push(new NetworkThread(pathToFileURL(BUNDLE), options, ended));
     return threads.at(-1)!;
   }, silentLog);
@@ -77,6 +80,17 @@ describe('the thread of the networks', () => {
     expect(threads).toHaveLength(2);
     await networks.close('b');
     expect(await get(other.pid)).toBe('');
+  });
+
+  it('opens a network with its next change that could not be opened again', async () => {
+    const { pid } = await newNamespace();
+    start();
+    await networks.open('a', pid, list('other.test'), []);
+    failing = 1;
+    await threads[0]!.end();
+    await expect.poll(() => failing).toBe(0);
+    await networks.update('a', list('api.test'), []);
+    expect(await get(pid)).toBe('hello\n');
   });
 
   it('forgets a network that cannot be opened', async () => {
