@@ -46,7 +46,8 @@ try {
   await creations(codebase.id);
   await memory(codebase.id, pid);
 } finally {
-  for (const end of ended) await end();
+  // Each of them, also after one that failed.
+  for (const end of ended) await (async () => end())().catch((error) => process.stderr.write(`${error}\n`));
 }
 const where = `${cpus().length} cores, ${cpus()[0]?.model.trim()}, Node ${process.version}, load ${loadavg()[0]?.toFixed(1)}`;
 process.stdout.write(`${where}\n${table([{ title: 'Network of sandboxes', rows }])}`);

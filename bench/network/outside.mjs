@@ -1,7 +1,12 @@
-/** The servers of the bench, on the port of the argument: what a connection sends first says what it gets. */
+/**
+ * The servers of the bench, on the port of the argument: what a connection sends first says what it gets. The process ends with its
+ * input, so that it does not survive the bench.
+ */
 import { createServer } from 'node:net';
 
 const CHUNK = Buffer.alloc(1 << 20);
+
+process.stdin.on('end', () => process.exit()).resume();
 
 createServer((socket) => {
   socket.on('error', () => undefined);

@@ -49,11 +49,12 @@ export async function openWorld(answer: RequestListener): Promise<World> {
   const id = process.pid % 65_536;
   // Not announced to anybody else: no host that a test needs has such an address.
   const prefix = `11.${id >> 8}.${id & 255}`;
-  const holder = spawn('unshare', ['-npf', '--kill-child', 'sleep', '1000'], { stdio: 'ignore' });
+  // It ends with its input: also when the test is killed.
+  const holder = spawn('unshare', ['-npf', '--kill-child', 'cat'], { stdio: ['pipe', 'ignore', 'ignore'] });
   let pid = 0;
   await until('the world', () => {
     pid = Number(readFileSync(`/proc/${holder.pid}/task/${holder.pid}/children`, 'latin1').split(' ')[0]);
-    return pid > 0 && readFileSync(`/proc/${pid}/comm`, 'latin1').trim() === 'sleep';
+    return pid > 0 && readFileSync(`/proc/${pid}/comm`, 'latin1').trim() === 'cat';
   });
   const [near, far] = [`pdw${id}a`, `pdw${id}b`];
   await run('ip', ['link', 'add', near, 'type', 'veth', 'peer', 'name', far, 'netns', String(pid)]);
