@@ -79,6 +79,7 @@ export async function startHttp({
   });
   const connections = new Connections(server, { max: maxConnections });
   server.headersTimeout = 15_000;
+  server.maxHeadersCount = 0; // Node drops fields beyond it, also the length of a body. Their size has a limit.
   // Bodies have an idle limit instead: an upload may take any time as long as data arrives.
   server.requestTimeout = 0;
   server.keepAliveTimeout = 75_000;

@@ -65,7 +65,7 @@ function checkHost(request: IncomingMessage, target: InspectedTarget, sandbox: I
 
 /** The path as it was sent, and as servers may understand it: a rule about paths must hold for both. */
 function pathsOf(url: string): string[] {
-  const sent = url.replace(/[?#].*$/s, '');
+  const sent = url.replace(/\?.*$/s, '');
   try {
     const decoded = decodeURIComponent(sent).replaceAll('\\', '/');
     return [...new Set([sent, new URL(`https://a${decoded.replace(/\/{2,}/g, '/')}`).pathname])];

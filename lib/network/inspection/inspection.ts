@@ -104,6 +104,8 @@ function requestReader(inspected: WeakMap<object, Inspected>): Server {
   server.timeout = IDLE_MS;
   // Node watches the times of headers from then on, although this server gets its connections from others.
   server.emit('listening');
+  // No limit: Node drops the fields beyond it, but has read the body by them. Without its length it would be a second request.
+  server.maxHeadersCount = 0;
   // One after the other: the requests of one connection have one connection to the server.
   const inTurn = (socket: Socket, task: (each: Inspected) => Promise<void>) => {
     const each = inspected.get(socket)!;

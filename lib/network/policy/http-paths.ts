@@ -3,10 +3,12 @@ const ROUNDS = 4;
 
 /**
  * The ways in which servers read the path of a request: as it is, and decoded, with "\\" as "/", without parameters of
- * components, and again. In each, empty components and "." are dropped, and ".." is applied. undefined: too many times encoded.
+ * components, and again. In each, empty components and "." are dropped, and ".." is applied. undefined: too many times encoded,
+ * or with a "#", at which some servers end a path, and which no client sends.
  */
 export function readingsOf(path: string): string[] | undefined {
-  let text = path.replace(/[?#].*$/s, '');
+  let text = path.replace(/\?.*$/s, '');
+  if (text.includes('#')) return undefined;
   const readings = new Set<string>();
   for (let round = 0; round < ROUNDS; round++) {
     readings.add(applied(text));

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { Decision } from '../policy/policy.ts';
 import { ALERTS, answerOf, endWithAlert, endWithAnswer } from './answers.ts';
 import type { Connection } from './connections.ts';
 import { checkedAddresses, dial } from './dial.ts';
@@ -29,7 +30,7 @@ export function serveDirect(accepted: Accepted, destination: Destination): void 
   const { gate, connection } = accepted;
   const decision = gate.decide(destination);
   connection.use(destination, 'tcp', decision);
-  const served = WEB_PORTS.has(destination.port)
+  const served = isChecked(destination, decision)
     ? serveWeb(accepted, destination)
     : decision.allowed
       ? serveOther(accepted, destination, NOTHING)
@@ -54,17 +55,23 @@ async function serveConnect(accepted: Accepted, destination: Destination, head: 
     return endWithAnswer(socket, answerOf(error));
   }
   socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
-  const isWeb = WEB_PORTS.has(destination.port);
+  const isWeb = isChecked(destination, gate.decide(destination));
   const served = isWeb ? serveWeb(accepted, destination, head) : serveOther(accepted, destination, head);
   await served.catch((error: unknown) => end(accepted, destination, error));
 }
+
+/** Whether TLS and HTTP alone may pass: on other ports, if rules are about requests. */
+const isChecked = ({ port }: Destination, { inspect }: Decision) => WEB_PORTS.has(port) || inspect;
 
 /** The first bytes decide, and are checked before anything is opened outside. */
 async function serveWeb(accepted: Accepted, destination: Destination, read: Buffer = NOTHING): Promise<void> {
   const { connection, times } = accepted;
   const first = await readFirstBytes(connection.client, { read, milliseconds: times.first });
   if (first.protocol === 'other' && first.head.length > 0) {
-    throw new Refused('unknown_protocol', `port ${destination.port} is for TLS and HTTP`);
+    if (WEB_PORTS.has(destination.port)) {
+      throw new Refused('unknown_protocol', `port ${destination.port} is for TLS and HTTP`);
+    }
+    throw new Refused('needs_inspection', `the rules for ${inWords(destination)} are about requests`);
   }
   await serveChecked(accepted, destination, first);
 }
@@ -72,6 +79,7 @@ async function serveWeb(accepted: Accepted, destination: Destination, read: Buff
 /** A server of another protocol may speak first, so that it is connected to before the program has sent anything. */
 async function serveOther(accepted: Accepted, destination: Destination, read: Buffer): Promise<void> {
   const { connection, times } = accepted;
+  connection.isOpaque = true;
   const upstream = await open(accepted, destination);
   upstream.on('error', () => undefined);
   let spoke = () => undefined;
@@ -96,6 +104,7 @@ async function serveOther(accepted: Accepted, destination: Destination, read: Bu
 
 async function serveChecked(accepted: Accepted, destination: Destination, first: FirstBytes): Promise<void> {
   const { gate, connection, http } = accepted;
+  connection.isOpaque = false;
   if (connection.client.destroyed) return;
   if (first.protocol === 'tls') return serveTls(accepted, destination, first);
   if (first.protocol === 'http') {
@@ -150,20 +159,21 @@ async function open({ gate, connection }: Accepted, destination: Destination): P
 }
 
 function limitIdle(connection: Connection, upstream: Socket, { idle, half }: typeof TIMES): void {
-  for (const each of [connection.client, upstream]) {
-    each.setTimeout(idle, () => connection.cut());
-    each.once('end', () => {
-      connection.client.setTimeout(half);
-      upstream.setTimeout(half);
-    });
-  }
+  const sides = [connection.client, upstream];
+  const ended = () => {
+    for (const each of sides) each.setTimeout(half);
+  };
+  for (const each of sides) each.setTimeout(idle, () => connection.cut()).once('end', ended);
+  if (sides.some((each) => each.readableEnded)) ended();
 }
 
 /** `head`: what the client has sent already. */
 function pass({ connection, times }: Accepted, upstream: Socket, head: Buffer): void {
   const { client } = connection;
   limitIdle(connection, upstream, times);
-  if (head.length > 0) client.unshift(head);
+  // After its end, nothing can be put back.
+  if (client.readableEnded) upstream.write(head);
+  else if (head.length > 0) client.unshift(head);
   splice(client, upstream);
 }
 

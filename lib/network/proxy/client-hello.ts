@@ -7,6 +7,8 @@ const HANDSHAKE_RECORD = 22;
 const CLIENT_HELLO = 1;
 const SERVER_NAME = 0;
 const HOST_NAME = 0;
+/** What is refused is told by its name. */
+const NAME = /^[\x21-\x7e]{0,255}$/;
 
 export type Hello =
   /** Not complete yet. */
@@ -23,7 +25,7 @@ export function readClientHello(bytes: Buffer): Hello {
   try {
     const names = serverNames(new Reader(message));
     // A server could choose another one of two.
-    if (names.length > 1) return 'invalid';
+    if (names.length > 1 || !NAME.test(names[0] ?? '')) return 'invalid';
     return { serverName: names[0]?.toLowerCase() };
   } catch (error) {
     if (error instanceof RangeError) return 'invalid';

@@ -13,7 +13,7 @@ export class Connection {
   readonly info: ConnectionInfo;
   /** What the connection is used for now; undefined: nothing yet. It is cut when this is no longer allowed. */
   target: Target | undefined;
-  /** TLS without a look into it. */
+  /** TLS without a look into it, or another protocol. */
   isOpaque = false;
   upstream: Socket | undefined;
 

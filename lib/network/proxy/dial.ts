@@ -44,7 +44,13 @@ async function resolved(gate: Decider, host: string): Promise<readonly string[]>
  */
 export async function dial(gate: Decider, destination: Destination, signal: AbortSignal): Promise<Dialled> {
   const addresses = await checkedAddresses(gate, destination);
-  return race(addresses, destination, signal);
+  const dialled = await race(addresses, destination, signal);
+  const target = { ...destination, address: dialled.address };
+  // The policy may have changed meanwhile.
+  const decision = gate.decide(target);
+  if (decision.allowed) return dialled;
+  dialled.socket.destroy();
+  throw refuse(decision, target);
 }
 
 function race(addresses: readonly string[], destination: Destination, signal: AbortSignal): Promise<Dialled> {
@@ -53,6 +59,7 @@ function race(addresses: readonly string[], destination: Destination, signal: Ab
     const waiting = [...addresses];
     let next: NodeJS.Timeout | undefined;
     const finish = (winner?: Socket) => {
+      waiting.length = 0;
       clearTimeout(next);
       clearTimeout(limit);
       signal.removeEventListener('abort', abort);

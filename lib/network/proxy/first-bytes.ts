@@ -19,6 +19,7 @@ type Recognized = 'more' | FirstBytes;
 
 const HANDSHAKE = 22;
 const MAX_LINE_BYTES = 8192;
+const LINE_END = Buffer.from('\n');
 
 /** Tells the protocol by what a client sends first. Its bytes stay in `head`, unless they are put back. */
 export function recognize(head: Buffer): Recognized {
@@ -32,11 +33,15 @@ export function recognize(head: Buffer): Recognized {
 }
 
 /**
- * The start of a line that a lenient server could take for a request: a method and a space, in any bytes but controls. git's
- * own protocol has a zero in its first message.
+ * The start of a line that a lenient server could take for a request: a method and a blank, in any bytes but controls. git's
+ * own protocol has a zero in its first message. No part of it may match what the next one does: tenants choose the line.
  */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what tells protocols apart.
-const LIKE_REQUEST = /^[ \t]*[!#$%&'*+.^_`|~0-9A-Za-z-]*(?:[ \t][^\0-\x08\x0b\x0c\x0e-\x1f]*)?\r?$/;
+const LIKE_REQUEST = /^[!#$%&'*+.^_`|~0-9A-Za-z-]*(?:[ \t\x0b\x0c\x1c-\x1f\x85\xa0][^\0-\x08\x0e-\x1b]*)?\r?$/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: some servers take them for blanks.
+const IS_HTTP = /[\s\x1c-\x1f\x85]HTTP\/\d/i;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: as above.
+const IS_OLD_HTTP = /^[\s\x1c-\x1f\x85]*GET[\s\x1c-\x1f\x85]/i;
 
 function recognizeLine(head: Buffer): Recognized {
   let start = 0;
@@ -45,11 +50,18 @@ function recognizeLine(head: Buffer): Recognized {
   const end = head.indexOf(10, start);
   const line = head.toString('latin1', start, end < 0 ? undefined : end);
   if (line.startsWith('PRI * HTTP/2')) return { protocol: 'unchecked', head };
-  if (/\sHTTP\/\d/i.test(line)) return { protocol: 'http', head };
+  if (IS_HTTP.test(line)) return { protocol: 'http', head };
   if (!LIKE_REQUEST.test(line)) return { protocol: 'other', head };
   if (end < 0 && head.length <= MAX_LINE_BYTES) return 'more';
   // Too long, or a request of HTTP/0.9.
-  return { protocol: end < 0 || /^\s*GET\s/i.test(line) ? 'unchecked' : 'other', head };
+  return { protocol: end < 0 || IS_OLD_HTTP.test(line) ? 'unchecked' : 'other', head };
+}
+
+/** Nothing comes after `head`. Some servers take the end for that of the line. */
+function recognizeEnded(head: Buffer): FirstBytes {
+  const found = head[0] === HANDSHAKE ? undefined : recognizeLine(Buffer.concat([head, LINE_END]));
+  const isOther = head.length === 0 || found === 'more' || found?.protocol === 'other';
+  return { protocol: isOther ? 'other' : 'unchecked', head };
 }
 
 interface FirstBytesOptions {
@@ -94,11 +106,11 @@ export function readFirstBytes(socket: Socket, options: FirstBytesOptions): Prom
       clearTimeout(timer);
       startTimer();
     };
-    const ended = () => settle({ protocol: 'other', head });
+    const ended = () => settle(recognizeEnded(head));
     startTimer();
     const known = head.length > 0 ? recognize(head) : 'more';
     if (known !== 'more') return settle(known);
-    void options.until?.then(ended);
+    void options.until?.then(() => settle({ protocol: 'other', head }));
     socket.on('data', take).on('end', ended).on('close', ended);
     if (socket.destroyed || socket.readableEnded) return ended();
     socket.resume();

@@ -6,7 +6,7 @@ import { answerOf } from './answers.ts';
 import type { Destination } from './gate.ts';
 import { destinationOf, type RequestTarget } from './request-target.ts';
 
-/** Of one connection; they are written anew on the other side. */
+/** Of one connection; they are written anew on the other side. The last one is of answers of the proxy itself. */
 const HOP_BY_HOP = new Set([
   'connection',
   'host',
@@ -18,6 +18,7 @@ const HOP_BY_HOP = new Set([
   'trailer',
   'transfer-encoding',
   'upgrade',
+  'x-paddock-network',
 ]);
 /** Milliseconds without a byte. */
 const MAX_IDLE_MS = 300_000;
@@ -92,7 +93,8 @@ export function forward(
     answered = true;
     passBack(answer, response);
   });
-  upstream.on('continue', () => response.writeContinue());
+  // Once: the client may not read what the other side repeats.
+  upstream.once('continue', () => response.writeContinue());
   upstream.on('error', failed).on('close', () => failed());
   response.on('close', () => {
     upstream.destroy();

@@ -23,10 +23,14 @@ interface Served extends HttpClient {
   /** Settled when the last request is answered. */
   turn: Promise<void>;
   waiting: number;
+  /** Characters of the heads of the requests that wait. */
+  size: number;
 }
 
 const MAX_PIPELINED = 32;
 const MAX_HEADER_BYTES = 32_768;
+/** Of the requests of one connection that are not answered yet: programs may send many and read nothing. */
+const MAX_WAITING_SIZE = 2 * MAX_HEADER_BYTES;
 /** Milliseconds. A body may take long, as long as it moves. */
 const TIMES = { headers: 20_000, check: 5000, keepAlive: 60_000, idle: 300_000 };
 
@@ -49,6 +53,8 @@ export class HttpProxy {
       keepAliveTimeout: keepAlive,
     });
     this.#server.timeout = idle;
+    // No limit: Node drops the fields beyond it, but has read the body by them. Without its length it would be a second request.
+    this.#server.maxHeadersCount = 0;
     // Node watches the times of headers from then on; this server gets its connections from others.
     this.#server.emit('listening');
     const handle = (request: IncomingMessage, response: ServerResponse) => this.#queue(request, response);
@@ -90,7 +96,7 @@ export class HttpProxy {
       return dialled.socket;
     }, destination !== undefined);
     socket.once('close', () => agent.destroy());
-    this.#served.set(socket, { ...client, agent, turn: Promise.resolve(), waiting: 0 });
+    this.#served.set(socket, { ...client, agent, turn: Promise.resolve(), waiting: 0, size: 0 });
     this.#emit(socket, head);
   }
 
@@ -103,11 +109,14 @@ export class HttpProxy {
   /** One request after the other: the other side sees no pipelining. */
   #queue(request: IncomingMessage, response: ServerResponse): void {
     const served = this.#served.get(request.socket)!;
-    if (served.waiting >= MAX_PIPELINED) return void request.socket.destroy();
+    const size = request.rawHeaders.reduce((sum, { length }) => sum + length, request.url?.length ?? 0);
+    if (served.waiting >= MAX_PIPELINED || served.size + size > MAX_WAITING_SIZE) return void request.socket.destroy();
     served.waiting++;
+    served.size += size;
     const answered = new Promise<void>((resolve) => response.once('close', resolve));
     const before = served.turn;
     served.turn = answered.then(() => {
+      served.size -= size;
       served.waiting--;
     });
     void before.then(() => {

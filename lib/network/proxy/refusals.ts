@@ -2,6 +2,8 @@ import type { Target } from '../policy/policy.ts';
 import type { Refusal } from '../worker/networks.ts';
 
 const MAX_KEPT = 1000;
+/** Of a host and of a reason: programs choose what they ask for. */
+const MAX_LENGTH = { host: 255, reason: 1000 };
 
 /** The refusals of one sandbox: equal ones count together. The oldest are dropped. */
 export class Refusals {
@@ -14,7 +16,8 @@ export class Refusals {
     this.#sequence = start;
   }
 
-  add({ host = '', address = '', port }: Target, protocol: string, code: string, reason: string): void {
+  add({ host: name = '', address = '', port }: Target, protocol: string, code: string, text: string): void {
+    const [host, reason] = [name.slice(0, MAX_LENGTH.host), text.slice(0, MAX_LENGTH.reason)];
     const key = `${host || address} ${port} ${code}`;
     const count = (this.#kept.get(key)?.count ?? 0) + 1;
     this.#kept.delete(key);

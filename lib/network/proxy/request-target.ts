@@ -13,7 +13,7 @@ export interface RequestTarget {
   path: string;
 }
 
-const AUTHORITY = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/i;
+const AUTHORITY = /^(\[[0-9a-f:.]{2,45}\]|[a-z0-9._-]{1,255})(?::(\d{1,5}))?$/i;
 const ABSOLUTE = /^http:\/\/([^/?#]*)(.*)$/is;
 
 /** `host` is lower case, without brackets and trailing dot. Destinations are written in the same form. */

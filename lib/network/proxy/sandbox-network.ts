@@ -135,7 +135,8 @@ export class SandboxNetwork implements Gate {
     if (target === undefined) return true;
     const decision = this.decide({ ...target, address: target.address ?? (info.address || undefined) });
     if (!decision.allowed) return false;
-    const isInspected = target.host !== undefined && this.inspector?.needed(target.host, decision.inspect);
+    const { host } = target;
+    const isInspected = info.protocol === 'tls' && host !== undefined && this.inspector?.needed(host, decision.inspect);
     return !(isOpaque && (isInspected || decision.inspect));
   }
 
@@ -171,7 +172,8 @@ export class SandboxNetwork implements Gate {
 
   #allowsName(name: string): boolean {
     const known = this.#allowedNames.get(name);
-    const decision = known ?? decideName(this.#policy, name, (target) => this.decide(target));
+    const { allowMax } = this.#shared.limits;
+    const decision = known ?? decideName(this.#policy, name, { allowMax, decide: (target) => this.decide(target) });
     if (!known) this.#allowedNames.set(name, decision);
     if (this.#allowedNames.size > MAX_DECISIONS) this.#allowedNames.clear();
     if (!decision.allowed)

@@ -39,6 +39,8 @@ export function openTunnel(
     response.shouldKeepAlive = false;
     response.assignSocket(socket);
     response.on('finish', () => socket.end());
+    // The server that told it is gone.
+    socket.on('drain', () => response.emit('drain'));
     passBack(answer, response);
   });
   upstream.end();

@@ -76,6 +76,7 @@ describe('paths of requests', () => {
     ],
     ...['/repos/me/..\\you', '/repos/me/..%5cyou', '/repos/me/%252e%252e/you', '/repos/me/%25252e%25252e/you'],
     ...['/repos/me/%2525252525252e/x', '/repos/me%2f..%2fyou', '/Repos/me', '/repos/%6de'],
+    ...['/repos/me#/../you', '/repos/me#'],
   ])('%s is not', (path) => expect(isIn('/repos/me', path)).toBe(false));
 
   it.each([
