@@ -1,7 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { InspectedSandbox, InspectedTarget } from '../proxy/inspector.ts';
-import { FoundError } from './replacer.ts';
+import { FoundError, TooLongError } from './replacer.ts';
 import { type SecretUse, secretUse } from './secret-use.ts';
+
+/** Bytes of the URL and the headers of a request with the values of secrets. */
+const MOST_HEAD_BYTES = 524_288;
 
 /** A request that may pass, with the secrets that it may use and what the server gets. */
 export interface Checked {
@@ -37,15 +40,27 @@ export function check(request: IncomingMessage, target: InspectedTarget, sandbox
   const use = secretUse(sandbox.secrets(), target.host);
   try {
     // All of them before anything is sent.
-    for (const value of request.rawHeaders) use.header(value);
-    return { use, url: use.url(url), header: (value) => use.header(value) };
+    const sent = use.url(url);
+    let bytes = sent.length;
+    for (const value of request.rawHeaders) {
+      bytes += use.header(value).length;
+      if (bytes > MOST_HEAD_BYTES) throw new TooLongError();
+    }
+    return { use, url: sent, header: (value) => use.header(value) };
   } catch (error) {
-    throw error instanceof FoundError ? elsewhere(error, target, sandbox) : error;
+    throw refusalOf(error, target, sandbox);
   }
 }
 
+/** What was found in a part of the request, as its refusal; other errors are returned as they are. */
+export function refusalOf(error: unknown, target: InspectedTarget, sandbox: InspectedSandbox): unknown {
+  if (error instanceof FoundError) return elsewhere(error, target, sandbox);
+  if (!(error instanceof TooLongError)) return error;
+  return refused(target, sandbox, 413, 'request_too_long', error.message);
+}
+
 /** A placeholder on its way to a host that its secret is not for. */
-export function elsewhere({ secret }: FoundError, target: InspectedTarget, sandbox: InspectedSandbox): Refused {
+function elsewhere({ secret }: FoundError, target: InspectedTarget, sandbox: InspectedSandbox): Refused {
   const reason = `the placeholder of the secret "${secret}" was sent to ${target.host}, which is none of its hosts`;
   return refused(target, sandbox, 403, 'secret_elsewhere', reason);
 }

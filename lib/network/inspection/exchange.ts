@@ -2,9 +2,9 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage, type 
 import { pipeline } from 'node:stream/promises';
 import type { InspectedSandbox, InspectedTarget } from '../proxy/inspector.ts';
 import { type Framing, framed } from './bodies.ts';
-import { type Checked, check, elsewhere, Refused } from './checked.ts';
+import { type Checked, check, Refused, refusalOf } from './checked.ts';
 import { passedHeaders, refuse } from './messages.ts';
-import { FoundError } from './replacer.ts';
+import { FoundError, TooLongError } from './replacer.ts';
 import { type Upstream, UpstreamError } from './upstream.ts';
 
 /** What the requests of one connection from inside have in common. */
@@ -44,7 +44,7 @@ export async function exchange(
     // The end of the server's connection may be the consequence of what was found in the body.
     const cause = await sending.then(
       () => error,
-      (each) => (each instanceof FoundError ? each : error),
+      (each) => (each instanceof FoundError || each instanceof TooLongError ? each : error),
     );
     fail(cause, inspected, response);
     request.resume();
@@ -133,7 +133,7 @@ async function answerWith(
 }
 
 function fail(error: unknown, { target, sandbox }: Inspected, response: ServerResponse): void {
-  const refused = error instanceof FoundError ? elsewhere(error, target, sandbox) : error;
+  const refused = refusalOf(error, target, sandbox);
   if (refused instanceof Refused) refuse(response, refused.status, refused.code, refused.message);
   else if (refused instanceof UpstreamError) refuse(response, 502, 'unreachable', refused.message);
   // As without the proxy: the server has closed the connection, and the client may try again.

@@ -19,16 +19,27 @@ export class FoundError extends Error {
   }
 }
 
+/** More would be put in than a request may grow by. */
+export class TooLongError extends Error {
+  constructor() {
+    super('the placeholders in the request stand for more bytes than a request may grow by');
+  }
+}
+
 /**
  * Replaces texts in a stream of bytes, also those that are split across chunks. Only bytes that may be the beginning of
  * such a text are held back, so that a stream of events is not delayed.
  */
 export class Replacer {
   readonly #replacements: readonly Replacement[];
+  readonly #mostAdded: number;
+  #added = 0;
   #held: Buffer = Buffer.alloc(0);
 
-  constructor(replacements: readonly Replacement[]) {
+  /** `mostAdded`: bytes by which what passes may become longer. */
+  constructor(replacements: readonly Replacement[], mostAdded = Number.POSITIVE_INFINITY) {
     this.#replacements = replacements;
+    this.#mostAdded = mostAdded;
   }
 
   /** Whether the length of what passes can change. */
@@ -36,7 +47,7 @@ export class Replacer {
     return this.#replacements.some(({ from, to }) => to !== undefined && to.length !== from.bytes.length);
   }
 
-  /** Throws FoundError; nothing of what was found has been returned then. */
+  /** Throws FoundError, with nothing of what was found returned, or TooLongError, with nothing copied. */
   push(chunk: Buffer): Buffer {
     const input = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
     const { output, rest } = this.#replace(input);
@@ -69,6 +80,8 @@ export class Replacer {
       if (first < 0) return { output, rest: input.subarray(start) };
       const { from, to, name } = this.#replacements[first]!;
       if (to === undefined) throw new FoundError(name);
+      this.#added += to.length - from.bytes.length;
+      if (this.#added > this.#mostAdded) throw new TooLongError();
       output.push(input.subarray(start, next[first]!), to);
       start = next[first]! + from.bytes.length;
     }

@@ -1,17 +1,25 @@
 import type { BoundSecret } from '../secrets/bound-secret.ts';
 import { matchesHost } from '../secrets/hosts.ts';
 import { Needle } from './needle.ts';
+import { reflectedForms } from './reflected-forms.ts';
 import { FoundError, type Replacement, Replacer } from './replacer.ts';
 
 type Part = BoundSecret['in'][number];
 type Encode = (value: string) => string;
+
+/**
+ * Bytes by which a part of a request may grow. The threat: a placeholder has 28 bytes, its value up to 64 KiB, and a program
+ * can send thousands of placeholders at once.
+ */
+const MOST_ADDED = 262_144;
 
 const PLAIN: Encode = (value) => value;
 const IN_JSON: Encode = (value) => JSON.stringify(value).slice(1, -1);
 
 /**
  * The secrets of one sandbox, as requests to one host may use them. A placeholder of a secret for other hosts is refused
- * by a FoundError, wherever it is. In a part of the request that is not one of the secret's it stays as it is.
+ * by a FoundError, wherever it is. In a part of the request that is not one of the secret's it stays as it is. A header, the
+ * URL or a body that would grow too much is refused by a TooLongError.
  */
 export class SecretUse {
   readonly #own: readonly (BoundSecret & { needle: Needle })[];
@@ -59,13 +67,16 @@ export class SecretUse {
   /** For what the host answers: the values become placeholders again. undefined: it can pass as it is. */
   reflected(): Replacer | undefined {
     if (!this.isTrusted) return undefined;
-    this.#reflected ??= this.#own.flatMap(({ value, placeholder, name }) =>
-      [...new Set([PLAIN, encodeURIComponent, IN_JSON].map((encode) => encode(value)))].map((form) => ({
-        from: new Needle(form),
-        to: Buffer.from(placeholder),
-        name,
-      })),
-    );
+    // The longest first: a value may begin with another one.
+    this.#reflected ??= this.#own
+      .flatMap(({ value, placeholder, name }) =>
+        reflectedForms(value, placeholder).map(({ text, shown }) => ({
+          from: new Needle(text),
+          to: Buffer.from(shown),
+          name,
+        })),
+      )
+      .sort((a, b) => b.from.bytes.length - a.from.bytes.length);
     return new Replacer(this.#reflected);
   }
 
@@ -78,7 +89,7 @@ export class SecretUse {
     const own = this.#own
       .filter((each) => each.in.includes(part))
       .map(({ needle, value, name }) => ({ from: needle, to: Buffer.from(encode(value)), name }));
-    return new Replacer([...own, ...this.#foreign]);
+    return new Replacer([...own, ...this.#foreign], MOST_ADDED);
   }
 }
 
