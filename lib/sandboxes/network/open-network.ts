@@ -3,6 +3,7 @@ import type { Log } from '../../log.ts';
 import type { SandboxRecord } from '../../metadata/metadata.ts';
 import { NO_NETWORK } from '../../network/policy/shown-policy.ts';
 import type { SandboxNetworks } from '../../network/worker/networks.ts';
+import { SerialQueue } from '../../serial-queue.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 import { RefusalLog } from './refusal-log.ts';
 import { type SecretSource, secretsInForce } from './secrets-in-force.ts';
@@ -15,6 +16,15 @@ interface Parts {
   authorities?: string | undefined;
   secrets?: SecretSource | undefined;
   log: Log;
+}
+
+/** Secrets are read and put in force in one turn, so that of two changes the later one stays. */
+const turns = new WeakMap<LiveSandbox, SerialQueue>();
+
+function inTurn(sandbox: LiveSandbox, task: () => Promise<void>): Promise<void> {
+  const queue = turns.get(sandbox) ?? new SerialQueue();
+  turns.set(sandbox, queue);
+  return queue.run(task);
 }
 
 /**
@@ -37,7 +47,7 @@ export async function openNetwork(sandbox: LiveSandbox, { networks, authorities,
   const pid = running.networkPid();
   // Set before: a failed attempt is closed like an open one.
   sandbox.refusals = new RefusalLog((since) => networks.refusals(id, since));
-  await networks.open(id, pid, policy, await secretsInForce(record, source));
+  await inTurn(sandbox, async () => networks.open(id, pid, policy, await secretsInForce(record, source)));
   // Otherwise the number may have been that of another process when it was used.
   if (running.networkPid() !== pid)
     throw new ServiceError('UNAVAILABLE', 'the sandbox ended while its network was opened');
@@ -47,7 +57,7 @@ export async function openNetwork(sandbox: LiveSandbox, { networks, authorities,
 /** Puts the policy in the record in force for a running sandbox, also for what is connected. */
 export async function changeNetwork(sandbox: LiveSandbox, parts: Parts): Promise<void> {
   const { networks } = parts;
-  const { id, record, running, refusals } = sandbox;
+  const { record, running, refusals } = sandbox;
   if (running === undefined) return;
   const policy = record.network ?? NO_NETWORK;
   if (policy.mode === 'none') {
@@ -59,9 +69,19 @@ export async function changeNetwork(sandbox: LiveSandbox, parts: Parts): Promise
       throw error;
     });
   } else {
-    await networks?.update(id, policy, await secretsInForce(record, parts));
+    await applyNetwork(sandbox, parts);
     running.setNetwork({}, isInspected(record) ? parts.authorities : undefined);
   }
+}
+
+/** Puts the policy and the secrets of a sandbox in force as they are now; nothing if its network is not open. */
+export function applyNetwork(sandbox: LiveSandbox, { networks, ...source }: Parts): Promise<void> {
+  return inTurn(sandbox, async () => {
+    const secrets = await secretsInForce(sandbox.record, source);
+    const { id, record, refusals } = sandbox;
+    // Closed meanwhile: it gets both as they are when it is opened again.
+    if (refusals !== undefined && record.network !== undefined) await networks?.update(id, record.network, secrets);
+  });
 }
 
 /** Nothing if it is not open. */

@@ -9,7 +9,8 @@ export type RedactedFiles = Pick<WorkspaceCalls, 'files'>;
 
 /**
  * What the proxy needs of values of redacted files, as they are now. A value that is not there, or could not be that of a
- * stored secret, is left out: its placeholder stays. Values that are equal have one placeholder, for the hosts of all of them. Never rejects.
+ * stored secret, is left out: its placeholder stays. Values that are equal have one placeholder, for the hosts of all of
+ * them. Never rejects.
  */
 export async function redactedSecrets(
   { id, secrets = [] }: Pick<SandboxRecord, 'id' | 'secrets'>,

@@ -4,7 +4,8 @@ import type { SandboxRecord } from '../../metadata/metadata.ts';
 import { bindSecrets, rebindSecrets } from '../../network/secrets/bindings.ts';
 import type { SecretName } from '../../network/secrets/stored-secrets.ts';
 import type { SandboxContext } from '../context.ts';
-import { type SecretSource, secretsInForce } from './secrets-in-force.ts';
+import { applyNetwork } from './open-network.ts';
+import type { SecretSource } from './secrets-in-force.ts';
 
 type Bindings = readonly SecretBinding[];
 
@@ -41,21 +42,17 @@ export function forkedSecrets(
 
 /** Puts a changed secret in force in running sandboxes. Never rejects. */
 export async function secretChanged({ owner_id, name }: SecretName, context: SandboxContext): Promise<void> {
-  const { networks, log } = context.platform;
+  const { platform } = context;
   const users = [...context.sandboxes.values()].filter(
     ({ record, refusals }) =>
       refusals !== undefined && record.owner_id === owner_id && record.secrets?.some((each) => each.name === name),
   );
   await Promise.all(
-    users.map(async (sandbox) => {
-      const secrets = await secretsInForce(sandbox.record, context.platform);
-      const { id, record, refusals } = sandbox;
-      // Closed meanwhile: it gets the secret as it is when it is opened again.
-      if (refusals === undefined || record.network === undefined) return;
-      await networks
-        ?.update(id, record.network, secrets)
-        .catch((err: unknown) => log.error('a changed secret is not in force', { sandbox_id: id, secret: name, err }));
-    }),
+    users.map((sandbox) =>
+      applyNetwork(sandbox, platform).catch((err: unknown) => {
+        platform.log.error('a changed secret is not in force', { sandbox_id: sandbox.id, secret: name, err });
+      }),
+    ),
   );
 }
 

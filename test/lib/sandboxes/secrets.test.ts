@@ -4,6 +4,7 @@ import { ServiceError } from '../../../lib/errors.ts';
 import type { SecretRecord } from '../../../lib/metadata/metadata.ts';
 import type { BoundSecret } from '../../../lib/network/secrets/bound-secret.ts';
 import type { SandboxNetworks } from '../../../lib/network/worker/networks.ts';
+import { createNetworks } from '../../../lib/sandboxes/network/networks.ts';
 import type { SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
 import { createRequest, execRequest, Fixture, forkOf, never } from './fixture.ts';
 
@@ -83,6 +84,27 @@ it('a changed secret is in force in running sandboxes, one that is gone or unusa
   value = new ServiceError('UNAVAILABLE', 'no key');
   await sandboxes.secretChanged(record);
   expect(inForce.get(id)).toMatchObject([{ value: '', hosts: [] }]);
+});
+
+it('a secret that changes while a network is changed is in force afterwards', async () => {
+  const { id } = await sandboxes.create(createRequest({ network, secrets: [binding] }));
+  let answer = (_: string) => {};
+  let isAsked = false;
+  const stored = fixture.secrets!.valueOf;
+  fixture.secrets!.valueOf = () => {
+    isAsked = true;
+    return new Promise((resolve) => {
+      answer = resolve;
+    });
+  };
+  const change = createNetworks(fixture.context).update({ ...network, sandbox_id: id, rules: [], mode: 'allow_list' });
+  await expect.poll(() => isAsked).toBe(true);
+  fixture.secrets!.valueOf = stored;
+  value = 'another-value';
+  const rotation = sandboxes.secretChanged(record);
+  answer('the-value');
+  await Promise.all([change, rotation]);
+  expect(inForce.get(id)).toMatchObject([{ value: 'another-value' }]);
 });
 
 const redacted: SecretBinding = {
