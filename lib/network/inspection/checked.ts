@@ -75,7 +75,7 @@ function checkHost(request: IncomingMessage, target: InspectedTarget, sandbox: I
   const port = /:(\d+)$/.exec(host)?.[1];
   if (hosts.length === 1 && name === target.host && (port === undefined || Number(port) === target.port)) return;
   const reason = `the request has another host than ${target.host}, the name of its connection`;
-  throw refused(target, sandbox, 421, 'wrong_host', reason);
+  throw refused(target, sandbox, 421, 'host_mismatch', reason);
 }
 
 /** The path as it was sent, and as servers may understand it: a rule about paths must hold for both. */

@@ -71,7 +71,7 @@ export function createInspection({ authority, trusted, extra }: InspectionOption
 }
 
 function refuseName(tls: TLSSocket, sandbox: InspectedSandbox, target: InspectedTarget): void {
-  sandbox.refused(target, 'wrong_host', `the TLS connection has another name than ${target.host}`);
+  sandbox.refused(target, 'sni_mismatch', `the TLS connection has another name than ${target.host}`);
   tls.destroy();
 }
 

@@ -12,6 +12,7 @@ const OWN = new Set([
   'transfer-encoding',
   'upgrade',
   'expect',
+  'x-paddock-network',
 ]);
 
 /** Names and values in turn, without the headers of one connection. */
