@@ -71,8 +71,10 @@ async function launched(): Promise<{ id: string; runDir: string; error?: string 
   const spec = await scene.spec({ image: SHARED_IMAGE });
   try {
     const sandbox = await scene.runtime.launch(spec);
-    expect((await sh(sandbox, 'echo up')).stdout).toBe('up\n');
-    await sandbox.stop();
+    // What is injected may meet the command instead of the launch: then the sandbox is left to its caller.
+    await sh(sandbox, 'echo up')
+      .then(({ stdout }) => expect(stdout).toBe('up\n'))
+      .finally(() => sandbox.stop());
     return spec;
   } catch (error) {
     const { code, message, stack } = error as { code: string; message: string; stack: string };
