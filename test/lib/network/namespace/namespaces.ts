@@ -41,7 +41,8 @@ async function newNamespace(options = '-npf'): Promise<Namespace> {
       return text(program.stdout);
     },
     start(script) {
-      const program = spawn('nsenter', enter(script), { stdio: 'ignore' });
+      // Without a shell between, which alone would be killed.
+      const program = spawn('nsenter', enter(`exec ${script}`), { stdio: 'ignore' });
       started.push(program);
       return program;
     },
