@@ -13,12 +13,23 @@ export interface Bomb {
   timeout: number;
   /** Allowed results of the command: `CODE: message` of a refusal, or `exit N: stderr and stdout`. */
   ends: RegExp;
+  /** The bench's limit of the p99 of another sandbox's Exec in ms, in place of its ratio to a quiet server. */
+  mostExecMs?: number;
 }
 
 const python = (program: string): Pick<Bomb, 'command' | 'stdin'> => ({
   command: 'exec python3 -I -',
   stdin: `import ctypes, os, resource, socket, threading, time\n${program}\n`,
 });
+/** Two pairs of processes that only wake each other: other processes hardly run unless a quota leaves room. */
+const WAKE_PAIRS = `
+def wake_pairs(channel):
+    os.fork()
+    (take, ask), (get, answer) = channel(), channel()
+    if os.fork() == 0:
+        while True: take(); answer()
+    while True: ask(); get()
+`;
 const TIMEOUT = /^DEADLINE_EXCEEDED/;
 const OUT_OF_MEMORY = /^exit 137: .*memory_bytes/s;
 
@@ -116,6 +127,43 @@ while True:
     command: 'for i in 1 2 3 4; do (exec dd if=/dev/zero of=/dev/null bs=1 2>/dev/null) & done; wait',
     timeout: 2,
     ends: TIMEOUT,
+  },
+  {
+    row: 22,
+    name: 'pairs of processes that wake each other by pipes',
+    ...python(`${WAKE_PAIRS}
+def channel():
+    reader, writer = os.pipe()
+    return lambda: os.read(reader, 512), lambda: os.write(writer, bytes(512))
+wake_pairs(channel)`),
+    timeout: 1,
+    ends: TIMEOUT,
+    mostExecMs: 100,
+  },
+  {
+    row: 22,
+    name: 'pairs of processes that wake each other by eventfds',
+    ...python(`${WAKE_PAIRS}
+def channel():
+    counter = os.eventfd(0)
+    return lambda: os.eventfd_read(counter), lambda: os.eventfd_write(counter, 1)
+wake_pairs(channel)`),
+    timeout: 1,
+    ends: TIMEOUT,
+    mostExecMs: 100,
+  },
+  {
+    row: 22,
+    name: 'processes that end at once',
+    ...python(`
+for _ in range(3): os.fork()
+while True:
+    child = os.fork()
+    if child == 0: os._exit(0)
+    os.waitpid(child, 0)`),
+    timeout: 1,
+    ends: TIMEOUT,
+    mostExecMs: 100,
   },
   {
     row: 23,
