@@ -203,8 +203,12 @@ async function openPlatform(config: Config, environment: Environment, cleanup: C
   }
   await runtimes.get(RUNTIME_NAMES[config.runtime.type]);
   if (config.runtime.type !== 'mock') await mount.ready();
-  const { maxNetworkConnections: maxConnections } = descriptors;
-  const sandboxNetworks = openNetworks(config, { entry, log, maxConnections, inspection: inspection?.options });
+  const sandboxNetworks = openNetworks(config, {
+    entry,
+    log,
+    descriptors: descriptors.network,
+    inspection: inspection?.options,
+  });
   if (sandboxNetworks) cleanup.add('networks', () => sandboxNetworks.end());
   const archives = archiveThreads(entry, cleanup);
   return { layout, descriptors, runtimes, mount, archives, sandboxNetworks, authorities };

@@ -29,7 +29,7 @@ beforeAll(async () => {
     resolvers: [world.resolver],
     allowMax: undefined,
     inspection: undefined,
-    maxConnections: 1000,
+    descriptors: { listeners: 10_000, connections: 20_000 },
   });
 });
 afterAll(async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { GrpcClient } from '../contract/grpc-client.ts';
+import { EVERYTHING } from '../contract/rules.ts';
 import { Scene } from '../contract/scene.ts';
 import { Server, State } from '../contract/server.ts';
 
@@ -48,5 +49,36 @@ describe('a server with 512 descriptors', () => {
     expect((await fetch(`http://${server.httpAddress}/health`)).status).toBe(200);
     await uploads;
     expect(await client.call('GetCodebase', { codebase_id: codebase.id })).toMatchObject({ file_count: UPLOADS });
+  });
+
+  it('refuses a network with more ports than its share, and cuts connections for a sandbox that has none', async () => {
+    const scene = new Scene(server, state, 'bwrap', 'rest');
+    const codebase = await scene.codebase({});
+    const create = (ports: number[]) =>
+      scene.sandbox(codebase, EVERYTHING, { network: { mode: 'allow_list', rules: [{ host: 'api.test', ports }] } });
+    const many = Array.from({ length: 64 }, (_, index) => 1000 + index);
+    await expect(create(many)).rejects.toMatchObject({
+      code: 'RESOURCE_EXHAUSTED',
+      message: expect.stringContaining('no descriptors left for the 69 ports'),
+    });
+    const [hostile, other] = [await create([443]), await create([443])];
+    const hold = `python3 -I -c '
+import socket
+held = [socket.create_connection(("127.0.0.1", 3128)) for _ in range(200)]
+print("held", flush=True)
+for each in held: each.settimeout(30)
+def isOpen(each):
+    try: each.send(b"x"); each.setblocking(False); return each.recv(1) != b""
+    except BlockingIOError: return True
+    except OSError: return False
+import time
+while sum(map(isOpen, held)) > 30: time.sleep(0.05)
+print("cut", flush=True); time.sleep(60)' > out & until grep -q cut out; do sleep 0.1; done`;
+    await scene.output(hostile, hold);
+    for (let index = 0; index < 5; index++) {
+      const answer = await scene.output(other, 'curl -s -o /dev/null -w "%{http_connect}" -m 10 https://www.test/; :');
+      expect(answer).toBe('403');
+    }
+    expect(await scene.output(hostile, 'cat out')).toBe('held\ncut\n');
   });
 });

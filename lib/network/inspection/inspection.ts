@@ -40,12 +40,16 @@ export function createInspection({ authority, trusted, extra }: InspectionOption
     needed: (host, policyInspect) =>
       policyInspect || sandbox.secrets().some(({ hosts }) => hosts.some((pattern) => matchesHost(pattern, host))),
     secretIn: (head) => secretNamedIn(head, sandbox.secrets()),
-    handle: (socket, head, target) => {
+    handle: (socket, head, target, opened) => {
       // Reading all authorities of a host takes some milliseconds.
       context ??= createSecureContext({ ca, minVersion: 'TLSv1.2' });
       const tls = terminate(socket, head, target, certificates);
       const upstream = new Upstream(target, {
-        dial: (signal) => sandbox.dial(target, signal),
+        dial: async (signal) => {
+          const outside = await sandbox.dial(target, signal);
+          opened?.(outside);
+          return outside;
+        },
         trusted: context,
         // What it answered may still have to be sent.
         ended: () => void each.last.then(() => each.waiting === 0 && tls.end()),

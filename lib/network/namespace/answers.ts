@@ -16,14 +16,15 @@ export class Answers {
     this.#at = at;
   }
 
-  /** The sockets; throws what `failure` makes of the errno, or UNAVAILABLE if one is missing. */
+  /** The sockets; throws what `failure` makes of the errno, or RESOURCE_EXHAUSTED if one is missing. */
   take(count: number, failure: (errno: number, at: string) => Error): Handle[] {
     const handles = this.#handles.splice(0);
     if (this.#errno === 0 && Object.keys(handles).length === count) return handles;
     for (const handle of handles) if (handle) closeHandle(handle);
     if (this.#errno !== 0) throw failure(this.#errno, this.#at);
     // The kernel drops sockets that the receiver has no descriptors for.
-    throw new ServiceError('UNAVAILABLE', 'the network of the sandbox could not be opened: sockets were lost');
+    const problem = 'the network of the sandbox could not be opened: the server is short of file descriptors';
+    throw new ServiceError('RESOURCE_EXHAUSTED', problem);
   }
 
   discard(): void {

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { ServiceError } from '../../errors.ts';
+import { hostError, isHostShort } from '../../host-error.ts';
 import { errorCode } from '../../linux/errno.ts';
 import { Answers } from './answers.ts';
 import type { Handle } from './handles.ts';
@@ -32,6 +33,7 @@ export class HelperEnded extends ServiceError {
   }
 }
 
+const WHAT = 'the process that opens networks of sandboxes could not be started';
 const LATE = 'the process that opens networks of sandboxes does not answer';
 
 /**
@@ -117,6 +119,8 @@ export class HelperProcess {
     const missing = errorCode(cause) === 'ENOENT';
     const text = `the network of sandboxes needs ${this.#program} on the host, which is not installed`;
     this.#failure = missing ? new ServiceError('FAILED_PRECONDITION', text) : cause;
+    // Without descriptors or processes for it another attempt fails, too.
+    if (isHostShort(cause)) this.#failure = hostError(cause, WHAT) as Error;
     if (!(this.#failure instanceof ServiceError)) this.#failure = new HelperEnded(cause);
     // Without a pid, `kill` would send the signal to the server's own process group.
     if (this.#child.pid !== undefined) this.#child.kill('SIGKILL');

@@ -139,7 +139,8 @@ async function serveTls(
   if (host !== undefined && gate.inspector?.needed(host, decision.inspect)) {
     const [checked] = await checkedAddresses(gate, destination);
     connection.info.address = checked!;
-    return gate.inspector.handle(connection.client, head, { host, port, address: checked! });
+    const opened = (socket: Socket) => connection.hold(socket);
+    return gate.inspector.handle(connection.client, head, { host, port, address: checked! }, opened);
   }
   if (decision.inspect) throw new Refused('needs_inspection', `the rules for ${inWords(target)} need inspected TLS`);
   connection.isOpaque = true;
@@ -153,7 +154,7 @@ async function open({ gate, connection }: Accepted, destination: Destination): P
   if (connection.client.destroyed) abort();
   const { socket, address } = await dial(gate, destination, gone.signal);
   connection.client.off('close', abort);
-  connection.upstream = socket;
+  connection.hold(socket);
   connection.info.address = address;
   return socket;
 }

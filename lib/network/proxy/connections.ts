@@ -15,11 +15,29 @@ export class Connection {
   target: Target | undefined;
   /** TLS without a look into it, or another protocol. */
   isOpaque = false;
-  upstream: Socket | undefined;
+  /** The client's, and what was opened outside for it. */
+  readonly #sockets = new Set<Socket>();
+  readonly #ended: () => void;
+  #hasEnded = false;
 
-  constructor(client: Socket, info: ConnectionInfo) {
+  /** `ended`: all sockets are closed. One outside may stay for a while after the client's, to send the rest. */
+  constructor(client: Socket, info: ConnectionInfo, ended: () => void) {
     this.client = client;
     this.info = info;
+    this.#ended = ended;
+    this.hold(client);
+  }
+
+  /** The socket is cut with the connection, which has not ended before it is closed. */
+  hold(socket: Socket): void {
+    if (socket.closed) return;
+    this.#sockets.add(socket);
+    socket.once('close', () => {
+      this.#sockets.delete(socket);
+      if (this.#sockets.size > 0 || this.#hasEnded) return;
+      this.#hasEnded = true;
+      this.#ended();
+    });
   }
 
   use(target: Target, protocol: string, decision: Decision): void {
@@ -38,8 +56,7 @@ export class Connection {
   /** Nothing of it is passed on any more. */
   cut(): void {
     this.info.closedAt ??= Date.now();
-    reset(this.client);
-    if (this.upstream) reset(this.upstream);
+    for (const each of this.#sockets) reset(each);
   }
 }
 
@@ -55,9 +72,12 @@ export class Connections {
     this.#maxOpen = maxOpen;
   }
 
-  /** undefined: there are too many. */
-  add(client: Socket): Connection | undefined {
-    if (this.#open.size >= this.#maxOpen) return undefined;
+  get isFull(): boolean {
+    return this.#open.size >= this.#maxOpen;
+  }
+
+  /** `ended`: called once, when its last socket is closed. */
+  add(client: Socket, ended: () => void): Connection {
     const info = {
       host: '',
       address: '',
@@ -69,15 +89,16 @@ export class Connections {
       rule: undefined,
     };
     const times = { openedAt: Date.now(), closedAt: undefined };
-    const connection = new Connection(client, { sequence: ++this.#sequence, ...info, sent: 0, received: 0, ...times });
-    this.#open.add(connection);
-    client.once('close', () => {
+    const shown = { sequence: ++this.#sequence, ...info, sent: 0, received: 0, ...times };
+    const connection = new Connection(client, shown, () => {
       this.#open.delete(connection);
+      ended();
       // A connection on which nothing was asked for is not worth a place.
       if (connection.info.host === '' && connection.info.address === '') return;
       this.#closed.push({ ...connection.snapshot, closedAt: connection.info.closedAt ?? Date.now() });
       if (this.#closed.length > MAX_CLOSED) this.#closed.shift();
     });
+    this.#open.add(connection);
     return connection;
   }
 

@@ -5,7 +5,7 @@ import { type Destination, type Gate, inWords, Refused, refuse, Unreachable } fr
 const TIMES = { each: 10_000, all: 20_000, next: 250, keepAlive: 60_000 };
 const MAX_ADDRESSES = 6;
 
-type Decider = Pick<Gate, 'decide' | 'resolve'>;
+type Dialler = Pick<Gate, 'decide' | 'resolve' | 'spareDescriptor'>;
 
 /** A connection, and the address that was checked and is connected to. */
 export interface Dialled {
@@ -17,7 +17,10 @@ export interface Dialled {
  * The addresses that the policy allows. A name is resolved once and each of its addresses is checked: those that are
  * returned are connected to, so that a name that changes its address meanwhile reaches nothing else.
  */
-export async function checkedAddresses(gate: Decider, { host, address, port }: Destination): Promise<string[]> {
+export async function checkedAddresses(
+  gate: Pick<Gate, 'decide' | 'resolve'>,
+  { host, address, port }: Destination,
+): Promise<string[]> {
   const addresses = host === undefined ? [address] : await resolved(gate, host);
   let refusal: Refused | undefined;
   const allowed = addresses.filter((each) => {
@@ -30,7 +33,7 @@ export async function checkedAddresses(gate: Decider, { host, address, port }: D
   return allowed.slice(0, MAX_ADDRESSES);
 }
 
-async function resolved(gate: Decider, host: string): Promise<readonly string[]> {
+async function resolved(gate: Pick<Gate, 'resolve'>, host: string): Promise<readonly string[]> {
   const addresses = await gate.resolve(host).catch(() => {
     throw new Unreachable('name_unavailable', `no resolver answers for ${host}`);
   });
@@ -39,12 +42,12 @@ async function resolved(gate: Decider, host: string): Promise<readonly string[]>
 }
 
 /**
- * Connects to the first of the checked addresses that answers; the next one is tried when one takes long. Ends with
- * `signal`. The caller owns the socket; it has the error listener of the caller only.
+ * Connects to the first of the checked addresses that answers; the next one is tried when one takes long and there is a
+ * descriptor for it, or when one fails. Ends with `signal`. The caller owns the socket; it has the error listener of the caller only.
  */
-export async function dial(gate: Decider, destination: Destination, signal: AbortSignal): Promise<Dialled> {
+export async function dial(gate: Dialler, destination: Destination, signal: AbortSignal): Promise<Dialled> {
   const addresses = await checkedAddresses(gate, destination);
-  const dialled = await race(addresses, destination, signal);
+  const dialled = await race(addresses, destination, { gate, signal });
   const target = { ...destination, address: dialled.address };
   // The policy may have changed meanwhile.
   const decision = gate.decide(target);
@@ -53,10 +56,17 @@ export async function dial(gate: Decider, destination: Destination, signal: Abor
   throw refuse(decision, target);
 }
 
-function race(addresses: readonly string[], destination: Destination, signal: AbortSignal): Promise<Dialled> {
+function race(
+  addresses: readonly string[],
+  destination: Destination,
+  { gate, signal }: { gate: Pick<Gate, 'spareDescriptor'>; signal: AbortSignal },
+): Promise<Dialled> {
   return new Promise((resolve, reject) => {
     const sockets = new Set<Socket>();
     const waiting = [...addresses];
+    const again = () => {
+      if (waiting.length > 0) next = setTimeout(start, TIMES.next);
+    };
     let next: NodeJS.Timeout | undefined;
     const finish = (winner?: Socket) => {
       waiting.length = 0;
@@ -73,20 +83,25 @@ function race(addresses: readonly string[], destination: Destination, signal: Ab
     const limit = setTimeout(() => fail(unreachable(destination, 'ETIMEDOUT')), TIMES.all);
     const start = () => {
       clearTimeout(next);
-      const address = waiting.shift();
+      const address = waiting[0];
       if (address === undefined) return;
+      // The place of the connection has a descriptor for one at a time.
+      const giveBack = sockets.size === 0 ? () => undefined : gate.spareDescriptor();
+      if (giveBack === undefined) return again();
+      waiting.shift();
       const { socket, detach } = attempt(address, destination.port, (code) => {
         sockets.delete(socket);
         if (waiting.length > 0) start();
         else if (sockets.size === 0) fail(unreachable(destination, code));
       });
       sockets.add(socket);
+      socket.once('close', giveBack).once('connect', giveBack);
       socket.once('connect', () => {
         detach();
         finish(socket);
         resolve({ socket, address });
       });
-      if (waiting.length > 0) next = setTimeout(start, TIMES.next);
+      again();
     };
     if (signal.aborted) return abort();
     signal.addEventListener('abort', abort);

@@ -9,6 +9,8 @@ export interface Gate {
   refused(target: Target, protocol: string, code: string, reason: string): void;
   /** Outside, for an allowed name. Rejects if no resolver answers. */
   resolve(name: string): Promise<Addresses>;
+  /** A descriptor for one more attempt to connect, until the returned function is called. undefined: there is none. */
+  spareDescriptor(): (() => void) | undefined;
   /** The name that a fake address of the sandbox stands for. */
   nameOf(address: string): string | undefined;
   readonly inspector: Inspector | undefined;

@@ -91,7 +91,7 @@ export class HttpProxy {
         if (error instanceof Refused) gate.refused(connection.target ?? to, 'http', error.code, error.message);
         throw error;
       });
-      connection.upstream = dialled.socket;
+      connection.hold(dialled.socket);
       connection.info.address = dialled.address;
       return dialled.socket;
     }, destination !== undefined);

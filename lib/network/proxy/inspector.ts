@@ -16,9 +16,9 @@ export interface Inspector {
   /**
    * Takes over a connection whose ClientHello has the name of `target` as SNI. `head`: what was read of it so far; the socket
    * is paused. The owner of the socket destroys it when the connection is no longer allowed; what was opened for it must
-   * end with it.
+   * end with it. `opened`: is told each such socket.
    */
-  handle(socket: Socket, head: Buffer, target: InspectedTarget): void;
+  handle(socket: Socket, head: Buffer, target: InspectedTarget, opened?: (socket: Socket) => void): void;
   /** The secret whose placeholder is in the head of a request over plain HTTP, where none may be. */
   secretIn(head: readonly string[]): string | undefined;
 }

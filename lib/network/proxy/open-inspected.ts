@@ -10,7 +10,8 @@ export async function openInspected(
   { host, address, port }: InspectedTarget,
   signal: AbortSignal,
 ): Promise<Socket> {
-  const pinned = { decide: (target: Target) => gate.decide({ ...target, host }), resolve: async () => undefined };
+  const decide = (target: Target) => gate.decide({ ...target, host });
+  const pinned = { decide, resolve: async () => undefined, spareDescriptor: () => gate.spareDescriptor() };
   const { socket } = await dial(pinned, { host: undefined, address, port }, signal);
   return socket;
 }

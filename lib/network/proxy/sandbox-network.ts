@@ -8,6 +8,7 @@ import type { Decision, Limits, NetworkPolicy, Target } from '../policy/policy.t
 import type { BoundSecret } from '../secrets/bound-secret.ts';
 import type { ConnectionInfo, Refusal } from '../worker/networks.ts';
 import { type Accepted, serveDirect, serveProxy, TIMES } from './accept.ts';
+import type { ConnectionPlaces } from './connection-places.ts';
 import { type Connection, Connections } from './connections.ts';
 import { decideName } from './decide-name.ts';
 import type { Gate } from './gate.ts';
@@ -26,9 +27,7 @@ export interface SharedByNetworks {
   limits: Limits;
   http: HttpProxy;
   makeInspector: MakeInspector | undefined;
-  /** Whether there is room for one more connection of the sandbox; it must be given back. */
-  admit(id: string): boolean;
-  leave(id: string): void;
+  places: ConnectionPlaces;
 }
 
 const MAX_DECISIONS = 2048;
@@ -112,15 +111,26 @@ export class SandboxNetwork implements Gate {
 
   #admit(socket: Socket, address: string, port: number): Connection | undefined {
     if (this.#closed) return undefined;
-    const hasRoom = this.#shared.admit(this.#id);
-    const connection = hasRoom ? this.#connections.add(socket) : undefined;
-    if (connection) socket.once('close', () => this.#shared.leave(this.#id));
-    else {
-      if (hasRoom) this.#shared.leave(this.#id);
-      const host = this.#fakes.nameOf(address);
-      this.refused({ host, address, port }, 'tcp', 'too_many_connections', 'too many connections are open');
+    const place = this.#connections.isFull
+      ? undefined
+      : this.#shared.places.take(this.#id, () => {
+          this.#refuseTooMany(
+            connection.target ?? target,
+            'other sandboxes have fewer of all connections of the server',
+          );
+          connection.cut();
+        });
+    const target = { host: this.#fakes.nameOf(address), address, port };
+    if (place === undefined) {
+      this.#refuseTooMany(target, 'too many connections are open');
+      return undefined;
     }
+    const connection = this.#connections.add(socket, () => place.leave());
     return connection;
+  }
+
+  #refuseTooMany(target: Target, reason: string): void {
+    this.refused(target, 'tcp', 'too_many_connections', reason);
   }
 
   /** In force on return: what is no longer allowed is cut. */
@@ -164,6 +174,10 @@ export class SandboxNetwork implements Gate {
 
   resolve(name: string): ReturnType<Resolution['resolve']> {
     return this.#shared.resolution.resolve(name, this.#id);
+  }
+
+  spareDescriptor(): (() => void) | undefined {
+    return this.#shared.places.takeSpare();
   }
 
   nameOf(address: string): string | undefined {

@@ -30,7 +30,8 @@ export function openTunnel(
     socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines(headers)}\r\n`, 'latin1');
     if (first.length > 0) other.unshift(first);
     if (head.length > 0) socket.unshift(head);
-    for (const each of [socket, other as Socket]) each.setTimeout(MAX_IDLE_MS, () => reset(socket));
+    const both = [socket, other as Socket];
+    for (const each of both) each.setTimeout(MAX_IDLE_MS, () => both.forEach(reset));
     splice(socket, other as Socket);
   });
   upstream.on('response', (answer) => {

@@ -1,14 +1,15 @@
 import { Shares } from '../../shares.ts';
 import { createInspection, type InspectionOptions } from '../inspection/inspection.ts';
 import { OutsideResolution } from '../names/resolution.ts';
-import { createSocketMaker, type SocketMaker } from '../namespace/socket-maker.ts';
+import { createSocketMaker } from '../namespace/socket-maker.ts';
 import { ownAddresses } from '../policy/own-addresses.ts';
 import type { Ceiling, NetworkPolicy } from '../policy/policy.ts';
+import { ConnectionPlaces } from '../proxy/connection-places.ts';
 import { HttpProxy } from '../proxy/http-proxy.ts';
 import type { SharedByNetworks } from '../proxy/sandbox-network.ts';
 import type { BoundSecret } from '../secrets/bound-secret.ts';
 import type { ConnectionInfo, Refusal, SandboxNetworks } from './networks.ts';
-import { OpenedNetwork } from './opened-network.ts';
+import { OpenedNetwork, type OpenedWith } from './opened-network.ts';
 
 /** Plain data: it goes to the thread. */
 export interface NetworkOptions {
@@ -17,8 +18,19 @@ export interface NetworkOptions {
   allowMax: Ceiling;
   /** For connections that are looked into; undefined: there are none. */
   inspection: InspectionOptions | undefined;
-  /** Connections of all sandboxes at once. Each has two descriptors. */
-  maxConnections: number;
+  /** Most of them for all networks: for what listens in sandboxes, and for connections, which have two each. */
+  descriptors: { listeners: number; connections: number };
+}
+
+/** Connections at once: what their heads and buffers need must fit into the memory of the thread. */
+const MOST_CONNECTIONS = 4096;
+/** Of the descriptors for connections: for second attempts to connect. */
+const FOR_ATTEMPTS = 0.2;
+
+function placesFor(descriptors: number): ConnectionPlaces {
+  const spare = Math.floor(descriptors * FOR_ATTEMPTS);
+  const total = Math.floor((descriptors - spare) / 2);
+  return new ConnectionPlaces(Math.min(MOST_CONNECTIONS, total), spare);
 }
 
 /** The networks, in the thread that serves them. */
@@ -26,18 +38,17 @@ export class NetworkService implements SandboxNetworks {
   readonly #opened = new Map<string, OpenedNetwork>();
   /** The last change of each network that is being changed. */
   readonly #turns = new Map<string, Promise<void>>();
-  readonly #shared: SharedByNetworks & { maker: SocketMaker };
+  readonly #shared: SharedByNetworks & OpenedWith;
 
   constructor(options: NetworkOptions, maker = createSocketMaker()) {
-    const connections = new Shares<string>(options.maxConnections);
     this.#shared = {
       maker,
       makeInspector: options.inspection && createInspection(options.inspection),
       resolution: new OutsideResolution(options.resolvers),
       limits: { allowMax: options.allowMax, ownAddresses },
       http: new HttpProxy(),
-      admit: (id) => connections.take(id, 1),
-      leave: (id) => connections.give(id, 1),
+      places: placesFor(options.descriptors.connections),
+      listeners: new Shares(options.descriptors.listeners),
     };
   }
 

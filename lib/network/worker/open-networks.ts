@@ -1,6 +1,7 @@
 import type { Config } from '../../config/schema.ts';
 import type { Log } from '../../log.ts';
 import type { InspectionOptions } from '../inspection/inspection.ts';
+import type { NetworkOptions } from './network-service.ts';
 import { NetworkThread } from './network-thread.ts';
 import { ThreadedNetworks } from './threaded-networks.ts';
 
@@ -8,8 +9,8 @@ interface Environment {
   /** URL of the module for worker threads. */
   entry: URL;
   log: Log;
-  /** Connections of all sandboxes at once. */
-  maxConnections: number;
+  /** Most of them for all networks. */
+  descriptors: NetworkOptions['descriptors'];
   /** For connections that are looked into. */
   inspection: InspectionOptions | undefined;
 }
@@ -17,10 +18,10 @@ interface Environment {
 /** The networks that the configuration has; undefined: none. Nothing is started before the first sandbox that has one. */
 export function openNetworks(
   { network }: Pick<Config, 'network'>,
-  { entry, log, maxConnections, inspection }: Environment,
+  { entry, log, descriptors, inspection }: Environment,
 ): ThreadedNetworks | undefined {
   if (!network.enabled) return undefined;
   const { resolvers, allowMax } = network;
-  const options = { resolvers, allowMax, inspection, maxConnections };
+  const options = { resolvers, allowMax, inspection, descriptors };
   return new ThreadedNetworks((ended) => new NetworkThread(entry, options, ended), log);
 }

@@ -1,10 +1,19 @@
 import type { Socket as DatagramSocket } from 'node:dgram';
 import type { Server } from 'node:net';
-import type { SocketMaker } from '../namespace/socket-maker.ts';
+import { ServiceError } from '../../errors.ts';
+import type { Shares } from '../../shares.ts';
+import type { SocketMaker, WantedSockets } from '../namespace/socket-maker.ts';
 import type { NetworkPolicy } from '../policy/policy.ts';
 import { NAME_PORT, PROXY_PORT, SandboxNetwork, type SharedByNetworks } from '../proxy/sandbox-network.ts';
 import type { BoundSecret } from '../secrets/bound-secret.ts';
 import { added, type Wanted, wantedBy } from './listeners.ts';
+
+/** What opening needs beside what networks share. */
+export interface OpenedWith {
+  maker: SocketMaker;
+  /** Descriptors of what listens in sandboxes. */
+  listeners: Shares<string>;
+}
 
 export interface Terms {
   policy: NetworkPolicy;
@@ -17,24 +26,26 @@ const place = (port: number) => ({ address: '0.0.0.0', port });
 /** A sandbox's network with its sockets in the namespace of the process `pid`. */
 export class OpenedNetwork {
   readonly network: SandboxNetwork;
+  readonly #id: string;
   readonly #pid: number;
-  readonly #maker: SocketMaker;
+  readonly #with: OpenedWith;
   readonly #servers = new Map<number, Server>();
   readonly #always: (Server | DatagramSocket)[] = [];
   #terms: Terms;
   #routes: ReadonlySet<string>;
 
-  private constructor(network: SandboxNetwork, pid: number, maker: SocketMaker, terms: Terms) {
-    this.network = network;
+  private constructor(id: string, pid: number, terms: Terms, shared: SharedByNetworks & OpenedWith) {
+    this.network = new SandboxNetwork(id, terms, shared);
+    this.#id = id;
     this.#pid = pid;
-    this.#maker = maker;
+    this.#with = shared;
     this.#terms = terms;
     this.#routes = wantedBy(terms.policy).routes;
   }
 
   /** Rejects, with nothing left, as `SocketMaker.open` does. */
-  static async open(id: string, pid: number, terms: Terms, shared: SharedByNetworks & { maker: SocketMaker }) {
-    const opened = new OpenedNetwork(new SandboxNetwork(id, terms, shared), pid, shared.maker, terms);
+  static async open(id: string, pid: number, terms: Terms, shared: SharedByNetworks & OpenedWith) {
+    const opened = new OpenedNetwork(id, pid, terms, shared);
     await opened.#open(wantedBy(terms.policy));
     return opened;
   }
@@ -43,11 +54,27 @@ export class OpenedNetwork {
     const always = [NAME_PORT, PROXY_PORT].map((port) => ({ address: LOCAL, port }));
     const tcp = [...always, ...[...ports].map(place)];
     const udp = [{ address: LOCAL, port: NAME_PORT }];
-    const { servers, datagrams } = await this.#maker.open(this.#pid, { tcp, udp, routes: [...routes] });
+    const { servers, datagrams } = await this.#make({ tcp, udp, routes: [...routes] });
     for (const each of servers) this.network.listen(each);
     for (const each of datagrams) this.network.serveNames(each);
     this.#always.push(...servers.slice(0, always.length), ...datagrams);
     for (const [at, port] of [...ports].entries()) this.#servers.set(port, servers[always.length + at]!);
+  }
+
+  /** Within the sandbox's share of descriptors. */
+  async #make(wanted: WantedSockets): ReturnType<SocketMaker['open']> {
+    const { maker, listeners } = this.#with;
+    const count = wanted.tcp.length + wanted.udp.length;
+    if (!listeners.take(this.#id, count)) {
+      const problem = `the server has no descriptors left for the ${count} ports that the network needs; policies with fewer ports need fewer`;
+      throw new ServiceError('RESOURCE_EXHAUSTED', problem);
+    }
+    try {
+      return await maker.open(this.#pid, wanted);
+    } catch (error) {
+      listeners.give(this.#id, count);
+      throw error;
+    }
   }
 
   /**
@@ -69,12 +96,12 @@ export class OpenedNetwork {
     const unwanted = added(to.routes, this.#routes);
     this.#routes = to.routes;
     // A route that stays leads to listeners that refuse.
-    if (unwanted.length > 0) await this.#maker.routes(this.#pid, [], unwanted).catch(() => undefined);
+    if (unwanted.length > 0) await this.#with.maker.routes(this.#pid, [], unwanted).catch(() => undefined);
   }
 
   async #extend(ports: readonly number[], routes: readonly string[]): Promise<void> {
     if (ports.length === 0 && routes.length === 0) return;
-    const { servers } = await this.#maker.open(this.#pid, { tcp: ports.map(place), udp: [], routes });
+    const { servers } = await this.#make({ tcp: ports.map(place), udp: [], routes });
     for (const [at, server] of servers.entries()) {
       this.network.listen(server);
       this.#servers.set(ports[at]!, server);
@@ -83,11 +110,13 @@ export class OpenedNetwork {
 
   #closePort(port: number): void {
     this.#servers.get(port)?.close();
-    this.#servers.delete(port);
+    if (this.#servers.delete(port)) this.#with.listeners.give(this.#id, 1);
   }
 
   close(): void {
-    for (const each of [...this.#servers.values(), ...this.#always]) each.close();
+    const all = [...this.#servers.values(), ...this.#always];
+    for (const each of all) each.close();
+    if (all.length > 0) this.#with.listeners.give(this.#id, all.length);
     this.#servers.clear();
     this.#always.length = 0;
     this.network.close();

@@ -379,6 +379,6 @@ describe('the process of a socket maker', () => {
     });
     const command = ['-c', 'ulimit -n 100; exec "$0" "$1"', process.execPath, outfile];
     const program = spawn('sh', command, { stdio: ['ignore', 'pipe', 'inherit'], timeout: 20_000 });
-    expect(await text(program.stdout)).toBe('UNAVAILABLE UNAVAILABLE 4\n');
+    expect(await text(program.stdout)).toBe('RESOURCE_EXHAUSTED RESOURCE_EXHAUSTED 4\n');
   });
 });

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ConnectionPlaces } from '../../../../lib/network/proxy/connection-places.ts';
 import { HttpProxy } from '../../../../lib/network/proxy/http-proxy.ts';
 import { SandboxNetwork } from '../../../../lib/network/proxy/sandbox-network.ts';
 
@@ -39,8 +40,7 @@ beforeEach(async () => {
     limits: { allowMax: [{ host: '', cidr: '127.0.0.1/32', ports: [] }], ownAddresses: { has: () => false } },
     http,
     makeInspector: undefined,
-    admit: () => true,
-    leave: () => undefined,
+    places: new ConnectionPlaces(10_000),
   };
   const terms = { policy: { mode: 'allow_list', rules, revision: 1 } as const, secrets: [] };
   network = new SandboxNetwork('s', terms, shared, { first: 300, half: 500 });

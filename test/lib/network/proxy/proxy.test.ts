@@ -27,7 +27,7 @@ beforeEach(async () => {
     resolvers: [world.resolver],
     allowMax: undefined,
     inspection: undefined,
-    maxConnections: 10_000,
+    descriptors: { listeners: 10_000, connections: 20_000 },
   });
   pid = (await newNamespace()).pid;
 });

@@ -5,6 +5,7 @@ import { type AddressInfo, connect, createServer, type Server, Socket } from 'no
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Decision, NetworkRule } from '../../../../lib/network/policy/policy.ts';
+import { ConnectionPlaces } from '../../../../lib/network/proxy/connection-places.ts';
 import { dial } from '../../../../lib/network/proxy/dial.ts';
 import { readFirstBytes } from '../../../../lib/network/proxy/first-bytes.ts';
 import { HttpProxy } from '../../../../lib/network/proxy/http-proxy.ts';
@@ -45,8 +46,7 @@ beforeEach(async () => {
     limits: { allowMax: [{ host: '', cidr: '127.0.0.1/32', ports: [] }], ownAddresses: { has: () => false } },
     http,
     makeInspector: undefined,
-    admit: () => true,
-    leave: () => undefined,
+    places: new ConnectionPlaces(10_000),
   };
   network = new SandboxNetwork('s', { policy: policy(), secrets: [] }, shared);
   names = createSocket('udp4');
@@ -116,7 +116,11 @@ describe('a connection to another port', () => {
       return { allowed, rule: undefined, code: allowed ? 'allowed' : 'not_allowed', reason: '', inspect: false };
     };
     let asked = 0;
-    const gate = { decide: () => decision(asked++ === 0), resolve: async () => ['127.0.0.1'] };
+    const gate = {
+      decide: () => decision(asked++ === 0),
+      resolve: async () => ['127.0.0.1'],
+      spareDescriptor: () => undefined,
+    };
     const to = { host: 'api.test', address: undefined, port: portOf(outside) };
     await expect(dial(gate, to, new AbortController().signal)).rejects.toThrow('is not allowed');
     await expect.poll(() => accepted.map((each) => each.destroyed || each.readableEnded)).toEqual([true]);

@@ -26,7 +26,12 @@ afterEach(async () => {
 /** Starts of threads that fail. */
 let failing = 0;
 function start(): ThreadedNetworks {
-  const options = { resolvers: [world.resolver], allowMax: undefined, inspection: undefined, maxConnections: 100 };
+  const options = {
+    resolvers: [world.resolver],
+    allowMax: undefined,
+    inspection: undefined,
+    descriptors: { listeners: 10_000, connections: 20_000 },
+  };
   networks = new ThreadedNetworks((ended) => {
     if (threads.length > 0 && failing-- > 0) throw new Error('no more threads');
     threads.push(new NetworkThread(pathToFileURL(BUNDLE), options, ended));
