@@ -154,7 +154,7 @@ async function build(config: Config, environment: Environment, cleanup: CleanupS
     maxConnections: platform.descriptors.maxConnections,
     resume: async () => {
       await resume();
-      void codebases.clean();
+      void codebases.clean().then(() => codebases.verifier.keep());
     },
     close: () => cleanup.unwind(),
     abandon: () => abandonMount(platform.layout.fs),

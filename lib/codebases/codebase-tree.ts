@@ -12,6 +12,7 @@ import type { Graft } from './commit-journal.ts';
 import { TreeCommits } from './commits/tree-commits.ts';
 import { notSynced } from './disk-errors.ts';
 import type { FilePath } from './file-path.ts';
+import { KeptTotals } from './kept-totals.ts';
 import { listFiles } from './list-files.ts';
 import { type ObserveChange, observeBy } from './observe-change.ts';
 import type { OwnerShare } from './owner-quota.ts';
@@ -22,7 +23,7 @@ import { discard, type Received, receive, receiveLink } from './receive.ts';
 import { removeFile } from './remove-file.ts';
 import { filesLost, resolveAll } from './resolve-path.ts';
 import { openFile } from './stored-file.ts';
-import { type Contents, Totals } from './totals.ts';
+import type { Contents, Totals } from './totals.ts';
 
 /** Directory names below that of a codebase: the visible files, and beside them files in preparation. */
 export const FILES = 'files';
@@ -41,31 +42,52 @@ export class CodebaseTree {
   readonly #observe: ObserveChange;
   readonly #checksums: Checksums;
   readonly #changes = new SerialQueue();
-  readonly #totals = new Totals();
+  readonly #kept: KeptTotals;
+  readonly #totals: Totals;
   readonly #quota: Quota;
   readonly #share: OwnerShare;
   readonly #commits: TreeCommits;
   #gone = false;
 
   constructor(id: string, directory: string, options: TreeOptions) {
-    const { watcher, checksums, limits, share } = options;
+    const { watcher, checksums, limits, share, record, log } = options;
     this.#id = id;
     this.files = join(directory, FILES);
     this.incoming = join(directory, INCOMING);
-    this.#observe = observeBy(watcher, id);
+    this.#kept = new KeptTotals(this.files, record, log);
+    this.#totals = this.#kept.totals;
+    this.#observe = this.#kept.around(observeBy(watcher, id));
     this.#checksums = checksums;
-    this.#quota = new Quota(limits, this.#totals, this.files, share);
+    this.#quota = new Quota(limits, this.#kept, share);
     this.#share = share;
     const { files, incoming } = this;
-    const parts = { observe: this.#observe, totals: this.#totals, quota: this.#quota };
+    const parts = { observe: this.#observe, kept: this.#kept, quota: this.#quota };
     this.#commits = new TreeCommits({ id, directory, files, incoming }, parts, options);
   }
 
-  /**
-   * The number of files and directories, and the bytes. Counts the tree at the first call, and after a failed change.
-   */
+  /** The number of files and directories, and the bytes, for growth. Counts them if they are not known. */
   totals(): Promise<Readonly<Contents>> {
-    return this.#change(() => this.#totals.count(this.files));
+    return this.#change(() => this.#kept.count());
+  }
+
+  /** The totals as known last, without a count or a wait; undefined: they were never counted. */
+  get lastTotals(): Readonly<Contents> | undefined {
+    return this.#totals.last;
+  }
+
+  /** Whether no commit of an earlier server may be unfinished. */
+  get isSettled(): boolean {
+    return this.#commits.isSettled;
+  }
+
+  /** See `KeptTotals`. */
+  verify(isPaced: boolean): Promise<void> {
+    return this.#kept.verify(isPaced);
+  }
+
+  /** Stores the totals. */
+  close(): Promise<void> {
+    return this.#kept.close();
   }
 
   /** The most that it may hold. */
@@ -74,7 +96,7 @@ export class CodebaseTree {
     return this.#quota.most;
   }
 
-  /** Bytes as last counted; undefined: they were not counted yet. */
+  /** See `Totals`. */
   get lastBytes(): number | undefined {
     return this.#totals.lastBytes;
   }
@@ -88,6 +110,7 @@ export class CodebaseTree {
     content: AsyncIterable<Uint8Array>,
     as: number | Buffer,
   ): Promise<{ size: number; checksum: string }> {
+    void this.#kept.expectChange();
     const receiving =
       typeof as === 'number'
         ? receive(this.incoming, content, as, this.#admitUpTo(path))
@@ -145,6 +168,7 @@ export class CodebaseTree {
 
   /** See `TreeCommits.commit`. */
   async apply(plan: MakePlan): Promise<void> {
+    void this.#kept.expectChange();
     await this.#change(() => this.#commits.commit(plan));
     this.#endLater();
   }
@@ -184,6 +208,7 @@ export class CodebaseTree {
       if (this.#gone) throw notFound('codebase', this.#id);
       await remove();
       this.#gone = true;
+      await this.#kept.close();
     });
   }
 

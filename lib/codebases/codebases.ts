@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import type { Codebase, FileInfo } from '../contract/messages.ts';
-import { ServiceError } from '../errors.ts';
 import type { ImportMode } from '../field-values.ts';
 import { isId } from '../ids.ts';
 import { unlimitedOwners } from '../limits/stored-limits.ts';
@@ -23,14 +22,16 @@ import { newRecord } from './new-record.ts';
 import type { CodebasesOptions, CodebaseThreads, CodebaseUsers } from './options.ts';
 import { OwnerQuota } from './owner-quota.ts';
 import type { MakePlan } from './plan.ts';
+import { damagedCodebase, exactBytes, withTotals } from './shown-totals.ts';
 import { Storage } from './storage.ts';
+import { TotalsVerifier, totalsRecord } from './totals-verifier.ts';
 
 /** Descriptors of an upload: the new file, its directory, and the directory that it is moved to. */
 const UPLOAD_DESCRIPTORS = 3;
 /** Descriptors of a download: the file, and a directory while its path is resolved. */
 const DOWNLOAD_DESCRIPTORS = 2;
 
-/** Codebases on disk. `file_count` and `total_size` of a stored record are ignored; they are counted. */
+/** Codebases on disk. `file_count` and `total_size` of a stored record are ignored: see `contents`. */
 export class StoredCodebases implements Codebases {
   readonly #options: CodebasesOptions;
   readonly #storage: Storage;
@@ -38,6 +39,7 @@ export class StoredCodebases implements Codebases {
   readonly #checksums = new Checksums();
   readonly #trees = new Map<string, CodebaseTree>();
   readonly #quota: OwnerQuota;
+  readonly verifier: TotalsVerifier;
   #users: CodebaseUsers | undefined;
   #closed = false;
 
@@ -45,9 +47,10 @@ export class StoredCodebases implements Codebases {
     this.#options = options;
     this.#storage = new Storage(options.path);
     this.#archives = options.archives ?? callersThread();
+    this.verifier = new TotalsVerifier((id) => join(this.#storage.directory(id), FILES), this.#trees, options);
     this.#quota = new OwnerQuota(options.owners ?? unlimitedOwners(0), {
       of: (ownerId) => options.records.ofOwner(ownerId).map(({ id }) => id),
-      bytesOf: (id) => this.#trees.get(id)?.lastBytes,
+      bytesOf: (id) => this.#trees.get(id)?.lastBytes ?? exactBytes(options.records.get(id)),
       count: async (id) => this.#tree(id).totals(),
     });
   }
@@ -94,10 +97,11 @@ export class StoredCodebases implements Codebases {
     return shownCodebase(record);
   }
 
+  /** Never counts: see `KeptTotals`. */
   async get(id: string): Promise<Codebase> {
     const record = this.require(id);
-    const { files, bytes } = await this.#tree(id).totals().catch(rethrow);
-    return { ...shownCodebase(record), file_count: files, total_size: bytes, status_reason: '' };
+    await this.#look(id).catch((error) => rethrow(this.#options.records.get(id) ? error : notFound('codebase', id)));
+    return withTotals(record, this.#trees.get(id)?.lastTotals ?? this.#options.records.get(id)?.contents);
   }
 
   async list(filter: { owner_id: string } & Page): Promise<{ codebases: Codebase[]; next_page_token: string }> {
@@ -107,24 +111,17 @@ export class StoredCodebases implements Codebases {
       () => true,
       filter,
     );
-    const codebases: Codebase[] = [];
-    for (const { id } of items) {
-      const codebase = await this.get(id).catch((error) => this.#damaged(id, error));
-      if (codebase !== undefined) codebases.push(codebase);
-    }
-    return { codebases, next_page_token };
+    const { records, log } = this.#options;
+    const shown = ({ id }: CodebaseRecord) =>
+      this.get(id).catch((error) => damagedCodebase(records.get(id), error, log));
+    const found = await Promise.all(items.map(shown));
+    return { codebases: found.filter((each) => each !== undefined), next_page_token };
   }
 
-  /** A damaged codebase must not affect the others. undefined: it was deleted meanwhile. */
-  #damaged(id: string, error: unknown): Codebase | undefined {
-    const record = this.#options.records.get(id);
-    if (record === undefined) return undefined;
-    const converted = diskError(error);
-    if (!(converted instanceof ServiceError)) {
-      this.#options.log.error('files of a codebase could not be counted', { codebase_id: id, err: error });
-    }
-    const status_reason = converted instanceof ServiceError ? converted.message : 'internal error';
-    return { ...shownCodebase(record), file_count: 0, total_size: 0, status_reason };
+  /** Throws if the files are lost, or a commit of an earlier server cannot be finished. */
+  async #look(id: string): Promise<void> {
+    const hasTraces = await this.#storage.look(id);
+    if (hasTraces && !this.#trees.get(id)?.isSettled) await this.#tree(id).finishCommit();
   }
 
   async delete(id: string): Promise<void> {
@@ -241,8 +238,11 @@ export class StoredCodebases implements Codebases {
     return this.#storage.cleanAll(this.#options.log, () => this.#closed);
   }
 
-  close(): void {
+  /** Stores totals. Never rejects. */
+  async close(): Promise<void> {
     this.#closed = true;
+    this.verifier.close();
+    await Promise.all([...this.#trees.values()].map((tree) => tree.close()));
   }
 
   async removeFile(id: string, path: string): Promise<void> {
@@ -285,6 +285,7 @@ export class StoredCodebases implements Codebases {
       limits,
       share: this.#quota.shareOf(id, owner_id),
       graft: (staging, files) => this.#finishGraft(owner_id, staging, files),
+      record: totalsRecord(this.#options.records, id),
       threads: this.#archives.commits.of(owner_id),
       log,
     });

@@ -12,6 +12,7 @@ export function newRecord({ name, owner_id, intent }: NewCodebase, now: number):
     file_count: 0,
     total_size: 0,
     status_reason: '',
+    contents: { files: 0, bytes: 0, directories: 0, isExact: true },
     ...(intent !== undefined && { intent }),
   };
 }

@@ -4,6 +4,7 @@ import type { Remote, Threads } from '../threads/thread-pool.ts';
 import type { Checksums } from './checksums.ts';
 import type { Commit, CommitCertain, Graft } from './commit-journal.ts';
 import type { CommitFiles } from './commits/commit-files.ts';
+import type { TotalsRecord } from './kept-totals.ts';
 import type { BaseObserver } from './observe-change.ts';
 import type { OwnerShare } from './owner-quota.ts';
 import type { CodebaseLimits } from './quota.ts';
@@ -36,6 +37,8 @@ export interface TreeOptions {
   certain: CommitCertain;
   limits: CodebaseLimits;
   share: OwnerShare;
+  /** Of the totals. */
+  record: TotalsRecord;
   /** Finishes an import that was interrupted. */
   graft: Graft;
   /** For commits. */

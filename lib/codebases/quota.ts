@@ -1,4 +1,5 @@
 import { ServiceError } from '../errors.ts';
+import type { KeptTotals } from './kept-totals.ts';
 import type { OwnerShare } from './owner-quota.ts';
 import type { Contents, Totals } from './totals.ts';
 
@@ -16,14 +17,14 @@ export interface CodebaseLimits {
  */
 export class Quota {
   readonly #limits: CodebaseLimits;
+  readonly #kept: KeptTotals;
   readonly #totals: Totals;
-  readonly #root: string;
   readonly #share: OwnerShare;
 
-  constructor(limits: CodebaseLimits, totals: Totals, root: string, share: OwnerShare) {
+  constructor(limits: CodebaseLimits, kept: KeptTotals, share: OwnerShare) {
     this.#limits = limits;
-    this.#totals = totals;
-    this.#root = root;
+    this.#kept = kept;
+    this.#totals = kept.totals;
     this.#share = share;
   }
 
@@ -52,10 +53,10 @@ export class Quota {
   /** Throws RESOURCE_EXHAUSTED if the growth exceeds a limit. Counts the codebase if necessary. */
   async admit(growth: Readonly<Contents>): Promise<void> {
     if (this.#limits.maxBytes === 0 && this.#limits.maxFiles === 0 && !this.#share.isLimited()) return;
-    const held = this.#totals.known ?? (await this.#totals.count(this.#root));
+    const held = this.#totals.known ?? (await this.#kept.count());
     if (this.#refusal(held, growth) === undefined) return this.#share.reserve(growth.bytes);
     // Totals that were never counted refuse nothing.
-    const refusal = this.#refusal(this.#totals.exact ? held : await this.#totals.count(this.#root), growth);
+    const refusal = this.#refusal(this.#totals.exact ? held : await this.#kept.count(), growth);
     if (refusal !== undefined) throw refusal;
     this.#share.reserve(growth.bytes);
   }

@@ -3,13 +3,16 @@ import { mkdir, open, readdir, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeTree } from '../host-tree/remove-tree.ts';
 import { isId } from '../ids.ts';
-import { ignoreAbsent } from '../linux/errno.ts';
+import { errorCode, ignoreAbsent } from '../linux/errno.ts';
 import type { Log } from '../log.ts';
 import { removeLater } from './archive/import-archive.ts';
 import { FILES, INCOMING } from './codebase-tree.ts';
 import { JOURNAL, STAGING } from './commit-journal.ts';
+import { filesLost } from './resolve-path.ts';
 
 const DELETING = '.deleting-';
+/** What a commit leaves until its end. */
+const TRACES = [JOURNAL, `${JOURNAL}.new`, STAGING];
 
 /**
  * `storage.codebase_path`: a directory for each codebase with `files` and, on the same file system, `tmp`. A deletion
@@ -97,6 +100,15 @@ export class Storage {
     this.#cleaning.delete(id);
   }
 
+  /** Throws DATA_LOSS if the codebase's files are not there; returns whether there are traces of a commit. */
+  async look(id: string): Promise<boolean> {
+    const names = await readdir(this.directory(id)).catch((error) => {
+      throw errorCode(error) === 'ENOENT' ? filesLost(error) : error;
+    });
+    if (!names.includes(FILES)) throw filesLost(undefined);
+    return names.some((name) => TRACES.includes(name));
+  }
+
   /**
    * Whether there are traces of a commit, finished or not; true if this cannot be determined. Synchronous, because a start
    * looks at every codebase: a trip to another thread for each would take five times as long.
@@ -104,7 +116,7 @@ export class Storage {
   hasCommit(id: string): boolean {
     try {
       const names = readdirSync(this.directory(id));
-      return names.some((name) => [JOURNAL, `${JOURNAL}.new`, STAGING].includes(name));
+      return names.some((name) => TRACES.includes(name));
     } catch {
       return true;
     }

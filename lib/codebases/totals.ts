@@ -1,8 +1,4 @@
 import type { BigIntStats } from 'node:fs';
-import { walkTree } from './walk-tree.ts';
-
-/** Limit of names held, about a hundred megabytes; only directories with more files are read more than once. */
-const HELD = 250_000;
 
 /** Regular files and symlinks, each with its own size, and their directories. */
 export interface Contents {
@@ -12,23 +8,35 @@ export interface Contents {
 }
 
 /**
- * The totals of a codebase. They are not stored, so a crash cannot make them wrong: they are counted on demand and
- * updated with each change. After a commit they are based on the commit's own numbers; `count` then counts again.
- * Changes and counting must not overlap.
+ * The totals of a codebase, updated with each change. Changes and calls of `count` must not overlap. What is added to the
+ * files by hand makes them wrong until the next count, but never negative.
  */
 export class Totals {
   #known: Contents | undefined;
   #exact = true;
-  #lastBytes: number | undefined;
+  #isWrong = false;
+  #last: Readonly<Contents> | undefined;
+  #wasCounted = false;
+
+  /** `isExact`: nothing has changed since `kept`. */
+  constructor(kept?: Readonly<Contents>, isExact = false) {
+    if (kept !== undefined && isExact) this.set(kept);
+    else this.#last = kept;
+  }
 
   /** The present totals, if known, without counting. */
   get known(): Readonly<Contents> | undefined {
     return this.#known;
   }
 
-  /** The bytes that were known last; undefined: they were never counted. */
+  /** Those that were known last; undefined: they were never counted. */
+  get last(): Readonly<Contents> | undefined {
+    return this.#known ?? this.#last;
+  }
+
+  /** The bytes of `last`; undefined: nothing was known exactly since the start. */
   get lastBytes(): number | undefined {
-    return this.#known?.bytes ?? this.#lastBytes;
+    return this.#wasCounted ? this.last?.bytes : undefined;
   }
 
   /** Whether `known` includes no numbers of commits. */
@@ -36,52 +44,51 @@ export class Totals {
     return this.#exact;
   }
 
-  /** The contents of the tree at `root`, by a walk if they are not known exactly. */
-  async count(root: string): Promise<Readonly<Contents>> {
-    if (this.#known === undefined || !this.#exact) {
-      const counted = { files: 0, bytes: 0, directories: 0 };
-      for await (const { stats } of walkTree(root, { names: [], recursive: true, hold: HELD })) add(counted, stats, 1);
-      this.#known = counted;
-      this.#exact = true;
-    }
-    return this.#known;
+  /** Whether `known` must be wrong. */
+  get isWrong(): boolean {
+    return this.#isWrong;
+  }
+
+  set({ files, bytes, directories }: Readonly<Contents>): void {
+    this.#known = { files, bytes, directories };
+    this.#exact = true;
+    this.#isWrong = false;
+    this.#wasCounted = true;
   }
 
   /** Call if the effect of a change is unknown. */
   forget(): void {
-    this.#lastBytes = this.lastBytes;
+    this.#last = this.last;
     this.#known = undefined;
   }
 
   /** A file replaces another one; undefined: none. */
   replace(before: BigIntStats | undefined, after: BigIntStats | undefined): void {
-    if (this.#known === undefined) return;
-    if (before !== undefined) add(this.#known, before, -1);
-    if (after !== undefined) add(this.#known, after, 1);
+    const growth = { files: 0, bytes: 0, directories: 0 };
+    if (before !== undefined) addEntry(growth, before, -1);
+    if (after !== undefined) addEntry(growth, after, 1);
+    this.add(growth);
   }
 
   /** Number of directories created or, if negative, removed. */
   addDirectories(count: number): void {
-    if (this.#known !== undefined) this.#known.directories += count;
+    this.add({ files: 0, bytes: 0, directories: count });
   }
 
-  /** Adds exact numbers, of entries that nothing else counts. */
-  add({ files, bytes, directories }: Readonly<Contents>): void {
-    if (this.#known === undefined) return;
-    this.#known.files += files;
-    this.#known.bytes += bytes;
-    this.#known.directories += directories;
-  }
-
-  /** Adds the numbers of a commit. */
-  committed({ files, bytes, directories }: Readonly<Contents>): void {
-    if (this.#known === undefined) return;
-    this.add({ files, bytes, directories });
-    this.#exact = false;
+  /** `isExact`: false for what a commit had planned. */
+  add({ files, bytes, directories }: Readonly<Contents>, isExact = true): void {
+    const known = this.#known;
+    if (known === undefined) return;
+    const sums = [known.files + files, known.bytes + bytes, known.directories + directories] as const;
+    const [f, b, d] = sums;
+    this.#known = { files: Math.max(0, f), bytes: Math.max(0, b), directories: Math.max(0, d) };
+    if (Math.min(...sums) < 0) this.#isWrong = true;
+    if (!isExact || this.#isWrong) this.#exact = false;
   }
 }
 
-function add(totals: Contents, stats: BigIntStats, sign: 1 | -1): void {
+/** Counts an entry, or with -1 its removal. */
+export function addEntry(totals: Contents, stats: BigIntStats, sign: 1 | -1): void {
   if (stats.isDirectory()) totals.directories += sign;
   if (!stats.isFile() && !stats.isSymbolicLink()) return;
   totals.files += sign;

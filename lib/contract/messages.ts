@@ -106,11 +106,11 @@ export interface Codebase {
   owner_id: string;
   /** Time of creation. */
   created_at: number;
-  /** Number of files. */
+  /** Number of files. Of those added to the server's storage by hand, and after a crash, as counted last. */
   file_count: number;
-  /** Size of all files in bytes. */
+  /** Size of all files in bytes. As counted last, like file_count. */
   total_size: number;
-  /** Reason why the files cannot be counted (file_count and total_size are then 0); empty otherwise. */
+  /** Reason why the files cannot be counted, or are not counted yet (file_count and total_size are then 0); empty otherwise. */
   status_reason: string;
 }
 

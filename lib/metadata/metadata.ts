@@ -16,7 +16,14 @@ interface Created {
   intent?: string | undefined;
 }
 
-export type CodebaseRecord = Readonly<Codebase & Created>;
+/** `file_count` and `total_size` are not used. */
+export type CodebaseRecord = Readonly<
+  Codebase &
+    Created & {
+      /** The totals of its files; not exact: files have changed since. Absent: never counted. */
+      contents?: Readonly<{ files: number; bytes: number; directories: number; isExact: boolean }>;
+    }
+>;
 
 /** With the frozen layer that contains it. */
 export type CheckpointRecord = Readonly<Omit<Checkpoint, 'sandbox_id'> & { layer: string } & Created>;

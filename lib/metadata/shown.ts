@@ -20,7 +20,7 @@ export function shownSandbox(record: SandboxRecord, now: number): Sandbox {
   };
 }
 
-export function shownCodebase({ intent, ...codebase }: CodebaseRecord): Codebase {
+export function shownCodebase({ intent, contents, ...codebase }: CodebaseRecord): Codebase {
   return codebase;
 }
 

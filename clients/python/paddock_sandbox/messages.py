@@ -233,10 +233,11 @@ class Codebase:
         name: Name given at creation; names need not be unique.
         owner_id: User who owns the codebase; may be empty.
         created_at: Time of creation.
-        file_count: Number of files.
-        total_size: Size of all files in bytes.
-        status_reason: Reason why the files cannot be counted (file_count and total_size are then
-            0); empty otherwise.
+        file_count: Number of files. Of those added to the server's storage by hand, and after a
+            crash, as counted last.
+        total_size: Size of all files in bytes. As counted last, like file_count.
+        status_reason: Reason why the files cannot be counted, or are not counted yet (file_count
+            and total_size are then 0); empty otherwise.
     """
 
     id: str = ""

@@ -4,11 +4,12 @@ import type { Remote } from '../../threads/thread-pool.ts';
 import { removingLater } from '../archive/import-archive.ts';
 import { changedPaths } from '../changed-paths.ts';
 import { type Commit, CommitJournal, type Graft, type StageDone } from '../commit-journal.ts';
+import type { KeptTotals } from '../kept-totals.ts';
 import { notAll } from '../not-all.ts';
 import type { ObserveChange } from '../observe-change.ts';
 import type { Admit, MakePlan, Plan, PlanImport, TreeOptions } from '../plan.ts';
 import type { Quota } from '../quota.ts';
-import type { Contents, Totals } from '../totals.ts';
+import type { Contents } from '../totals.ts';
 import type { CommitFiles } from './commit-files.ts';
 
 /** What makes the steps: of an import, or of a commit. */
@@ -24,7 +25,7 @@ interface Place {
 
 interface Parts {
   observe: ObserveChange;
-  totals: Totals;
+  kept: KeptTotals;
   quota: Quota;
 }
 
@@ -53,6 +54,11 @@ export class TreeCommits {
     return this.#unfinished || this.#ending;
   }
 
+  /** Whether no commit of an earlier server may be unfinished. */
+  get isSettled(): boolean {
+    return !this.#unfinished;
+  }
+
   /**
    * Makes many changes atomically. `plan` stages contents in the given directory and returns the steps and the touched
    * paths; nothing else changes the files meanwhile. After each stage, before the observer is notified, the sandbox is
@@ -69,8 +75,7 @@ export class TreeCommits {
   /** As `commit`, by a tree that is staged and durable already, and that `graft` brings in. */
   async import(staging: string, plan: PlanImport, graft: Graft): Promise<void> {
     await this.#journal.begin(staging);
-    const { files } = this.#place;
-    await this.#make(async () => plan(this.#journal.staging, await this.#parts.totals.count(files)), graft);
+    await this.#make(async () => plan(this.#journal.staging, await this.#parts.kept.count()), graft);
   }
 
   async #inThread<T>(task: (remote: Remote<CommitFiles>) => Promise<T>): Promise<T> {
@@ -113,7 +118,8 @@ export class TreeCommits {
     by: By,
     growth?: Readonly<Contents>,
   ): Promise<ByteString[]> {
-    const { observe, totals } = this.#parts;
+    const { observe, kept } = this.#parts;
+    const { totals } = kept;
     const resumed = growth === undefined;
     const done: StageDone = (of, stage) => this.#options.rebase(of, stage, resumed);
     let leftOut: ByteString[] = [];
@@ -125,8 +131,7 @@ export class TreeCommits {
         throw error;
       }
       if (growth === undefined || leftOut.length > 0) totals.forget();
-      else if (commit.graft) totals.add(growth);
-      else totals.committed(growth);
+      else totals.add(growth, commit.graft === true);
     };
     await observe(paths, change, { removed, removalsObserved: true, by: commit.sandboxId });
     return leftOut;

@@ -20,7 +20,7 @@ const CLIENT = `
   const log = { debug() {}, info() {}, warn() {}, error() {} };
   const codebases = await StoredCodebases.open({
     path, log,
-    records: { get: () => record, values: () => [record], put: async () => {}, remove: async () => {} },
+    records: { get: () => record, values: () => [record], put: async () => {}, remove: async () => {}, advance: async () => true },
   });
   codebases.connect({
     usedBy: () => [],
@@ -54,6 +54,7 @@ describe('a server killed while files change', () => {
     await build({ stdin: input, bundle: true, platform: 'node', format: 'esm', outfile: client, external: ['pino'] });
     for (let round = 0; round < 4; round++) {
       const acknowledged = await runAndKill(client, id, 60 + 37 * round);
+      await scratch.verifyTotals();
       await scratch.open();
       expect(scratch.incoming(id)).toEqual([]);
       const otherwise: string[] = [];

@@ -83,6 +83,7 @@ describe('a symlink in a codebase', () => {
     expect(await scratch.text(id, 'link')).toBe('mine');
     expect(await scratch.text(id, 'dirlink')).toBe('mine');
     untouched();
+    await scratch.verifyTotals();
     expect(await scratch.counted(id)).toEqual([2, 8]);
   });
 
@@ -131,8 +132,10 @@ describe('an entry that is not a regular file', () => {
         expect([name, await codeOf(scratch.codebases.open(id, name))]).toEqual([name, 'FAILED_PRECONDITION']);
         expect(await codeOf(scratch.upload(id, `${name}/x`))).toBe('FAILED_PRECONDITION');
       }
+      await scratch.verifyTotals();
       expect(await scratch.counted(id)).toEqual([1, 9]);
       for (const name of names) await scratch.upload(id, name, 'now a file');
+      await scratch.verifyTotals();
       expect(await scratch.counted(id)).toEqual([names.length, 10 * names.length]);
     } finally {
       server.close();
@@ -153,6 +156,7 @@ describe('a tree deeper than PATH_MAX', () => {
       most = Math.max(most, readdirSync('/proc/self/fd').length);
     }, 5);
     try {
+      await scratch.verifyTotals();
       expect(await scratch.counted(id)).toEqual([1, 1]);
       const request = { path: '', recursive: true, page_size: 600, page_token: '' };
       const first = await scratch.codebases.listFiles(id, request);

@@ -85,6 +85,7 @@ describe('a listing', () => {
     execFileSync('mkfifo', [join(scratch.files(id), 'fifo')]);
     plant('a');
     expect(await list('', true)).toEqual(['a']);
+    await scratch.verifyTotals();
     expect(await scratch.counted(id)).toEqual([1, 1]);
   });
 

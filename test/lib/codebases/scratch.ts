@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { StoredCodebases } from '../../../lib/codebases/codebases.ts';
 import type { CodebaseThreads } from '../../../lib/codebases/options.ts';
-import type { Codebase } from '../../../lib/contract/messages.ts';
 import { IdMap } from '../../../lib/id-map.ts';
 import type { OwnerLimitSource } from '../../../lib/limits/stored-limits.ts';
 import { silentLog } from '../../../lib/log.ts';
+import type { CodebaseRecord } from '../../../lib/metadata/metadata.ts';
 import type { Transfers } from '../../../lib/transfers.ts';
 
 /** Records that are durable at once; `fail` makes the next change fail as a full disk would. */
 class FakeRecords {
-  readonly map = new IdMap<Codebase>();
+  readonly map = new IdMap<CodebaseRecord>();
   fail: Error | undefined;
 
   get(id: string) {
@@ -33,12 +33,12 @@ class FakeRecords {
   newestOf(ownerId: string, before?: string) {
     return [...this.map.newestFirst(before)].filter(({ owner_id }) => ownerId === '' || owner_id === ownerId);
   }
-  async advance(from: Codebase, next: Codebase) {
+  async advance(from: CodebaseRecord, next: CodebaseRecord) {
     if (this.map.get(from.id) !== from) return false;
     await this.put(next);
     return true;
   }
-  async put(record: Codebase) {
+  async put(record: CodebaseRecord) {
     this.#maybeFail();
     this.map.set(record.id, record);
   }
@@ -71,8 +71,11 @@ export class Scratch {
   onRemoving: () => void = () => {};
   codebases!: StoredCodebases;
 
-  /** Also a restart of the server: everything but the disk and the records is new. */
-  async open(): Promise<StoredCodebases> {
+  /**
+   * Also a restart of the server: everything but the disk and the records is new. `verified`: the totals were verified since,
+   * which a server does in the background.
+   */
+  async open({ verified = true } = {}): Promise<StoredCodebases> {
     this.codebases = await StoredCodebases.open({
       path: join(this.path, 'codebases'),
       records: this.records,
@@ -107,6 +110,7 @@ export class Scratch {
       },
     });
     await this.codebases.finishCommits();
+    if (verified) await this.verifyTotals();
     return this.codebases;
   }
 
@@ -138,6 +142,11 @@ export class Scratch {
     } finally {
       await file.close();
     }
+  }
+
+  /** Call after files were added by hand. */
+  async verifyTotals(): Promise<void> {
+    await this.codebases.verifier.verifyAll(false);
   }
 
   async counted(id: string): Promise<[number, number]> {

@@ -86,11 +86,11 @@ export interface Codebase {
   ownerId: string;
   /** Time of creation. */
   createdAt: number;
-  /** Number of files. */
+  /** Number of files. Of those added to the server's storage by hand, and after a crash, as counted last. */
   fileCount: number;
-  /** Size of all files in bytes. */
+  /** Size of all files in bytes. As counted last, like file_count. */
   totalSize: number;
-  /** Reason why the files cannot be counted (file_count and total_size are then 0); empty otherwise. */
+  /** Reason why the files cannot be counted, or are not counted yet (file_count and total_size are then 0); empty otherwise. */
   statusReason: string;
 }
 
