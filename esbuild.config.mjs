@@ -2,11 +2,14 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { ascii } from './adapters/threads/ascii.mjs';
+import { packThreads } from './adapters/threads/pack.mjs';
 import { dockerClientPlugin } from './lib/runtime/docker/bundle-client.mjs';
 import { protoPlugin } from './proto/compile.mjs';
 import { packDocuments } from './proto/openapi/pack.mjs';
 
 const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
+const VERSION = { PADDOCK_VERSION: JSON.stringify(version) };
 
 /**
  * Bundles `entry` with its dependencies into one executable file and returns its path. The file is replaced atomically,
@@ -15,6 +18,8 @@ const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.
  * @param {{ entry?: string, outfile?: string, plugins?: import('esbuild').Plugin[] }} [options]
  */
 export async function bundle({ entry = 'adapters/main.ts', outfile = 'dist/server.mjs', plugins = [] } = {}) {
+  const target = 'node20.19';
+  const threads = await packThreads({ target, define: VERSION });
   const result = await build({
     absWorkingDir: fileURLToPath(new URL('.', import.meta.url)),
     entryPoints: [entry],
@@ -23,11 +28,15 @@ export async function bundle({ entry = 'adapters/main.ts', outfile = 'dist/serve
     bundle: true,
     platform: 'node',
     format: 'esm',
-    target: 'node20.19',
+    target,
     minifySyntax: true,
     legalComments: 'eof',
     logLevel: 'warning',
-    define: { PADDOCK_VERSION: JSON.stringify(version), PADDOCK_DOCUMENTS: JSON.stringify(packDocuments()) },
+    define: {
+      ...VERSION,
+      PADDOCK_DOCUMENTS: JSON.stringify(packDocuments()),
+      PADDOCK_THREADS: JSON.stringify(threads),
+    },
     plugins: [protoPlugin, dockerClientPlugin, ...plugins],
     // The validator of answers to questions, which the server's tools never ask: 265 kB.
     alias: { '@modelcontextprotocol/server/_shims': './adapters/mcp/no-questions.ts' },
@@ -41,17 +50,6 @@ export async function bundle({ entry = 'adapters/main.ts', outfile = 'dist/serve
   writeFileSync(`${path}.${process.pid}`, ascii(contents), { mode: 0o755 });
   renameSync(`${path}.${process.pid}`, path);
   return path;
-}
-
-/**
- * esbuild leaves other characters in comments and regular expressions, where an escape stands for the same. For a single
- * one of them V8 would hold the whole source at two bytes a character, in each thread.
- */
-function ascii(contents) {
-  const escaped = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return Buffer.from(contents)
-    .toString()
-    .replaceAll(/[^\0-\x7f]/g, escaped);
 }
 
 /**

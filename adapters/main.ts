@@ -1,25 +1,13 @@
 import { writeSync } from 'node:fs';
-import { isMainThread, workerData } from 'node:worker_threads';
 import type { Invocation } from '../lib/config/load.ts';
-
-type Run = (data: unknown) => void;
+import { startSmall } from '../lib/start-small.ts';
+import { threadScript } from './thread-script.ts';
 
 /**
- * The bundle is a single file. It is the server and, by role, each of the worker threads. What a role does not need is not
- * imported: each thread would prepare all of it anew, which takes most of the CPU time of a start, and keep it in memory.
+ * What a command does not need is not imported: preparing all of it takes most of the CPU time of a start. Worker threads have
+ * scripts of their own.
  */
-const WORKERS: Readonly<Record<string, () => Promise<Run>>> = {
-  fuse: async () => (await import('../lib/workspaces/worker.ts')).runFuseWorker,
-  'fuse-notifier': async () => (await import('../lib/workspaces/worker.ts')).runFuseNotifier,
-  commit: async () => (await import('../lib/codebases/commits/commit-files.ts')).runCommitFiles,
-  'tree-import': async () => (await import('../lib/codebases/archive/tree-import.ts')).runTreeImport,
-  'tree-export': async () => (await import('../lib/codebases/archive/tree-export.ts')).runTreeExport,
-  network: async () => (await import('../lib/network/worker/run-networks.ts')).runNetworks,
-  unzstd: async () => (await import('../lib/archive/unzstd.ts')).runUnzstd,
-};
-
-if (isMainThread) await main();
-else (await WORKERS[(workerData as { role: string }).role]?.())?.(workerData);
+await main();
 
 async function main(): Promise<void> {
   const invocation = await readInvocation();
@@ -30,8 +18,10 @@ async function main(): Promise<void> {
   else if (invocation.action === 'create-key') (await import('./create-key.ts')).createKey(invocation);
   else if (invocation.action === 'health') await (await import('./check-health.ts')).checkHealth(invocation);
   else {
+    const started = startSmall();
     const { serve } = await import('./serve.ts');
-    await serve(invocation, { version: PADDOCK_VERSION, entry: new URL(import.meta.url) });
+    await serve(invocation, { version: PADDOCK_VERSION, entry: threadScript });
+    started();
   }
 }
 

@@ -7,6 +7,7 @@ import { ServiceError } from '../lib/errors.ts';
 import { errorCode } from '../lib/linux/errno.ts';
 import { createLog, type Log } from '../lib/log.ts';
 import { raisePriority } from '../lib/priority.ts';
+import type { ThreadEntry } from '../lib/threads/thread-entry.ts';
 import { startCron } from './cron.ts';
 import { startGrpc } from './grpc.ts';
 import { addressText } from './host-name.ts';
@@ -29,8 +30,8 @@ type Serve = Extract<Invocation, { action: 'serve' }>;
 
 interface Build {
   version: string;
-  /** URL of the module for worker threads. */
-  entry: URL;
+  /** What worker threads run. */
+  entry: ThreadEntry;
 }
 
 /**

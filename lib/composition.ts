@@ -52,6 +52,7 @@ import { createSessions } from './sandboxes/sessions/sessions.ts';
 import type { LimitsOfOwners, Retries, Services } from './services.ts';
 import type { Sessions } from './session-services.ts';
 import { Shares } from './shares.ts';
+import type { ThreadEntry } from './threads/thread-entry.ts';
 import { abandonMount, clearStaleMount, mountWorkspaces, probeFuse } from './workspaces/index.ts';
 
 export interface Composition {
@@ -67,8 +68,8 @@ export interface Composition {
 }
 
 export interface Environment {
-  /** URL of the module for worker threads. */
-  entry: URL;
+  /** What worker threads run. */
+  entry: ThreadEntry;
   dockerEnvironment: DockerEnvironment;
   /** Niceness of sandbox processes; undefined: the server's own. */
   niceness?: number | undefined;

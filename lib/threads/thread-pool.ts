@@ -1,6 +1,7 @@
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { ServiceError } from '../errors.ts';
 import { Shares } from '../shares.ts';
+import { startThread, type ThreadEntry } from './thread-entry.ts';
 import { decodeThrown, type ThreadAnswer, type ThreadRequest } from './thread-messages.ts';
 
 /** An object in another thread: the same methods, asynchronous. One call at a time. */
@@ -58,7 +59,7 @@ interface Waiting {
  * thread is kept for the next holder; it does not keep the process alive.
  */
 export class ThreadPool<T extends Closable> implements SharedThreads<T> {
-  readonly #entry: URL;
+  readonly #entry: ThreadEntry;
   readonly #role: string;
   readonly #times: Times;
   /** What one leaves free is always one thread more than there is. */
@@ -67,8 +68,8 @@ export class ThreadPool<T extends Closable> implements SharedThreads<T> {
   readonly #waiting = new Set<Waiting>();
   #idle: Thread | undefined;
 
-  /** `entry`: the module that runs `serveThread` for this role. */
-  constructor(entry: URL, role: string, times: Times = {}) {
+  /** `entry`: runs `serveThread` for this role. */
+  constructor(entry: ThreadEntry, role: string, times: Times = {}) {
     this.#entry = entry;
     this.#role = role;
     this.#times = times;
@@ -160,9 +161,9 @@ class Thread {
   #call: Call | undefined;
   #ended = false;
 
-  constructor(entry: URL, role: string, maxCallMs: number | undefined) {
+  constructor(entry: ThreadEntry, role: string, maxCallMs: number | undefined) {
     this.#maxCallMs = maxCallMs;
-    this.#worker = new Worker(entry, { workerData: { role }, execArgv: [] });
+    this.#worker = startThread(entry, { role });
     this.#worker.unref();
     this.#worker.on('message', (answer: ThreadAnswer) => {
       const call = this.#call;

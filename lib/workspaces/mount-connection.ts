@@ -8,6 +8,7 @@ import { PageFlusher } from '../fuse/connection/page-flusher.ts';
 import { watch } from '../fuse/connection/watchdog.ts';
 import type { SharedMappings } from '../linux/shared-mappings.ts';
 import type { Log } from '../log.ts';
+import type { ThreadEntry } from '../threads/thread-entry.ts';
 import { type Answer, type Arguments, type Operation, TRAITS } from './calls.ts';
 import { CurrentWorkspace } from './current-workspace.ts';
 import { copyInBackground } from './delta/contents/background-copy.ts';
@@ -24,8 +25,8 @@ const SYNC_TIMEOUT_MS = 5_000;
 export interface MountOptions {
   /** Mount point; created with its missing parents if absent. Must contain nothing else. */
   mountPoint: string;
-  /** Module that calls `runFuseWorker` or `runFuseNotifier`, selected by `workerData.role`. */
-  entry: URL;
+  /** Calls `runFuseWorker` for the role 'fuse', and `serveNotifications` for 'fuse-notifier'. */
+  entry: ThreadEntry;
   log: Log;
   /** Called for a workspace that is unreadable as a whole. The damage is logged already. */
   unreadable?: (id: string, reason: string) => void;

@@ -1,6 +1,5 @@
 import { maxCachedDescriptors } from '../descriptors.ts';
 import type { FileSystemHost } from '../fuse/connection/control.ts';
-import { type FuseNotifierData, serveNotifications } from '../fuse/connection/notifier.ts';
 import { type FuseWorkerData, serveRequests } from '../fuse/connection/request-worker.ts';
 import type { WorkspaceFileSystemOptions } from './attached-workspaces.ts';
 import { CurrentWorkspace } from './current-workspace.ts';
@@ -16,11 +15,6 @@ export function runFuseWorker(workerData: unknown): void {
     workerData as FuseWorkerData,
     (host, current) => new WorkspaceFileSystem(host.notifier, optionsOf(host, current)),
   );
-}
-
-/** Runs the notifier thread, for the role 'fuse-notifier'. */
-export function runFuseNotifier(workerData: unknown): void {
-  serveNotifications(workerData as FuseNotifierData);
 }
 
 /** Options for a file system in the request worker. `current`: the memory of the main thread's `CurrentWorkspace`. */

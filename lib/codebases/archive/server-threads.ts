@@ -1,5 +1,6 @@
 import { UNZSTD_STEP_MS, type Unzstd } from '../../archive/unzstd.ts';
 import type { CleanupStack } from '../../cleanup-stack.ts';
+import type { ThreadEntry } from '../../threads/thread-entry.ts';
 import { ThreadPool } from '../../threads/thread-pool.ts';
 import type { CommitFiles } from '../commits/commit-files.ts';
 import type { CodebaseThreads } from '../options.ts';
@@ -10,7 +11,7 @@ import type { TreeImport } from './tree-import.ts';
 const MAX_COMMIT_WAIT_MS = 15 * 60_000;
 
 /** Started when they are needed first. */
-export function archiveThreads(entry: URL, cleanup: CleanupStack): CodebaseThreads {
+export function archiveThreads(entry: ThreadEntry, cleanup: CleanupStack): CodebaseThreads {
   const commits = new ThreadPool<CommitFiles>(entry, 'commit', { maxWait: MAX_COMMIT_WAIT_MS });
   const imports = new ThreadPool<TreeImport>(entry, 'tree-import');
   const finishing = new ThreadPool<TreeImport>(entry, 'tree-import');

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { unmountSync } from '../../linux/mount.ts';
 import { findMount } from '../../linux/mountinfo.ts';
 import type { Log } from '../../log.ts';
+import type { ThreadEntry } from '../../threads/thread-entry.ts';
 import { cloneDevice } from './clone-device.ts';
 import { settlesWithin } from './deferred.ts';
 import { clearStaleMount, makeMountPoint, mountDevice, primeMount, raiseReadAhead, unmountAll } from './mount.ts';
@@ -15,8 +16,8 @@ import { Threads } from './threads.ts';
 export interface ConnectionOptions {
   /** Absolute path of the mount point; created if absent. */
   mountPoint: string;
-  /** Module that runs the worker threads; it selects the thread by `workerData.role`. */
-  entry: URL;
+  /** What the threads run, by the roles 'fuse' and 'fuse-notifier'. */
+  entry: ThreadEntry;
   /** `ThreadOptions.options`. */
   options: unknown;
   /** `ThreadOptions.onEvent`. */

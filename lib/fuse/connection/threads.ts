@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads';
 import { errorCode } from '../../linux/errno.ts';
 import type { Log } from '../../log.ts';
+import { startThread, type ThreadEntry } from '../../threads/thread-entry.ts';
 import { decodeError, type WorkerMessage } from './control.ts';
 import { ControlClient } from './control-client.ts';
 import { Deferred } from './deferred.ts';
@@ -14,8 +15,8 @@ export interface ThreadOptions {
   fd: number;
   /** A non-blocking descriptor of the same connection, if there is one. The caller closes it, too. */
   nonBlockingFd: number | undefined;
-  /** Module that runs the worker threads; it selects the thread by `workerData.role`. */
-  entry: URL;
+  /** What the threads run, by the roles 'fuse' and 'fuse-notifier'. */
+  entry: ThreadEntry;
   /** Name of the control node in the root. */
   controlName: string;
   /** Passed to `makeFileSystem` in the request worker, by structured clone. */
@@ -80,17 +81,11 @@ export class Threads {
       batches: notifications.port2,
       written: written.port2,
     };
-    this.#worker = new Worker(entry, {
-      workerData,
+    this.#worker = startThread(entry, workerData, {
       transferList: [control.port2, notifications.port1],
-      execArgv: [],
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
     });
-    this.#notifier = new Worker(entry, {
-      workerData: notifierData,
-      transferList: [notifications.port2, written.port2],
-      execArgv: [],
-    });
+    this.#notifier = startThread(entry, notifierData, { transferList: [notifications.port2, written.port2] });
     this.#exited = Promise.all(
       [this.#worker, this.#notifier].map((thread) => new Promise((resolve) => thread.once('exit', resolve))),
     );

@@ -1,5 +1,6 @@
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { ServiceError } from '../../errors.ts';
+import { startThread, type ThreadEntry } from '../../threads/thread-entry.ts';
 import { decodeThrown, type ThreadAnswer } from '../../threads/thread-messages.ts';
 import type { NetworkOptions } from './network-service.ts';
 import type { NetworkCall, NetworkWorkerData } from './run-networks.ts';
@@ -20,11 +21,11 @@ export class NetworkThread {
   #ended = false;
 
   /**
-   * `entry`: the module that runs `runNetworks` for the role 'network'. `ended` is called once, also after `end`.
+   * `entry`: runs `runNetworks` for the role 'network'. `ended` is called once, also after `end`.
    */
-  constructor(entry: URL, options: NetworkOptions, ended: (cause: unknown) => void) {
+  constructor(entry: ThreadEntry, options: NetworkOptions, ended: (cause: unknown) => void) {
     const workerData: NetworkWorkerData = { role: 'network', options };
-    this.#worker = new Worker(entry, { workerData, execArgv: [], resourceLimits: HEAP });
+    this.#worker = startThread(entry, workerData, { resourceLimits: HEAP });
     this.#worker.unref();
     this.#worker.on('message', (answer: ThreadAnswer & { call: number }) => {
       const pending = this.#take(answer.call);

@@ -1,13 +1,14 @@
 import type { Config } from '../../config/schema.ts';
 import type { Log } from '../../log.ts';
+import type { ThreadEntry } from '../../threads/thread-entry.ts';
 import type { InspectionOptions } from '../inspection/inspection.ts';
 import type { NetworkOptions } from './network-service.ts';
 import { NetworkThread } from './network-thread.ts';
 import { ThreadedNetworks } from './threaded-networks.ts';
 
 interface Environment {
-  /** URL of the module for worker threads. */
-  entry: URL;
+  /** What worker threads run. */
+  entry: ThreadEntry;
   log: Log;
   /** Most of them for all networks. */
   descriptors: NetworkOptions['descriptors'];

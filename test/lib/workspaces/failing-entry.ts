@@ -1,6 +1,7 @@
 import { workerData } from 'node:worker_threads';
+import { type FuseNotifierData, serveNotifications } from '../../../lib/fuse/connection/notifier.ts';
 import { type FuseWorkerData, serveRequests } from '../../../lib/fuse/connection/request-worker.ts';
-import { optionsOf, runFuseNotifier } from '../../../lib/workspaces/worker.ts';
+import { optionsOf } from '../../../lib/workspaces/worker.ts';
 import { WorkspaceFileSystem } from '../../../lib/workspaces/workspace-file-system.ts';
 import { WorkerFaults } from './worker-faults.ts';
 
@@ -20,7 +21,7 @@ function* slowly() {
 }
 
 WorkerFaults.install();
-const data = workerData as FuseWorkerData;
+const data = workerData as FuseWorkerData | FuseNotifierData;
 if (data.role === 'fuse')
   serveRequests(data, (host, current) => new FailingFileSystem(host.notifier, optionsOf(host, current)));
-else runFuseNotifier(workerData);
+else serveNotifications(data);

@@ -1,5 +1,6 @@
 import { workerData } from 'node:worker_threads';
-import { runFuseNotifier, runFuseWorker } from '../../../lib/workspaces/worker.ts';
+import { type FuseNotifierData, serveNotifications } from '../../../lib/fuse/connection/notifier.ts';
+import { runFuseWorker } from '../../../lib/workspaces/worker.ts';
 
 if ((workerData as { role: string }).role === 'fuse') runFuseWorker(workerData);
-else runFuseNotifier(workerData);
+else serveNotifications(workerData as FuseNotifierData);

@@ -1,0 +1,3 @@
+import { runCommitFiles } from '../../lib/codebases/commits/commit-files.ts';
+
+runCommitFiles();

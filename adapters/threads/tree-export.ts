@@ -1,0 +1,3 @@
+import { runTreeExport } from '../../lib/codebases/archive/tree-export.ts';
+
+runTreeExport();

@@ -1,0 +1,3 @@
+import { runTreeImport } from '../../lib/codebases/archive/tree-import.ts';
+
+runTreeImport();

@@ -1,0 +1,3 @@
+import { runUnzstd } from '../../lib/archive/unzstd.ts';
+
+runUnzstd();
