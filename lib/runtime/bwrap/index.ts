@@ -15,6 +15,7 @@ import { type Instance, instanceDir, instanceName, openInstance } from './instan
 import { BwrapSandbox, type LaunchSettings } from './launch.ts';
 import { Launcher } from './launcher.ts';
 import { checkHost, explainFailure } from './probe.ts';
+import { ProcessStarter } from './process-starter.ts';
 import { ReadyBwrapSandbox } from './ready-sandbox.ts';
 import { Spares } from './spares.ts';
 
@@ -32,6 +33,8 @@ export interface BwrapOptions {
   authorities?: string | undefined;
   /** The descriptor budget of the process; absent: one of this runtime's own. */
   descriptors?: Descriptors;
+  /** Program of the spawner; see `ProcessStarter`. */
+  spawner?: string;
   log: Log;
 }
 
@@ -53,6 +56,7 @@ class BwrapRuntime implements Runtime {
   readonly #tree: CgroupTree;
   readonly #settings: LaunchSettings;
   readonly #spares: Spares;
+  readonly #starter: ProcessStarter;
   #instance: Promise<Instance> | undefined;
   #lacking: NewerOption[] = [];
   #imagesMounted: Promise<void> | undefined;
@@ -62,19 +66,22 @@ class BwrapRuntime implements Runtime {
     this.#dir = instanceDir(options.stateDir, this.#root);
     this.#tree = new CgroupTree(instanceName(options.stateDir));
     const descriptors = options.descriptors ?? new Descriptors();
+    const inheritance = { closeFds: process.platform === 'linux' ? inheritedFds() : [], niceness: options.niceness };
+    this.#starter = new ProcessStarter({ inheritance, program: options.spawner, log: options.log });
+    const start = (entries: readonly string[]) => this.#starter.start(entries);
     this.#settings = {
+      start,
       descriptors,
       rootOf: (rootfs) => this.#rootOf(rootfs),
       terminals: new TerminalLimit(options.log),
       bwrapPath: options.bwrapPath,
       root: this.#root,
       resetSignals: ['/usr/bin/env', '--default-signal=INT,QUIT'],
-      inheritance: { closeFds: process.platform === 'linux' ? inheritedFds() : [], niceness: options.niceness },
     };
     this.#spares = new Spares(
       (resources) => {
         const name = `spare-${randomBytes(8).toString('hex')}`;
-        return new Launcher(this.#tree.create(name, resources), this.#settings.inheritance, descriptors);
+        return new Launcher(this.#tree.create(name, resources), start, descriptors);
       },
       (err) => options.log.warn('spare launcher failed', { err }),
     );
@@ -148,6 +155,7 @@ class BwrapRuntime implements Runtime {
     try {
       await this.#spares.close();
       this.#settings.terminals.close();
+      this.#starter.close();
       this.#tree.close();
       await unmountAgentFiles(this.#dir);
       await this.#unmountImages();
@@ -175,16 +183,21 @@ class BwrapRuntime implements Runtime {
 
   #open(): Promise<Instance> {
     if (!this.#instance) {
-      this.#instance = openInstance(this.#dir, this.#root, {
-        readOnlyPaths: this.#options.readOnlyPaths ?? [],
-        lacking: this.#lacking,
-        authorities: this.#options.authorities,
-      });
+      this.#instance = this.#openInstance();
       this.#instance.catch(() => {
         this.#instance = undefined;
       });
     }
     return this.#instance;
+  }
+
+  async #openInstance(): Promise<Instance> {
+    await this.#starter.open();
+    return openInstance(this.#dir, this.#root, {
+      readOnlyPaths: this.#options.readOnlyPaths ?? [],
+      lacking: this.#lacking,
+      authorities: this.#options.authorities,
+    });
   }
 
   async #tryOut(): Promise<void> {

@@ -30,8 +30,7 @@ import { SandboxLife } from '../sandbox-life.ts';
 import type { TerminalLimit } from '../terminal-limit/terminal-limit.ts';
 import { bwrapArguments, encodeArguments } from './arguments.ts';
 import type { Instance } from './instance.ts';
-import { initOf, Launcher } from './launcher.ts';
-import type { Inheritance } from './prelude.ts';
+import { Launcher, type StartProcess } from './launcher.ts';
 
 /** Milliseconds that `stop` waits for killed processes to exit; processes stuck in the kernel are left to `reclaim`. */
 const STOP_MS = 2000;
@@ -41,7 +40,7 @@ export interface LaunchSettings {
   /** Whether the server is root, so that sandboxes get host uids of their own. */
   root: boolean;
   resetSignals: readonly string[];
-  inheritance: Inheritance;
+  start: StartProcess;
   descriptors: Descriptors;
   /** The file system of a sandbox with an image, at a path that its uid can traverse. */
   rootOf?(rootfs: RootFileSystem): Promise<RootFileSystem & { path: string }>;
@@ -105,13 +104,9 @@ export class BwrapSandbox implements RunningSandbox {
     try {
       if (settings.root && spec.uid === 0) throw new ServiceError('INTERNAL', 'a sandbox never runs as root');
       tree.vacate(spec.id, spec.owner);
-      launcher ??= new Launcher(
-        tree.create(spec.id, spec.resources, spec.owner),
-        settings.inheritance,
-        settings.descriptors,
-      );
+      launcher ??= new Launcher(tree.create(spec.id, spec.resources, spec.owner), settings.start, settings.descriptors);
       const { cgroup } = launcher;
-      if (spare) cgroup?.expectMove(spare.child.pid);
+      if (spare) cgroup?.expectMove(spare.pid);
       const executor = await Executor.prepare({
         dir: agentDir,
         uid: settings.root ? spec.uid : undefined,
@@ -214,9 +209,8 @@ export class BwrapSandbox implements RunningSandbox {
    * Cached, because killing must work when no descriptor is free.
    */
   get init(): number | undefined {
-    const { child, alive } = this.#launcher;
-    if (!alive) return undefined;
-    this.#init ??= initOf(child);
+    if (!this.#launcher.alive) return undefined;
+    this.#init ??= this.#launcher.init();
     return this.#init;
   }
 
@@ -237,7 +231,8 @@ export class BwrapSandbox implements RunningSandbox {
     });
     try {
       await Promise.race([ready, ended.then((how) => Promise.reject(new Error(how)))]);
-      this.#init = initOf(launcher.child);
+      await launcher.started;
+      this.#init = launcher.init();
       if (settings.root && this.#init !== undefined) this.#limitTerminals(settings.terminals, this.#init);
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'RESOURCE_EXHAUSTED') throw error;

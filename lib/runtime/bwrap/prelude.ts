@@ -19,6 +19,7 @@ export interface LaunchPlan {
   seccompFile: string;
 }
 
+/** Descriptor on which bwrap reads its arguments. */
 const ARGUMENTS_FD = 3;
 /**
  * Above that of every host daemon: when memory is short, the kernel kills sandboxes first. It can be lowered inside
@@ -34,6 +35,19 @@ const RLIMITS = ['-c 0', '-Sn 1024', '-Hn 16384', '-l 64', '-s 8192'];
  * Maximum processes per host uid. The effective limit is pids_limit, which does not depend on uids. bash: -u, dash: -p.
  */
 const NPROC = 16_384;
+
+/** What the spawner does in place of the shell: RLIMITS and NPROC by the numbers of setrlimit(2), in its units. */
+export const PROCESS = {
+  umask: 0o022,
+  oomScoreAdj: OOM_SCORE_ADJ,
+  limits: [
+    { resource: 4, soft: 0, hard: 0 },
+    { resource: 7, soft: 1024, hard: 16_384 },
+    { resource: 8, soft: 65_536, hard: 65_536 },
+    { resource: 3, soft: 8_388_608, hard: 8_388_608 },
+    { resource: 6, soft: NPROC, hard: NPROC },
+  ],
+};
 
 /**
  * Returns the script that the host's /bin/sh reads on stdin before bwrap; it runs in one process, and any failure ends
@@ -61,17 +75,34 @@ export function prelude(cgroupEntries: readonly string[], { closeFds, niceness }
  * next server kills.
  */
 export function launchCommand(plan: LaunchPlan): string {
-  const setpriv =
-    plan.uid === undefined
-      ? ''
-      : `/usr/bin/setpriv --reuid ${plan.uid} --regid ${plan.uid} --clear-groups --no-new-privs --pdeathsig KILL --inh-caps=-all --bounding-set=-all -- `;
+  const setpriv = setprivWords(plan)
+    .map((word) => `${word} `)
+    .join('');
+  const [third, fourth] = launchFiles(plan);
   return [
     '{',
-    `exec </dev/null ${ARGUMENTS_FD}<${shellQuote(plan.argumentsFile)} ${SECCOMP_FD}<${shellQuote(plan.seccompFile)}`,
-    `exec ${setpriv}${shellQuote(plan.bwrapPath)} --args ${ARGUMENTS_FD} -- /bin/sh ${AGENT_DIR}/agent`,
+    `exec </dev/null ${ARGUMENTS_FD}<${shellQuote(third)} ${SECCOMP_FD}<${shellQuote(fourth)}`,
+    `exec ${setpriv}${shellQuote(plan.bwrapPath)} ${BWRAP_WORDS.join(' ')}`,
     '}',
     '',
   ].join('\n');
+}
+
+/** The same program for the spawner: its name and arguments. */
+export const launchWords = (plan: LaunchPlan): string[] => [...setprivWords(plan), plan.bwrapPath, ...BWRAP_WORDS];
+
+/** The files that bwrap reads on ARGUMENTS_FD and SECCOMP_FD. */
+export const launchFiles = ({ argumentsFile, seccompFile }: LaunchPlan): [string, string] => [
+  argumentsFile,
+  seccompFile,
+];
+
+const BWRAP_WORDS = ['--args', `${ARGUMENTS_FD}`, '--', '/bin/sh', `${AGENT_DIR}/agent`];
+
+function setprivWords({ uid }: LaunchPlan): string[] {
+  if (uid === undefined) return [];
+  const ids = ['--reuid', `${uid}`, '--regid', `${uid}`, '--clear-groups', '--no-new-privs', '--pdeathsig', 'KILL'];
+  return ['/usr/bin/setpriv', ...ids, '--inh-caps=-all', '--bounding-set=-all', '--'];
 }
 
 /** POSIX only requires shells to accept descriptors of one digit in redirections; bash accepts all. */

@@ -18,17 +18,21 @@ export interface Bwrap {
   launchReady(spec?: SandboxSpec, guess?: ResourceLimits): Promise<RunningSandbox>;
 }
 
+/** No program: the server starts the shells of its sandboxes itself. */
+export const NO_SPAWNER = { spawner: '/nonexistent/spawner' };
+
 /** A uid range outside the server's default range, different for test files that run concurrently. */
 const FIRST_UID = 300_000 + (process.pid % 5000) * 1000;
 
 /**
  * A real bwrap runtime on a state directory of its own, probed once for the file; its sandboxes' workspaces are plain
- * directories. All launched sandboxes are stopped and removed at the end.
+ * directories. All launched sandboxes are stopped and removed at the end. `spawner`: see `ProcessStarter`.
  */
-export function useBwrap(): Bwrap {
+export function useBwrap({ spawner }: { spawner?: string } = {}): Bwrap {
   const stateDir = mkdtempSync('/tmp/paddock-runtime-');
   chmodSync(stateDir, 0o711);
-  const runtime = createBwrapRuntime({ bwrapPath: '/usr/bin/bwrap', stateDir, log: silentLog });
+  const more = spawner === undefined ? {} : { spawner };
+  const runtime = createBwrapRuntime({ bwrapPath: '/usr/bin/bwrap', stateDir, log: silentLog, ...more });
   const running: RunningSandbox[] = [];
   let count = 0;
   beforeAll(() => runtime.probe());

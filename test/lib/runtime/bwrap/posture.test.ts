@@ -7,15 +7,17 @@ import type { RunningSandbox, SandboxSpec } from '../../../../lib/runtime/runtim
 import { EAFNOSUPPORT, ENOSYS, EPERM } from '../../../../lib/runtime/seccomp/policy.ts';
 import { SYSCALLS, type SyscallName } from '../../../../lib/runtime/seccomp/syscalls.ts';
 import { run } from '../run.ts';
-import { useBwrap } from './fixture.ts';
+import { NO_SPAWNER, useBwrap } from './fixture.ts';
 import { syscallProbe } from './perl.ts';
 
-const bwrap = useBwrap();
+const spawned = useBwrap();
+const unspawned = useBwrap(NO_SPAWNER);
 
 describe.each([
-  ['made for itself', false],
-  ['that was ready', true],
-])('a sandbox %s', (_, ready) => {
+  ['made for itself', false, spawned],
+  ['that was ready', true, spawned],
+  ['without a spawner', false, unspawned],
+])('a sandbox %s', (_, ready, bwrap) => {
   let spec: SandboxSpec;
   let box: RunningSandbox;
   beforeAll(async () => {
@@ -424,11 +426,11 @@ describe.each([
 });
 
 it('do not make bwrap create anything on the host through a link in the workspace', async () => {
-  const planted = bwrap.spec();
-  const first = await bwrap.runtime.launch(planted);
+  const planted = spawned.spec();
+  const first = await spawned.runtime.launch(planted);
   await run(first, 'for n in etc tmp usr run dev proc link; do ln -s /oldroot/tmp/paddock-canary $n; done');
   await first.stop();
-  const second = await bwrap.runtime.launch(planted);
+  const second = await spawned.runtime.launch(planted);
   expect(await run(second, 'ls | wc -l')).toMatchObject({ stdout: '7\n' });
   await second.stop();
   expect(() => readdirSync('/tmp/paddock-canary')).toThrow(/ENOENT/);

@@ -5,6 +5,7 @@ import { silentLog } from '../../../../lib/log.ts';
 import { unmountAgentFiles } from '../../../../lib/runtime/agent-mount.ts';
 import { openInstance } from '../../../../lib/runtime/bwrap/instance.ts';
 import { BwrapSandbox } from '../../../../lib/runtime/bwrap/launch.ts';
+import { ShellProcess } from '../../../../lib/runtime/bwrap/shell-process.ts';
 import { CgroupTree } from '../../../../lib/runtime/cgroup/tree.ts';
 import type { RunningSandbox } from '../../../../lib/runtime/runtime.ts';
 import { TerminalLimit } from '../../../../lib/runtime/terminal-limit/terminal-limit.ts';
@@ -58,7 +59,7 @@ describe('the space of running commands in the file system of the agents', () =>
       bwrapPath: '/usr/bin/bwrap',
       root: true,
       resetSignals: [],
-      inheritance: { closeFds: [], niceness: undefined },
+      start: (files: readonly string[]) => new ShellProcess(files, { closeFds: [], niceness: undefined }),
       descriptors: new Descriptors(),
       terminals: new TerminalLimit(silentLog),
     };

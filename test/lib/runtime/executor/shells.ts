@@ -7,6 +7,7 @@ import { unmountAgentFiles } from '../../../../lib/runtime/agent-mount.ts';
 import type { SystemEntry } from '../../../../lib/runtime/bwrap/arguments.ts';
 import { openInstance } from '../../../../lib/runtime/bwrap/instance.ts';
 import { BwrapSandbox } from '../../../../lib/runtime/bwrap/launch.ts';
+import { ShellProcess } from '../../../../lib/runtime/bwrap/shell-process.ts';
 import { CgroupTree } from '../../../../lib/runtime/cgroup/tree.ts';
 import type { RunningSandbox } from '../../../../lib/runtime/runtime.ts';
 import { TerminalLimit } from '../../../../lib/runtime/terminal-limit/terminal-limit.ts';
@@ -56,7 +57,7 @@ export function openShells({ cgroups = false } = {}): Machine {
       bwrapPath: '/usr/bin/bwrap',
       root: true,
       resetSignals: ['/usr/bin/env', '--default-signal=INT,QUIT'],
-      inheritance: { closeFds: [], niceness: undefined },
+      start: (files: readonly string[]) => new ShellProcess(files, { closeFds: [], niceness: undefined }),
       descriptors: new Descriptors(),
       terminals: new TerminalLimit(silentLog),
     };

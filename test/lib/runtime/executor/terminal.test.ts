@@ -7,6 +7,7 @@ import { unmountAgentFiles } from '../../../../lib/runtime/agent-mount.ts';
 import { inheritedFds } from '../../../../lib/runtime/bwrap/inherited-fds.ts';
 import { type Instance, openInstance } from '../../../../lib/runtime/bwrap/instance.ts';
 import { BwrapSandbox } from '../../../../lib/runtime/bwrap/launch.ts';
+import { ShellProcess } from '../../../../lib/runtime/bwrap/shell-process.ts';
 import { CgroupTree } from '../../../../lib/runtime/cgroup/tree.ts';
 import type { RunningSandbox } from '../../../../lib/runtime/runtime.ts';
 import { TerminalLimit } from '../../../../lib/runtime/terminal-limit/terminal-limit.ts';
@@ -55,7 +56,7 @@ async function lacking(programs: readonly string[], shell = SHELLS[0]!): Promise
     bwrapPath: '/usr/bin/bwrap',
     root: true,
     resetSignals: ['/usr/bin/env', '--default-signal=INT,QUIT'],
-    inheritance: { closeFds: inheritedFds(), niceness: undefined },
+    start: (files: readonly string[]) => new ShellProcess(files, { closeFds: inheritedFds(), niceness: undefined }),
     descriptors: new Descriptors(),
     terminals: new TerminalLimit(silentLog),
   };

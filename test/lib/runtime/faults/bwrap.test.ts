@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Command, RunningSandbox } from '../../../../lib/runtime/runtime.ts';
-import { until, useBwrap } from '../bwrap/fixture.ts';
+import { NO_SPAWNER, until, useBwrap } from '../bwrap/fixture.ts';
 import { type Result, run } from '../run.ts';
 import { ERRNOS, type ErrnoName, hostCalls } from './host-calls.ts';
 
@@ -20,7 +20,8 @@ vi.mock('node:child_process', async (original) => {
   return hostCalls.wrapProcesses(await original<typeof import('node:child_process')>());
 });
 
-const bwrap = useBwrap();
+/** The spawner makes no call of this process but writes to a pipe. */
+const bwrap = useBwrap(NO_SPAWNER);
 let beside: RunningSandbox;
 beforeAll(async () => {
   beside = await bwrap.launch();

@@ -8,6 +8,7 @@ import { silentLog } from '../../../../lib/log.ts';
 import { unmountAgentFiles } from '../../../../lib/runtime/agent-mount.ts';
 import { openInstance } from '../../../../lib/runtime/bwrap/instance.ts';
 import { BwrapSandbox } from '../../../../lib/runtime/bwrap/launch.ts';
+import { ShellProcess } from '../../../../lib/runtime/bwrap/shell-process.ts';
 import { CgroupTree } from '../../../../lib/runtime/cgroup/tree.ts';
 import { devptsProgram } from '../../../../lib/runtime/terminal-limit/devpts-program.ts';
 import { TerminalLimit } from '../../../../lib/runtime/terminal-limit/terminal-limit.ts';
@@ -90,7 +91,7 @@ describe('a sandbox that opens terminals without end', () => {
       bwrapPath: '/usr/bin/bwrap',
       root: true,
       resetSignals: [],
-      inheritance: { closeFds: [], niceness: undefined },
+      start: (files: readonly string[]) => new ShellProcess(files, { closeFds: [], niceness: undefined }),
       descriptors: new Descriptors(),
       terminals: limitWith(fake('exit 1')).limit,
     };

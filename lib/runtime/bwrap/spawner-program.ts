@@ -1,0 +1,188 @@
+// Size: the text of one program in another language.
+
+/** Numbers of the system calls that Perl has no functions for. */
+const SYSTEM_CALLS: Partial<
+  Record<NodeJS.Architecture, Record<'prctl' | 'prlimit' | 'setsid' | 'sigmask' | 'signalfd', number>>
+> = {
+  x64: { prctl: 157, prlimit: 302, setsid: 112, sigmask: 14, signalfd: 289 },
+  arm64: { prctl: 167, prlimit: 261, setsid: 157, sigmask: 135, signalfd: 74 },
+};
+
+/** Bytes of a process's stderr that are passed on; the rest is read and dropped. */
+const MOST_SAID = 500;
+
+/** A resource of setrlimit(2) by its number, and its limits. */
+export interface ProcessLimit {
+  resource: number;
+  soft: number;
+  hard: number;
+}
+
+/**
+ * Program of the spawner (perl), in whose place a large process would be copied at each fork. It reads requests from its
+ * standard input, one a line, as words separated by blanks, with %XX for octets; it ends with its input.
+ *
+ *     s ID NICENESS FILE…       starts a process, which enters the cgroups of these cgroup.procs files, sets its limits and waits;
+ *                               NICENESS: `-` for that of the spawner
+ *     l ID FILE FILE PROGRAM…   the waiting process opens the files as descriptors 3 and 4 and executes the program
+ *     k ID                      SIGKILL
+ *     m ID                      closes its stderr, which is not read any more
+ *
+ * It answers `r` once it is ready, and for a process `p ID PID`, `o ID TEXT` for what it says on stderr, and at the end, after
+ * all of that, `x ID STATUS` (of wait(2)), or `f ID ERRNO` if it could not be started.
+ *
+ * The parts of prelude.ts that a process does before its program: a failure to enter a cgroup or to set the niceness ends it. It has
+ * no environment, its own session, and descriptors 0 to 4 only. PDEATHSIG ends it with this process, and this one with the server.
+ *
+ * SIGCHLD is read from a descriptor (signalfd(2)): a handler would be run between two operations of Perl, and could come
+ * too late for the wait that follows. Returns undefined for an architecture whose system calls are not known.
+ */
+export function spawnerProgram(
+  { oomScoreAdj, limits, umask }: { oomScoreAdj: number; limits: readonly ProcessLimit[]; umask: number },
+  architecture: NodeJS.Architecture = process.arch,
+): string | undefined {
+  const numbers = SYSTEM_CALLS[architecture];
+  if (numbers === undefined) return undefined;
+  const { prctl, prlimit, setsid, sigmask, signalfd } = numbers;
+  return `
+use strict;
+use Fcntl qw(O_RDONLY O_WRONLY);
+syscall(436, 3, 0xffffffff, 0) == 0 or exit 1;
+syscall(${prctl}, 1, 9, 0, 0, 0);
+exit 1 if getppid() != $ARGV[0];
+$SIG{PIPE} = "IGNORE";
+%ENV = ();
+my $self = $$;
+my ($ended, $none) = (pack("Q", 1 << 16), pack("Q", 0));
+syscall(${sigmask}, 0, $ended, 0, 8);
+my $descriptor = syscall(${signalfd}, -1, $ended, 8, 0x80800);
+exit 1 if $descriptor < 0;
+open(my $signals, "<&=", $descriptor) or exit 1;
+my (%pid, %id, %input, %errors, %said, %status);
+
+sub report {
+  my $text = join(" ", @_) . "\\n";
+  while (length $text) {
+    my $size = syswrite(STDOUT, $text);
+    exit 1 unless $size;
+    substr($text, 0, $size) = "";
+  }
+}
+
+sub fail {
+  syswrite(STDERR, "$_[0]\\n");
+  exit 1;
+}
+
+sub put {
+  my ($file, $text) = @_;
+  sysopen(my $handle, $file, O_WRONLY) or return 0;
+  return (syswrite($handle, $text) // 0) == length $text && close($handle);
+}
+
+sub limit {
+  my ($resource, $soft, $hard) = @_;
+  my ($old, $new) = (pack("QQ", 0, 0), pack("QQ", $soft, $hard));
+  return if syscall(${prlimit}, 0, $resource, $new, 0) == 0;
+  # A process without privileges keeps its hard limit.
+  syscall(${prlimit}, 0, $resource, 0, $old);
+  $new = pack("QQ", $soft, (unpack("QQ", $old))[1]);
+  syscall(${prlimit}, 0, $resource, $new, 0);
+}
+
+# In the new process; never returns. Perl counts the handles of a number, and closes it with the last: so each handle is closed.
+sub become {
+  my ($pipes, $niceness, @entries) = @_;
+  syscall(${prctl}, 1, 9, 0, 0, 0);
+  exit 1 if getppid() != $self;
+  syscall(${setsid});
+  syscall(${sigmask}, 2, $none, 0, 8);
+  $SIG{PIPE} = "DEFAULT";
+  open(STDIN, "<&", $pipes->[0]) && open(STDERR, ">&", $pipes->[3]) && open(STDOUT, ">", "/dev/null") or exit 1;
+  close($_) for (@$pipes, values %input, values %errors, $signals);
+  syscall(436, 3, 0xffffffff, 0);
+  umask ${umask};
+  chdir("/") or fail("chdir: $!");
+  for my $file (@entries) { put($file, "0\\n") or fail("$file: $!") }
+  if ($niceness ne "-") { setpriority(0, 0, $niceness) or fail("setpriority: $!") }
+  put("/proc/self/oom_score_adj", "${oomScoreAdj}\\n");
+${limits.map(({ resource, soft, hard }) => `  limit(${resource}, ${soft}, ${hard});`).join('\n')}
+  my $line = "";
+  until ($line =~ /\\n/) { sysread(STDIN, $line, 65536, length $line) or exit 0 }
+  chomp $line;
+  my ($third, $fourth, @program) = words($line);
+  open(STDIN, "<", "/dev/null") or fail("/dev/null: $!");
+  $^F = 4;
+  sysopen(my $first, $third, O_RDONLY) or fail("$third: $!");
+  sysopen(my $second, $fourth, O_RDONLY) or fail("$fourth: $!");
+  fail("descriptors") if fileno($first) != 3 || fileno($second) != 4;
+  exec { $program[0] } @program;
+  fail("$program[0]: $!");
+}
+
+sub words { return map { s/%([0-9A-F]{2})/chr hex $1/ger } split(/ /, $_[0]) }
+
+sub start {
+  my ($id, $niceness, @entries) = @_;
+  my ($input, $hold, $errors, $say);
+  unless (pipe($input, $hold) && pipe($errors, $say)) { report("f", $id, $! + 0); return }
+  my $pid = fork();
+  unless (defined $pid) { report("f", $id, $! + 0); return }
+  become([$input, $hold, $errors, $say], $niceness, @entries) if $pid == 0;
+  ($pid{$id}, $id{$pid}, $input{$id}, $errors{$id}, $said{$id}) = ($pid, $id, $hold, $errors, 0);
+  report("p", $id, $pid);
+}
+
+# The end is reported after all output.
+sub finish {
+  my ($id) = @_;
+  return if !defined $status{$id} || $errors{$id};
+  report("x", $id, $status{$id});
+  delete $_->{$id} for (\\%status, \\%input, \\%said);
+}
+
+sub listen_to {
+  my ($id) = @_;
+  my $size = sysread($errors{$id}, my $text, 4096);
+  if (!$size) { delete $errors{$id}; finish($id); return }
+  $text = substr($text, 0, ${MOST_SAID} - $said{$id});
+  $said{$id} += length $text;
+  report("o", $id, $text =~ s/([^!-\\$&-~])/sprintf("%%%02X", ord $1)/ger) if length $text;
+}
+
+sub request {
+  my ($what, $id, $rest) = @_;
+  if ($what eq "s") { start($id, words($rest)); return }
+  if ($what eq "l" && $input{$id}) { syswrite($input{$id}, "$rest\\n"); delete $input{$id} }
+  kill("KILL", $pid{$id}) if $what eq "k" && $pid{$id};
+  if ($what eq "m" && $errors{$id}) { delete $errors{$id}; finish($id) }
+}
+
+report("r");
+my $text = "";
+for (;;) {
+  my $ready = "";
+  vec($ready, 0, 1) = 1;
+  vec($ready, fileno($signals), 1) = 1;
+  vec($ready, fileno($_), 1) = 1 for values %errors;
+  next unless select($ready, undef, undef, undef) > 0;
+  for my $id (keys %errors) { listen_to($id) if vec($ready, fileno($errors{$id}), 1) }
+  if (vec($ready, fileno($signals), 1)) {
+    sysread($signals, my $which, 4096);
+    while ((my $gone = waitpid(-1, 1)) > 0) {
+      my $id = delete $id{$gone};
+      next unless defined $id;
+      delete $pid{$id};
+      $status{$id} = $?;
+      finish($id);
+    }
+  }
+  next unless vec($ready, 0, 1);
+  sysread(STDIN, $text, 65536, length $text) or exit 0;
+  while ($text =~ s/^([^\\n]*)\\n//) {
+    my ($what, $id, $rest) = $1 =~ /^([slkm]) ([0-9]+)(?: (.*))?$/ or exit 1;
+    request($what, $id, $rest // "");
+  }
+}
+`;
+}

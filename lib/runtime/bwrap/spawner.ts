@@ -1,0 +1,191 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Socket } from 'node:net';
+import { constants } from 'node:os';
+import { getSystemErrorName } from 'node:util';
+import { type LaunchPlan, launchFiles, launchWords, PROCESS } from './prelude.ts';
+import { spawnerProgram } from './spawner-program.ts';
+import { endOfBwrap, MAX_ERROR, type WaitingProcess } from './waiting-process.ts';
+
+/** Milliseconds for the process to be ready. */
+const READY_MS = 10_000;
+/** Characters of a line that it may write. */
+const MAX_LINE = 4096;
+const GONE = 'the process that starts sandboxes has ended';
+
+/** Words of a request: without blanks, and without characters that end a line. */
+const encode = (word: string): string => encodeURIComponent(word).replace(/%2F/g, '/');
+
+/**
+ * The process of `spawnerProgram`, the parent of all sandboxes that it started: when it ends, they do. It holds the event loop
+ * while it has any. `open` starts it.
+ */
+export class Spawner {
+  readonly #child: ChildProcess;
+  readonly #processes = new Map<number, SpawnedProcess>();
+  readonly #ready: Promise<void>;
+  #settle: { resolve: () => void; reject: (error: Error) => void } | undefined;
+  #last = 0;
+  #text = '';
+  #failure: Error | undefined;
+
+  private constructor(program: string, text: string) {
+    const child = spawn(program, ['-e', text, '--', String(process.pid)], {
+      cwd: '/',
+      env: {},
+      detached: true,
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    this.#child = child;
+    this.#ready = new Promise((resolve, reject) => {
+      this.#settle = { resolve, reject };
+    });
+    child.on('error', (error) => this.#end(error));
+    child.on('exit', () => this.#end(new Error(GONE)));
+    child.stdin?.on('error', () => {});
+    child.stdout?.on('error', () => {});
+    child.stdout?.setEncoding('latin1').on('data', (data: string) => this.#read(data));
+    child.unref();
+    (child.stdin as Socket | null)?.unref();
+    (child.stdout as Socket | null)?.unref();
+  }
+
+  /** Rejects if this host has no such program, or another architecture than those it knows. */
+  static async open(program = 'perl', architecture: NodeJS.Architecture = process.arch): Promise<Spawner> {
+    const text = spawnerProgram(PROCESS, architecture);
+    if (text === undefined) throw new Error(`no spawner for ${architecture}`);
+    const spawner = new Spawner(program, text);
+    const timer = setTimeout(() => spawner.#end(new Error('the spawner does not answer')), READY_MS);
+    try {
+      await spawner.#ready;
+      return spawner;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Why it has ended; undefined while it runs. */
+  get failure(): Error | undefined {
+    return this.#failure;
+  }
+
+  /** Starts a process that enters the cgroups of these cgroup.procs files. */
+  start(entries: readonly string[], niceness: number | undefined): WaitingProcess {
+    const id = ++this.#last;
+    const spawned = new SpawnedProcess((what, words) => this.#send(what, id, words));
+    if (this.#failure) {
+      spawned.end(GONE);
+      return spawned;
+    }
+    this.#processes.set(id, spawned);
+    (this.#child.stdout as Socket).ref();
+    this.#send('s', id, [niceness === undefined ? '-' : String(niceness), ...entries]);
+    return spawned;
+  }
+
+  /** Ends it, and every process that it started. Idempotent. */
+  close(): void {
+    this.#end(new Error('the spawner was closed'));
+  }
+
+  #send(what: string, id: number, words: readonly string[]): void {
+    if (!this.#failure) this.#child.stdin?.write(`${[what, id, ...words.map(encode)].join(' ')}\n`);
+  }
+
+  #read(data: string): void {
+    const lines = (this.#text + data).split('\n');
+    this.#text = lines.pop() ?? '';
+    for (const line of lines) this.#take(line);
+    if (this.#text.length > MAX_LINE) this.#end(new Error('the spawner wrote too much'));
+  }
+
+  #take(line: string): void {
+    const [what, word, value = ''] = line.split(' ');
+    if (what === 'r') this.#settle?.resolve();
+    const id = Number(word);
+    const spawned = this.#processes.get(id);
+    if (spawned === undefined) return;
+    if (what === 'p') spawned.begin(Number(value));
+    if (what === 'o') spawned.hear(textOf(value));
+    if (what === 'x') spawned.end(endOfBwrap(statusOf(Number(value))));
+    if (what === 'f') spawned.end(`could not start a process (${getSystemErrorName(-Number(value))})`);
+    if (what === 'x' || what === 'f') this.#remove(id);
+  }
+
+  #remove(id: number): void {
+    this.#processes.delete(id);
+    if (this.#processes.size === 0) (this.#child.stdout as Socket).unref();
+  }
+
+  #end(failure: Error): void {
+    if (this.#failure) return;
+    this.#failure = failure;
+    // Without a pid, `kill` would send the signal to the server's own process group.
+    if (this.#child.pid !== undefined) this.#child.kill('SIGKILL');
+    this.#child.stdin?.destroy();
+    this.#child.stdout?.destroy();
+    this.#settle?.reject(failure);
+    for (const spawned of this.#processes.values()) spawned.end(GONE);
+    this.#processes.clear();
+  }
+}
+
+/** A process of a spawner. The spawner alone waits for it, so that a signal never reaches another one with its pid. */
+class SpawnedProcess implements WaitingProcess {
+  pid: number | undefined;
+  readonly started: Promise<void>;
+  readonly ended: Promise<string>;
+  alive = true;
+  said = '';
+  readonly #send: (what: string, words: readonly string[]) => void;
+  #begun!: () => void;
+  #finish!: (how: string) => void;
+
+  constructor(send: (what: string, words: readonly string[]) => void) {
+    this.#send = send;
+    this.started = new Promise((resolve) => {
+      this.#begun = resolve;
+    });
+    this.ended = new Promise((resolve) => {
+      this.#finish = resolve;
+    });
+  }
+
+  launch(plan: LaunchPlan): void {
+    this.#send('l', [...launchFiles(plan), ...launchWords(plan)]);
+  }
+
+  closeOutput(): void {
+    if (this.alive) this.#send('m', []);
+  }
+
+  kill(): void {
+    if (this.alive) this.#send('k', []);
+  }
+
+  begin(pid: number): void {
+    this.pid = pid;
+    this.#begun();
+  }
+
+  hear(text: string): void {
+    this.said = (this.said + text).slice(0, MAX_ERROR);
+  }
+
+  end(how: string): void {
+    this.alive = false;
+    this.#begun();
+    this.#finish(how);
+  }
+}
+
+const textOf = (word: string): string => {
+  const octets = word.replace(/%([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return Buffer.from(octets, 'latin1').toString();
+};
+
+/** Of wait(2). */
+function statusOf(status: number): string {
+  const signal = status & 0x7f;
+  if (signal === 0) return `exit code ${status >> 8}`;
+  return Object.entries(constants.signals).find(([, number]) => number === signal)?.[0] ?? `signal ${signal}`;
+}

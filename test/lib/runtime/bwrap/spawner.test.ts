@@ -1,0 +1,121 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { Spawner } from '../../../../lib/runtime/bwrap/spawner.ts';
+import { run } from '../run.ts';
+import { until, useBwrap } from './fixture.ts';
+
+const base = mkdtempSync('/tmp/paddock-spawner-');
+const opened: Spawner[] = [];
+afterAll(() => {
+  for (const spawner of opened) spawner.close();
+  rmSync(base, { recursive: true, force: true });
+});
+
+/** The spawners of this process. */
+function spawners(): number[] {
+  const isChild = (pid: number) => fileOf(pid, 'status').includes(`\nPPid:\t${process.pid}\n`);
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => fileOf(pid, 'cmdline').includes('sub become') && isChild(pid));
+}
+
+function fileOf(pid: number, name: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+async function open(): Promise<Spawner> {
+  const spawner = await Spawner.open();
+  opened.push(spawner);
+  return spawner;
+}
+
+/** A plan whose program takes the place of bwrap. */
+function plan(script: string) {
+  const name = join(base, `program ${Math.random()}`);
+  writeFileSync(name, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  for (const file of ['args', 'seccomp']) writeFileSync(join(base, file), `${file}\n`);
+  return { bwrapPath: name, uid: undefined, argumentsFile: join(base, 'args'), seccompFile: join(base, 'seccomp') };
+}
+
+describe('a process of a spawner', () => {
+  it('enters its cgroups before it is told its program, which gets two files and no more', async () => {
+    const entry = join(base, 'a % procs\n');
+    writeFileSync(entry, '');
+    const waiting = (await open()).start([entry], 3);
+    await waiting.started;
+    await until('it has entered', () => readFileSync(entry, 'latin1') === '0\n');
+    const own = plan('cat <&3 >&2; cat <&4 >&2; ls /proc/self/fd | tr "\\n" " " >&2; nice >&2; env >&2; exit 7');
+    waiting.launch(own);
+    expect(await waiting.ended).toBe('bwrap ended with exit code 7');
+    expect(waiting.said).toBe('args\nseccomp\n0 1 2 3 4 5 3\nPWD=/\n');
+    expect(waiting.alive).toBe(false);
+  });
+
+  it('ends with the reason if it cannot enter a cgroup, or has no program', async () => {
+    const spawner = await open();
+    const [lost, without] = [spawner.start([join(base, 'no/procs')], undefined), spawner.start([], undefined)];
+    without.launch({ ...plan(''), bwrapPath: '/nonexistent' });
+    expect([await lost.ended, await without.ended]).toEqual(Array(2).fill('bwrap ended with exit code 1'));
+    expect(lost.said).toMatch(/no\/procs: No such file/);
+    expect(without.said).toMatch(/^\/nonexistent: No such file/);
+  });
+
+  it('is killed before and after it has a program, and may say more than is kept', async () => {
+    const spawner = await open();
+    const [idle, busy] = [spawner.start([], undefined), spawner.start([], undefined)];
+    busy.launch(plan('head -c 300000 /dev/zero | tr "\\0" "é" >&2; echo >&2; exec sleep 300'));
+    await until('it has said much', () => busy.said.length === 500);
+    for (const each of [idle, busy]) each.kill();
+    expect([await idle.ended, await busy.ended]).toEqual(Array(2).fill('bwrap ended with SIGKILL'));
+  });
+
+  it('may keep its stderr open for others once that is not read any more', async () => {
+    const waiting = (await open()).start([], undefined);
+    const pidFile = join(base, 'pid');
+    waiting.launch(plan(`sleep 300 & echo $! >'${pidFile}'; echo up >&2; wait`));
+    await until('it is up', () => waiting.said === 'up\n');
+    waiting.closeOutput();
+    waiting.kill();
+    expect(await waiting.ended).toBe('bwrap ended with SIGKILL');
+    process.kill(Number(readFileSync(pidFile, 'latin1')), 'SIGKILL');
+  });
+
+  it('ends with its spawner, also while it waits', async () => {
+    const spawner = await open();
+    const waiting = spawner.start([], undefined);
+    await waiting.started;
+    spawner.close();
+    expect(await waiting.ended).toMatch(/has ended/);
+    await until('it is gone', () => fileOf(waiting.pid!, 'stat') === '');
+    expect(await spawner.start([], undefined).ended).toMatch(/has ended/);
+  });
+});
+
+it('is not opened without its program, or on an architecture whose system calls are not known', async () => {
+  await expect(Spawner.open('/nonexistent/perl')).rejects.toThrow(/ENOENT/);
+  await expect(Spawner.open('/bin/false')).rejects.toThrow(/has ended/);
+  await expect(Spawner.open('perl', 'riscv64')).rejects.toThrow(/riscv64/);
+});
+
+describe('the end of a spawner', () => {
+  const bwrap = useBwrap();
+
+  it('ends its sandboxes with a reason, and none that is launched afterwards', async () => {
+    const [first, second] = [await bwrap.launch(), await bwrap.launch()];
+    const own = spawners();
+    expect(own.length).toBeGreaterThan(0);
+    for (const pid of own) process.kill(pid, 'SIGKILL');
+    expect(await Promise.all([first.exited, second.exited])).toEqual(
+      Array(2).fill(expect.stringMatching(/main process ended: the process that starts sandboxes has ended/)),
+    );
+    await Promise.all([first.stop(), second.stop()]);
+    const next = await bwrap.launch();
+    expect(await run(next, 'echo up')).toMatchObject({ stdout: 'up\n' });
+  });
+});
