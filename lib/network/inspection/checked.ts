@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { InspectedSandbox, InspectedTarget } from '../proxy/inspector.ts';
+import { hasTooManyFields, TOO_MANY_FIELDS } from '../proxy/request-limits.ts';
 import { FoundError, TooLongError } from './replacer.ts';
 import { type SecretUse, secretUse } from './secret-use.ts';
 
@@ -29,6 +30,7 @@ export class Refused extends Error {
 /** Decides about one request by its head. Throws Refused. */
 export function check(request: IncomingMessage, target: InspectedTarget, sandbox: InspectedSandbox): Checked {
   const { method = '', url = '' } = request;
+  if (hasTooManyFields(request)) throw refused(target, sandbox, 431, 'bad_request', TOO_MANY_FIELDS);
   checkHost(request, target, sandbox);
   if (!url.startsWith('/') && !(url === '*' && method === 'OPTIONS')) {
     throw refused(target, sandbox, 400, 'invalid_request', `the request to ${target.host} must begin with a path`);

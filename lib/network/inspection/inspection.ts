@@ -1,7 +1,9 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { createSecureContext, rootCertificates, type SecureContext, TLSSocket } from 'node:tls';
+import { Shares } from '../../shares.ts';
 import type { InspectedSandbox, InspectedTarget, MakeInspector } from '../proxy/inspector.ts';
+import { allowHalfOpen, limitFields, MAX_PIPELINED_BYTES, memoryOf } from '../proxy/request-limits.ts';
 import { matchesHost } from '../secrets/hosts.ts';
 import { type AuthorityFiles, ServerCertificates } from './authority.ts';
 import { exchange, type Inspected } from './exchange.ts';
@@ -14,6 +16,8 @@ const HANDSHAKE_MS = 20_000;
 const HEADERS_MS = 20_000;
 /** Without a byte. Longer than clients keep a connection without requests: it is they who close it. */
 const IDLE_MS = 300_000;
+/** The same, after the program has ended its side. */
+const HALF_MS = 60_000;
 const MAX_HEAD_BYTES = 64 * 1024;
 /** Requests of one connection that wait for those before them. */
 const MAX_PIPELINED = 32;
@@ -63,6 +67,8 @@ export function createInspection({ authority, trusted, extra }: InspectionOption
       socket.once('close', end);
       tls.once('close', end);
       tls.once('error', end);
+      // Its program may be gone, or wait for the answer.
+      tls.once('end', () => tls.setTimeout(HALF_MS));
       inspected.set(tls, each);
       tls.once('secure', () => {
         // What this library has read, too, not only the parser of the proxy.
@@ -108,21 +114,24 @@ function requestReader(inspected: WeakMap<object, Inspected>): Server {
   server.timeout = IDLE_MS;
   // Node watches the times of headers from then on, although this server gets its connections from others.
   server.emit('listening');
-  // No limit: Node drops the fields beyond it, but has read the body by them. Without its length it would be a second request.
-  server.maxHeadersCount = 0;
+  limitFields(server);
+  allowHalfOpen(server);
+  const pipelined = new Shares<InspectedSandbox>(MAX_PIPELINED_BYTES);
   // One after the other: the requests of one connection have one connection to the server.
-  const inTurn = (socket: Socket, task: (each: Inspected) => Promise<void>) => {
-    const each = inspected.get(socket)!;
-    if (each.waiting >= MAX_PIPELINED) return void socket.destroy();
+  const inTurn = (request: IncomingMessage, task: (each: Inspected) => Promise<void>) => {
+    const each = inspected.get(request.socket)!;
+    const behind = each.waiting === 0 ? 0 : memoryOf(request);
+    if (each.waiting >= MAX_PIPELINED || !pipelined.take(each.sandbox, behind)) return void request.socket.destroy();
     each.waiting++;
     each.last = each.last.then(async () => {
+      pipelined.give(each.sandbox, behind);
       await task(each);
       each.waiting--;
     });
   };
-  server.on('request', (request, response) => inTurn(request.socket, (each) => exchange(each, request, response)));
+  server.on('request', (request, response) => inTurn(request, (each) => exchange(each, request, response)));
   server.on('upgrade', (request, socket, head) => {
-    inTurn(request.socket, (each) => upgrade(each, request, socket, head));
+    inTurn(request, (each) => upgrade(each, request, socket, head));
   });
   return server;
 }

@@ -50,27 +50,39 @@ export class Replacer {
   /** Throws FoundError, with nothing of what was found returned, or TooLongError, with nothing copied. */
   push(chunk: Buffer): Buffer {
     const input = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
-    const { output, rest } = this.#replace(input);
-    const keep = Math.max(0, ...this.#replacements.map(({ from }) => from.begunIn(rest)));
+    const { output, rest } = this.#replace(input, false);
+    const keep = this.#begunIn(rest);
     this.#held = rest.subarray(rest.length - keep);
     output.push(rest.subarray(0, rest.length - keep));
     return output.length === 1 ? output[0]! : Buffer.concat(output);
   }
 
+  /** Throws as `push` does. */
   end(): Buffer {
     const last = this.#held;
     this.#held = Buffer.alloc(0);
-    return last;
+    const { output, rest } = this.#replace(last, true);
+    return Buffer.concat([...output, rest]);
+  }
+
+  /** Bytes at the end that may be the beginning of a text. */
+  #begunIn(bytes: Buffer): number {
+    return Math.max(0, ...this.#replacements.map(({ from }) => from.begunIn(bytes)));
   }
 
   whole(bytes: Buffer): Buffer {
     return Buffer.concat([this.push(bytes), this.end()]);
   }
 
-  #replace(input: Buffer): { output: Buffer[]; rest: Buffer } {
+  /**
+   * `isEnd`: nothing follows. Otherwise a text that is found within the beginning of a longer one waits: the longer one may
+   * become complete, and what it has more would show.
+   */
+  #replace(input: Buffer, isEnd: boolean): { output: Buffer[]; rest: Buffer } {
     const output: Buffer[] = [];
     const next = this.#replacements.map(({ from }) => from.indexIn(input, 0));
     let start = 0;
+    let begun = isEnd ? input.length : input.length - this.#begunIn(input);
     for (;;) {
       let first = -1;
       for (const [index, at] of next.entries()) {
@@ -79,11 +91,13 @@ export class Replacer {
       }
       if (first < 0) return { output, rest: input.subarray(start) };
       const { from, to, name } = this.#replacements[first]!;
+      if (next[first]! >= begun) return { output, rest: input.subarray(start) };
       if (to === undefined) throw new FoundError(name);
       this.#added += to.length - from.bytes.length;
       if (this.#added > this.#mostAdded) throw new TooLongError();
       output.push(input.subarray(start, next[first]!), to);
       start = next[first]! + from.bytes.length;
+      if (!isEnd && start > begun) begun = input.length - this.#begunIn(input.subarray(start));
     }
   }
 }

@@ -44,9 +44,12 @@ export class NameServer {
       const send = (reply: Reply) => reply && !closed && socket.send(reply, port, address, ignore);
       // A client that asks faster than names are found asks again.
       if (this.#pending >= MAX_PENDING) return;
-      const reply = this.#answer(message);
-      if (reply instanceof Promise) void reply.then(send);
-      else send(reply);
+      // An error here would end the thread, and the networks of all sandboxes with it.
+      try {
+        const reply = this.#answer(message);
+        if (reply instanceof Promise) reply.then(send).catch(ignore);
+        else send(reply);
+      } catch {}
     });
     let closed = false;
     socket.once('close', () => {

@@ -22,12 +22,12 @@ const BACKLOG = 1024;
  * Program of the socket maker (perl): Node can neither enter a network namespace nor pass descriptors. It reads requests from
  * an IPC channel of Node on descriptor 3, one JSON string a line, and ends with the channel:
  *
- *     ID open PID +PREFIX… tADDRESS PORT… uADDRESS PORT…     words separated by blanks, address and port by a slash
- *     ID routes PID +PREFIX… -PREFIX…
+ *     ID open PID =START +PREFIX… tADDRESS PORT… uADDRESS PORT…     words separated by blanks, address and port by a slash
+ *     ID routes PID =START +PREFIX… -PREFIX…
  *     ID connect PID PORT
  *
  * It answers with sockets, in the messages of Node's own handle passing, and then `{"id": ID, "errno": 0, "at": ""}`. All or
- * nothing: on a failure no socket was passed and no route is left. An errno of -1: the process has ended, -2: it is in no
+ * nothing: on a failure no socket was passed and no route is left. An errno of -1: the process has ended, or is not the one that began at START (optional), -2: it is in no
  * sandbox.
  *
  * Each request has a process of its own, so that this one never leaves the network of the host, and that a request which waits
@@ -78,12 +78,18 @@ sub isOwn {
 
 # Returns an errno.
 sub enter {
-  my ($pid) = @_;
+  my ($pid, $start) = @_;
   sysopen(my $process, "/proc/$pid", O_RDONLY | O_DIRECTORY) or return -1;
   my $path = "/proc/self/fd/" . fileno($process);
   open(my $status, "<", "$path/status") or return -1;
   my $lines = join("", <$status>);
   return -1 if $lines eq "" || $lines =~ /^State:\\t[ZX]/m;
+  if (defined $start) {
+    open(my $stat, "<", "$path/stat") or return -1;
+    my $fields = join("", <$stat>);
+    $fields =~ s/^.*\\) //s;
+    return -1 if (split(" ", $fields))[19] ne $start;
+  }
   return -2 unless $lines =~ /^NSpid:\\t\\d+\\t/m;
   return -2 if isOwn("$path/ns/net");
   my $net;
@@ -202,7 +208,9 @@ sub serve {
   syscall(${prctl}, 1, 9, 0, 0, 0);
   exit 1 if getppid() != $parent;
   alarm ${REQUEST_SECONDS};
-  my ($errno, $at) = (enter($pid), "");
+  my ($start) = map { /^=(.*)/ ? $1 : () } @words;
+  @words = grep { !/^=/ } @words;
+  my ($errno, $at) = (enter($pid, $start), "");
   if ($errno == 0) {
     ($errno, $at) = openAll($id, @words) if $what eq "open";
     ($errno, $at) = changeRoutes(@words) if $what eq "routes";
@@ -227,7 +235,7 @@ for (;;) {
   $text .= $part;
   while ($text =~ s/^([^\\n]*)\\n//) {
     # Others are Node's acknowledgements of sockets.
-    next unless $1 =~ m{^"([0-9]+) (open|routes|connect) ([0-9]+)([-+0-9a-fA-F:./ tu]*)"$};
+    next unless $1 =~ m{^"([0-9]+) (open|routes|connect) ([0-9]+)([-+=0-9a-fA-F:./ tu]*)"$};
     my @request = ($1, $2, $3, split(" ", $4));
     my $child = fork();
     if (!defined $child) { answer($request[0], $! + 0, ""); next }

@@ -21,6 +21,9 @@ export interface WantedSockets {
   routes: readonly string[];
 }
 
+/** A pid; with its start (`startOf`) no other process is meant, also when the pid is used again. */
+export type HostProcess = number | { pid: number; start: string };
+
 /**
  * Makes sockets in the network namespaces of sandboxes; nothing of it is left in them. `pid` is the host pid of a process of a
  * sandbox. Every call rejects with FAILED_PRECONDITION if this host lacks what it needs, with UNAVAILABLE if the
@@ -37,12 +40,12 @@ export interface SocketMaker {
    * with the address if a program of the sandbox has one of the ports. The caller must add its listeners of events in the same
    * turn, before it waits for anything else.
    */
-  open(pid: number, wanted: WantedSockets): Promise<{ servers: Server[]; datagrams: DgramSocket[] }>;
+  open(pid: HostProcess, wanted: WantedSockets): Promise<{ servers: Server[]; datagrams: DgramSocket[] }>;
   /**
    * Adds and removes local routes: all addresses of a prefix (`198.18.0.0/15`, `2001:db8::/32`) are the sandbox's own. Adding one
    * that exists and removing one that does not are no errors.
    */
-  routes(pid: number, add: readonly string[], remove: readonly string[]): Promise<void>;
+  routes(pid: HostProcess, add: readonly string[], remove: readonly string[]): Promise<void>;
   /**
    * A connection made inside, to 127.0.0.1 or else ::1. An Error with the code ECONNREFUSED if nothing listens there, ETIMEDOUT
    * if it is not accepted. The caller must add its listeners of events in the same turn.
@@ -119,10 +122,11 @@ const removed = (prefixes: readonly string[]) => prefixes.map((each) => `-${pref
 const placed = (kind: 't' | 'u', places: readonly Place[]) =>
   places.map(({ address, port }) => `${kind}${addressOf(address)}/${portOf(port)}`);
 
-function line(what: string, pid: number, words: readonly string[]): string {
+function line(what: string, process: HostProcess, words: readonly string[]): string {
+  const { pid, start } = typeof process === 'number' ? { pid: process, start: undefined } : process;
   if (words.length > MOST) throw new ServiceError('INVALID_ARGUMENT', `a network has at most ${MOST} ports and routes`);
   if (!Number.isInteger(pid) || pid <= 0) throw new Error(`${pid} is no pid`);
-  return [what, pid, ...words].join(' ');
+  return [what, pid, ...(start === undefined ? [] : [`=${start}`]), ...words].join(' ');
 }
 
 function addressOf(text: string): string {

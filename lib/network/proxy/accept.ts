@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Decision } from '../policy/policy.ts';
-import { ALERTS, answerOf, endWithAlert, endWithAnswer } from './answers.ts';
+import { ALERTS, answerOf, endWithAlert, endWithAnswer, endWithGoAway } from './answers.ts';
 import type { Connection } from './connections.ts';
 import { checkedAddresses, dial } from './dial.ts';
 import { type FirstBytes, NoRequest, readFirstBytes } from './first-bytes.ts';
@@ -15,6 +15,8 @@ import { splice } from './splice.ts';
 export const TIMES = { first: 10_000, line: 300, idle: 900_000, half: 60_000 };
 /** Where every program speaks first. */
 const WEB_PORTS = new Set([80, 443]);
+/** Without TLS. */
+class RefusedHttp2 extends Refused {}
 const NOTHING = Buffer.alloc(0);
 
 /** A connection of a program, and what serves it. */
@@ -111,6 +113,9 @@ async function serveChecked(accepted: Accepted, destination: Destination, first:
     const connect = () => undefined;
     return http.accept({ gate, connection, destination, connect }, first.head);
   }
+  if (first.protocol === 'http2') {
+    throw new RefusedHttp2('unknown_protocol', 'HTTP/2 (gRPC) without TLS cannot be checked: use TLS, or HTTP/1.1');
+  }
   if (first.protocol === 'unchecked') {
     throw new Refused('unknown_protocol', 'this form of TLS or HTTP cannot be checked');
   }
@@ -193,6 +198,7 @@ function end({ gate, connection }: Accepted, destination: Destination, error: un
   if (error instanceof Refused) {
     gate.refused(connection.target ?? destination, info.protocol, error.code, error.message);
     Object.assign(info, { allowed: false, code: error.code, reason: error.message });
+    if (error instanceof RefusedHttp2 && !client.destroyed) return void endWithGoAway(client, error.message);
     if (info.protocol === 'tls' && !client.destroyed) {
       return void endWithAlert(client, error.code === 'sni_mismatch' ? ALERTS.unrecognizedName : ALERTS.accessDenied);
     }

@@ -5,6 +5,8 @@ import { Refused, Unreachable } from './gate.ts';
 /** Tells answers of the proxy from those of the other end. */
 const HEADER = 'x-paddock-network';
 const FATAL = 2;
+/** Of HTTP/2. */
+const [SETTINGS, GOAWAY, HTTP_1_1_REQUIRED] = [4, 7, 13];
 export const ALERTS = { accessDenied: 49, unrecognizedName: 112 } as const;
 
 export interface Answer {
@@ -40,6 +42,19 @@ export function endWithAnswer(socket: Socket, { status, headers, body }: Answer)
 /** Ends a TLS connection before it began. */
 export function endWithAlert(socket: Socket, alert: number): void {
   endGently(socket, Buffer.of(21, 3, 3, 0, 2, FATAL, alert));
+}
+
+/** Refuses HTTP/2 as it provides for: empty SETTINGS, and GOAWAY with HTTP_1_1_REQUIRED and the sentence (RFC 9113, 6.8). */
+export function endWithGoAway(socket: Socket, sentence: string): void {
+  const text = Buffer.from(`paddock: ${sentence}`);
+  const frame = (type: number, payload: Buffer) => {
+    const head = Buffer.alloc(9);
+    head.writeUIntBE(payload.length, 0, 3);
+    head[3] = type;
+    return Buffer.concat([head, payload]);
+  };
+  const goAway = Buffer.concat([Buffer.of(0, 0, 0, 0, 0, 0, 0, HTTP_1_1_REQUIRED), text]);
+  endGently(socket, Buffer.concat([frame(SETTINGS, Buffer.alloc(0)), frame(GOAWAY, goAway)]));
 }
 
 /** The rest that the program sends is read and dropped for a moment: a reset would take the answer from it. */

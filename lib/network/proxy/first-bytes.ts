@@ -9,7 +9,9 @@ export type FirstBytes =
   | { protocol: 'http'; head: Buffer }
   /** Neither: any other protocol, or a connection that ended before. */
   | { protocol: 'other'; head: Buffer }
-  /** HTTP/2 without TLS, whose requests are not checked, or a TLS connection without a valid ClientHello. */
+  /** HTTP/2 without TLS, whose requests are not checked. */
+  | { protocol: 'http2'; head: Buffer }
+  /** A TLS connection without a valid ClientHello, or a request of no version. */
   | { protocol: 'unchecked'; head: Buffer }
   /** The start of a line that may become one of HTTP, of a program that waits for something. */
   | { protocol: 'line'; head: Buffer }
@@ -29,7 +31,16 @@ export function recognize(head: Buffer): Recognized {
     if (hello === 'invalid') return { protocol: 'unchecked', head };
     return { protocol: 'tls', head, serverName: hello.serverName };
   }
-  return recognizeLine(head);
+  if (!isOldHello(head)) return recognizeLine(head);
+  return head.length < 5 ? 'more' : { protocol: 'unchecked', head };
+}
+
+/**
+ * Whether it is, or may become, a ClientHello in the form of SSL 2, which servers of TLS understood for long: two bytes of length, its
+ * type, and the version 3.x or 0.2.
+ */
+function isOldHello([first = 0, , type = 1, major = 3, minor = 2]: Buffer): boolean {
+  return first >= 0x80 && type === 1 && (major === 3 || (major === 0 && minor === 2));
 }
 
 /**
@@ -41,7 +52,7 @@ const LIKE_REQUEST = /^[!#$%&'*+.^_`|~0-9A-Za-z-]*(?:[ \t\x0b\x0c\x1c-\x1f\x85\x
 // biome-ignore lint/suspicious/noControlCharactersInRegex: some servers take them for blanks.
 const IS_HTTP = /[\s\x1c-\x1f\x85]HTTP\/\d/i;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: as above.
-const IS_OLD_HTTP = /^[\s\x1c-\x1f\x85]*GET[\s\x1c-\x1f\x85]/i;
+const IS_OLD_HTTP = /^[\s\x1c-\x1f\x85]*(?:GET[\s\x1c-\x1f\x85]|[Gg][Ee][Tt][\s\x1c-\x1f\x85]+(?:\/|[A-Za-z]+:\/))/;
 
 function recognizeLine(head: Buffer): Recognized {
   let start = 0;
@@ -49,7 +60,7 @@ function recognizeLine(head: Buffer): Recognized {
   while (head[start] === 13 || head[start] === 10) start++;
   const end = head.indexOf(10, start);
   const line = head.toString('latin1', start, end < 0 ? undefined : end);
-  if (line.startsWith('PRI * HTTP/2')) return { protocol: 'unchecked', head };
+  if (line.startsWith('PRI * HTTP/2')) return { protocol: 'http2', head };
   if (IS_HTTP.test(line)) return { protocol: 'http', head };
   if (!LIKE_REQUEST.test(line)) return { protocol: 'other', head };
   if (end < 0 && head.length <= MAX_LINE_BYTES) return 'more';

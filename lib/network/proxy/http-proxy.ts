@@ -1,10 +1,21 @@
 import { type IncomingMessage, Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { Shares } from '../../shares.ts';
 import { answer, answerOf, endWithAnswer } from './answers.ts';
 import type { Connection } from './connections.ts';
+import { contained } from './contained.ts';
 import { dial } from './dial.ts';
 import { fail, forward, UpstreamAgent } from './forward-request.ts';
 import { type Destination, type Gate, Refused, refuse } from './gate.ts';
+import {
+  allowHalfOpen,
+  hasTooManyFields,
+  limitFields,
+  MAX_PIPELINED_BYTES,
+  memoryOf,
+  sizeOf,
+  TOO_MANY_FIELDS,
+} from './request-limits.ts';
 import { destinationOf, parseAuthority, type RequestTarget, requestTarget } from './request-target.ts';
 import { openTunnel, withoutUpgrade } from './upgrade.ts';
 
@@ -32,7 +43,7 @@ const MAX_HEADER_BYTES = 32_768;
 /** Of the requests of one connection that are not answered yet: programs may send many and read nothing. */
 const MAX_WAITING_SIZE = 2 * MAX_HEADER_BYTES;
 /** Milliseconds. A body may take long, as long as it moves. */
-const TIMES = { headers: 20_000, check: 5000, keepAlive: 60_000, idle: 300_000 };
+const TIMES = { headers: 20_000, check: 5000, keepAlive: 60_000, idle: 300_000, half: 60_000 };
 
 /**
  * Takes connections of HTTP/1 over, of all sandboxes. Each request is parsed strictly by Node, checked, and written anew:
@@ -41,9 +52,11 @@ const TIMES = { headers: 20_000, check: 5000, keepAlive: 60_000, idle: 300_000 }
 export class HttpProxy {
   readonly #server: Server;
   readonly #served = new WeakMap<Socket, Served>();
+  readonly #half: number;
+  readonly #pipelined = new Shares<Gate>(MAX_PIPELINED_BYTES);
 
   constructor(times: Partial<typeof TIMES> = {}) {
-    const { headers, check, keepAlive, idle } = { ...TIMES, ...times };
+    const { headers, check, keepAlive, idle, half } = { ...TIMES, ...times };
     this.#server = new Server({
       insecureHTTPParser: false,
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -53,14 +66,20 @@ export class HttpProxy {
       keepAliveTimeout: keepAlive,
     });
     this.#server.timeout = idle;
-    // No limit: Node drops the fields beyond it, but has read the body by them. Without its length it would be a second request.
-    this.#server.maxHeadersCount = 0;
+    this.#half = half;
+    limitFields(this.#server);
+    allowHalfOpen(this.#server);
     // Node watches the times of headers from then on; this server gets its connections from others.
     this.#server.emit('listening');
-    const handle = (request: IncomingMessage, response: ServerResponse) => this.#queue(request, response);
+    const handle = (request: IncomingMessage, response: ServerResponse) =>
+      contained(request.socket, () => this.#queue(request, response));
     this.#server.on('request', handle).on('checkContinue', handle).on('checkExpectation', handle);
-    this.#server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket as Socket, head));
-    this.#server.on('connect', (request, socket, head) => this.#connect(request, socket as Socket, head));
+    this.#server.on('upgrade', (request, socket, head) =>
+      contained(socket, () => this.#upgrade(request, socket as Socket, head)),
+    );
+    this.#server.on('connect', (request, socket, head) =>
+      contained(socket, () => this.#connect(request, socket as Socket, head)),
+    );
     this.#server.on('clientError', (_, socket) => {
       if (!socket.destroyed && socket.writable) this.#refuseInvalid(socket as Socket);
     });
@@ -96,6 +115,8 @@ export class HttpProxy {
       return dialled.socket;
     }, destination !== undefined);
     socket.once('close', () => agent.destroy());
+    // Its program may be gone, or wait for the answer.
+    socket.once('end', () => socket.setTimeout(this.#half));
     this.#served.set(socket, { ...client, agent, turn: Promise.resolve(), waiting: 0, size: 0 });
     this.#emit(socket, head);
   }
@@ -109,8 +130,10 @@ export class HttpProxy {
   /** One request after the other: the other side sees no pipelining. */
   #queue(request: IncomingMessage, response: ServerResponse): void {
     const served = this.#served.get(request.socket)!;
-    const size = request.rawHeaders.reduce((sum, { length }) => sum + length, request.url?.length ?? 0);
-    if (served.waiting >= MAX_PIPELINED || served.size + size > MAX_WAITING_SIZE) return void request.socket.destroy();
+    const size = sizeOf(request);
+    const behind = served.waiting === 0 ? 0 : memoryOf(request);
+    const isTooMuch = served.waiting >= MAX_PIPELINED || served.size + size > MAX_WAITING_SIZE;
+    if (isTooMuch || !this.#pipelined.take(served.gate, behind)) return void request.socket.destroy();
     served.waiting++;
     served.size += size;
     const answered = new Promise<void>((resolve) => response.once('close', resolve));
@@ -120,7 +143,8 @@ export class HttpProxy {
       served.waiting--;
     });
     void before.then(() => {
-      if (!request.socket.destroyed) this.#handle(served, request, response);
+      this.#pipelined.give(served.gate, behind);
+      if (!request.socket.destroyed) contained(request.socket, () => this.#handle(served, request, response));
     });
   }
 
@@ -136,6 +160,7 @@ export class HttpProxy {
   #check({ gate, connection, destination: connected }: Served, request: IncomingMessage): RequestTarget {
     const known = connected ?? { host: undefined, address: '', port: 0 };
     try {
+      if (hasTooManyFields(request)) throw new Refused('bad_request', TOO_MANY_FIELDS);
       const found = requestTarget(request, connected);
       const { host, address, port } = found.destination;
       const target = { host: host ?? found.claimed, address, port, method: request.method ?? '', path: found.path };
@@ -156,6 +181,7 @@ export class HttpProxy {
     if (served.waiting > 0) return void socket.destroy();
     const isWebSocket = request.headers.upgrade?.toLowerCase() === 'websocket' && request.method === 'GET';
     // HTTP/2 in it would not be checked. The server may ignore the header, and so does the proxy.
+    if (hasTooManyFields(request)) return void this.#refuseInvalid(socket);
     if (!isWebSocket) return void this.#emit(socket, Buffer.concat([withoutUpgrade(request), head]));
     try {
       openTunnel(request, socket, head, { target: this.#check(served, request), agent: served.agent });

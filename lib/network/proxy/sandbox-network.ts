@@ -10,6 +10,7 @@ import type { ConnectionInfo, Refusal } from '../worker/networks.ts';
 import { type Accepted, serveDirect, serveProxy, TIMES } from './accept.ts';
 import type { ConnectionPlaces } from './connection-places.ts';
 import { type Connection, Connections } from './connections.ts';
+import { contained } from './contained.ts';
 import { decideName } from './decide-name.ts';
 import type { Gate } from './gate.ts';
 import type { HttpProxy } from './http-proxy.ts';
@@ -84,7 +85,9 @@ export class SandboxNetwork implements Gate {
   listen(server: Server): void {
     Object.assign(server, { allowHalfOpen: true, noDelay: true });
     server.on('error', () => undefined);
-    server.on('connection', (socket) => this.accept(socket, socket.localAddress ?? '', socket.localPort ?? 0));
+    server.on('connection', (socket) =>
+      contained(socket, () => this.accept(socket, socket.localAddress ?? '', socket.localPort ?? 0)),
+    );
   }
 
   /** A connection of a program to `address`. */

@@ -1,7 +1,7 @@
 import { Shares } from '../../shares.ts';
 import { createInspection, type InspectionOptions } from '../inspection/inspection.ts';
 import { OutsideResolution } from '../names/resolution.ts';
-import { createSocketMaker } from '../namespace/socket-maker.ts';
+import { createSocketMaker, type HostProcess } from '../namespace/socket-maker.ts';
 import { ownAddresses } from '../policy/own-addresses.ts';
 import type { Ceiling, NetworkPolicy } from '../policy/policy.ts';
 import { ConnectionPlaces } from '../proxy/connection-places.ts';
@@ -52,11 +52,11 @@ export class NetworkService implements SandboxNetworks {
     };
   }
 
-  open(id: string, pid: number, policy: NetworkPolicy, secrets: readonly BoundSecret[]): Promise<void> {
+  open(id: string, process: HostProcess, policy: NetworkPolicy, secrets: readonly BoundSecret[]): Promise<void> {
     return this.#inTurn(id, async () => {
       this.#close(id);
       if (policy.mode === 'none') return;
-      this.#opened.set(id, await OpenedNetwork.open(id, pid, { policy, secrets }, this.#shared));
+      this.#opened.set(id, await OpenedNetwork.open(id, process, { policy, secrets }, this.#shared));
     });
   }
 

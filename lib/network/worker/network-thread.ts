@@ -8,6 +8,12 @@ import type { NetworkCall, NetworkWorkerData } from './run-networks.ts';
 /** Of the thread's heap. A thread that needs more ends, and is started again. */
 const HEAP = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 32 };
 
+/** Of `runNetworks`. */
+interface Failure {
+  failure: Parameters<typeof decodeThrown>[0];
+  count: number;
+}
+
 interface Pending {
   resolve(value: unknown): void;
   reject(error: Error): void;
@@ -21,13 +27,20 @@ export class NetworkThread {
   #ended = false;
 
   /**
-   * `entry`: runs `runNetworks` for the role 'network'. `ended` is called once, also after `end`.
+   * `entry`: runs `runNetworks` for the role 'network'. `ended` is called once, also after `end`; `failed` with an
+   * error of one connection, and how many there were since the last time.
    */
-  constructor(entry: ThreadEntry, options: NetworkOptions, ended: (cause: unknown) => void) {
+  constructor(
+    entry: ThreadEntry,
+    options: NetworkOptions,
+    ended: (cause: unknown) => void,
+    failed: (error: Error, count: number) => void = () => undefined,
+  ) {
     const workerData: NetworkWorkerData = { role: 'network', options };
     this.#worker = startThread(entry, workerData, { resourceLimits: HEAP });
     this.#worker.unref();
-    this.#worker.on('message', (answer: ThreadAnswer & { call: number }) => {
+    this.#worker.on('message', (answer: (ThreadAnswer & { call: number }) | Failure) => {
+      if ('failure' in answer) return failed(decodeThrown(answer.failure), answer.count);
       const pending = this.#take(answer.call);
       if ('error' in answer) pending?.reject(decodeThrown(answer.error));
       else pending?.resolve(answer.value);

@@ -24,5 +24,6 @@ export function openNetworks(
   if (!network.enabled) return undefined;
   const { resolvers, allowMax } = network;
   const options = { resolvers, allowMax, inspection, descriptors };
-  return new ThreadedNetworks((ended) => new NetworkThread(entry, options, ended), log);
+  const failed = (err: Error, count: number) => log.error('connections of sandboxes ended by an error', { err, count });
+  return new ThreadedNetworks((ended) => new NetworkThread(entry, options, ended, failed), log);
 }

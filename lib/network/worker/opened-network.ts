@@ -2,7 +2,7 @@ import type { Socket as DatagramSocket } from 'node:dgram';
 import type { Server } from 'node:net';
 import { ServiceError } from '../../errors.ts';
 import type { Shares } from '../../shares.ts';
-import type { SocketMaker, WantedSockets } from '../namespace/socket-maker.ts';
+import type { HostProcess, SocketMaker, WantedSockets } from '../namespace/socket-maker.ts';
 import type { NetworkPolicy } from '../policy/policy.ts';
 import { NAME_PORT, PROXY_PORT, SandboxNetwork, type SharedByNetworks } from '../proxy/sandbox-network.ts';
 import type { BoundSecret } from '../secrets/bound-secret.ts';
@@ -23,29 +23,29 @@ export interface Terms {
 const LOCAL = '127.0.0.1';
 const place = (port: number) => ({ address: '0.0.0.0', port });
 
-/** A sandbox's network with its sockets in the namespace of the process `pid`. */
+/** A sandbox's network with its sockets in the namespace of a process of it. */
 export class OpenedNetwork {
   readonly network: SandboxNetwork;
   readonly #id: string;
-  readonly #pid: number;
+  readonly #process: HostProcess;
   readonly #with: OpenedWith;
   readonly #servers = new Map<number, Server>();
   readonly #always: (Server | DatagramSocket)[] = [];
   #terms: Terms;
   #routes: ReadonlySet<string>;
 
-  private constructor(id: string, pid: number, terms: Terms, shared: SharedByNetworks & OpenedWith) {
+  private constructor(id: string, process: HostProcess, terms: Terms, shared: SharedByNetworks & OpenedWith) {
     this.network = new SandboxNetwork(id, terms, shared);
     this.#id = id;
-    this.#pid = pid;
+    this.#process = process;
     this.#with = shared;
     this.#terms = terms;
     this.#routes = wantedBy(terms.policy).routes;
   }
 
   /** Rejects, with nothing left, as `SocketMaker.open` does. */
-  static async open(id: string, pid: number, terms: Terms, shared: SharedByNetworks & OpenedWith) {
-    const opened = new OpenedNetwork(id, pid, terms, shared);
+  static async open(id: string, process: HostProcess, terms: Terms, shared: SharedByNetworks & OpenedWith) {
+    const opened = new OpenedNetwork(id, process, terms, shared);
     await opened.#open(wantedBy(terms.policy));
     return opened;
   }
@@ -70,7 +70,7 @@ export class OpenedNetwork {
       throw new ServiceError('RESOURCE_EXHAUSTED', problem);
     }
     try {
-      return await maker.open(this.#pid, wanted);
+      return await maker.open(this.#process, wanted);
     } catch (error) {
       listeners.give(this.#id, count);
       throw error;
@@ -96,7 +96,7 @@ export class OpenedNetwork {
     const unwanted = added(to.routes, this.#routes);
     this.#routes = to.routes;
     // A route that stays leads to listeners that refuse.
-    if (unwanted.length > 0) await this.#with.maker.routes(this.#pid, [], unwanted).catch(() => undefined);
+    if (unwanted.length > 0) await this.#with.maker.routes(this.#process, [], unwanted).catch(() => undefined);
   }
 
   async #extend(ports: readonly number[], routes: readonly string[]): Promise<void> {

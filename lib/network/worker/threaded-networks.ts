@@ -1,5 +1,7 @@
 import { ServiceError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
+import { startOf } from '../namespace/process-start.ts';
+import type { HostProcess } from '../namespace/socket-maker.ts';
 import type { NetworkPolicy } from '../policy/policy.ts';
 import type { BoundSecret } from '../secrets/bound-secret.ts';
 import type { NetworkThread } from './network-thread.ts';
@@ -8,7 +10,8 @@ import type { NetworkCall } from './run-networks.ts';
 
 /** What a network is opened again with. */
 interface Known {
-  pid: number;
+  /** The process of the first time: its pid may be used again before the thread is started again. */
+  process: HostProcess;
   policy: NetworkPolicy;
   secrets: readonly BoundSecret[];
 }
@@ -37,7 +40,9 @@ export class ThreadedNetworks implements SandboxNetworks {
   }
 
   async open(id: string, pid: number, policy: NetworkPolicy, secrets: readonly BoundSecret[]): Promise<void> {
-    await this.#change(id, { pid, policy, secrets });
+    const start = startOf(pid);
+    if (start === undefined) throw new ServiceError('UNAVAILABLE', 'the sandbox has ended');
+    await this.#change(id, { process: { pid, start }, policy, secrets });
   }
 
   /** Nothing, for a network that was not opened. */
@@ -63,8 +68,8 @@ export class ThreadedNetworks implements SandboxNetworks {
     }
   }
 
-  async #open(id: string, { pid, policy, secrets }: Known): Promise<void> {
-    await this.#call('open', [id, pid, policy, secrets]);
+  async #open(id: string, { process, policy, secrets }: Known): Promise<void> {
+    await this.#call('open', [id, process, policy, secrets]);
     this.#lost.delete(id);
   }
 

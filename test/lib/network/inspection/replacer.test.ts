@@ -22,6 +22,22 @@ it('replaces like String.replaceAll, however the text is cut', () => {
   );
 });
 
+it('replaces the longest of texts that begin alike, however the text is cut', () => {
+  const text = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 40 });
+  const needle = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 1, maxLength: 6 });
+  const needles = fc.uniqueArray(needle, { minLength: 1, maxLength: 3 });
+  fc.assert(
+    fc.property(text, needles, fc.array(fc.nat(40), { maxLength: 6 }), (all, from, cuts) => {
+      const longest = from.toSorted((a, b) => b.length - a.length);
+      const replacer = new Replacer(longest.map((each, index) => replacement(each, `${index}`)));
+      const places = [0, ...cuts.filter((at) => at < all.length).sort((a, b) => a - b), all.length];
+      const pieces = places.slice(1).map((end, index) => replacer.push(Buffer.from(all.slice(places[index], end))));
+      const expected = all.replaceAll(new RegExp(longest.join('|'), 'g'), (found) => `${longest.indexOf(found)}`);
+      expect(Buffer.concat([...pieces, replacer.end()]).toString()).toBe(expected);
+    }),
+  );
+});
+
 it('holds back nothing but the beginning of what is replaced', () => {
   const replacer = new Replacer([replacement('secret', 'S'), replacement('crab', 'C')]);
   expect(replacer.push(Buffer.from('a line\n')).toString()).toBe('a line\n');

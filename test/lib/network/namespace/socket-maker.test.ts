@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { Worker } from 'node:worker_threads';
 import { build } from 'esbuild';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { startOf } from '../../../../lib/network/namespace/process-start.ts';
 import { createSocketMaker, type SocketMaker } from '../../../../lib/network/namespace/socket-maker.ts';
 import { until } from '../../runtime/bwrap/fixture.ts';
 import { useNamespaces } from './namespaces.ts';
@@ -107,6 +108,18 @@ describe('open', () => {
     const { servers } = await maker().open(namespace.pid, { ...NOTHING, tcp: [at(443), at(80)] });
     answering(servers);
     expect(await tries).toBe('you asked 127.0.0.1:443\n');
+  });
+
+  it('opens nothing in a process that began at another time: its pid is used again', async () => {
+    const { pid } = await newNamespace();
+    const start = startOf(pid)!;
+    expect(start).toMatch(/^\d+$/);
+    expect(startOf(2 ** 22)).toBeUndefined();
+    const wanted = { ...NOTHING, tcp: [at(443)] };
+    const again = { pid, start: `${Number(start) - 1}` };
+    await expect(maker().open(again, wanted)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await expect(maker().routes(again, ['10.0.0.0/8'], [])).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    for (const server of (await maker().open({ pid, start }, wanted)).servers) server.close();
   });
 
   it('opens all or nothing, and says which port a program of the sandbox has', async () => {

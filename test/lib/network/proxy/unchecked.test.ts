@@ -21,6 +21,8 @@ let outside: Server;
 let serve: (socket: Socket) => void;
 let accepted: Socket[];
 let dialled: Socket[];
+/** Addresses of all names. */
+let answered: string[];
 
 const portOf = (server: Server) => (server.address() as AddressInfo).port;
 const policy = (more: Partial<NetworkRule> = {}) => {
@@ -33,7 +35,7 @@ const policy = (more: Partial<NetworkRule> = {}) => {
 };
 
 beforeEach(async () => {
-  [accepted, dialled] = [[], []];
+  [accepted, dialled, answered] = [[], [], ['127.0.0.1']];
   serve = (socket) => socket.pipe(socket);
   outside = createServer({ allowHalfOpen: true }, (socket) => {
     accepted.push(socket.on('error', () => undefined));
@@ -42,7 +44,7 @@ beforeEach(async () => {
   await once(outside, 'listening');
   http = new HttpProxy();
   const shared = {
-    resolution: { resolve: async () => ['127.0.0.1'] },
+    resolution: { resolve: async () => answered },
     limits: { allowMax: [{ host: '', cidr: '127.0.0.1/32', ports: [] }], ownAddresses: { has: () => false } },
     http,
     makeInspector: undefined,
@@ -111,6 +113,32 @@ describe('a connection to another port', () => {
     expect(await answerTo(request('DELETE'), false)).toMatch(/^HTTP\/1.1 403 /);
   });
 
+  it('is told by a frame of HTTP/2 that it needs TLS', async () => {
+    const answer = await answerTo('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0', false);
+    const [settings, goAway] = ['\0\0\0\x04\0\0\0\0\0', '\x07\0\0\0\0\0\0\0\0\0\0\0\0\r'];
+    expect(answer?.startsWith(settings)).toBe(true);
+    expect(answer?.slice(settings.length + 3)).toBe(
+      `${goAway}paddock: HTTP/2 (gRPC) without TLS cannot be checked: use TLS, or HTTP/1.1`,
+    );
+    expect(accepted.every((each) => each.bytesRead === 0)).toBe(true);
+    expect(codes()).toEqual(['unknown_protocol']);
+  });
+
+  it('that is ended after its request gets the answer', async () => {
+    serve = (socket) => socket.once('data', () => setImmediate(() => socket.end('HTTP/1.0 200 OK\r\n\r\nthe answer')));
+    expect(await answerTo(`GET / HTTP/1.1\r\n${host()}\r\n`)).toMatch(/^HTTP\/1.1 200 .*the answer/s);
+    const two = `GET / HTTP/1.1\r\n${host()}\r\n`.repeat(2);
+    serve = (socket) => socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'));
+    expect(((await answerTo(two)) as string).match(/200 OK/g)).toHaveLength(2);
+  });
+
+  it('to a name whose address becomes a special one is refused', async () => {
+    answered = ['10.1.2.3'];
+    expect(await answerTo('\0x')).toBe('ECONNRESET');
+    expect(accepted).toHaveLength(0);
+    expect(codes()).toEqual(['special_address']);
+  });
+
   it('is decided again when it is open, because the policy may have changed meanwhile', async () => {
     const decision = (allowed: boolean): Decision => {
       return { allowed, rule: undefined, code: allowed ? 'allowed' : 'not_allowed', reason: '', inspect: false };
@@ -136,7 +164,7 @@ describe('the start of a connection', () => {
 });
 
 describe('a request', () => {
-  it('is not followed by another one in the body whose length is behind a thousand fields', async () => {
+  it('with a thousand fields is refused, and what is in its body reaches nobody', async () => {
     seen.length = 0;
     serve = (socket) => {
       socket.on('data', (chunk) => seen.push(chunk));
@@ -147,10 +175,15 @@ describe('a request', () => {
     const inner = 'DELETE / HTTP/1.1\r\nHost: evil.test\r\n\r\n';
     const fields = `${host()}${'a: b\r\n'.repeat(1000)}Connection: close\r\nContent-Length: ${inner.length}\r\n`;
     const answer = await answerTo(`GET / HTTP/1.1\r\n${fields}\r\n${inner}`, false);
-    expect(answer).toMatch(/^HTTP\/1.1 200 /);
-    // That field is the proxy's own.
-    expect(answer).not.toMatch(/paddock/i);
-    expect(Buffer.concat(seen).toString()).toMatch(/Content-Length: \d+\r\n/);
+    expect(answer).toMatch(/^HTTP\/1.1 403 .*a request has less than 256 header fields\n$/s);
+    expect(Buffer.concat(seen).toString()).toBe('');
+    // Fewer pass, without the one that is the proxy's own.
+    const passed = await answerTo(
+      `GET / HTTP/1.1\r\n${host()}${'a: b\r\n'.repeat(200)}Connection: close\r\n\r\n`,
+      false,
+    );
+    expect(passed).toMatch(/^HTTP\/1.1 200 /);
+    expect(passed).not.toMatch(/paddock/i);
   });
 
   it('has no more than one 100 Continue, however often the server says so', async () => {

@@ -23,6 +23,7 @@ afterEach(async () => {
   threads.length = 0;
 });
 
+const failures: Error[] = [];
 /** Starts of threads that fail. */
 let failing = 0;
 function start(): ThreadedNetworks {
@@ -34,7 +35,7 @@ function start(): ThreadedNetworks {
   };
   networks = new ThreadedNetworks((ended) => {
     if (threads.length > 0 && failing-- > 0) throw new Error('no more threads');
-    threads.push(new NetworkThread(pathToFileURL(BUNDLE), options, ended));
+    threads.push(new NetworkThread(pathToFileURL(BUNDLE), options, ended, (error) => failures.push(error)));
     return threads.at(-1)!;
   }, silentLog);
   return networks;
@@ -96,6 +97,25 @@ describe('the thread of the networks', () => {
     await expect.poll(() => failing).toBe(0);
     await networks.update('a', list('api.test'), []);
     expect(await get(pid)).toBe('hello\n');
+  });
+
+  it('goes on for other sandboxes after an error in a connection of one', async () => {
+    const [broken, other] = [await newNamespace(), await newNamespace()];
+    start();
+    const policy = list('api.test');
+    // No policy of the server is like this: it stands for a defect.
+    const rules = [...policy.rules, { ...policy.rules[0], host: 5 as never }] as NetworkPolicy['rules'];
+    await networks.open('a', broken.pid, { ...policy, rules }, []);
+    await networks.open('b', other.pid, policy, []);
+    const tries = [
+      '-x http://127.0.0.1:3128 https://www.test/',
+      'http://www.test/',
+      '-p -x http://127.0.0.1:3128 http://www.test',
+    ];
+    for (const each of tries) await world.inNetworkOf(broken.pid, `curl -s --max-time 3 ${each}; :`);
+    await expect.poll(() => failures.map(({ message }) => message)).toContainEqual(expect.stringContaining('is not a'));
+    expect(await get(other.pid)).toBe('hello\n');
+    expect(threads).toHaveLength(1);
   });
 
   it('forgets a network that cannot be opened', async () => {
