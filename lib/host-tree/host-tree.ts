@@ -20,6 +20,8 @@ const ENTRIES_PER_READ = 64;
 /** Largest st_size of a directory that is read by one call: some hundred entries; 4,096 on ZFS, where it counts entries. */
 const MAX_SIZE_PER_READ = 4 << 10;
 
+const NO_THROW = { bigint: true, throwIfNoEntry: false } as const;
+
 /**
  * Synchronous reads of a host directory tree in which tenants choose names and symbolic links. A path ('' is the root)
  * is resolved from the root's descriptor one component at a time, without following symbolic links, so nothing outside
@@ -54,8 +56,13 @@ export class HostTree {
   lstat(path: ByteString): BigIntStats | undefined {
     return this.#inParent(path, (parent, name) => {
       if (name === '') return fstatSync(parent, { bigint: true });
-      return lstatSync(at(parent, name), { bigint: true, throwIfNoEntry: false });
+      return lstatSync(at(parent, name), NO_THROW);
     });
+  }
+
+  /** As `lstat`, of a name in a directory. */
+  lstatIn(directory: ByteString, name: ByteString): BigIntStats | undefined {
+    return this.#in(directory, (fd) => lstatSync(at(fd, name), NO_THROW));
   }
 
   /** The entries of a directory; empty if it does not exist in the tree. Names have one char per byte. */

@@ -9,13 +9,10 @@ const SECOND = 1_000_000_000n;
 
 /** Converts nanoseconds since the epoch (as in BigIntStats). Before the epoch `sec` is negative and `nsec` is not. */
 export function timeOf(ns: bigint): Time {
-  let sec = ns / SECOND;
-  let nsec = ns % SECOND;
-  if (nsec < 0n) {
-    sec -= 1n;
-    nsec += SECOND;
-  }
-  return { sec: Number(sec), nsec: Number(nsec) };
+  const rest = Number(ns % SECOND);
+  // Number(ns) is inexact by some hundred nanoseconds, so the quotient is rounded to the whole number that it is.
+  const sec = Math.round((Number(ns) - rest) / 1e9);
+  return rest < 0 ? { sec: sec - 1, nsec: rest + 1e9 } : { sec, nsec: rest };
 }
 
 /** The seconds of a time, with a fraction. */

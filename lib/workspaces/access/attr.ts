@@ -31,6 +31,7 @@ export function attrOf(workspace: Workspace, access: Access, node: Node): Attr {
   if (directory) invalidateChildren(workspace, node);
   const hidden = directory && access.level(node) === NONE;
   const size = directory ? DIRECTORY_SIZE : shownSize(workspace, access, node);
+  const { mode, uid, gid } = ownershipOf(workspace, access, node);
   return {
     ino: inoOf(workspace, node),
     size,
@@ -40,7 +41,9 @@ export function attrOf(workspace: Workspace, access: Access, node: Node): Attr {
     ctime: hidden ? EPOCH : of.ctime,
     nlink: nlinkOf(workspace, access, node),
     rdev: of.rdev,
-    ...ownershipOf(workspace, access, node),
+    mode,
+    uid,
+    gid,
   };
 }
 
@@ -68,17 +71,21 @@ export function ownershipOf(workspace: Workspace, access: Access, node: Node): O
   const stored = node.shown;
   if (spec.anyUid) return { mode: stored.mode, uid: stored.uid, gid: stored.gid };
   const type = stored.mode & S_IFMT;
-  const own = { uid: spec.uid, gid: spec.uid };
+  const { uid } = spec;
   if (type === S_IFDIR) {
     const mode = directoryMode(access, node, stored.mode);
     // No other user passes the root, whatever the kernel has cached below it.
-    return { ...own, mode: node === tree.root ? mode & ~0o7 : mode };
+    return { mode: node === tree.root ? mode & ~0o7 : mode, uid, gid: uid };
   }
-  if (access.level(node) === WRITE) return { ...own, mode: stored.mode };
-  const nobody = { uid: NOBODY, gid: spec.uid };
-  if (type === S_IFLNK) return { ...nobody, mode: type | 0o777 };
-  if (access.level(node) >= REDACTED) return { ...nobody, mode: type | 0o440 | (stored.mode & 0o111 ? 0o110 : 0) };
-  return { ...nobody, mode: type };
+  if (access.level(node) === WRITE) return { mode: stored.mode, uid, gid: uid };
+  return { mode: type | sharedBits(access, node, stored.mode), uid: NOBODY, gid: uid };
+}
+
+/** The mode bits of what the sandbox may not write and does not own. */
+function sharedBits(access: Access, node: Node, stored: number): number {
+  if ((stored & S_IFMT) === S_IFLNK) return 0o777;
+  if (access.level(node) < REDACTED) return 0;
+  return 0o440 | (stored & 0o111 ? 0o110 : 0);
 }
 
 /**

@@ -52,6 +52,12 @@ export class Base {
     return stat === undefined ? undefined : fromHost(stat);
   }
 
+  /** As `lstat`, of a name in a directory. */
+  lstatIn(directory: ByteString, name: ByteString): BaseStat | undefined {
+    const stat = hosted(() => this.#tree.lstatIn(directory, name));
+    return stat === undefined ? undefined : fromHost(stat);
+  }
+
   /** Returns the entries of a directory, none if it no longer exists or is no directory. */
   readdir(path: ByteString): BaseName[] {
     return hosted(() => this.#tree.readdir(path)).map((dirent) => ({
@@ -126,6 +132,7 @@ export function sameFile(a: BaseStat, b: BaseStat): boolean {
 }
 
 function fromHost(stat: import('node:fs').BigIntStats): BaseStat {
+  const mtime = timeOf(stat.mtimeNs);
   return {
     dev: Number(stat.dev),
     ino: Number(stat.ino),
@@ -136,9 +143,9 @@ function fromHost(stat: import('node:fs').BigIntStats): BaseStat {
     rdev: Number(stat.rdev),
     size: Number(stat.size),
     // The host's atime would reveal reads by other sandboxes of the codebase.
-    atime: timeOf(stat.mtimeNs),
-    mtime: timeOf(stat.mtimeNs),
-    ctime: timeOf(stat.ctimeNs),
+    atime: mtime,
+    mtime,
+    ctime: stat.ctimeNs === stat.mtimeNs ? mtime : timeOf(stat.ctimeNs),
   };
 }
 

@@ -1,4 +1,4 @@
-import { type ByteString, joinNames, joinPath, ROOT_PATH } from '../../byte-string.ts';
+import { type ByteString, joinNames, ROOT_PATH } from '../../byte-string.ts';
 import type { Steps } from '../../fuse/connection/steps.ts';
 import { ENAMETOOLONG, ESTALE } from '../../linux/errno.ts';
 import { isDirectory, S_IFMT } from '../../linux/mode.ts';
@@ -67,7 +67,7 @@ export class NodeTree {
     // The listing has every name of the base, so other names need no lookup on disk.
     const listing = listingForMisses(this.#workspace, dir);
     if (listing !== undefined && listing.get(name) === undefined) return undefined;
-    const base = this.#base.lstat(joinPath(dir.basePath, name));
+    const base = this.#base.lstatIn(dir.basePath, name);
     if (base === undefined) {
       dir.misses++;
       return undefined;

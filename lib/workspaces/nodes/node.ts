@@ -42,7 +42,7 @@ export class Node<Owner extends NodeOwner = NodeOwner> {
   /** The kernel's lookup count, plus open handles of API clients. */
   nlookup = 0;
   /** Links by which the kernel knows the node; none once it is unlinked, removed or replaced. */
-  readonly links: NodeLink[] = [];
+  links: NodeLink[] = [];
   /** Directory: child nodes by name. A node lives at least as long as its children. */
   children: Map<ByteString, Node> | undefined;
 
@@ -167,7 +167,9 @@ export class Node<Owner extends NodeOwner = NodeOwner> {
 
   /** Adds a link and registers the node with its parent. */
   addLink(parent: Node, name: ByteString): void {
-    this.links.push({ parent, name });
+    // A literal has room for one link only; `push` would make room for 17, of which nearly every node uses one.
+    if (this.links.length === 0) this.links = [{ parent, name }];
+    else this.links.push({ parent, name });
     parent.children ??= new Map();
     parent.children.set(name, this);
   }

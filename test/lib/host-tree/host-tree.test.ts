@@ -74,6 +74,7 @@ describe('a parent directory that was replaced by', () => {
       const tree = new HostTree(root, held);
       expect(tree.lstat(fromText('a/b/file'))).toBeUndefined();
       expect(tree.lstat(fromText('a/b/link'))).toBeUndefined();
+      expect(tree.lstatIn(fromText('a/b'), fromText('file'))).toBeUndefined();
       expect(tree.readdir(fromText('a/b'))).toEqual([]);
       expect(tree.readlink(fromText('a/b/link'))).toBeUndefined();
       expect(tree.openFile(fromText('a/b/file'))).toBeUndefined();
@@ -92,6 +93,8 @@ describe('HostTree', () => {
     const tree = new HostTree(root, held);
     expect(Number(tree.lstat(fromText('a/b/file'))?.size)).toBe(6);
     expect(tree.lstat(ROOT_PATH)?.isDirectory()).toBe(true);
+    expect(Number(tree.lstatIn(fromText('a/b'), fromText('file'))?.size)).toBe(6);
+    expect(tree.lstatIn(ROOT_PATH, fromText('none'))).toBeUndefined();
     expect(tree.readdir(ROOT_PATH).map(({ name }) => name)).toEqual(['a']);
     expect(tree.readdir(fromText('a/b')).map(({ name }) => name)).toEqual(['file']);
     const fd = tree.openFile(fromText('a/b/file'))!;
@@ -112,6 +115,7 @@ describe('HostTree', () => {
     const tree = new HostTree(root, held);
     for (const path of ['a/../../outside/file', '../outside/file', 'a/./b', '/etc/passwd']) {
       expect(() => tree.lstat(fromText(path))).toThrow('not a name in a directory');
+      expect(() => tree.lstatIn(fromText('a'), fromText(path))).toThrow('not a name in a directory');
     }
   });
 
