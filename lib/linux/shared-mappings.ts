@@ -20,13 +20,18 @@ export type Turn = <T>(task: () => Promise<T>) => Promise<T>;
  *
  * The kernel may have a reader of `maps` wait for the process, and that for its file system: call it from a thread
  * that serves neither. Each process is looked at in a turn, which occupies one thread of the pool. Rejects if a process does
- * not end.
+ * not end. `resting`: processes that map nothing, by their names in `proc`.
  */
-export async function sharedMappings(proc: string, device: string, turn: Turn): Promise<SharedMappings> {
+export async function sharedMappings(
+  proc: string,
+  device: string,
+  turn: Turn,
+  resting: ReadonlySet<string> = new Set(),
+): Promise<SharedMappings> {
   const shared = new RegExp(`^([0-9a-f]+-[0-9a-f]+) ...s [0-9a-f]+ ${hexadecimal(device)} (\\d+)`, 'gm');
   const found = new Map<string, string>();
   for (const name of await readdir(proc)) {
-    if (!/^\d+$/.test(name)) continue;
+    if (!/^\d+$/.test(name) || resting.has(name)) continue;
     await look(proc, name, (directory) => turn(() => addShared(found, directory, shared)));
   }
   return found;

@@ -30,6 +30,11 @@ export interface OpenedFile extends FileStatus {
   host?: HostFile;
   /** See `check`. */
   warnings?: number;
+  /**
+   * A program may have mapped the file for writing, and changed pages that the data lacks. They are written back by
+   * `Workspaces.flush`: if `warnings` has not changed then, there were none.
+   */
+  mayBeMapped?: boolean;
 }
 
 /** An entry as an archive has it: files, directories, symlinks and others. */
@@ -93,7 +98,7 @@ export interface WorkspaceFiles {
   pack(path: ByteString, after: ByteString, limit: number): Packed;
   /**
    * Opens a regular file for reading. `flushed`: the pages of mappings were written back (`Workspaces.flush`). Otherwise
-   * undefined for a file that a program may have mapped for writing.
+   * undefined for a large file that a program may have mapped for writing; for a small one see `mayBeMapped`.
    */
   open(path: ByteString, flushed: boolean): OpenedFile | undefined;
   /** Reads up to `length` bytes at byte `offset`. Throws ABORTED if the file no longer has that version. */

@@ -5,13 +5,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Descriptors } from '../../descriptors.ts';
 import { SandboxEnded, ServiceError } from '../../errors.ts';
 import { hostError } from '../../host-error.ts';
-import { type SharedMappings, sharedMappings, type Turn } from '../../linux/shared-mappings.ts';
+import type { SharedMappings, Turn } from '../../linux/shared-mappings.ts';
 import { removeGroup } from '../cgroup/remove-group.ts';
 import type { CgroupTree } from '../cgroup/tree.ts';
 import { Executor } from '../executor/executor.ts';
 import { ProcGroups } from '../executor/proc-groups.ts';
 import { listeningPorts } from '../listening-ports.ts';
-import { ownProc } from '../own-proc.ts';
+import { mappingsOf } from '../mappings-of.ts';
 import { remove } from '../remove.ts';
 import type {
   Command,
@@ -30,7 +30,7 @@ import { SandboxLife } from '../sandbox-life.ts';
 import type { TerminalLimit } from '../terminal-limit/terminal-limit.ts';
 import { bwrapArguments, encodeArguments } from './arguments.ts';
 import type { Instance } from './instance.ts';
-import { Launcher, type StartProcess } from './launcher.ts';
+import { BASE_PIDS, Launcher, type StartProcess } from './launcher.ts';
 
 /** Milliseconds that `stop` waits for killed processes to exit; processes stuck in the kernel are left to `reclaim`. */
 const STOP_MS = 2000;
@@ -173,7 +173,7 @@ export class BwrapSandbox implements RunningSandbox {
 
   /** See `RunningSandbox`. */
   async sharedMappings(device: string, turn: Turn): Promise<SharedMappings> {
-    return sharedMappings(await turn(() => this.#executor.ask(ownProc)), device, turn);
+    return mappingsOf(this.#executor, device, turn, BASE_PIDS);
   }
 
   /** See `RunningSandbox`. */

@@ -5,6 +5,9 @@ import type { SandboxCgroup } from '../cgroup/sandbox-cgroup.ts';
 import type { LaunchPlan } from './prelude.ts';
 import type { WaitingProcess } from './waiting-process.ts';
 
+/** Pids of bwrap's init and of the agent in the sandbox. Both live as long as it does. */
+export const BASE_PIDS = [1, 2];
+
 /**
  * Milliseconds that `discard` waits for a killed process to leave its cgroups; remaining cgroups are removed at the next
  * start.

@@ -6,13 +6,13 @@ import type { ContainerCreateOptions } from 'dockerode';
 import type { Descriptors } from '../../descriptors.ts';
 import { SandboxEnded, ServiceError } from '../../errors.ts';
 import { hostError, isHostFault } from '../../host-error.ts';
-import { sharedMappings, type Turn } from '../../linux/shared-mappings.ts';
+import type { Turn } from '../../linux/shared-mappings.ts';
 import type { Shares } from '../../shares.ts';
 import { Executor, type ExecutorHost } from '../executor/executor.ts';
 import type { FifoPool } from '../executor/fifo-pool.ts';
 import type { ReadPaces } from '../executor/read-pace.ts';
 import { listeningPorts } from '../listening-ports.ts';
-import { ownProc } from '../own-proc.ts';
+import { mappingsOf } from '../mappings-of.ts';
 import { remove } from '../remove.ts';
 import type { Command, OpenShell, RunningCommand, RunningSandbox, RunningShell, SandboxSpec } from '../runtime.ts';
 import { outOfMemoryLine } from '../sandbox-environment.ts';
@@ -139,7 +139,7 @@ export class DockerSandbox implements RunningSandbox {
   }
 
   async sharedMappings(device: string, turn: Turn) {
-    return sharedMappings(await turn(() => this.#up.ask(ownProc)), device, turn);
+    return mappingsOf(this.#up, device, turn);
   }
 
   async network() {

@@ -177,10 +177,10 @@ export class Executor {
     } catch {}
   }
 
-  /** What `look` finds out about the sandbox by one of its processes. */
-  async ask<T>(look: (pid: number) => T | Promise<T>): Promise<T> {
+  /** What `look` finds out about the sandbox by one of its processes. `idle`: pids inside, of shells without a command. */
+  async ask<T>(look: (pid: number, idle: readonly number[]) => T | Promise<T>): Promise<T> {
     if (this.#closed) throw this.#closed;
-    return askOneOf(await (this.#host.groups?.basePids() ?? []), look);
+    return askOneOf(await (this.#host.groups?.basePids() ?? []), (pid) => look(pid, this.#pool.idlePids()));
   }
 
   async #input(names: InputNames, command: Command): Promise<Stdin | undefined> {

@@ -104,6 +104,11 @@ export class RunnerPool {
     };
   }
 
+  /** Pids of the idle runners in the sandbox. */
+  idlePids(): number[] {
+    return this.#idle.flatMap(({ innerPid }) => innerPid ?? []);
+  }
+
   /** For a runner without other processes in its group. */
   retire(runner: Runner): void {
     if (runner.retire()) this.leave(runner);

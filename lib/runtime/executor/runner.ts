@@ -57,6 +57,7 @@ export class Runner {
   executedAt = 0;
   #group: ProcessGroup | undefined;
   #pid: number | undefined;
+  #innerPid: number | undefined;
   readonly #host: RunnerHost;
   readonly #request: number;
   readonly #status: PipeReader;
@@ -99,10 +100,10 @@ export class Runner {
       up.catch(() => {});
       writeSync(runner.#request, bootLine(name, nonce));
       start(name);
-      const innerPid = await Promise.race([up, lost]);
+      runner.#innerPid = await Promise.race([up, lost]);
       if (host.groups) {
         await host.paces.entries.next();
-        await runner.#enter(host.groups, name, innerPid);
+        await runner.#enter(host.groups, name, runner.#innerPid);
       }
       return runner;
     } catch (error) {
@@ -160,6 +161,11 @@ export class Runner {
   /** Host pid of its shell, if that is known. */
   get shellPid(): number | undefined {
     return this.#pid;
+  }
+
+  /** Pid of its shell in the sandbox, as the shell told it. */
+  get innerPid(): number | undefined {
+    return this.#innerPid;
   }
 
   /** Resolves when every process has closed this runner's pipes. */

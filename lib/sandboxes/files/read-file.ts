@@ -24,7 +24,7 @@ export async function readFile(
   const at = filePath('path', path);
   const files = await openFiles(sandbox_id, as, context);
   try {
-    const file = (await files.call('open', at, false)) ?? (await openFlushed(files, at));
+    const file = await openFile(files, at);
     return {
       size: file.size,
       etag: file.version,
@@ -42,9 +42,12 @@ export async function readFile(
   }
 }
 
-/** A program may have mapped the file, and changed what it reads there. */
-async function openFlushed(files: FileSession, at: ByteString): Promise<OpenedFile> {
+/** What a program has changed in pages that it has mapped is written back first; that is a change like any other. */
+export async function openFile(files: FileSession, at: ByteString): Promise<OpenedFile> {
+  const file = await files.call('open', at, false);
+  if (file && !file.mayBeMapped) return file;
   await files.flush();
+  if (file && files.warnings === file.warnings) return file;
   return (await files.call('open', at, true))!;
 }
 

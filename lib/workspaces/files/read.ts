@@ -11,6 +11,8 @@ import { shownVersion, statusOf } from './status.ts';
 
 /** Largest number of bytes read at once, also with `open`: programs are served in between. */
 const MAX_READ = 1 << 20;
+/** Of a file that may have to be read twice. */
+const MAX_UNFLUSHED = 1 << 16;
 const NOTHING = new Uint8Array(0);
 
 /**
@@ -22,18 +24,20 @@ export function open(request: FileRequest, path: ByteString, flushed: boolean): 
   const node = request.find(path, true);
   requireFile(node);
   request.require(node, MAY_READ);
-  if (!flushed && mayBeMapped(node)) return undefined;
   const status = statusOf(request, node, path);
   const version = shownVersion(request, node);
+  const warnings = warningsOf(workspace);
+  const unflushed = !flushed && mayBeMapped(node);
+  if (unflushed && (status.size > MAX_UNFLUSHED || warnings === undefined)) return undefined;
   if (status.size > MAX_READ) {
-    const warnings = warningsOf(workspace);
     const host = warnings === undefined ? undefined : hostFileOf(request, node);
     const data = host === undefined ? beginningOf(request, node, MAX_READ) : NOTHING;
     const handle = workspace.handles.open(node);
     const direct = host !== undefined && warnings !== undefined && { host, warnings };
     return { ...status, version, data, handle, ...direct };
   }
-  return { ...status, version, data: beginningOf(request, node, status.size), handle: 0 };
+  const data = beginningOf(request, node, status.size);
+  return { ...status, version, data, handle: 0, ...(unflushed && { mayBeMapped: true, warnings: warnings! }) };
 }
 
 /** The host file that has the contents of a file as this caller sees them; undefined: there is none. Throws EACCES. */

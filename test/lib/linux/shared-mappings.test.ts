@@ -62,3 +62,17 @@ it('a process that is ending is waited for outside of the turns', async () => {
   writeFileSync(join(proc, '2', 'status'), 'State:\tZ (zombie)\n');
   expect((await looked).size).toBe(0);
 });
+
+it('processes that map nothing are not looked at', async () => {
+  const proc = mkdtempSync(join(tmpdir(), 'resting-'));
+  onTestFinished(() => rmSync(proc, { recursive: true }));
+  for (const pid of ['1', '2', '30']) {
+    mkdirSync(join(proc, pid));
+    writeFileSync(join(proc, pid, 'maps'), `10-20 rw-s 0 00:01 ${pid} /f\n`);
+  }
+  const found = await sharedMappings(proc, '0:1', atOnce, new Set(['1', '3']));
+  expect([...found]).toEqual([
+    ['2', `${proc}/2/map_files/10-20`],
+    ['30', `${proc}/30/map_files/10-20`],
+  ]);
+});
