@@ -7,9 +7,10 @@ import { type CreateOptions, NotFoundError, Paddock, type Sandbox, type Settings
 import { runToEnd } from './shared/command.ts';
 import { isInWorkspace, list, readBytes, removeFile, stat, writeBytes } from './shared/files.ts';
 import { destroy, ownership } from './shared/ownership.ts';
+import { portLink } from './shared/ports.ts';
 
 export interface PaddockConfig extends Settings {
-  /** Of every new sandbox: rules, image, limits. */
+  /** Of every new sandbox: rules, image, limits, network. */
   sandbox?: Omit<CreateOptions, 'signal'>;
 }
 
@@ -105,9 +106,7 @@ export const paddock = defineProvider<Sandbox, PaddockConfig>({
           metadata: info.labels,
         };
       },
-      getUrl: async () => {
-        throw new Error('the ports of a sandbox cannot be reached from outside');
-      },
+      getUrl: async (sandbox, { port, protocol }) => (await portLink(sandbox, port, protocol)).href,
       filesystem: {
         readFile: async (sandbox, path) => new TextDecoder().decode(await readBytes(sandbox, path)),
         writeFile: (sandbox, path, content) => writeBytes(sandbox, path, new TextEncoder().encode(content)),

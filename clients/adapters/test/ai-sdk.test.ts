@@ -145,7 +145,6 @@ it('provides the sandbox of a session again, until it is destroyed', async () =>
   const resumed = await provider.resumeSession!({ sessionId });
   const { codebaseId } = (await Sandbox.get(made.id)).info;
   expect([resumed.id, await resumed.readTextFile({ path: 'state' })]).toEqual([made.id, 'prepared\n']);
-  await expect(resumed.getPortEndpoint({ port: 80 })).rejects.toThrow(/ports/);
   await resumed.destroy();
   await expect(new Paddock().codebases.get(codebaseId)).rejects.toThrow(NotFoundError);
   await Promise.all([made.stop(), made.destroy()]);
@@ -156,6 +155,32 @@ it('provides the sandbox of a session again, until it is destroyed', async () =>
   const left = [];
   for await (const { id } of new Paddock().sandboxes.list({ labels: { of: 'test' } })) left.push(id);
   expect(left).toEqual([]);
+});
+
+it('opens ports, and sets the policy of the network', async () => {
+  const made = await sandboxProvider({ ports: [8000] }).createSession();
+  try {
+    expect(made.ports).toEqual([8000]);
+    await made.writeTextFile({ path: 'index.html', content: 'shown' });
+    await made.spawn({ command: 'python3 -m http.server 8000 --bind 127.0.0.1' });
+    const own = await Sandbox.get(made.id);
+    await own.ports.wait(8000);
+    const { url } = await made.getPortEndpoint({ port: 8000 });
+    expect(await (await fetch(url)).text()).toBe('shown');
+    expect(await made.getPortUrl({ port: 8000, protocol: 'ws' })).toBe(url.replace(/^http/, 'ws'));
+    await made.setPorts!([9000]);
+    expect([made.ports, await own.ports.opened()]).toEqual([[9000], []]);
+    const policy = { allowedHosts: ['*.example.com'], allowedCIDRs: ['8.8.8.0/24'], deniedCIDRs: ['8.8.8.8/32'] };
+    await made.setNetworkPolicy!({ mode: 'custom', ...policy });
+    const rules = [{ host: '*.example.com' }, { cidr: '8.8.8.0/24' }, { action: 'deny', cidr: '8.8.8.8/32' }];
+    expect(await own.network.get()).toMatchObject({ mode: 'allow_list', rules });
+    await made.setNetworkPolicy!({ mode: 'allow-all' });
+    expect(await own.network.get()).toMatchObject({ mode: 'open', rules: [] });
+    await made.setNetworkPolicy!({ mode: 'deny-all' });
+    expect(await own.network.get()).toMatchObject({ mode: 'none', rules: [] });
+  } finally {
+    await made.destroy();
+  }
 });
 
 it('keeps a codebase with commits', async () => {

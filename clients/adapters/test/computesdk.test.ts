@@ -22,7 +22,6 @@ it('finds and describes sandboxes', async () => {
   expect((await compute.sandbox.getById(info.id))?.sandboxId).toBe(info.id);
   expect(await compute.sandbox.getById('none')).toBeNull();
   expect((await provider.sandbox.list()).map(({ sandboxId }) => sandboxId)).toContain(info.id);
-  await expect(sandbox.getUrl({ port: 80 })).rejects.toThrow(/ports/);
   await expect(compute.sandbox.create({ snapshotId: 's' })).rejects.toThrow(/snapshotId/);
 });
 
@@ -52,6 +51,20 @@ it.each(['/workspace/d', '/tmp/d'])('has files under its rules: %s', async (dire
   expect(await filesystem.exists(directory)).toBe(false);
   await expect(filesystem.readFile(`${directory}/none`)).rejects.toThrow();
   await expect(filesystem.writeFile('/workspace/kept', 'x')).rejects.toThrow();
+});
+
+it('has URLs for servers in it, which stay the same until the port is closed', async () => {
+  await sandbox.filesystem.writeFile('/workspace/site/index.html', 'shown');
+  await sandbox.runCommand('python3 -m http.server 8000 --bind 127.0.0.1 -d site', { background: true });
+  const own = await Sandbox.get(sandbox.sandboxId);
+  await own.ports.wait(8000);
+  const url = await sandbox.getUrl({ port: 8000 });
+  expect(await (await fetch(url)).text()).toBe('shown');
+  expect(await sandbox.getUrl({ port: 8000, protocol: 'ws' })).toBe(url.replace(/^http/, 'ws'));
+  await own.ports.close(8000);
+  expect((await fetch(url)).status).toBe(404);
+  expect(await (await fetch(await sandbox.getUrl({ port: 8000 }))).text()).toBe('shown');
+  await expect(sandbox.getUrl({ port: 0 })).rejects.toThrow(/port/);
 });
 
 it('destroys a sandbox, and the codebase made for it', async () => {

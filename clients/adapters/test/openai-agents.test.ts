@@ -3,7 +3,7 @@ import { run } from '@openai/agents';
 import { dir, Manifest, SandboxAgent, type SandboxError } from '@openai/agents/sandbox';
 import { assistantMessage, functionCall, ScriptedModel } from '@openai/agents/testing';
 import { NotFoundError, Paddock, Sandbox } from 'paddock-sandbox';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { PaddockClient, type PaddockSession } from '../src/openai-agents/index.ts';
 
 const ALL_BYTES = Uint8Array.from({ length: 256 }, (_, n) => n);
@@ -42,6 +42,16 @@ it('runs commands, with the variables of the manifest', async () => {
   expect(await session.execCommand({ cmd: 'pwd', shell: '/bin/bash' })).toMatch(
     /exited with code 0\nOutput:\n\/workspace\n/,
   );
+});
+
+it('exposes ports with host names of their own, and opens no other', async () => {
+  const refused = await failure(session.resolveExposedPort(8000));
+  expect(refused).toMatchObject({ message: expect.stringMatching(/preview_domain/), code: 'exposed_port_unavailable' });
+  expect(await session.sandbox.ports.opened()).toEqual([]);
+  const link = 'https://p8001-x.preview.example.com/?paddock_token=pdl_t';
+  vi.spyOn(session.sandbox.ports, 'open').mockResolvedValueOnce({ link } as never);
+  const found = { host: 'p8001-x.preview.example.com', port: 443, tls: true, query: 'paddock_token=pdl_t' };
+  expect(await session.resolveExposedPort(8001)).toEqual(found);
 });
 
 it('answers while a command runs, which goes on', async () => {

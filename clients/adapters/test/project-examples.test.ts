@@ -69,6 +69,15 @@ it('agents work on tickets under the rules, and their work is not lost', async (
   expect(stdout).toMatch(/first: \('docs\/faq.md',\)\nsecond: \(\) conflicts: \('docs\/faq.md',\)\n$/);
 });
 
+it('a web server of an agent is seen by a link, until its sandbox ends', async () => {
+  const { stdout, stderr } = await run(process.execPath, ['web-server/serve.ts']);
+  expect(stderr).toBe('');
+  expect(stdout).toMatch(/<h1>Made in a sandbox<\/h1>\ncurl: .*Could not resolve host.*\n\[exit code 6\]/);
+  const [, link] = /open in a browser: (http:.*\?paddock_token=pdl_.*)/.exec(stdout)!;
+  expect(stdout).toMatch(/\n200 text\/html.*: <h1>Made in a sandbox<\/h1>\n$/);
+  expect((await fetch(link!)).status).toBe(404);
+});
+
 const NEW_LINE = `--- a/src/a.txt
 +++ b/src/a.txt
 @@ -1 +1,2 @@

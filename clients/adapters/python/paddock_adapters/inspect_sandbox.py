@@ -12,6 +12,7 @@ from typing import Any, Dict, List, Literal, Optional, Union, overload
 from inspect_ai.util import (
     ExecResult,
     OutputLimitExceededError,
+    SandboxConnection,
     SandboxEnvironment,
     SandboxEnvironmentLimits,
     SandboxUnavailableError,
@@ -23,6 +24,8 @@ from paddock_sandbox import (
     AsyncSandboxClient,
     NotFoundError,
     PreconditionError,
+    SandboxError,
+    SandboxStatus,
     UnavailableError,
 )
 from pydantic import BaseModel
@@ -46,6 +49,7 @@ class PaddockConfig(BaseModel, frozen=True):
         rules: Rules in the short form: `{"write": ["src"], "none": ["**/.env*"]}`.
         image: Image of the sandboxes.
         env: Environment variables of all commands.
+        network: What the commands can connect to: `{"mode": "allow_list", "presets": ["pypi"]}`; None: nothing.
     """
 
     directory: Optional[str] = None
@@ -53,6 +57,7 @@ class PaddockConfig(BaseModel, frozen=True):
     rules: Optional[Dict[str, List[str]]] = None
     image: Optional[str] = None
     env: Optional[Dict[str, str]] = None
+    network: Optional[Dict[str, Any]] = None
 
     def __hash__(self) -> int:
         # Inspect keeps configurations in sets; that of pydantic cannot hash dictionaries.
@@ -151,6 +156,19 @@ class PaddockSandboxEnvironment(SandboxEnvironment):
             raise SandboxUnavailableError(str(error)) from error
         return content.decode() if text else content
 
+    @override
+    async def connection(self, *, user: str | None = None) -> SandboxConnection:
+        if user is not None:
+            raise SandboxUserUnsupportedError(f"a sandbox of paddock has one user, and no shell for {user}")
+        try:
+            await self.sandbox.refresh()
+        except SandboxError as error:
+            raise ConnectionError(str(error)) from error
+        if self.sandbox.status is not SandboxStatus.RUNNING:
+            raise ConnectionError(f"the sandbox {self.sandbox.id} does not run")
+        # Its ports have URLs (`sandbox.open_port`), which are no ports of this machine: `ports` is for these.
+        return SandboxConnection(type="paddock", command=f"paddock sh {self.sandbox.id}")
+
     @classmethod
     @override
     def default_concurrency(cls) -> int | None:
@@ -186,6 +204,7 @@ class PaddockSandboxEnvironment(SandboxEnvironment):
             rules=chosen.rules,
             image=chosen.image,
             env=chosen.env,
+            network=chosen.network,
             labels={LABEL: task_name},
         )
         return {"default": cls(sandbox)}

@@ -70,6 +70,22 @@ async def test_rules_and_lost_sandbox(sandbox_env):
         await sandbox_env.write_file("a", "x")
 
 
+async def test_connection_and_network():
+    kind = PaddockSandboxEnvironment
+    config = PaddockConfig(network={"mode": "allow_list", "presets": ["pypi"]})
+    await kind.task_init("network", config)
+    environments = await kind.sample_init("network", config, {})
+    environment = environments["default"]
+    connection = await environment.connection()
+    assert (connection.type, connection.command) == ("paddock", f"paddock sh {environment.sandbox.id}")
+    policy = await environment.sandbox.client.get_network(environment.sandbox.id)
+    assert {rule.host for rule in policy.rules} >= {"pypi.org", "files.pythonhosted.org"}
+    await kind.sample_cleanup("network", config, environments, False)
+    await kind.task_cleanup("network", config, True)
+    with pytest.raises(ConnectionError):
+        await environment.connection()
+
+
 class LosesItsInput:
     """A process that waits for input which does not arrive."""
 

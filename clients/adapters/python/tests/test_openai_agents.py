@@ -13,6 +13,7 @@ from agents.run_config import SandboxRunConfig
 from agents.sandbox import (
     ExecTimeoutError,
     ExecTransportError,
+    ExposedPortUnavailableError,
     FileMode,
     LocalFile,
     LocalSnapshotSpec,
@@ -38,6 +39,7 @@ from agents.testing import ScriptedModel, assistant_message, function_call
 from openai.types.responses import ResponseCustomToolCall
 from paddock_adapters.openai_agents import PaddockSandboxClient, PaddockSandboxClientOptions
 from paddock_sandbox import AsyncSandboxClient, NotFoundError
+from paddock_sandbox.messages import OpenPortResponse
 
 pytestmark = pytest.mark.anyio
 
@@ -90,6 +92,29 @@ async def test_commands(session):
         await session.exec("id", user="root")
     with pytest.raises(ExecTransportError):
         await session.exec("echo", "\0", shell=False)
+
+
+async def test_exposed_ports_and_network():
+    options = PaddockSandboxClientOptions(network={"mode": "open"}, exposed_ports=(8000, 8001))
+    session = await client.create(options=options)
+    async with session:
+        sandbox = session._inner.sandbox
+        assert (await sandbox.client.get_network(sandbox.id)).mode == "open"
+        with pytest.raises(ExposedPortUnavailableError) as error:
+            await session.resolve_exposed_port(8000)
+        assert "preview_domain" in str(error.value.context["detail"])
+        assert (await sandbox.list_ports()).ports == ()
+        with pytest.raises(ExposedPortUnavailableError):
+            await session.resolve_exposed_port(9000)
+
+        async def opened(port, **_):
+            return OpenPortResponse(url=f"https://p{port}-x.preview.example.com/", link_token=f"t{next(count)}")
+
+        count = iter(range(2))
+        sandbox.open_port = opened
+        endpoint = await session.resolve_exposed_port(8001)
+        assert endpoint.url_for("ws") == "wss://p8001-x.preview.example.com/?paddock_token=t0"
+        assert await session.resolve_exposed_port(8001) == endpoint
 
 
 async def test_commands_are_killed(session):

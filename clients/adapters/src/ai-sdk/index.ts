@@ -3,14 +3,15 @@
  * and a provider for HarnessAgent, which finds the sandbox of a session again.
  */
 import {
-  HarnessCapabilityUnsupportedError,
   HarnessSandboxAuthenticationError,
+  type HarnessV1NetworkPolicy,
   type HarnessV1NetworkSandboxSession,
   type HarnessV1SandboxProvider,
 } from '@ai-sdk/harness';
 import {
   type CreateOptions,
   FailedPreconditionError,
+  type NetworkOptions,
   NotFoundError,
   Paddock,
   PermissionDeniedError,
@@ -19,12 +20,15 @@ import {
 } from 'paddock-sandbox';
 import { WORKSPACE } from '../shared/files.ts';
 import { destroy, ownership } from '../shared/ownership.ts';
+import { closeLink, portLink } from '../shared/ports.ts';
 import { sandboxSession } from './session.ts';
 
 export { sandboxSession };
 
 export interface ProviderOptions extends Omit<CreateOptions, 'signal'> {
   paddock?: Paddock;
+  /** Ports of servers in the sandbox, for example of the harness itself, which are opened when they are asked for. */
+  ports?: readonly number[];
 }
 
 const LABEL = 'ai-sdk-session';
@@ -32,6 +36,7 @@ const LABEL = 'ai-sdk-session';
 /** Sandboxes for HarnessAgent. Without `preset`, `rules` and `permissions` they have the preset "development". */
 export function sandboxProvider({
   paddock = new Paddock(),
+  ports = [],
   ...options
 }: ProviderOptions = {}): HarnessV1SandboxProvider {
   return {
@@ -43,7 +48,7 @@ export function sandboxProvider({
       const ruled = options.preset ?? options.rules ?? options.permissions;
       const preset = ruled === undefined ? { preset: 'development' } : {};
       const sandbox = await authenticated(paddock.sandboxes.create({ ...preset, ...options, labels, signal }));
-      const session = networkSession(sandbox);
+      const session = networkSession(sandbox, ports);
       try {
         await onFirstCreate?.(session.restricted(), signal === undefined ? {} : { abortSignal: signal });
       } catch (error) {
@@ -58,7 +63,7 @@ export function sandboxProvider({
       if (!value) throw new Error(`no sandbox has the session ${sessionId}`);
       const sandbox = await paddock.sandboxes.get(value.id, { signal });
       if (sandbox.info.status === 'SANDBOX_STOPPED') await sandbox.resume({ signal });
-      return networkSession(sandbox);
+      return networkSession(sandbox, ports);
     },
   };
 }
@@ -72,10 +77,21 @@ async function authenticated<T>(call: Promise<T>): Promise<T> {
   }
 }
 
-function networkSession(sandbox: Sandbox): HarnessV1NetworkSandboxSession {
-  const noPorts = async (): Promise<never> => {
-    throw new HarnessCapabilityUnsupportedError({ message: 'the ports of a sandbox cannot be reached from outside' });
-  };
+/** The policy of a harness. Names and networks that it allows are allowed at the ports 80 and 443. */
+function policyOf(policy: HarnessV1NetworkPolicy): NetworkOptions {
+  if (policy.mode !== 'custom') return { mode: policy.mode === 'allow-all' ? 'open' : 'none' };
+  const { allowedHosts = [], allowedCIDRs = [], deniedCIDRs = [] } = policy;
+  const rules = [
+    ...allowedHosts.map((host) => ({ host })),
+    ...allowedCIDRs.map((cidr) => ({ cidr })),
+    ...deniedCIDRs.map((cidr) => ({ cidr, action: 'deny' })),
+  ];
+  return { mode: 'allow_list', rules };
+}
+
+function networkSession(sandbox: Sandbox, ports: readonly number[]): HarnessV1NetworkSandboxSession {
+  let exposed = ports;
+  const open = async (port: number, protocol?: string) => (await portLink(sandbox, port, protocol)).href;
   const unless =
     (...ended: (typeof NotFoundError | typeof FailedPreconditionError)[]) =>
     (error: unknown): void => {
@@ -86,9 +102,17 @@ function networkSession(sandbox: Sandbox): HarnessV1NetworkSandboxSession {
     ...restricted,
     id: sandbox.id,
     defaultWorkingDirectory: WORKSPACE,
-    ports: [],
-    getPortEndpoint: noPorts,
-    getPortUrl: noPorts,
+    get ports() {
+      return exposed;
+    },
+    getPortEndpoint: async ({ port, protocol }) => ({ url: await open(port, protocol) }),
+    getPortUrl: ({ port, protocol }) => open(port, protocol),
+    setPorts: async (wanted) => {
+      const left = (await sandbox.ports.opened()).filter(({ port }) => !wanted.includes(port));
+      for (const { port } of left) await closeLink(sandbox, port).catch(unless(NotFoundError));
+      exposed = [...wanted];
+    },
+    setNetworkPolicy: async (policy) => void (await sandbox.network.set(policyOf(policy))),
     stop: () => sandbox.stop().catch(unless(NotFoundError, FailedPreconditionError)),
     // A sandbox whose changes cannot be committed automatically is not destroyed: an error.
     destroy: () => destroy(sandbox).catch(unless(NotFoundError)),

@@ -3,6 +3,7 @@ import type { Editor } from '@openai/agents';
 import {
   type Entry,
   type ExecCommandArgs,
+  type ExposedPortEndpoint,
   type ListDirectoryArgs,
   type Manifest,
   type MaterializeEntryArgs,
@@ -10,6 +11,7 @@ import {
   type SandboxArchiveLimits,
   type SandboxDirectoryEntry,
   type SandboxExecResult,
+  SandboxExposedPortUnavailableError,
   SandboxPtySessionNotFoundError,
   type SandboxSession,
   type SandboxSessionState,
@@ -30,6 +32,7 @@ import { NotFoundError, type Sandbox } from 'paddock-sandbox';
 import { RunningCommand } from '../shared/command.ts';
 import { readBeginning } from '../shared/files.ts';
 import { destroy } from '../shared/ownership.ts';
+import { closeLink, portLink } from '../shared/ports.ts';
 import { editorOf } from './editor.ts';
 import { assertNoArchiveLimits, assertNoUser, assertSupported, failing, granted, unsupported } from './support.ts';
 
@@ -69,6 +72,20 @@ export class PaddockSession implements SandboxSession<PaddockState> {
 
   close(): Promise<void> {
     return this.delete();
+  }
+
+  /** A server in the sandbox, for whoever has the address. Its URL must be one without a path, as the SDK makes it. */
+  async resolveExposedPort(port: number): Promise<ExposedPortEndpoint> {
+    const url = await failing(portLink(this.sandbox, port));
+    if (url.pathname !== '/') {
+      await failing(closeLink(this.sandbox, port));
+      throw new SandboxExposedPortUnavailableError(
+        `the URL of port ${port} would have a path, which the SDK does not allow: the server needs server.preview_domain`,
+        { provider: 'paddock', port },
+      );
+    }
+    const tls = url.protocol === 'https:';
+    return { host: url.hostname, port: Number(url.port) || (tls ? 443 : 80), tls, query: url.search.slice(1) };
   }
 
   supportsPty(): boolean {

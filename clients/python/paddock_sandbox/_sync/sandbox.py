@@ -10,7 +10,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Type, Union
 
 from .._error_of import error_of
 from ..errors import NotFoundError
-from ..messages import ResourceLimits, Runtime
+from ..messages import NetworkPolicy, ResourceLimits, Runtime, SecretBinding
 from ..presets import Rule, ShortRules
 from ..utils import generate_codebase_name
 from .client import SandboxClient
@@ -53,6 +53,8 @@ class Sandbox(ReviewMethods):
         shell: Optional[str] = None,
         workdir: Optional[str] = None,
         auto_commit: Optional[str] = None,
+        network: Optional[NetworkPolicy] = None,
+        secrets: Optional[Sequence[SecretBinding]] = None,
         client: Optional[SandboxClient] = None,
         url: Optional[str] = None,
         key: Optional[str] = None,
@@ -90,6 +92,8 @@ class Sandbox(ReviewMethods):
             shell: Shell of its commands.
             workdir: Working directory of its commands.
             auto_commit: "never", "on_exec" or "on_stop"; with the last two the codebase stays.
+            network: What its commands can connect to; None: nothing.
+            secrets: Secrets of the owner that its commands use, by placeholders.
             client: A client to use, which stays open afterwards; None: one of its own.
         """
         if not os.path.isdir(path):
@@ -108,6 +112,8 @@ class Sandbox(ReviewMethods):
             "shell": shell,
             "workdir": workdir,
             "auto_commit": auto_commit,
+            "network": network,
+            "secrets": secrets,
         }
         own = client is None
         used = client or SandboxClient(

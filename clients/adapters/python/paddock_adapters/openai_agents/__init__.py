@@ -66,11 +66,13 @@ class PaddockSandboxClient(BaseSandboxClient[Optional[PaddockSandboxClientOption
         manifest = self._validate_manifest_for_create(manifest if manifest is not None else Manifest())
         assert_supported(manifest)
         session_id = uuid.uuid4()
+        chosen = options or self._options
         state = PaddockSandboxSessionState(
             session_id=session_id,
             manifest=manifest,
             snapshot=resolve_snapshot(snapshot, str(session_id)),
-            options=options or self._options,
+            options=chosen,
+            exposed_ports=chosen.exposed_ports,
         )
         return self._session(PaddockSandboxSession(state, self._connection))
 

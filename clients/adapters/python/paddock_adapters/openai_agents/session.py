@@ -7,8 +7,17 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from urllib.parse import urlsplit
 
-from agents.sandbox import ExecResult, ExecTimeoutError, ExecTransportError, Manifest, User
+from agents.sandbox import (
+    ExecResult,
+    ExecTimeoutError,
+    ExecTransportError,
+    ExposedPortEndpoint,
+    ExposedPortUnavailableError,
+    Manifest,
+    User,
+)
 from agents.sandbox import SandboxError as AgentsSandboxError
 from agents.sandbox.entries import BaseEntry
 from agents.sandbox.errors import WorkspaceStartError, WorkspaceStopError
@@ -50,6 +59,8 @@ class PaddockSandboxSession(SandboxFiles):
         self._connection = connection
         self._sandbox: Optional[AsyncSandbox] = None
         self._commands = Commands()
+        #: Only the answer that opens a port has its token, and opening it again would cut its connections.
+        self._endpoints: Dict[int, asyncio.Future[ExposedPortEndpoint]] = {}
 
     @property
     def sandbox(self) -> AsyncSandbox:
@@ -110,6 +121,7 @@ class PaddockSandboxSession(SandboxFiles):
 
     def _forget(self) -> None:
         self._sandbox = None
+        self._endpoints.clear()
         self.state.sandbox_id = self.state.codebase_id = ""
         self.state.workspace_root_ready = False
 
@@ -179,6 +191,35 @@ class PaddockSandboxSession(SandboxFiles):
             context = {"backend": "paddock", "reason": ended.reason}
             raise ExecTransportError(command=argv, context=context, message="the sandbox ended", retryable=False)
         return ExecResult(stdout=ended.stdout, stderr=ended.stderr, exit_code=ended.exit_code)
+
+    async def _resolve_exposed_port(self, port: int) -> ExposedPortEndpoint:
+        if port not in self._endpoints:
+            self._endpoints[port] = asyncio.ensure_future(self._open(port))
+        try:
+            return await asyncio.shield(self._endpoints[port])
+        except AgentsSandboxError:
+            self._endpoints.pop(port, None)
+            raise
+
+    async def _open(self, port: int) -> ExposedPortEndpoint:
+        try:
+            opened = await self.sandbox.open_port(port, access="link")
+            url = urlsplit(opened.url)
+            if url.hostname is not None:
+                tls = url.scheme == "https"
+                query = f"paddock_token={opened.link_token}"
+                return ExposedPortEndpoint(url.hostname, url.port or (443 if tls else 80), tls, query)
+            await self.sandbox.close_port(port)
+            cause, detail = None, "the URL would have a path: the server needs server.preview_domain"
+        except SandboxError as error:
+            cause, detail = error, str(error)
+        raise ExposedPortUnavailableError(
+            port=port,
+            exposed_ports=self.state.exposed_ports,
+            reason="backend_unavailable",
+            context={"backend": "paddock", "detail": detail},
+            cause=cause,
+        )
 
     def supports_pty(self) -> bool:
         return True

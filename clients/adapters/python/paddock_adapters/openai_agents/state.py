@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Literal, Optional, Union
+from typing import Any, Dict, List, Literal, Optional, Tuple, Union
 
 from agents.sandbox import Manifest, User
 from agents.sandbox.errors import ConfigurationError, ErrorCode
@@ -25,6 +25,8 @@ class PaddockSandboxClientOptions(BaseSandboxClientOptions):
         env: Environment variables of all commands, below those of the manifest.
         labels: Labels of the sandbox.
         expires_in: Seconds until the sandbox expires.
+        network: What the commands can connect to: `{"mode": "allow_list", "presets": ["pypi"]}`; None: nothing.
+        exposed_ports: Ports that `resolve_exposed_port` may open. The server needs `server.preview_domain`.
     """
 
     type: Literal["paddock"] = "paddock"
@@ -36,10 +38,12 @@ class PaddockSandboxClientOptions(BaseSandboxClientOptions):
     env: Optional[Dict[str, str]] = None
     labels: Optional[Dict[str, str]] = None
     expires_in: Optional[float] = None
+    network: Optional[Dict[str, Any]] = None
+    exposed_ports: Tuple[int, ...] = ()
 
     def creation(self) -> Dict[str, Any]:
         """The arguments of a new sandbox."""
-        fields = self.model_dump(exclude={"type", "codebase_id"}, exclude_none=True)
+        fields = self.model_dump(exclude={"type", "codebase_id", "exposed_ports"}, exclude_none=True)
         fields.pop("type", None)
         ruled = not {"preset", "rules", "permissions"}.isdisjoint(fields)
         return {"preset": None if ruled else "development", **fields}
