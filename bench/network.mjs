@@ -1,7 +1,7 @@
 /**
  * Measures what the network of sandboxes costs: bytes through a connection, connections a second and the latency of a request,
  * each alternated with the same without the proxy; creations with and without a policy; and the memory of many sandboxes that
- * have one. Needs root. `--quick`: fewer rounds. Exit code 1 if a target is missed.
+ * have one. The same for a web server in a sandbox through its opened port. Needs root. `--quick`: fewer rounds. Exit code 1 if a target is missed.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,6 +10,7 @@ import { cpus, loadavg, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Service } from '../scripts/demo/service.mjs';
 import { judged, median, table } from './exec/table.mjs';
+import { previews } from './network/previews.mjs';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const PORT = 7001;
@@ -36,7 +37,7 @@ const ended = [() => service.stop(), () => rmSync(directory, { recursive: true, 
 const rows = [];
 try {
   await openOutside();
-  const { pid } = await service.start({
+  const { pid, http_addr } = await service.start({
     root: ROOT,
     bundle: join(ROOT, 'dist/server.mjs'),
     directory,
@@ -44,6 +45,7 @@ try {
   });
   const codebase = await service.call('POST', '/v1/codebases', { name: 'bench', owner_id: 'bench' });
   await passing(codebase.id);
+  await previewing(codebase.id, `http://${http_addr}`);
   await creations(codebase.id);
   await memory(codebase.id, pid);
 } finally {
@@ -107,6 +109,30 @@ async function passing(codebaseId) {
   row('connections a second', few.toFixed(0), `direct ${many.toFixed(0)}`, '2,000', few >= 2000);
   const [late, soon] = await measure(`requests ${REQUESTS}`);
   row('p50 of a request', `${late.toFixed(3)} ms`, `direct ${soon.toFixed(3)} ms`, '+ 1 ms', late - soon <= 1);
+  await service.call('DELETE', `/v1/sandboxes/${id}`);
+}
+
+/** A web server in a sandbox, and the same one beside it. */
+async function previewing(codebaseId, base) {
+  const { id } = await create(codebaseId);
+  const amounts = { rounds: ROUNDS, mebibytes: MEBIBYTES / 4, requests: CONNECTIONS };
+  const { down, many, one } = await previews(service, base, id, amounts);
+  const megabytes = down.map((mebibytes) => (mebibytes * 1.048576).toFixed(0));
+  row('opened port: one download', `${megabytes[0]} MB/s`, `direct ${megabytes[1]} MB/s`, '', down[0] > 0);
+  row(
+    'opened port: requests a second, 8 in flight',
+    many[0].toFixed(0),
+    `direct ${many[1].toFixed(0)}`,
+    '',
+    many[0] > 0,
+  );
+  row(
+    'opened port: p50 of a request',
+    `${one[0].toFixed(2)} ms`,
+    `direct ${one[1].toFixed(2)} ms`,
+    '+ 5 ms',
+    one[0] - one[1] <= 5,
+  );
   await service.call('DELETE', `/v1/sandboxes/${id}`);
 }
 

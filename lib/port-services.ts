@@ -13,6 +13,13 @@ import type { Narrowed } from './sandbox-requests.ts';
 
 export type NewPort = Narrowed<OpenPortRequest, { access: PortAccess | '' }>;
 
+/** Where a connection leads: two with the same name lead to the same run of a sandbox, through the same opening of a port. */
+export interface Route {
+  name: string;
+  /** As that of `PortUse`. */
+  connect(): Promise<Socket>;
+}
+
 /** A use of an opened port. */
 export interface PortUse {
   /**
@@ -20,6 +27,8 @@ export interface PortUse {
    * UNAVAILABLE.
    */
   connect(signal: AbortSignal): Promise<Socket>;
+  /** For a request that may have the connection of an earlier one. */
+  route(signal: AbortSignal): Route;
   /** Must be called once, at the end. */
   end(): void;
 }

@@ -1,5 +1,5 @@
-import { type ClientRequest, type IncomingMessage, request } from 'node:http';
-import type { Socket } from 'node:net';
+import { type ClientRequest, type IncomingMessage, type RequestOptions, request } from 'node:http';
+import { Socket } from 'node:net';
 import { ServiceError } from '../../../lib/errors.ts';
 import { errorCode } from '../../../lib/linux/errno.ts';
 import { requestHeaders } from './request-headers.ts';
@@ -21,45 +21,61 @@ export class BadGateway extends ServiceError {
   }
 }
 
+/** A kept connection has ended before the answer began. */
+export class KeptEnded extends Error {}
+
 /**
- * Carries one request to the program at the other end of `socket`, and its answer back, both at the pace of the slower
- * side. Each request has a connection of its own in the sandbox, so that no answer can be taken for that of another.
- * Rejects with the error to answer as long as nothing was sent.
+ * Whether a request may have a connection that served another one, and leave it to the next: only if the program cannot disagree
+ * with this server about where the request or its answer ends. Otherwise an answer could be taken for that of another.
  */
-export async function carryRequest(exchange: PreviewExchange, socket: Socket): Promise<void> {
+export function mayKeep({ req, head }: Pick<PreviewExchange, 'req' | 'head'>): boolean {
+  return req.method === 'GET' && head === undefined && !hasBody(req);
+}
+
+/**
+ * Carries one request to the program, and its answer back, both at the pace of the slower side. `connection`: a socket of its own,
+ * or options of `http.request` if it may keep one (`mayKeep`). Rejects with the error to answer as long as nothing was sent,
+ * or with `KeptEnded`: then it can be carried again.
+ */
+export async function carryRequest(exchange: PreviewExchange, connection: Socket | RequestOptions): Promise<void> {
   const { req, res, target, isTls, signal } = exchange;
-  const cut = () => socket.destroy();
-  socket.on('error', () => undefined);
-  socket.setTimeout(IDLE_MS, () => socket.destroy(new Error('timeout')));
+  const own = connection instanceof Socket ? connection : undefined;
+  own?.on('error', () => undefined);
   // A client that does not read the end of an answer. Node replaces it when the connection is used again.
   req.socket.setTimeout(2 * IDLE_MS);
-  signal.addEventListener('abort', cut, { once: true });
-  socket.once('close', () => signal.removeEventListener('abort', cut));
-  res.once('close', cut);
-  if (signal.aborted || res.destroyed) cut();
   const headers = requestHeaders(req, target, isTls);
   // Not `close`: a program may end a connection that it is to close before the rest of the body was read, and its answer with it.
   headers.connection = 'keep-alive';
   if (exchange.head !== undefined) Object.assign(headers, { connection: 'Upgrade', upgrade: 'websocket' });
-  const sent = requestOn(socket, exchange, headers);
+  const sent = requestOn(connection, exchange, headers);
+  const cut = () => {
+    sent.destroy();
+    own?.destroy();
+  };
+  sent.setTimeout(IDLE_MS, () => sent.destroy(new Error('timeout')));
+  signal.addEventListener('abort', cut, { once: true });
+  (own ?? sent).once('close', () => signal.removeEventListener('abort', cut));
+  res.once('close', cut);
   const answered = answerOf(sent, target.port, signal);
+  if (signal.aborted || res.destroyed) cut();
   sendBody(req, sent);
   const { answer, head } = await answered;
   if (head === undefined) await sendAnswer(answer, exchange);
-  else await splice(exchange, answer, socket, head);
+  else await splice(exchange, answer, own ?? answer.socket, head);
 }
 
 function requestOn(
-  socket: Socket,
+  connection: Socket | RequestOptions,
   { req, target }: PreviewExchange,
   headers: Record<string, string | string[]>,
 ): ClientRequest {
   const path = `${target.path || '/'}${target.query === '' ? '' : `?${target.query}`}`;
   const method = req.method ?? 'GET';
   try {
-    return request({ createConnection: () => socket, method, path, headers, maxHeaderSize: MAX_HEADER_BYTES });
+    const way = connection instanceof Socket ? { createConnection: () => connection } : connection;
+    return request({ ...way, method, path, headers, maxHeaderSize: MAX_HEADER_BYTES });
   } catch (error) {
-    socket.destroy();
+    if (connection instanceof Socket) connection.destroy();
     throw new ServiceError('INVALID_ARGUMENT', 'the request has characters that HTTP does not allow', [], {
       cause: error,
     });
@@ -75,12 +91,18 @@ function answerOf(
   return new Promise((resolve, reject) => {
     sent.once('response', (answer) => resolve({ answer }));
     sent.once('upgrade', (answer, _, head) => resolve({ answer, head }));
-    sent.on('error', (error) => reject(signal.aborted ? signal.reason : failure(error, port)));
+    sent.on('error', (error) => {
+      if (signal.aborted) reject(signal.reason);
+      else reject(sent.reusedSocket && hasEnded(error) ? new KeptEnded() : failure(error, port));
+    });
     sent.once('close', () => reject(signal.aborted ? signal.reason : failure(undefined, port)));
   });
 }
 
+const hasEnded = (error: Error) => ['ECONNRESET', 'EPIPE'].includes(errorCode(error) ?? '');
+
 function failure(error: Error | undefined, port: number): ServiceError {
+  if (error instanceof ServiceError) return error;
   if (error?.message === 'timeout')
     return new ServiceError('DEADLINE_EXCEEDED', `the program on port ${port} has not answered for 5 minutes`);
   const isText = errorCode(error)?.startsWith('HPE_');
@@ -88,9 +110,11 @@ function failure(error: Error | undefined, port: number): ServiceError {
   return new BadGateway(`the program on port ${port} ${what}`);
 }
 
+const hasBody = ({ headers }: IncomingMessage) =>
+  headers['transfer-encoding'] !== undefined || headers['content-length'] !== undefined;
+
 function sendBody(req: IncomingMessage, sent: ClientRequest): void {
-  const hasBody = req.headers['transfer-encoding'] !== undefined || req.headers['content-length'] !== undefined;
-  if (!hasBody) {
+  if (!hasBody(req)) {
     sent.end();
     return;
   }

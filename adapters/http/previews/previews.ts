@@ -7,7 +7,7 @@ import { ticketTarget } from '../../../lib/access/tickets.ts';
 import { ServiceError } from '../../../lib/errors.ts';
 import type { PreviewDomain } from '../../../lib/network/ports/preview-domain.ts';
 import { missing } from '../../../lib/not-found.ts';
-import type { Door } from '../../../lib/port-services.ts';
+import type { Door, PortUse } from '../../../lib/port-services.ts';
 import type { Credentials, Services } from '../../../lib/services.ts';
 import { clientNameOf } from '../../tls/client-name.ts';
 import { type AcceptedHosts, requireOneHost } from '../accepted-host.ts';
@@ -16,10 +16,11 @@ import { Peer } from '../attach/peer.ts';
 import { refuseCrossOrigin } from '../cross-origin.ts';
 import { answerFull, type Incoming, type Requests } from '../requests.ts';
 import { parseTarget } from '../router.ts';
-import { carryRequest } from './exchange.ts';
+import { carryRequest, KeptEnded, mayKeep } from './exchange.ts';
 import { answerPage, statusOf, wantsPage } from './page.ts';
+import { PortAgent, routed } from './port-agent.ts';
 import { refuseForeignPage } from './same-site.ts';
-import { type PreviewTarget, previewTarget } from './target.ts';
+import { type PreviewExchange, type PreviewTarget, previewTarget } from './target.ts';
 import { carryBytes } from './tcp.ts';
 import { answerWithCookie, isPageLoad, takeToken, tokensOf } from './token.ts';
 
@@ -45,6 +46,7 @@ interface Admitted {
 /** Responds to the requests to opened ports of sandboxes. */
 export class Previews {
   readonly #shared: Shared;
+  readonly #agent = new PortAgent();
 
   constructor(shared: Shared) {
     this.#shared = shared;
@@ -132,11 +134,10 @@ export class Previews {
       const use = door.use((reason) => call.refuse(reason, () => res.destroy()));
       endings.push(use.end);
       if (target.door === 'connect' && !requireHandshake(req, res, head)) return;
-      const socket = await use.connect(call.signal);
       if (target.door === 'connect') {
-        await this.#connect(incoming, socket);
+        await this.#connect(incoming, await use.connect(call.signal));
       } else {
-        await carryRequest({ req, res, head, target, isTls, signal: call.signal }, socket);
+        await carry({ req, res, head, target, isTls, signal: call.signal }, use, this.#agent);
       }
     } finally {
       for (const end of endings) end();
@@ -155,6 +156,17 @@ export class Previews {
       cut();
     }
   }
+}
+
+async function carry(exchange: PreviewExchange, use: PortUse, agent: PortAgent): Promise<void> {
+  if (mayKeep(exchange)) {
+    try {
+      return await carryRequest(exchange, routed(agent, use.route(exchange.signal)));
+    } catch (error) {
+      if (!(error instanceof KeptEnded)) throw error;
+    }
+  }
+  await carryRequest(exchange, await use.connect(exchange.signal));
 }
 
 function notOpen(port: number): ServiceError {

@@ -11,6 +11,7 @@ const LONGEST_TIMER = 2 ** 31 - 1;
 export class PortConnections {
   readonly #now: () => number;
   readonly #open = new Map<string, Set<Cut>>();
+  #cuts = 0;
 
   /** `now`: wall-clock time in milliseconds since the epoch. */
   constructor(now: () => number) {
@@ -38,8 +39,14 @@ export class PortConnections {
     };
   }
 
+  /** How many ports were cut: a connection from before that is not one of now. */
+  get cuts(): number {
+    return this.#cuts;
+  }
+
   /** Cuts all connections of a port. */
   cut(sandboxId: string, port: number): void {
+    this.#cuts++;
     const connections = this.#open.get(keyOf(sandboxId, port)) ?? [];
     this.#open.delete(keyOf(sandboxId, port));
     for (const cut of connections) cut(closed(port, 'was closed'));

@@ -40,9 +40,18 @@ export function doorOf(
     accepts: (token) => sha256 !== undefined && isLinkToken(token, sha256),
     use: (cut) => ({
       connect: (signal) => connect(id, port, signal, context),
+      route: (signal) => ({
+        name: routeName(id, port, context),
+        connect: () => connect(id, port, signal, context),
+      }),
       end: context.connections.add(id, port, expires_at, cut),
     }),
   };
+}
+
+function routeName(id: string, port: number, { sandboxes, connections }: PortContext): string {
+  const running = sandboxes.sandboxes.get(id)?.running;
+  return `${id} ${port} ${connections.cuts} ${running && pidOf(running)}`;
 }
 
 async function connect(
@@ -62,10 +71,13 @@ async function connect(
   throw new ServiceError('UNAVAILABLE', `sandbox ${id} has ended`);
 }
 
-function isStill(running: RunningSandbox, pid: number): boolean {
+const isStill = (running: RunningSandbox, pid: number) => pidOf(running) === pid;
+
+/** undefined: it has ended. */
+function pidOf(running: RunningSandbox): number | undefined {
   try {
-    return running.networkPid() === pid;
+    return running.networkPid();
   } catch {
-    return false;
+    return undefined;
   }
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type RequestListener, request, type Server } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { openKeyAccess } from '../../../lib/access/key-access.ts';
 import { openAccess } from '../../../lib/access/no-keys.ts';
 import { NO_LIMITS } from '../../../lib/limits/limits.ts';
@@ -17,6 +17,14 @@ const ID = '0123456789abcdefghjkmnpqr';
 export const SANDBOX = `sb_${ID}`;
 export const TOKEN = 'pdl_AAAAAAAAAAAAAAAAAAAAAA';
 const DOMAIN = { name: 'preview.test', scheme: 'http:', port: '' };
+
+async function dial(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect').catch(() => {
+    throw new NothingListens(port);
+  });
+  return socket;
+}
 
 export interface Answer {
   status: number;
@@ -54,6 +62,7 @@ export async function world(respond: RequestListener, { limits = NO_LIMITS } = {
     log: silentLog,
     uptime: () => (uptime += 60_000),
   });
+  const state = { cuts: 0 };
   const cuts = new Set<(reason: never) => void>();
   let calls = 0;
   const ports: Partial<Services['ports']> = {
@@ -74,13 +83,8 @@ export async function world(respond: RequestListener, { limits = NO_LIMITS } = {
           cuts.add(cut);
           return {
             end: () => cuts.delete(cut),
-            connect: async () => {
-              const socket = connect(number, '127.0.0.1');
-              await once(socket, 'connect').catch(() => {
-                throw new NothingListens(number);
-              });
-              return socket;
-            },
+            connect: () => dial(number),
+            route: () => ({ name: `${number} ${state.cuts}`, connect: () => dial(number) }),
           };
         },
       };
@@ -121,6 +125,7 @@ export async function world(respond: RequestListener, { limits = NO_LIMITS } = {
   }
 
   return {
+    state,
     inside,
     port,
     path,
