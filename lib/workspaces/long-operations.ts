@@ -1,3 +1,4 @@
+import type { ByteString } from '../byte-string.ts';
 import type { Steps } from '../fuse/connection/steps.ts';
 import { setRules } from './access/rule-changes.ts';
 import type { AttachedWorkspaces } from './attached-workspaces.ts';
@@ -40,7 +41,7 @@ export function longOperations(workspaces: AttachedWorkspaces): LongOperations {
     const workspace = workspaces.get(id);
     return holds.holdOpen(workspace, act(workspace));
   };
-  const heldOf = (codebaseId: string, first: () => void, act: (workspace: Workspace) => Steps<void>): Steps<void> => {
+  const heldOf: HeldOf = (codebaseId, first, act) => {
     const all = workspaces.ofCodebase(codebaseId);
     all.forEach(requireNotHeld);
     return holds.holdAll(all, eachInTurn(workspaces, all, first, act));
@@ -54,19 +55,10 @@ export function longOperations(workspaces: AttachedWorkspaces): LongOperations {
     },
     setRules: (id, rules) => holds.hold(workspaces.get(id), setRules(workspaces.get(id), rules)),
     baseChanging: (codebaseId, paths) =>
-      heldOf(
-        codebaseId,
-        () => workspaces.bases.beginChange(codebaseId, paths),
-        (workspace) => baseChanging(workspace, paths),
+      heldOf(codebaseId, workspaces.bases.beginChange(codebaseId, paths), (workspace) =>
+        baseChanging(workspace, paths),
       ),
-    baseChanged: (codebaseId, paths) => {
-      let fitted: ReadonlySet<Workspace>;
-      const first = () => {
-        workspaces.bases.endChange(codebaseId, paths);
-        fitted = unfitted(workspaces.ofCodebase(codebaseId));
-      };
-      return heldOf(codebaseId, first, (workspace) => baseChanged(workspace, paths, fitted.has(workspace)));
-    },
+    baseChanged: (codebaseId, paths) => changedBase(workspaces, codebaseId, paths, heldOf),
     revert: (id, paths, keeping) => held(id, (workspace) => revertSelected(workspace, paths, keeping)),
     rebase: (spec, stage) => workspaces.lease(spec, (workspace) => stepsOnHost(rebase(workspace, stage))),
     preserveRemoved: (spec, paths) => workspaces.lease(spec, (workspace) => preserveRemoved(workspace, paths)),
@@ -95,6 +87,26 @@ export function longOperations(workspaces: AttachedWorkspaces): LongOperations {
   };
 }
 
+/** Runs the steps of `first`, then those of each workspace of a codebase, while all of them are held. */
+type HeldOf = <T>(
+  codebaseId: string,
+  first: Steps<T>,
+  act: (workspace: Workspace, found: T) => Steps<void>,
+) => Steps<void>;
+
+function changedBase(
+  workspaces: AttachedWorkspaces,
+  codebaseId: string,
+  paths: readonly ByteString[],
+  heldOf: HeldOf,
+): Steps<void> {
+  let fitted: ReadonlySet<Workspace>;
+  const end = workspaces.bases.endChange(codebaseId, paths, () => {
+    fitted = unfitted(workspaces.ofCodebase(codebaseId));
+  });
+  return heldOf(codebaseId, end, (workspace, kept) => baseChanged(workspace, { paths, kept }, fitted.has(workspace)));
+}
+
 /** Returns those that fitted. An error at one of them keeps the others from being told of the change. */
 function unfitted(workspaces: readonly Workspace[]): Set<Workspace> {
   const fitted = workspaces.filter(({ fittedTo }) => fittedTo !== undefined);
@@ -102,15 +114,15 @@ function unfitted(workspaces: readonly Workspace[]): Set<Workspace> {
   return new Set(fitted);
 }
 
-/** Calls `first`, then runs the steps of each workspace in turn. */
-function* eachInTurn(
+/** Runs the steps of `first`, then those of each workspace in turn. */
+function* eachInTurn<T>(
   { holds }: AttachedWorkspaces,
   workspaces: readonly Workspace[],
-  first: () => void,
-  act: (workspace: Workspace) => Steps<void>,
+  first: Steps<T>,
+  act: (workspace: Workspace, found: T) => Steps<void>,
 ): Steps<void> {
-  first();
-  for (const workspace of workspaces) yield* holds.forOne(workspace, act(workspace));
+  const found = yield* first;
+  for (const workspace of workspaces) yield* holds.forOne(workspace, act(workspace, found));
 }
 
 function syncingAll(workspaces: AttachedWorkspaces): Steps<void> {

@@ -36,11 +36,17 @@ function* pinOrphans(workspace: Workspace, changing: ReadonlySet<ByteString>): S
   }
 }
 
+export interface ChangedPaths {
+  paths: readonly ByteString[];
+  /** Directories above them that the change neither made nor removed. */
+  kept: ReadonlySet<ByteString>;
+}
+
 /**
  * Called after base paths changed on disk, or failed to: detaches nodes of replaced files and invalidates what the
  * kernel caches. `wasFitted`: its records fitted to the base before the change.
  */
-export function* baseChanged(workspace: Workspace, paths: readonly ByteString[], wasFitted: boolean): Steps<void> {
+export function* baseChanged(workspace: Workspace, { paths, kept }: ChangedPaths, wasFitted: boolean): Steps<void> {
   if (!workspace.isOpen) return;
   const { shared, spec } = workspace;
   // Records that a full disk or an error left are examined at the next opening.
@@ -54,9 +60,9 @@ export function* baseChanged(workspace: Workspace, paths: readonly ByteString[],
   const refresh = new Refresh(workspace);
   const looked = new Set<ByteString>();
   for (const path of paths) {
-    // A new file may come with new directories, so every component of the path is examined, the topmost first.
+    // A new file may come with new directories, so the other components of the path are examined, the topmost first.
     const way: ByteString[] = [];
-    for (let at = path; at !== '' && !looked.has(at); at = parentOf(at)) way.push(at);
+    for (let at = path; at !== '' && !looked.has(at); at = parentOf(at)) if (!kept.has(at)) way.push(at);
     for (const each of way.reverse()) {
       looked.add(each);
       for (const above of workspace.tree.atBasePath(parentOf(each))) yield* refresh.name(above, baseNameOf(each));

@@ -1,6 +1,8 @@
 import type { ByteString } from '../../byte-string.ts';
+import type { Steps } from '../../fuse/connection/steps.ts';
 import { HeldDirectories } from '../../host-tree/held-directories.ts';
 import { HostTree } from '../../host-tree/host-tree.ts';
+import { KeptDirectories } from './kept-directories.ts';
 
 /** Base paths of one codebase that are being replaced, with the number of replacements in progress. */
 export type ChangingPaths = Map<ByteString, number>;
@@ -11,6 +13,7 @@ interface Codebase {
   state: number;
   /** By root, with the number of workspaces that use the tree. */
   trees: Map<string, { tree: HostTree; users: number }>;
+  kept: KeptDirectories;
 }
 
 /** The host trees of all codebases with open workspaces. Workspaces of one codebase share its open directories. */
@@ -59,14 +62,30 @@ export class BaseTrees {
   }
 
   /** Called before paths are replaced; ended by one `endChange` for each call. */
-  beginChange(codebaseId: string, paths: readonly ByteString[]): void {
+  *beginChange(codebaseId: string, paths: readonly ByteString[]): Steps<void> {
+    this.#beginChange(codebaseId, paths);
+    const { kept, trees } = this.#codebase(codebaseId);
+    yield* kept.begin(onlyTree(trees), paths);
+  }
+
+  /**
+   * Called after paths were replaced, or failed to be. `ended` is called as soon as the codebase has its next state.
+   * Returns the directories above the paths that the change kept.
+   */
+  *endChange(codebaseId: string, paths: readonly ByteString[], ended: () => void): Steps<ReadonlySet<ByteString>> {
+    this.#endChange(codebaseId, paths);
+    ended();
+    const { kept, trees } = this.#codebase(codebaseId);
+    return yield* kept.end(onlyTree(trees), paths);
+  }
+
+  #beginChange(codebaseId: string, paths: readonly ByteString[]): void {
     const { changing, trees } = this.#changed(codebaseId);
     for (const path of paths) changing.set(path, (changing.get(path) ?? 0) + 1);
     for (const { tree } of trees.values()) tree.release();
   }
 
-  /** Called after paths were replaced, or failed to be. */
-  endChange(codebaseId: string, paths: readonly ByteString[]): void {
+  #endChange(codebaseId: string, paths: readonly ByteString[]): void {
     const { changing, trees } = this.#changed(codebaseId);
     // The matching `beginChange` was not received if the file system was mounted in between.
     for (const path of paths) if (!changing.has(path)) changing.set(path, 1);
@@ -87,8 +106,19 @@ export class BaseTrees {
   #codebase(id: string): Codebase {
     const known = this.#codebases.get(id);
     if (known !== undefined) return known;
-    const codebase: Codebase = { changing: new Map(), state: ++this.#lastState, trees: new Map() };
+    const codebase: Codebase = {
+      changing: new Map(),
+      state: ++this.#lastState,
+      trees: new Map(),
+      kept: new KeptDirectories(),
+    };
     this.#codebases.set(id, codebase);
     return codebase;
   }
+}
+
+/** The tree of a codebase whose open workspaces all have the same base. */
+function onlyTree(trees: Codebase['trees']): HostTree | undefined {
+  if (trees.size !== 1) return undefined;
+  for (const { tree } of trees.values()) return tree;
 }

@@ -96,6 +96,8 @@ function* removeRecords(
 ): Steps<RemovedRecord[]> {
   const { base, delta } = workspace;
   const { baseVersions: seen } = delta.table;
+  const records = yield* recordsAt(workspace, paths);
+  if (records.length === 0) return [];
   const ops: Op[] = [];
   const dropped = new Map<Inode, RemovedRecord>();
   const counter = new StepCounter(ITEMS_PER_STEP);
@@ -104,7 +106,7 @@ function* removeRecords(
     const stat = above && base.lstat(path);
     return stat !== undefined && isDirectory(stat.mode) ? stat : undefined;
   });
-  for (const { inode, path, above } of yield* recordsAt(workspace, paths)) {
+  for (const { inode, path, above } of records) {
     yield;
     const unused = yield* isUnused(inode, dropped, counter);
     // A committed directory has the base's attributes.
@@ -169,10 +171,10 @@ function* removeBaseVersions(workspace: OpenWorkspace, paths: ReadonlySet<ByteSt
 
 /** Directories of the index that show base directories: above, at and below the paths; parents last. */
 function* recordsAt({ delta }: OpenWorkspace, paths: Iterable<ByteString>): Steps<DirectoryRecord[]> {
+  const root = delta.table.get(ROOT_ID);
+  if (root === undefined || root.requireEntries().size === 0) return [];
   const counter = new StepCounter(ITEMS_PER_STEP);
   const found = new Map<Inode, DirectoryRecord>();
-  const root = delta.table.get(ROOT_ID);
-  if (root === undefined) return [];
   const top: DirectoryRecord = { inode: root, path: ROOT_PATH, above: undefined, inPlace: true };
   const ways = new PathMemo<DirectoryRecord | undefined>(top, (above, name) => {
     const held = above && recordIn(above, name);

@@ -154,6 +154,15 @@ describe('added and removed base paths', () => {
     expect(s.tree()).toEqual({ 'x/': '', 'x/y/': '', 'x/y/z': 'new' });
   });
 
+  it('cost nothing in a workspace that shows none of the directories with a changed name', () => {
+    const s = new Sandbox({ 'd/e/a': 'a' });
+    expect(s.list('')).toEqual(['d']);
+    const before = structuredClone(s.notices);
+    upload(s, 'd/e/new', 'n');
+    expect(s.notices).toEqual(before);
+    expect(s.read('d/e/new')).toBe('n');
+  });
+
   it('hide a removed file, whose contents open descriptors keep', () => {
     const s = new Sandbox({ 'd/a': 'old' });
     const open = s.id('d/a');

@@ -151,7 +151,7 @@ describe('a dozen concurrent forks of many changes', () => {
     lstat.mockImplementationOnce(() => {
       throw EIO;
     });
-    expect(() => s.fs.baseChanged('cb_1', [fromText('other')])).toThrow(EIO);
+    expect(() => s.fs.baseChanged('cb_1', [fromText('sub')])).toThrow(EIO);
     const { layer } = s.fs.freeze('sb_1');
     s.fs.attach({ ...s.spec, id: 'fork', delta: `${s.spec.delta}-fork`, origin: layer });
     postponedBy(() => s.fs.usage('fork'));
