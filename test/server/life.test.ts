@@ -117,7 +117,7 @@ describe('after kill -9', () => {
       const { server, api } = await start({ config });
       codebase ||= await api.codebase();
       const listed = (await api.get('/v1/sandboxes?page_size=1000')) as { sandboxes: Sandbox[] };
-      model.check(new Map(listed.sandboxes.map(({ id, status }) => [id, status])));
+      model.check(new Map(listed.sandboxes.map((each) => [each.id, each])));
       if (round === 5) return;
       let killed = false;
       const clients = Array.from({ length: 8 }, async () => {
