@@ -148,11 +148,16 @@ export class SandboxContext {
   async forget(sandbox: LiveSandbox): Promise<void> {
     const { uid } = sandbox.record;
     this.withForeignUser.delete(sandbox);
-    const isShared = sandbox.hasForeignUser || [...this.withForeignUser].some((other) => other.record.uid === uid);
+    const isShared = sandbox.hasForeignUser || this.isForeignUser(uid);
     await this.removeLeftover(sandbox.id, isShared ? undefined : uid);
     this.sandboxes.delete(sandbox.id);
     if (sandbox.ownerBytes) this.platform.ownerDeltas?.remove(sandbox.record.owner_id, sandbox.ownerBytes);
     this.reclaimLeft();
+  }
+
+  /** Whether a sandbox without a user of its own has the number of this one on record. */
+  isForeignUser(uid: number): boolean {
+    return [...this.withForeignUser].some((other) => other.record.uid === uid);
   }
 
   /** Where a sandbox that was removed may have left layers that nobody needs. */

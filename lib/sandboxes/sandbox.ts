@@ -29,7 +29,7 @@ interface IndexedSet {
 
 /**
  * A sandbox in memory. Its record is the part that survives a restart of the server. Record, status and reason change
- * only by `update`, `report`, `transition` and `explain`, called from the sandbox's queue, so that readers never see a
+ * only by `update`, `report`, `changeUser`, `transition` and `explain`, called from the sandbox's queue, so that readers never see a
  * partial change.
  */
 export class LiveSandbox {
@@ -137,6 +137,11 @@ export class LiveSandbox {
   async report(patch: RecordPatch, records: Records): Promise<void> {
     this.#set(patched(this.#record, patch), this.#status);
     await records.put(this.#toRecord());
+  }
+
+  /** Gives it another host user while it has no processes and no workspace. Not stored. */
+  changeUser(uid: number): void {
+    this.#set({ ...this.#record, uid }, this.#status);
   }
 
   /** Visible at once, and not stored. Throws for an event that is impossible in the present status. */

@@ -69,8 +69,16 @@ it('a sandbox that was ready has its rules, limits, files and changes, and is de
   const { changes } = await scene.client.call('ListChanges', { sandbox_id: sandbox.id } as never);
   expect(changes.map(({ path }) => path)).toEqual(['open/f']);
   await scene.client.call('StopSandbox', { sandbox_id: sandbox.id });
+  await users(3);
   await scene.client.call('StartSandbox', { sandbox_id: sandbox.id });
-  expect(await scene.output(sandbox, 'cat open/f')).toBe('textmore\n');
+  expect(await scene.output(sandbox, 'cat open/f; cat secret/f 2>&1; :')).toMatch(/^textmore\ncat: .*No such file/);
+  // It is another ready one, with its user, and the limits of the record.
+  const again = await scene.output(sandbox, "grep ' /workspace ' /proc/self/mountinfo | cut -d' ' -f4");
+  expect(again).toMatch(/^\/[0-9a-f]{32}\//);
+  expect(again).not.toBe(root);
+  const second = await scene.run(sandbox, 'head -c 200M /dev/zero | tail -c 200M >/dev/null');
+  expect(second.stderr).toContain(`${64 << 20} bytes`);
+  expect(await scene.output(sandbox, 'echo x >>open/f; chmod 700 open; stat -c %u:%a open')).toBe('1000:700\n');
   await scene.client.call('DestroySandbox', { sandbox_id: sandbox.id } as never);
   await scene.close();
 });

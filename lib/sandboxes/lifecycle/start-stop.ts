@@ -18,14 +18,18 @@ export function startSandbox(id: string, context: SandboxContext): Promise<Sandb
     context.platform.ownerDeltas?.requireRoom(sandbox.record.owner_id);
     const { status, reason } = sandbox;
     sandbox.transition('start');
-    await bringUpOrFail(sandbox, context);
+    const user = userOfReady(sandbox, context);
+    const up = bringUpOrFail(sandbox, context, user.restore);
+    await (context.ready?.creating(up) ?? up);
     try {
       await sandbox.update({}, context.metadata.sandboxes, 'launched');
     } catch (error) {
       await takeDown(sandbox, context.platform);
+      user.restore();
       sandbox.transition(status === 'SANDBOX_STOPPED' ? 'stop' : 'failed', reason);
       throw error;
     }
+    user.keep();
     if (sandbox.record.checkpoints !== undefined || sandbox.record.origin !== undefined) context.reclaimLayers();
     return sandbox.view();
   });
@@ -40,13 +44,43 @@ export async function launch(sandbox: LiveSandbox, context: SandboxContext): Pro
   sandbox.transition('launched');
 }
 
-async function bringUpOrFail(sandbox: LiveSandbox, context: SandboxContext): Promise<void> {
+async function bringUpOrFail(
+  sandbox: LiveSandbox,
+  context: SandboxContext,
+  restoreUser: () => void = () => {},
+): Promise<void> {
   try {
     await bringUp(sandbox, context.platform, onExit(sandbox, context));
   } catch (error) {
+    restoreUser();
     await markFailed(sandbox, reasonOf(error), context);
     throw error;
   }
+}
+
+/**
+ * Takes a ready sandbox for the start of one, if there is one, and gives the sandbox its user: no file of a workspace has the
+ * number of a user. One of the two must follow: `keep` once the record is stored, or `restore` after a failure, which leaves
+ * nothing of the ready one. A workspace that file sessions have attached stays at its place.
+ */
+function userOfReady(sandbox: LiveSandbox, context: SandboxContext): { keep(): void; restore(): void } {
+  const { runtime, image, owner_id, resources, uid } = sandbox.record;
+  const none = { keep() {}, restore() {} };
+  if (sandbox.hasWorkspace || sandbox.hasForeignUser) return none;
+  const isPlain = image === '' && context.platform.ownerResources?.(owner_id) === undefined;
+  const ready = context.ready?.take(runtime, isPlain, resources);
+  if (ready === undefined) return none;
+  sandbox.ready = ready;
+  sandbox.changeUser(ready.uid);
+  return {
+    keep() {
+      if (!context.isForeignUser(uid)) context.uids.release(uid);
+    },
+    restore() {
+      sandbox.changeUser(uid);
+      context.uids.release(ready.uid);
+    },
+  };
 }
 
 /** Kills every process; the files are kept. The record is stored first: a failure to store it changes nothing. */

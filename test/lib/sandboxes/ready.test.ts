@@ -35,6 +35,7 @@ class FakeReady implements ReadySandbox {
 
   async discard(): Promise<void> {
     this.discarded = true;
+    if (this.taken) this.#fake.up.delete(this.taken.id);
   }
 }
 
@@ -80,6 +81,7 @@ beforeEach(() => {
   });
 });
 afterEach(async () => {
+  vi.restoreAllMocks();
   vi.useRealTimers();
   await ready.close();
   world.remove();
@@ -269,6 +271,53 @@ describe('a creation', () => {
     expect(runtime.launches).toContain(id);
     expect(runtime.up.get(id)?.spec.uid).toBe(uid);
     expect(world.mount.attached.get(id)?.place).toBeUndefined();
+    await sandboxes.close();
+  });
+});
+
+describe('a start', () => {
+  /** A stopped sandbox, and one that is ready. */
+  async function stopped() {
+    vi.useRealTimers();
+    world.ready = ready;
+    world.uids = { start: 5000, size: 100 };
+    const sandboxes = await world.start();
+    await world.addCodebase();
+    const { id } = await sandboxes.create(createRequest());
+    await sandboxes.stop(id);
+    await vi.waitFor(() => expect(present().length).toBe(2), { timeout: 10_000 });
+    const { uid } = world.metadata.sandboxes.get(id)!;
+    return { sandboxes, id, uid, next: present()[0]! };
+  }
+
+  it('uses a ready one, with its user and at its place, and the former user is free', async () => {
+    const { sandboxes, id, uid, next } = await stopped();
+    const released = vi.spyOn(UidSlots.prototype, 'release');
+    await sandboxes.start(id);
+    expect(next.made.taken).toMatchObject({ id, uid: next.uid });
+    expect(world.mount.attached.get(id)).toMatchObject({ uid: next.uid, place: next.made.taken!.workspace.slice(5) });
+    expect(world.metadata.sandboxes.get(id)).toMatchObject({ uid: next.uid, status: 'SANDBOX_RUNNING' });
+    expect(released.mock.calls).toEqual([[uid]]);
+    await sandboxes.close();
+  });
+
+  it.each(['the launch', 'the record'])('has its former user again after a failure of %s', async (what) => {
+    const { sandboxes, id, uid, next } = await stopped();
+    const released = vi.spyOn(UidSlots.prototype, 'release');
+    if (what === 'the record') vi.spyOn(world.metadata.sandboxes, 'put').mockRejectedValueOnce(new Error('full'));
+    else {
+      world.mount.before = async () => {
+        throw new Error('no attach');
+      };
+    }
+    await expect(sandboxes.start(id)).rejects.toThrow();
+    const of = (each: number) => released.mock.calls.filter(([user]) => user === each).length;
+    expect([of(next.uid), of(uid)]).toEqual([1, 0]);
+    expect(world.metadata.sandboxes.get(id)).toMatchObject({ uid });
+    expect(runtime.up.size).toBe(0);
+    world.mount.before = async () => {};
+    await sandboxes.start(id);
+    expect(runtime.up.has(id)).toBe(true);
     await sandboxes.close();
   });
 });
