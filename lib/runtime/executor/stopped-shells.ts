@@ -1,4 +1,5 @@
-import { closeSync, openSync, readSync } from 'node:fs';
+import { openSync, readSync } from 'node:fs';
+import { closeQuietly } from '../../linux/close.ts';
 import { AGENT_DIR } from './places.ts';
 
 /** Processes of the agent's part that are looked at: on a host without cgroups, that part is the whole sandbox. */
@@ -55,7 +56,7 @@ function read(pid: number, name: string): string {
   } catch {
     return '';
   } finally {
-    if (fd !== undefined) closeSync(fd);
+    if (fd !== undefined) closeQuietly(fd);
   }
 }
 
