@@ -1088,10 +1088,16 @@ export interface PermissionRule {
   scratch?: boolean;
   /**
    * "redacted": files show placeholders in place of their values to programs and to callers with `as` "agent". Keys, comments
-   * and order stay; nothing can be changed. A file that its redactor cannot read is hidden as a whole. Only with
+   * and order stay; nothing can be changed, unless `on_write` says so. A file that its redactor cannot read is hidden as a whole. Only with
    * PERMISSION_READ. Empty: the contents as they are.
    */
   view?: string;
+  /**
+   * With `view` "redacted", what writing does. Empty or "refuse": nothing can be changed. "merge": programs can change,
+   * replace, rename and remove the files, with placeholders. A commit puts the values of the codebase's file at the same path
+   * in place of placeholders that are still at their keys; all others stay placeholders.
+   */
+  on_write?: string;
   /**
    * With `view` "redacted", how values are found: "dotenv", "json", "yaml", "pem", or "all" (nothing is shown). Empty: by the
    * name of the file.

@@ -482,6 +482,7 @@ export const fields = {
     priority: { type: 'int32' },
     scratch: { type: 'bool', optional: true },
     view: { type: 'string', optional: true },
+    on_write: { type: 'string', optional: true },
     redactor: { type: 'string', optional: true },
   },
   PermissionRules: {

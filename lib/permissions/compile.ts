@@ -8,6 +8,7 @@ import { buildTrie, type ParsedRule } from './rule-trie.ts';
 import { sortRules } from './sort-rules.ts';
 import { TrieRuleSet } from './trie-rule-set.ts';
 
+const ON_WRITE: readonly string[] = ['', 'refuse', 'merge'];
 /** Rules parsed in one step; a step also ends after this many names and tokens. */
 const RULES_PER_STEP = 64;
 const SIZE_PER_STEP = 4096;
@@ -77,13 +78,15 @@ function parseRule(rule: PermissionRule, index: number): ParsedRule {
 }
 
 function requireView(
-  { permission, view = '', redactor = '' }: PermissionRule,
+  { permission, view = '', redactor = '', on_write = '' }: PermissionRule,
   refuse: (field: string, why: string) => never,
 ): void {
   if (view !== '' && view !== 'redacted') refuse('view', 'must be "redacted" or empty');
   if (view === 'redacted' && permission !== 'PERMISSION_READ') {
     refuse('view', `must be empty with ${permission}: only what may be read can be redacted`);
   }
+  if (!ON_WRITE.includes(on_write)) refuse('on_write', 'must be "refuse", "merge" or empty');
+  if (on_write !== '' && view === '') refuse('on_write', 'must be empty without view "redacted"');
   if (redactor === '') return;
   if (view === '') refuse('redactor', 'must be empty without view "redacted"');
   if (!REDACTORS.includes(redactor as Redactor)) refuse('redactor', `must be one of ${REDACTORS.join(', ')}, or empty`);

@@ -2,7 +2,19 @@
 export { compileRules, compiling } from './compile.ts';
 export { compilingExcluded, isExcluded } from './excluded-paths.ts';
 export { type Explanation, explain } from './explain.ts';
-export { type Level, levelOf, NONE, permissionOf, READ, REDACTED, VIEW, WRITE } from './levels.ts';
+export {
+  isRedactedLevel,
+  type Level,
+  levelOf,
+  MERGED,
+  mayChangeName,
+  NONE,
+  permissionOf,
+  READ,
+  REDACTED,
+  VIEW,
+  WRITE,
+} from './levels.ts';
 export { findingNeverDeciding } from './never-deciding.ts';
 export { findPreset, PRESETS } from './presets.ts';
 export type { RuleSet, RuleState } from './rule-set.ts';

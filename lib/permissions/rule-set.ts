@@ -12,11 +12,11 @@ export interface RuleState {
   readonly level: Level;
   /** Whether the winning rule is scratch: what is written here is no change. Implies WRITE. */
   readonly scratch: boolean;
-  /** At level REDACTED: the winning rule's redactor, '' for that of the file's name. Otherwise undefined. */
+  /** At levels REDACTED and MERGED: the winning rule's redactor, '' for that of the file's name. Otherwise undefined. */
   readonly redactor: string | undefined;
   /** False: no path strictly below can be VIEW or better, so with level NONE this path does not exist. */
   readonly visibleBelow: boolean;
-  /** False: no path strictly below can be WRITE. */
+  /** False: no path strictly below can be WRITE or MERGED. */
   readonly writableBelow: boolean;
   /** The level of every path strictly below, if it is certain to be uniform; otherwise undefined. */
   readonly uniformBelow: Level | undefined;
@@ -36,6 +36,8 @@ export interface RuleSet {
   readonly rules: readonly PermissionRule[];
   /** Whether a rule is scratch. False: no state is. */
   readonly hasScratch: boolean;
+  /** Whether a rule has `on_write` "merge". False: no state is MERGED. */
+  readonly hasMerged: boolean;
   /** The state of the codebase root. */
   readonly root: RuleState;
   /**

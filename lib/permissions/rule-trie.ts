@@ -8,7 +8,7 @@ import type { Component } from './tokens.ts';
 export const NO_RANK = Number.POSITIVE_INFINITY;
 
 /** For each level, the best rank of a rule with that level. */
-export type RankByLevel = [number, number, number, number, number];
+export type RankByLevel = [number, number, number, number, number, number];
 
 /**
  * A position in one or more patterns. Patterns with a common prefix share nodes, so the cost of a walk depends on their
@@ -31,7 +31,7 @@ export class TrieNode {
    * Best ranks of the rules that can match strictly below, except those that are overridden on every path by a better
    * rule for everything below. A superset of the reachable ones.
    */
-  readonly below: RankByLevel = [NO_RANK, NO_RANK, NO_RANK, NO_RANK, NO_RANK];
+  readonly below: RankByLevel = [NO_RANK, NO_RANK, NO_RANK, NO_RANK, NO_RANK, NO_RANK];
 
   constructor(id: number, component?: Component) {
     this.id = id;

@@ -1,5 +1,5 @@
 import type { ByteString } from '../byte-string.ts';
-import { type Level, NONE, REDACTED, WRITE } from './levels.ts';
+import { isRedactedLevel, type Level, MERGED, NONE, READ, REDACTED, WRITE } from './levels.ts';
 import type { RuleState } from './rule-set.ts';
 
 /** The state of a file with two paths: the stricter level of both, also for the paths below. */
@@ -26,7 +26,7 @@ class StrictestState implements RuleState {
   }
 
   get redactor(): string | undefined {
-    return this.level === REDACTED ? (this.#a.redactor ?? this.#b.redactor) : undefined;
+    return isRedactedLevel(this.level) ? (this.#a.redactor ?? this.#b.redactor) : undefined;
   }
 
   get scratch(): boolean {
@@ -54,5 +54,7 @@ class StrictestState implements RuleState {
 }
 
 export function strictest(a: Level, b: Level): Level {
+  // What may be read but not changed, and changed but not read, may be neither.
+  if ((a === MERGED && b === READ) || (a === READ && b === MERGED)) return REDACTED;
   return a < b ? a : b;
 }

@@ -1,6 +1,6 @@
 import { type ByteString, splitPath } from '../byte-string.ts';
 import type { PermissionRule } from '../contract/messages.ts';
-import { type Level, levelOfRule, NONE } from './levels.ts';
+import { type Level, levelOfRule, MERGED, NONE } from './levels.ts';
 import { type RankedRule, whyBefore } from './precedence.ts';
 import type { PlacedRule, RuleSet, RuleState } from './rule-set.ts';
 import type { ParsedRule, TrieNode } from './rule-trie.ts';
@@ -14,6 +14,7 @@ const MAX_INTERNED_NODES = 1_000_000;
 export class TrieRuleSet implements RuleSet {
   readonly rules: readonly PermissionRule[];
   readonly hasScratch: boolean;
+  readonly hasMerged: boolean;
   readonly root: TrieState;
   readonly #ranked: readonly RankedRule[];
   readonly #states = new Map<string, TrieState>();
@@ -22,6 +23,7 @@ export class TrieRuleSet implements RuleSet {
   /** `ranked`: all of `rules`, in order of precedence. `root`: their trie. */
   constructor(rules: readonly PermissionRule[], ranked: readonly ParsedRule[], root: TrieNode) {
     this.rules = rules;
+    this.hasMerged = ranked.some(({ rule }) => levelOfRule(rule) === MERGED);
     this.hasScratch = ranked.some(({ rule }) => rule.scratch === true);
     // Without the components, which the trie contains.
     this.#ranked = ranked.map(({ index, rule, exact, literalPrefix }) => ({ index, rule, exact, literalPrefix }));

@@ -1,6 +1,6 @@
 import type { ByteString } from '../byte-string.ts';
 import { canReach, type Explorable } from './can-reach.ts';
-import { LEVELS, type Level, NONE, REDACTED, VIEW, WRITE } from './levels.ts';
+import { isRedactedLevel, LEVELS, type Level, MERGED, NONE, VIEW, WRITE } from './levels.ts';
 import { GIT } from './parse-rule-pattern.ts';
 import type { RuleState } from './rule-set.ts';
 import { NO_RANK, type RankByLevel, type TrieNode } from './rule-trie.ts';
@@ -37,7 +37,7 @@ export class TrieState implements RuleState, Explorable {
     const winner = nodes.reduce((best, { ranks }) => Math.min(best, ranks[0] ?? NO_RANK), NO_RANK);
     this.level = states.level(winner);
     this.scratch = states.scratch(winner);
-    this.redactor = this.level === REDACTED ? states.redactor(winner) : undefined;
+    this.redactor = isRedactedLevel(this.level) ? states.redactor(winner) : undefined;
     this.#blanket = nodes.reduce((best, node) => Math.min(best, node.blanket), NO_RANK);
     this.#levelsBelow = levelsBelow(nodes, this.#blanket);
     this.uniformBelow = this.#levelsBelow.length === 1 ? this.#levelsBelow[0] : undefined;
@@ -49,7 +49,7 @@ export class TrieState implements RuleState, Explorable {
   }
 
   get writableBelow(): boolean {
-    this.#writableBelow ??= canReach(this, WRITE);
+    this.#writableBelow ??= this.#levelsBelow.includes(MERGED) || canReach(this, WRITE);
     return this.#writableBelow;
   }
 
@@ -101,7 +101,7 @@ export class TrieState implements RuleState, Explorable {
 
 /** The possible levels of paths strictly below: a superset. */
 function levelsBelow(nodes: readonly TrieNode[], blanket: number): Level[] {
-  const best: RankByLevel = [NO_RANK, NO_RANK, NO_RANK, NO_RANK, NO_RANK];
+  const best: RankByLevel = [NO_RANK, NO_RANK, NO_RANK, NO_RANK, NO_RANK, NO_RANK];
   for (const { below } of nodes) for (const level of LEVELS) best[level] = Math.min(best[level], below[level]);
   const levels = LEVELS.filter((level) => best[level] !== NO_RANK && best[level] <= blanket);
   // Without a rule for everything, some paths are matched by no rule.

@@ -4,7 +4,7 @@ import type { Redactor } from '../permissions/redactors.ts';
 import { dotenvValues } from './dotenv.ts';
 import { jsonValues } from './json.ts';
 import { pemValues } from './pem.ts';
-import type { Placeholders } from './placeholders.ts';
+import type { BoundPlaceholders } from './placeholders.ts';
 import { looksSecret } from './secret-words.ts';
 import type { FindValues, Span } from './span.ts';
 import { yamlValues } from './yaml.ts';
@@ -62,51 +62,77 @@ export const HIDDEN_FORM: RedactedForm = formOf(HIDDEN, [], true);
 export function* redacting(
   contents: Buffer,
   redactor: Redactor,
-  placeholders: Placeholders,
+  placeholders: BoundPlaceholders,
 ): Generator<undefined, RedactedForm, void> {
-  if (contents.length > (redactor === 'yaml' ? MAX_YAML_BYTES : MAX_REDACTED_BYTES)) return HIDDEN_FORM;
-  if (redactor === 'all' || !isUtf8(contents)) return HIDDEN_FORM;
+  const found = yield* findingValues(contents, redactor);
+  if (found === undefined) return HIDDEN_FORM;
+  const pieces = yield* piecesOf(found, placeholders);
+  const replaced = pieces.flatMap(({ value }) => value ?? []);
+  return formOf(Buffer.from(pieces.map(({ shown }) => shown).join(''), 'utf8'), replaced, false);
+}
+
+/** A text and its values; undefined: nothing of it may be shown. */
+export interface FoundValues {
+  text: string;
+  spans: readonly Span[];
+}
+
+/** Finds the values of a file, in steps. */
+export function* findingValues(
+  contents: Buffer,
+  redactor: Redactor,
+): Generator<undefined, FoundValues | undefined, void> {
+  if (contents.length > (redactor === 'yaml' ? MAX_YAML_BYTES : MAX_REDACTED_BYTES)) return undefined;
+  if (redactor === 'all' || !isUtf8(contents)) return undefined;
   const text = contents.toString('utf8');
   yield;
   const spans = yield* FINDERS[redactor](text);
-  if (spans === undefined || spans.length > MAX_VALUES) return HIDDEN_FORM;
-  const replaced: Replaced[] = [];
-  for (const { key, value } of spans) {
-    replaced.push({ key, value, placeholder: placeholders.of(value) });
-    if (replaced.length % VALUES_PER_STEP === 0) yield;
-  }
-  const shown = yield* assembled(text, spans, replaced, placeholders);
-  return formOf(Buffer.from(shown, 'utf8'), replaced, false);
+  return spans === undefined || spans.length > MAX_VALUES ? undefined : { text, spans };
 }
 
 function formOf(bytes: Buffer, replaced: readonly Replaced[], isHidden: boolean): RedactedForm {
   return { bytes, replaced, isHidden, version: createHash('sha256').update(bytes).digest('hex').slice(0, 32) };
 }
 
-/** The text with placeholders in place of the spans, and of secrets in the keys and comments between them. */
-function* assembled(
-  text: string,
-  spans: readonly Span[],
-  replaced: readonly Replaced[],
-  placeholders: Placeholders,
-): Generator<undefined, string, void> {
+/** A part of a file: a value, or what is between two of them. Those between and the values alternate. */
+export interface Piece {
+  raw: string;
+  shown: string;
+  value?: Replaced;
+}
+
+/** The parts of a file, in steps: placeholders are in place of the values, and of secrets in keys and comments. */
+export function* piecesOf(
+  { text, spans }: FoundValues,
+  placeholders: BoundPlaceholders,
+): Generator<undefined, Piece[], void> {
   const secrets = new Set<string>();
-  for (const { value } of replaced) if (value.length >= SHORTEST_SECRET) secrets.add(value);
-  const parts: string[] = [];
+  for (const { value } of spans) if (value.length >= SHORTEST_SECRET) secrets.add(value);
+  const places = new Map<string, number>();
+  const pieces: Piece[] = [];
   let at = 0;
   let searched = 0;
-  for (const [index, { start, end, before, after }] of spans.entries()) {
-    parts.push(yield* withoutSecrets(text.slice(at, start), secrets, placeholders));
-    parts.push(before, replaced[index]!.placeholder, after);
+  for (const [index, { start, end, before, after, key, value }] of spans.entries()) {
+    const raw = text.slice(at, start);
+    pieces.push({ raw, shown: yield* withoutSecrets(raw, secrets, placeholders) });
+    const place = places.get(key) ?? 0;
+    places.set(key, place + 1);
+    const placeholder = placeholders.at(value, key, place);
+    pieces.push({
+      raw: text.slice(start, end),
+      shown: `${before}${placeholder}${after}`,
+      value: { key, value, placeholder },
+    });
     searched += start - at + 64;
-    if (searched > SEARCHED_PER_STEP) {
+    if (index % VALUES_PER_STEP === 0 || searched > SEARCHED_PER_STEP) {
       searched = 0;
       yield;
     }
     at = end;
   }
-  parts.push(yield* withoutSecrets(text.slice(at), secrets, placeholders));
-  return parts.join('');
+  const raw = text.slice(at);
+  pieces.push({ raw, shown: yield* withoutSecrets(raw, secrets, placeholders) });
+  return pieces;
 }
 
 const WORD = /[^\s"'`=,;(){}[\]<>]+/g;
@@ -117,7 +143,7 @@ const MAX_WORD = 512;
 function* withoutSecrets(
   shown: string,
   secrets: ReadonlySet<string>,
-  placeholders: Placeholders,
+  placeholders: BoundPlaceholders,
 ): Generator<undefined, string, void> {
   if (shown.length < SHORTEST_SECRET) return shown;
   const parts: string[] = [];

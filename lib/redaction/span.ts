@@ -18,7 +18,7 @@ export interface Span {
 export type FindValues = (text: string) => Generator<undefined, readonly Span[] | undefined, void>;
 
 /** Characters of a joined key at most. */
-const MAX_KEY = 256;
+export const MAX_KEY = 256;
 
 /** Joins names from the root of a file. Of a long key only the end is kept: a nested file could name gigabytes. */
 export function joinKeys(names: readonly (string | number)[]): string {

@@ -12,6 +12,7 @@ import type {
   Frozen,
   OwnDirectory,
   RebaseStage,
+  RedactedTexts,
   WorkspaceSpec,
 } from './workspaces.ts';
 
@@ -59,6 +60,11 @@ export interface WorkspaceOperations {
    * undefined for an inode that is no longer a small file.
    */
   contents(id: string, inodes: readonly number[]): (Uint8Array | undefined)[];
+  /**
+   * Returns a file at a path under a redacting rule as a commit stores it (`isText` of a change), or what the agent is shown
+   * of the sandbox's file and the codebase's.
+   */
+  redactedTexts(id: string, path: ByteString, as: 'agent' | 'commit'): RedactedTexts;
   /**
    * Reverts paths ('': all) and everything below them to the base, also for open files; returns the number of names. What
    * `keeping` leaves out stays, except in a directory that was renamed or replaced, and in a removed one that is scratch.
@@ -179,6 +185,7 @@ export const TRAITS: { readonly [O in Operation]: Traits<O> } = {
   },
   hasEntries: { writeBack: always },
   contents: {},
+  redactedTexts: {},
   revert: { writeBack: always, trims: (id) => id },
   renamed: {},
   preserveRemoved: { unattached: ({ id }) => id },

@@ -13,6 +13,7 @@ import { ownPathFilter } from './history/own-entries.ts';
 import type { PathFilter } from './history/path-filter.ts';
 import { preserveRemoved } from './history/preserve-removed.ts';
 import { rebase } from './history/rebase.ts';
+import { redactedTexts } from './history/redacted-texts.ts';
 import { renamedDirectories } from './history/renamed-directories.ts';
 import { revertSelected } from './history/revert-selected.ts';
 import { mayRevertUnchanged, revertUnchanged } from './history/revert-unchanged.ts';
@@ -48,11 +49,9 @@ export function longOperations(workspaces: AttachedWorkspaces): LongOperations {
   };
   return {
     changes: (id, after, limit, asked) => held(id, (workspace) => changePages(workspace, after, limit, asked)),
+    redactedTexts: (id, path, as) => held(id, (workspace) => redactedTexts(workspace, path, as)),
     hasEntries: (id) => held(id, hasEntries),
-    detach: (id) => {
-      const workspace = workspaces.find(id);
-      return workspace && holds.hold(workspace, workspaces.detaching(workspace));
-    },
+    detach: (id) => detaching(workspaces, workspaces.find(id)),
     setRules: (id, rules) => holds.hold(workspaces.get(id), setRules(workspaces.get(id), rules)),
     baseChanging: (codebaseId, paths) =>
       heldOf(codebaseId, workspaces.bases.beginChange(codebaseId, paths), (workspace) =>
@@ -105,6 +104,10 @@ function changedBase(
     fitted = unfitted(workspaces.ofCodebase(codebaseId));
   });
   return heldOf(codebaseId, end, (workspace, kept) => baseChanged(workspace, { paths, kept }, fitted.has(workspace)));
+}
+
+function detaching(workspaces: AttachedWorkspaces, workspace: Workspace | undefined): Steps<void> | undefined {
+  return workspace && workspaces.holds.hold(workspace, workspaces.detaching(workspace));
 }
 
 /** Returns those that fitted. An error at one of them keeps the others from being told of the change. */

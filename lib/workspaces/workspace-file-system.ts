@@ -25,6 +25,7 @@ import type {
   Frozen,
   OwnDirectory,
   RebaseStage,
+  RedactedTexts,
   WorkspaceChange,
   WorkspaceSpec,
 } from './workspaces.ts';
@@ -119,6 +120,10 @@ export class WorkspaceFileSystem extends KernelRequests implements ControlledFil
 
   contents(id: string, inodes: readonly number[]): (Uint8Array | undefined)[] {
     return smallContents(this.workspaces.get(id), inodes);
+  }
+
+  redactedTexts(id: string, path: ByteString, as: 'agent' | 'commit'): RedactedTexts {
+    return this.#complete('redactedTexts', id, path, as);
   }
 
   revert(id: string, ...selection: [readonly ByteString[], Omit<ChangeSelection, 'paths'>?]): number {

@@ -83,7 +83,7 @@ export interface WorkspaceFiles {
    * What the agent sees of a file that the rules redact, and the values that it does not see. For the owner only.
    * undefined for other files.
    */
-  redaction(path: ByteString): Redaction | undefined;
+  redaction(path: ByteString, follow: boolean): Redaction | undefined;
   /** Returns at most `limit` entries after the path `after` ('': from the start), in byte order of their paths. */
   list(
     path: ByteString,

@@ -84,6 +84,8 @@ export interface WorkspaceChange {
     hostFile?: HostFile;
     /** File without a host file: `contents` returns its bytes. */
     small?: boolean;
+    /** File with placeholders: `redactedTexts` returns what a commit stores, of which `size` is, too. */
+    isText?: boolean;
     /** File or symlink in the delta: a version that differs when the contents differ. Valid for one attachment. */
     version?: Version;
   };
@@ -105,6 +107,12 @@ export interface WorkspaceChange {
   left?: 'scratch' | 'excluded';
   /** Contents of the codebase that the rules hide from the sandbox: not listed as a change, and not committed. */
   hidden?: boolean;
+}
+
+/** Result of `redactedTexts`. A side is absent if it is no file, or one without placeholders. */
+export interface RedactedTexts {
+  now?: Uint8Array;
+  base?: Uint8Array;
 }
 
 /** Which of the changes of a sandbox a caller asks for. */

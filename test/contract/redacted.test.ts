@@ -165,12 +165,59 @@ const cases: Case[] = [
     },
   },
   {
+    name: 'changes of files with placeholders are merged with the values at a commit',
+    needs: ['commands'],
+    async run(scene) {
+      const rules = [...EVERYTHING, { ...redacted('**/.env*'), on_write: 'merge' }];
+      const sandbox = await scene.sandboxOn({ '.env': ENV, 'dir/.env': ENV }, rules);
+      const of = { sandbox_id: sandbox.id };
+      const edits = `set -e
+cat .env > /tmp/before
+sed -i 's/DEBUG=true/DEBUG=false/' .env
+echo 'APPENDED=one' >> .env
+python3 -c '
+import mmap, os
+with open(".env", "r+b") as f: m = mmap.mmap(f.fileno(), 0); m[0:10] = b"# changed "; m.flush()'
+cp .env copied; ln .env linked; chmod 600 dir/.env; mv dir/.env .env.moved; truncate -s 0 dir/.env || true
+cat .env`;
+      const text = await scene.output(sandbox, edits);
+      expect(text).toMatch(/^# changed \S*\nSTRIPE_KEY=sk_live_pdk\w{24}\nDEBUG=false\nAPPENDED=one\n$/);
+      expect(await scene.output(sandbox, 'grep -rc VerySecret . | grep -v :0; true')).toBe('');
+      const exported = async (as: string, format: string) =>
+        (await collect(scene.client.exportChanges(sandbox.id, format, { as }))).toString();
+      const ours = await exported('agent', 'patch');
+      expect(ours).toContain(' STRIPE_KEY=sk_live_pdk');
+      expect(ours).toContain('+APPENDED=one');
+      expect(ours + (await exported('agent', 'tar'))).not.toContain('Secret');
+      const owners = await exported('owner', 'patch');
+      expect(owners).toContain(` STRIPE_KEY=${SECRET}\n-DEBUG=true\n+DEBUG=false\n+APPENDED=one`);
+      const preview = await scene.client.call('PreviewFile', { ...of, path: '.env' });
+      expect(preview).toMatchObject({ redacted: true, content: text, values: [{ key: 'STRIPE_KEY' }], value_count: 1 });
+      const { results } = await scene.client.call('Fork', of);
+      scene.owns(results[0]!.sandbox!);
+      expect(await scene.output(results[0]!.sandbox!, 'cat .env')).toBe(text);
+      await scene.client.call('Commit', of);
+      const codebase = { id: sandbox.codebase_id } as never;
+      const [head] = text.split('\n');
+      expect(await scene.content(codebase, '.env')).toBe(`${head}\nSTRIPE_KEY=${SECRET}\nDEBUG=false\nAPPENDED=one\n`);
+      for (const path of ['copied', 'linked', '.env.moved']) {
+        expect(await scene.content(codebase, path)).toContain('STRIPE_KEY=sk_live_pdk');
+      }
+      expect((await scene.client.call('ListChanges', of)).changes).toEqual([]);
+      expect(await scene.output(sandbox, 'cat .env; grep -rc VerySecret . | grep -v :0; true')).toMatch(
+        /STRIPE_KEY=sk_live_pdk\w+\nDEBUG=false\nAPPENDED=pdk\w+\n$/,
+      );
+    },
+  },
+  {
     name: 'a rule whose view or redactor is not known is refused',
     async run(scene) {
       const sandbox = scene.sandboxOn({}, [{ ...write('**'), view: 'redacted' }]);
       await expectRefusal(sandbox, 'INVALID_ARGUMENT', /^permissions\[0\]\.view/);
       const other = scene.sandboxOn({}, [{ ...redacted('**'), redactor: 'toml' }]);
       await expectRefusal(other, 'INVALID_ARGUMENT', /^permissions\[0\]\.redactor must be one of dotenv, json/);
+      const third = scene.sandboxOn({}, [{ ...write('**'), on_write: 'merge' }]);
+      await expectRefusal(third, 'INVALID_ARGUMENT', /^permissions\[0\]\.on_write/);
     },
   },
 ];

@@ -1008,9 +1008,14 @@ class PermissionRule:
             the end, does not match `.git`.
         view: "redacted": files show placeholders in place of their values to programs and to
             callers with `as` "agent". Keys, comments
-            and order stay; nothing can be changed. A file that its redactor cannot read is
-            hidden as a whole. Only with
+            and order stay; nothing can be changed, unless `on_write` says so. A file that its
+            redactor cannot read is hidden as a whole. Only with
             PERMISSION_READ. Empty: the contents as they are.
+        on_write: With `view` "redacted", what writing does. Empty or "refuse": nothing can be
+            changed. "merge": programs can change,
+            replace, rename and remove the files, with placeholders. A commit puts the values of
+            the codebase's file at the same path
+            in place of placeholders that are still at their keys; all others stay placeholders.
         redactor: With `view` "redacted", how values are found: "dotenv", "json", "yaml", "pem",
             or "all" (nothing is shown). Empty: by the
             name of the file.
@@ -1022,6 +1027,7 @@ class PermissionRule:
     priority: int = 0
     scratch: Optional[bool] = None
     view: Optional[str] = None
+    on_write: Optional[str] = None
     redactor: Optional[str] = None
 
 

@@ -1,13 +1,11 @@
 import { withBreaks } from '../../breaks.ts';
-import { quote, ROOT_PATH, toText } from '../../byte-string.ts';
-import type { CommitFiles } from '../../codebases/commits/commit-files.ts';
+import { type ByteString, quote, ROOT_PATH, toText } from '../../byte-string.ts';
 import type { CommitResponse } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
 import { emptyTree } from '../../host-tree/remove-tree.ts';
 import { filtered } from '../../long-lists.ts';
 import { compilingExcluded } from '../../permissions/index.ts';
 import type { CommitChanges } from '../../services.ts';
-import type { Remote } from '../../threads/thread-pool.ts';
 import type { ChangeSelection, OwnDirectory, WorkspaceChange } from '../../workspaces/workspaces.ts';
 import type { SandboxContext } from '../context.ts';
 import type { Platform } from '../lifecycle/bring-up.ts';
@@ -23,7 +21,7 @@ import { rebasing } from './rebased-paths.ts';
 import { type Resolution, resolveForCodebase } from './resolve-conflicts.ts';
 import { resumeAutoCommit } from './resume-auto-commit.ts';
 import { selectionOf } from './selection.ts';
-import { type SmallContents, smallContents } from './small-contents.ts';
+import { smallContents } from './small-contents.ts';
 import { Staged } from './staged.ts';
 import { withWorkspace } from './with-workspace.ts';
 
@@ -63,7 +61,7 @@ export async function commitFrom(
   const { id, record } = sandbox;
   let outcome: CommitResponse | undefined;
   await context.platform.apply(record.codebase_id, async (staging, admit, remote) => {
-    const by = { remote, small: smallContents((inodes) => mount.contents(id, inodes)) };
+    const by = { remote, small: smallContents((inodes) => mount.contents(id, inodes)), text: textOf(mount, id) };
     let count: number | undefined;
     let compared: Comparison = { changes: [], committed: [], reverted: [], own: [] };
     const all = await stagedOf(staging, by, async () => {
@@ -119,7 +117,7 @@ async function compare(
  */
 async function stagedOf(
   staging: string,
-  by: { remote: Remote<CommitFiles>; small: SmallContents },
+  by: Parameters<typeof Staged.begin>[1],
   look: () => Promise<WorkspaceChange[]>,
 ): Promise<{ changes: WorkspaceChange[]; staged: Staged }> {
   let changes = await look();
@@ -138,6 +136,9 @@ async function stagedOf(
   }
   throw new ServiceError('ABORTED', 'the sandbox keeps writing to the files that are to be committed; try again');
 }
+
+const textOf = (mount: Platform['mount'], id: string) => async (path: ByteString) =>
+  (await mount.redactedTexts(id, path, 'commit')).now;
 
 /** The codebase has an entry at the path that the commit removes or replaces by another type. */
 function isRemoved({ now, base }: WorkspaceChange): boolean {

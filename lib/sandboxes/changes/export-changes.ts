@@ -4,10 +4,10 @@ import { type ByteString, ROOT_PATH, toBuffer } from '../../byte-string.ts';
 import type { Actor, ChangeFormat } from '../../field-values.ts';
 import { type HostFile, HostFileReader } from '../../host-tree/host-file.ts';
 import { filePatch, type PatchSide } from '../../patch/patch.ts';
-import { compiling, READ } from '../../permissions/index.ts';
+import { compiling, isRedactedLevel, REDACTED } from '../../permissions/index.ts';
 import type { ByteStream } from '../../readable-file.ts';
 import type { ChangeChoice } from '../../services.ts';
-import type { WorkspaceChange } from '../../workspaces/workspaces.ts';
+import type { RedactedTexts, WorkspaceChange } from '../../workspaces/workspaces.ts';
 import type { SandboxContext } from '../context.ts';
 import { changed, hostFile } from './host-file.ts';
 import { typeOf } from './list-changes.ts';
@@ -25,6 +25,10 @@ const EXPORT_DESCRIPTORS = 2 * OPEN_DIRECTORIES + 4;
 
 const IN_GIT = /(^|\/)\.git(\/|$)/i;
 
+/** `textsOf`: of a file with placeholders, what the agent is shown. */
+type ShownChange = WorkspaceChange & { textsOf?: (path: ByteString) => Promise<RedactedTexts> };
+type ReadChange = WorkspaceChange & { texts?: RedactedTexts };
+
 /** Resolves the codebase's file at a path. */
 type BaseContents = (path: ByteString) => { file: HostFile; reader: HostFileReader };
 
@@ -33,7 +37,11 @@ const FORMATS: Readonly<
     ChangeFormat,
     {
       contentType: string;
-      make: (changes: WorkspaceChange[], contents: PresentContents, base: BaseContents) => AsyncIterable<Uint8Array>;
+      make: (
+        changes: readonly ShownChange[],
+        contents: PresentContents,
+        base: BaseContents,
+      ) => AsyncIterable<Uint8Array>;
     }
   >
 > = {
@@ -63,7 +71,9 @@ export async function exportChanges(
     const { codebase_id, permissions } = sandbox.record;
     const shown =
       choice.as === 'agent'
-        ? visibleChanges(all, READ, await withBreaks(compiling(permissions)))
+        ? withTexts(visibleChanges(all, REDACTED, await withBreaks(compiling(permissions))), (path) =>
+            withWorkspace(id, context, (mount) => mount.redactedTexts(id, path, 'agent')),
+          )
         : all.filter(({ hidden }) => !hidden);
     return [shown, context.platform.basePath(codebase_id)] as const;
   });
@@ -72,7 +82,9 @@ export async function exportChanges(
     const reader = new HostFileReader(OPEN_DIRECTORIES);
     try {
       const small = (inodes: readonly number[]) => withWorkspace(id, context, (mount) => mount.contents(id, inodes));
-      const contents = await PresentContents.make(changes, small, reader);
+      const text = (path: ByteString) =>
+        withWorkspace(id, context, async (mount) => (await mount.redactedTexts(id, path, 'commit')).now);
+      const contents = await PresentContents.make(changes, small, text, reader);
       yield* made.make(changes, contents, (path) => ({ file: { root, path }, reader }));
     } finally {
       await reader.close();
@@ -82,13 +94,34 @@ export async function exportChanges(
   return { contentType: made.contentType, [Symbol.asyncIterator]: bytes };
 }
 
+/** With what the agent is shown of files with placeholders. */
+function withTexts(
+  changes: readonly WorkspaceChange[],
+  textsOf: (path: ByteString) => Promise<RedactedTexts>,
+): ShownChange[] {
+  const isFile = (side: WorkspaceChange['base']) => typeOf(side) === 'TYPE_FILE';
+  return changes.map((change) => {
+    if (!isRedactedLevel(change.level) || !(isFile(change.now) || isFile(change.base))) return change;
+    return { ...change, textsOf };
+  });
+}
+
+/** Reads the texts of a change; undefined: one of its files has none that may be shown. */
+async function read(change: ShownChange): Promise<ReadChange | undefined> {
+  if (change.textsOf === undefined) return change;
+  const texts = await change.textsOf(change.path);
+  const isKnown = (side: 'now' | 'base') => typeOf(change[side]) !== 'TYPE_FILE' || texts[side] !== undefined;
+  return isKnown('now') && isKnown('base') ? { ...change, texts } : undefined;
+}
+
 async function* patch(
-  changes: WorkspaceChange[],
+  changes: readonly ShownChange[],
   contents: PresentContents,
   base: BaseContents,
 ): AsyncGenerator<Uint8Array> {
-  for (const change of changes) {
-    if (isInGit(change.path)) continue;
+  for (const each of changes) {
+    const change = isInGit(each.path) ? undefined : await read(each);
+    if (change === undefined) continue;
     const before = await baseSide(change, base);
     const after = await presentSide(change, contents);
     if (before !== undefined || after !== undefined) yield* filePatch(change.path, before, after);
@@ -104,15 +137,17 @@ function isInGit(path: ByteString): boolean {
 }
 
 /** git does not track directories. */
-async function presentSide(change: WorkspaceChange, contents: PresentContents): Promise<PatchSide | undefined> {
-  const { now } = change;
+async function presentSide(change: ReadChange, contents: PresentContents): Promise<PatchSide | undefined> {
+  const { now, texts } = change;
+  if (now !== undefined && texts?.now !== undefined) return bytesSide(texts.now, gitMode(now.mode));
   if (now?.target !== undefined) return bytesSide(toBuffer(now.target));
   if (now === undefined || typeOf(now) !== 'TYPE_FILE') return undefined;
   return { mode: gitMode(now.mode), size: now.size, content: () => contents.of(change) };
 }
 
-async function baseSide({ base, path }: WorkspaceChange, contents: BaseContents): Promise<PatchSide | undefined> {
+async function baseSide({ base, path, texts }: ReadChange, contents: BaseContents): Promise<PatchSide | undefined> {
   if (base === undefined) return undefined;
+  if (texts?.base !== undefined) return bytesSide(texts.base, gitMode(base.mode));
   const { file, reader } = contents(path);
   if (typeOf(base) === 'TYPE_SYMLINK') {
     const target = await reader.readlink(file);
@@ -123,14 +158,18 @@ async function baseSide({ base, path }: WorkspaceChange, contents: BaseContents)
   return { mode: gitMode(base.mode), size: base.size, content: () => hostFile(file, base.size, reader) };
 }
 
-function bytesSide(bytes: Buffer): PatchSide {
+function bytesSide(bytes: Uint8Array, mode: PatchSide['mode'] = '120000'): PatchSide {
   return {
-    mode: '120000',
+    mode,
     size: bytes.length,
     async *content() {
       yield bytes;
     },
   };
+}
+
+async function* bytesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
 }
 
 function gitMode(mode: number): string {
@@ -139,19 +178,20 @@ function gitMode(mode: number): string {
 
 const MEMBER_TYPES = { TYPE_FILE: 'file', TYPE_DIRECTORY: 'directory', TYPE_SYMLINK: 'symlink' } as const;
 
-async function* members(changes: WorkspaceChange[], contents: PresentContents): AsyncGenerator<Member> {
-  for (const change of changes) {
-    const { path, now } = change;
-    const type = typeOf(now);
-    if (now === undefined || type === 'TYPE_OTHER') continue;
+async function* members(changes: readonly ShownChange[], contents: PresentContents): AsyncGenerator<Member> {
+  for (const each of changes) {
+    const type = typeOf(each.now);
+    const change = each.now === undefined || type === 'TYPE_OTHER' ? undefined : await read(each);
+    if (change?.now === undefined || type === 'TYPE_OTHER') continue;
+    const { path, now, texts } = change;
     yield {
       path,
       type: MEMBER_TYPES[type],
       mode: now.mode & 0o777,
       mtime: now.mtime.sec,
-      size: now.size,
+      size: texts?.now?.length ?? now.size,
       ...(now.target !== undefined && { target: now.target }),
-      content: () => contents.of(change),
+      content: () => (texts?.now === undefined ? contents.of(change) : bytesOf(texts.now)),
     };
   }
 }

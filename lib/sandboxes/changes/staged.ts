@@ -16,22 +16,24 @@ import { batchesOf, isSmall, type SmallContents } from './small-contents.ts';
 export class Staged {
   readonly #remote: Remote<CommitFiles>;
   readonly #small: SmallContents;
+  readonly #text: TextOf;
   readonly #whole = new Map<ByteString, ByteString>();
   readonly #byPath = new Map<ByteString, { name: ByteString; as: Now | undefined }>();
 
-  private constructor(remote: Remote<CommitFiles>, small: SmallContents) {
+  private constructor(remote: Remote<CommitFiles>, small: SmallContents, text: TextOf) {
     this.#remote = remote;
     this.#small = small;
+    this.#text = text;
   }
 
   /** `directory`: the empty staging directory. */
   static async begin(
     directory: string,
-    { remote, small }: { remote: Remote<CommitFiles>; small: SmallContents },
+    { remote, small, text }: { remote: Remote<CommitFiles>; small: SmallContents; text: TextOf },
     whole: ReadonlySet<ByteString> = new Set(),
   ): Promise<Staged> {
     await remote.stage(directory);
-    const staged = new Staged(remote, small);
+    const staged = new Staged(remote, small, text);
     for (const path of whole) staged.#whole.set(path, fromLatin1(`whole-${staged.#whole.size}`));
     return staged;
   }
@@ -84,6 +86,12 @@ export class Staged {
         there.map((change) => contents.get(change)!),
       );
       for (const change of there) this.#taken(change);
+    }
+    for (const change of await filtered(missing, ({ now }) => now!.isText === true)) {
+      const bytes = await this.#text(change.path);
+      if (bytes?.length !== change.now!.size) continue;
+      await this.#remote.write([this.#entry(change)], [bytes]);
+      this.#taken(change);
     }
     const links = await filtered(missing, ({ now }) => now!.target !== undefined);
     for (const some of parts(links)) {
@@ -150,6 +158,9 @@ function hasContents({ now, contentChanged }: WorkspaceChange): boolean {
   return now !== undefined && contentChanged && typeOf(now) !== 'TYPE_DIRECTORY';
 }
 
+/** Returns what a commit stores of a file with placeholders (`isText`). */
+export type TextOf = (path: ByteString) => Promise<Uint8Array | undefined>;
+
 type Now = NonNullable<WorkspaceChange['now']>;
 
 function isAs(a: Now, b: Now): boolean {
@@ -159,6 +170,7 @@ function isAs(a: Now, b: Now): boolean {
     a.mtime.sec === b.mtime.sec &&
     a.mtime.nsec === b.mtime.nsec &&
     a.target === b.target &&
+    a.isText === b.isText &&
     a.hostFile?.root === b.hostFile?.root &&
     a.hostFile?.path === b.hostFile?.path &&
     a.hostFile?.ino === b.hostFile?.ino &&

@@ -1,4 +1,4 @@
-import { type Level, NONE, REDACTED, type RuleSet } from '../../permissions/index.ts';
+import { isRedactedLevel, type Level, NONE, type RuleSet } from '../../permissions/index.ts';
 import type { WorkspaceChange } from '../../workspaces/workspaces.ts';
 
 /** The changes at which the rules grant at least `level`, without hidden paths in them. */
@@ -13,7 +13,7 @@ export function visibleChanges(changes: readonly WorkspaceChange[], level: Level
 
 /** The sizes of a redacted file are those of the originals, and would show how long its values are. */
 function withoutSizes(change: WorkspaceChange): WorkspaceChange {
-  if (change.level !== REDACTED) return change;
+  if (!isRedactedLevel(change.level)) return change;
   const { now, base } = change;
   return { ...change, ...(now && { now: { ...now, size: 0 } }), ...(base && { base: { ...base, size: 0 } }) };
 }

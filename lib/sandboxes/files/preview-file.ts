@@ -14,7 +14,7 @@ export async function previewFile(
   context: SandboxContext,
 ): Promise<PreviewFileResponse> {
   const at = filePath('path', path);
-  const form = await withFiles(sandbox_id, 'owner', context, (files) => files.call('redaction', at));
+  const form = await withFiles(sandbox_id, 'owner', context, (files) => files.call('redaction', at, true));
   if (form === undefined) {
     return { path: toText(at), redacted: false, content: '', hidden: false, values: [], value_count: 0 };
   }

@@ -22,7 +22,7 @@ export async function redactedSecrets(
     if (path === '') continue;
     const name = `${path}: ${key}`;
     try {
-      const redaction = await mount.files(id, 'owner', 'redaction', filePath('path', path));
+      const redaction = await mount.files(id, 'owner', 'redaction', filePath('path', path), false);
       const found = redaction?.replaced.find((each) => each.key === key);
       if (found === undefined) throw new Error('no rule redacts the file, or it has no such key');
       const { placeholder, value } = found;

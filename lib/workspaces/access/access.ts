@@ -1,11 +1,16 @@
 import type { ByteString } from '../../byte-string.ts';
-import type { Level, RuleSet, RuleState } from '../../permissions/index.ts';
+import { S_IFREG } from '../../linux/mode.ts';
+import { type Level, MERGED, REDACTED, type RuleSet, type RuleState, WRITE } from '../../permissions/index.ts';
 import type { Node } from '../nodes/node.ts';
 
 /** The authority by which an operation decides. Every operation takes it as a parameter; there is no ambient one. */
 export interface Access {
   readonly actor: 'agent' | 'owner';
-  /** The level of a node: NONE (hidden), VIEW, REDACTED, READ or WRITE. */
+  /**
+   * The level of a node: NONE (hidden), VIEW, REDACTED, MERGED, READ or WRITE. MERGED: a file of the base, which must become
+   * the agent's text before it is changed (`takeAsText`). Directories, symlinks and files of that text have WRITE instead;
+   * other files of the delta, whose values no commit could put back, REDACTED.
+   */
   level(node: Node): Level;
   /** The rules of a directory by its path. */
   rule(dir: Node): RuleState;
@@ -27,7 +32,7 @@ export class AgentAccess implements Access {
   readonly actor = 'agent';
 
   level(node: Node): Level {
-    return node.agentLevel as Level;
+    return node.agentLevel === MERGED ? levelOfMerged(node) : (node.agentLevel as Level);
   }
 
   rule(dir: Node): RuleState {
@@ -49,6 +54,13 @@ export class AgentAccess implements Access {
   baseRuleAt(rules: RuleSet, basePath: ByteString | undefined): RuleState | undefined {
     return basePath === undefined ? undefined : rules.state(basePath);
   }
+}
+
+function levelOfMerged({ type, inode, base }: Node): Level {
+  if (type !== S_IFREG) return WRITE;
+  if (inode !== undefined) return inode.isAgentText ? WRITE : REDACTED;
+  // Its other links would change with it.
+  return (base?.nlink ?? 1) > 1 ? REDACTED : MERGED;
 }
 
 /** The one `AgentAccess`; it has no state. */

@@ -1,10 +1,10 @@
 import type { Attr } from '../../fuse/filesystem.ts';
 import { S_IFDIR, S_IFLNK, S_IFMT } from '../../linux/mode.ts';
 import type { Time } from '../../linux/time.ts';
-import { NONE, REDACTED, VIEW, WRITE } from '../../permissions/index.ts';
+import { MERGED, NONE, REDACTED, VIEW, WRITE } from '../../permissions/index.ts';
 import { cheapListing } from '../nodes/merged-listing.ts';
 import type { Node } from '../nodes/node.ts';
-import { isRedacted, redactedForm } from '../redacted/redacted-file.ts';
+import { isRedacted, mayTakeAsText, redactedForm } from '../redacted/redacted-file.ts';
 import type { Workspace } from '../workspace.ts';
 import { type Access, ownRule } from './access.ts';
 import { invalidateChildren } from './pending-invalidations.ts';
@@ -78,6 +78,7 @@ export function ownershipOf(workspace: Workspace, access: Access, node: Node): O
     return { mode: node === tree.root ? mode & ~0o7 : mode, uid, gid: uid };
   }
   if (access.level(node) === WRITE) return { mode: stored.mode, uid, gid: uid };
+  if (access.level(node) === MERGED && mayTakeAsText(workspace, node)) return { mode: stored.mode, uid, gid: uid };
   return { mode: type | sharedBits(access, node, stored.mode), uid: NOBODY, gid: uid };
 }
 

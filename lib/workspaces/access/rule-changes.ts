@@ -4,8 +4,8 @@ import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import type { Notifier } from '../../fuse/filesystem.ts';
 import {
   compiling,
+  isRedactedLevel,
   type Level,
-  REDACTED,
   type RuleSet,
   type RuleState,
   strictest,
@@ -129,7 +129,7 @@ function* updateFileLevels(workspace: Workspace, dir: Node, linked: Set<Node>, c
 function* updateLevel({ tree }: Workspace, file: Node, ofPath: Level): Steps<boolean> {
   const level = yield* tree.levels.finding(file, ofPath);
   // With a new redactor the file has other contents at the same level.
-  if (level === file.agentLevel && level !== REDACTED) return false;
+  if (level === file.agentLevel && !isRedactedLevel(level)) return false;
   tree.levels.set(file, level);
   file.needsInvalidation = true;
   file.staleDentry = level < VIEW;

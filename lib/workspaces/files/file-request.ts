@@ -2,7 +2,7 @@ import { type ByteString, fromBuffer, NO_BYTES, splitPath } from '../../byte-str
 import type { Caller } from '../../fuse/filesystem.ts';
 import { EACCES, ENOENT } from '../../linux/errno.ts';
 import { S_IFLNK } from '../../linux/mode.ts';
-import { WRITE } from '../../permissions/index.ts';
+import { type Level, mayChangeName } from '../../permissions/index.ts';
 import { type Access, AGENT } from '../access/access.ts';
 import { ownershipOf } from '../access/attr.ts';
 import { isVisibleNode } from '../access/visibility.ts';
@@ -122,7 +122,7 @@ export class FileRequest {
         if (++links > MAX_LINKS) throw ELOOP;
         const target = fromBuffer(readlink(this.workspace, this.#access, node));
         // Threat: the sandbox creates a symlink to a path that its rules deny, for the owner to read or write through.
-        if (node.agentLevel === WRITE) this.#access = AGENT;
+        if (mayChangeName(node.agentLevel as Level)) this.#access = AGENT;
         const names = splitPath(target);
         if (target.startsWith('/')) at = undefined;
         linked += names.length;

@@ -9,6 +9,7 @@ import type { Node } from '../nodes/node.ts';
 import { createNode, requireDirectory } from '../operations/entries.ts';
 import { rmdir, unlink } from '../operations/removal.ts';
 import { checkSubtree, RENAME_NOREPLACE, rename } from '../operations/rename.ts';
+import { findingForm, isRedacted } from '../redacted/redacted-file.ts';
 import type { FileStatus } from '../workspace-files.ts';
 import { toServiceError } from './errors.ts';
 import { type FileRequest, MAY_PASS, MAY_READ, MAY_WRITE, type ResolvedPath } from './file-request.ts';
@@ -136,6 +137,7 @@ function* removeSome(
     }
     if (removed === limit) return { removed, more: true };
     requireParent(request, at.dir);
+    if (isRedacted(request.access, at.node)) yield* findingForm(workspace, at.node);
     if (at.node.isDirectory) rmdir(workspace, request.access, at.dir, at.name);
     else unlink(workspace, request.access, at.dir, at.name);
     invalidateName(request, at.dir, at.name);

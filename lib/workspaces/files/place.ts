@@ -1,12 +1,13 @@
 import type { ByteString } from '../../byte-string.ts';
 import { EACCES, EISDIR, ESTALE } from '../../linux/errno.ts';
 import { S_IFREG } from '../../linux/mode.ts';
-import { WRITE } from '../../permissions/index.ts';
+import { mayChangeName } from '../../permissions/index.ts';
 import { Change } from '../history/change.ts';
 import type { Node } from '../nodes/node.ts';
 import { attributes, requireFile } from '../operations/contents.ts';
 import { requireAbsent } from '../operations/entries.ts';
 import { stageLoss } from '../operations/removal.ts';
+import { markAt, requireReplaceable } from '../redacted/agent-text.ts';
 import type { FileStatus } from '../workspace-files.ts';
 import { type FileRequest, MAY_PASS, MAY_WRITE, type ResolvedPath } from './file-request.ts';
 import { makeOne } from './names.ts';
@@ -32,7 +33,7 @@ export function resolveWithoutMaking(request: FileRequest, path: ByteString): Re
     requireAbsent(request.workspace, request.access, dir, name);
     let state = request.access.rule(dir).child(name);
     for (const each of rest) state = state.child(each);
-    if (state.level !== WRITE) throw EACCES;
+    if (!mayChangeName(state.level)) throw EACCES;
     request.require(dir, MAY_WRITE | MAY_PASS);
     absent = true;
     return undefined;
@@ -59,6 +60,8 @@ export function place(request: FileRequest, handle: number, path: ByteString, mo
       change.unlink(dir, name);
     }
     change.link(dir, name, inode.id);
+    // What the owner wrote may have values, also behind a link of the agent.
+    if (!request.isOwner) markAt(workspace, change, request.access.ruleOf(dir, name), inode.id, S_IFREG);
     change.attr(staged, { ...attributes(inode), mode: S_IFREG | bits, ctime: change.now });
     change.touch(dir);
   });
@@ -81,7 +84,9 @@ function requirePlace(request: FileRequest, spot: ResolvedPath): ResolvedPath & 
   if (dir === undefined) throw EISDIR;
   if (node !== undefined) {
     requireFile(node);
-    if (request.access.level(node) < WRITE || request.access.ruleOf(dir, name).level < WRITE) throw EACCES;
+    const state = request.access.ruleOf(dir, name);
+    if (!mayChangeName(request.access.level(node)) || !mayChangeName(state.level)) throw EACCES;
+    requireReplaceable(request.workspace, request.access, state, node);
     request.require(node, MAY_WRITE);
   } else {
     requireAbsent(request.workspace, request.access, dir, name);

@@ -1,7 +1,7 @@
 import type { ByteString } from '../../byte-string.ts';
 import { ServiceError } from '../../errors.ts';
 import type { HostFile } from '../../host-tree/host-file.ts';
-import { READ, WRITE } from '../../permissions/index.ts';
+import { type Level, mayChangeName, READ } from '../../permissions/index.ts';
 import type { Node } from '../nodes/node.ts';
 import { readContents, requireFile, requireReadable } from '../operations/contents.ts';
 import type { Workspace } from '../workspace.ts';
@@ -72,7 +72,7 @@ export function checkOpen(request: FileRequest, handle: number, version: string)
 
 /** Whether a program may have mapped the file for writing: its pages came from the kernel's READ and WRITE requests. */
 function mayBeMapped({ nlookup, mayHavePages, agentLevel }: Node): boolean {
-  return nlookup > 0 && mayHavePages && agentLevel === WRITE;
+  return nlookup > 0 && mayHavePages && mayChangeName(agentLevel as Level);
 }
 
 /**

@@ -4,13 +4,15 @@ import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { EACCES, EISDIR, ENOTDIR } from '../../linux/errno.ts';
 import { S_IFDIR, S_IFLNK, S_IFMT, S_IFREG } from '../../linux/mode.ts';
 import type { Time } from '../../linux/time.ts';
-import { type RuleState, WRITE } from '../../permissions/index.ts';
+import { mayChangeName, type RuleState } from '../../permissions/index.ts';
 import { mergesAt } from '../base/merged-base.ts';
 import { Change } from '../history/change.ts';
 import type { Node } from '../nodes/node.ts';
 import { requireShortPath } from '../nodes/path-limit.ts';
 import { requireAbsent } from '../operations/entries.ts';
 import { stageLoss } from '../operations/removal.ts';
+import { markAt, requireReplaceable } from '../redacted/agent-text.ts';
+import { findingForm, isRedacted } from '../redacted/redacted-file.ts';
 import type { ArchiveMember, UnpackedCounts } from '../workspace-files.ts';
 import { Unpacking } from './collected.ts';
 import { quotePath, toServiceError } from './errors.ts';
@@ -87,6 +89,7 @@ export function* unpack(request: FileRequest, handle: number, path: ByteString):
     for (const [at, member] of members) {
       yield* counter.count();
       try {
+        yield* names.looking(at);
         names.add(change, at, member);
       } catch (error) {
         throw toServiceError(error, joinPath(path, at));
@@ -126,7 +129,22 @@ class MemberNames {
     const { uid, gid } = this.#request.caller;
     if (member.type === 'file') member.id ??= this.#file(change, member);
     const id = member.type === 'file' ? member.id! : change.create(S_IFLNK | 0o777, uid, gid, member);
-    this.#link(change, into, name, id, member.type === 'file' ? S_IFREG : S_IFLNK, old);
+    const type = member.type === 'file' ? S_IFREG : S_IFLNK;
+    if (!this.#request.isOwner) markAt(this.#request.workspace, change, this.#stateOf(into, name), id, type);
+    this.#link(change, into, name, id, type, old);
+  }
+
+  #stateOf(into: TargetDirectory, name: ByteString): RuleState {
+    return into.node === undefined ? into.state.child(name) : this.#request.access.ruleOf(into.node, name);
+  }
+
+  /** Finds the form of the file that a member replaces, which takes time. */
+  *looking(path: ByteString): Steps<void> {
+    const { workspace, access } = this.#request;
+    if (!workspace.rules.hasMerged || access.actor === 'owner') return;
+    const dir = this.#directories.get(parentOf(path))?.node;
+    const old = dir && this.#request.child(dir, baseNameOf(path));
+    if (old !== undefined && isRedacted(access, old)) yield* findingForm(workspace, old);
   }
 
   #file(change: Change, { handle, body, mode, mtime }: CollectedFile): number {
@@ -202,7 +220,7 @@ class MemberNames {
   #vacate(change: Change, into: TargetDirectory, name: ByteString): Node | undefined {
     const request = this.#request;
     if (into.node === undefined) {
-      if (into.state.child(name).level !== WRITE) throw EACCES;
+      if (!mayChangeName(into.state.child(name).level)) throw EACCES;
       return undefined;
     }
     const old = request.child(into.node, name);
@@ -212,7 +230,9 @@ class MemberNames {
       return undefined;
     }
     if (old.isDirectory) throw EISDIR;
-    if (request.access.level(old) < WRITE || request.access.ruleOf(into.node, name).level < WRITE) throw EACCES;
+    const state = this.#stateOf(into, name);
+    if (!mayChangeName(request.access.level(old)) || !mayChangeName(state.level)) throw EACCES;
+    requireReplaceable(request.workspace, request.access, state, old);
     request.require(into.node, MAY_WRITE | MAY_PASS);
     stageLoss(change, old);
     change.unlink(into.node, name);

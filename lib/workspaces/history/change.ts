@@ -1,3 +1,5 @@
+// Size: one change with all that it can have; each method stages one operation.
+
 import { type ByteString, fromBuffer, joinPath } from '../../byte-string.ts';
 import { complete, StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory, S_IFDIR, S_IFLNK, S_IFMT, S_IFREG } from '../../linux/mode.ts';
@@ -141,6 +143,20 @@ export class Change {
     if (known !== undefined) return known;
     const id = this.#workspace.delta.table.newId();
     const copied = contents && node.type === S_IFREG && node.requireBase().size > 0 ? this.#copy(node, id) : undefined;
+    return this.#copyUp(node, id, copied);
+  }
+
+  /** Copies a base file up with these contents, at most `SMALL` bytes, in place of its own; returns its id. */
+  nodeWith(node: Node, contents: Buffer): number {
+    const { delta } = this.#workspace;
+    const id = delta.table.newId();
+    delta.claims.bytes(contents.length);
+    delta.claims.inodes(1);
+    this.#newBytes += contents.length;
+    return this.#copyUp(node, id, contents.length > 0 ? delta.copyIn.put(contents, id) : undefined);
+  }
+
+  #copyUp(node: Node, id: number, copied: FileBody | undefined): number {
     this.#stage(node, id, copied ?? this.#bodyOf(node, id), copied);
     for (const { parent, name } of node.links) {
       this.#add(['link', this.directory(parent), name, id]);
@@ -192,6 +208,15 @@ export class Change {
     if (below === undefined || below.nlink < 2 || dir.inode?.entries?.has(name)) return;
     const inode = delta.table.alias(below.dev, below.ino);
     if (inode !== undefined) this.#add(['alias', inode.id, below.dev, below.ino, inode.aliases - 1]);
+  }
+
+  /** See `Inode.isAgentText`. */
+  text(id: number, keys: readonly string[]): void {
+    this.#add(['text', id, ...keys]);
+  }
+
+  untext(id: number): void {
+    this.#add(['untext', id]);
   }
 
   /** Updates mtime and ctime of a directory. */

@@ -3,7 +3,7 @@ import { ServiceError } from '../../errors.ts';
 import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory } from '../../linux/mode.ts';
 import { MAX_NAME_BYTES, MAX_PATH_BYTES } from '../../path-limits.ts';
-import { type Level, READ, type RuleState, strictest, WRITE } from '../../permissions/index.ts';
+import { type Level, MERGED, READ, type RuleState, strictest, WRITE } from '../../permissions/index.ts';
 import { LinkLevels } from '../access/link-levels.ts';
 import type { BaseStat } from '../base/base.ts';
 import { hasLaterEntries } from '../base/later-entries.ts';
@@ -14,8 +14,8 @@ import type { Workspace } from '../workspace.ts';
 import type { ChangePage, ChangeSelection, WorkspaceChange } from '../workspaces.ts';
 import { baseNames, keysAfter } from './changed-names.ts';
 import { Choice } from './choice.ts';
-import { compare } from './compare.ts';
 import { modeOf, type Present, presentAt } from './present.ts';
+import { compareAt } from './redacted-texts.ts';
 import { isBelow, renamedDirectories } from './renamed-directories.ts';
 import { isScratch, type Parent } from './scratch-changes.ts';
 
@@ -174,7 +174,7 @@ function* below(walk: Walk, dir: Compared, after: ByteString): Generator<Workspa
       }
       const mayBeLater = now === undefined && was !== undefined && hidesKnown;
       if (mayBeLater && (yield* hasLaterEntries(workspace, yield* originsOf(walk), path, was))) continue;
-      const change = yield* compare(workspace, path, now, was);
+      const change = yield* compareAt(workspace, path, rule, now, was);
       yield change && {
         ...change,
         conflict: yield* isConflict(walk, path, now, was),
@@ -217,7 +217,11 @@ function access(
   const level = elsewhere ? strictest(rule.level, workspace.stateOf(now.basePath!).level) : rule.level;
   const follows = elsewhere || (now === undefined && dir.now?.inode?.entries?.has(name) !== true);
   const shown = strictest(level, ofLinks);
-  return { level: shown, writable: level === WRITE, ...(follows && level < READ && { hidden: true }) };
+  return {
+    level: shown,
+    writable: level === WRITE || (level === MERGED && !elsewhere),
+    ...(follows && level < READ && { hidden: true }),
+  };
 }
 
 /** The strictest level of all links of a file. */

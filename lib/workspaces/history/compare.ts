@@ -65,7 +65,7 @@ function originOf(workspace: Workspace, path: ByteString, { inode, basePath }: P
   return workspace.delta.table.baseVersions.pathOf(inode.ino);
 }
 
-function sideOf({ mode, size, mtime }: Pick<BaseStat, 'mode' | 'size' | 'mtime'>) {
+export function sideOf({ mode, size, mtime }: Pick<BaseStat, 'mode' | 'size' | 'mtime'>) {
   const directory = isDirectory(mode);
   return { mode: mode & (S_IFMT | PERMISSIONS), size: directory ? 0 : size, mtime };
 }

@@ -6,10 +6,11 @@ import { identityOf } from '../delta/index/base-versions.ts';
 import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
 import type { Op } from '../delta/index/records.ts';
 import { PathMemo } from '../nodes/path-memo.ts';
+import { committedText } from '../redacted/committed-text.ts';
 import type { Workspace } from '../workspace.ts';
 import type { RebasedPath, RebaseStage } from '../workspaces.ts';
 import { isBelow } from './renamed-directories.ts';
-import { comparedWithBase } from './same-as-base.ts';
+import { comparedWithBase, isBase } from './same-as-base.ts';
 
 interface Place {
   dir: Inode;
@@ -95,7 +96,7 @@ export class RebaseOps {
     let asCommitted = entry === WHITEOUT && base === undefined;
     if (entry !== WHITEOUT && entry !== undefined && base !== undefined) {
       asCommitted = this.#resumed
-        ? yield* comparedWithBase(this.#workspace, path, entry, base)
+        ? yield* isAsCommitted(this.#workspace, path, entry, base)
         : version?.[0] === entry.id && version[1] === entry.writes;
     }
     this.#forgetVersion(path);
@@ -130,6 +131,12 @@ export class RebaseOps {
     const dir = this.#directories.at(dirPath);
     return dir && { dir, dirPath, name: baseNameOf(path) };
   }
+}
+
+function* isAsCommitted(workspace: Workspace, path: ByteString, entry: Inode, base: BaseStat): Steps<boolean> {
+  if (!entry.isAgentText) return yield* comparedWithBase(workspace, path, entry, base);
+  const text = yield* committedText(workspace, path, workspace.stateOf(path), entry, base);
+  return text !== undefined && text.bytes.length === base.size && (yield* isBase(workspace, path, text.bytes, base));
 }
 
 function isCommittedDirectory(

@@ -49,17 +49,26 @@ export function* comparedWithBase(
   return yield* isSame(workspace, path, { inode, base: undefined, basePath: undefined }, was);
 }
 
+/** Whether a file of the base has these contents. */
+export function isBase(workspace: Workspace, path: ByteString, bytes: Buffer, was: BaseStat): Steps<boolean> {
+  return sameContents(() => bytesSource(bytes), baseSource(workspace, path, was));
+}
+
 /** As `comparedWithBase`, without comparing contents. */
 export function mayBeAsInBase(inode: Inode, was: BaseStat): boolean {
+  // A text with placeholders is another one, whatever a commit makes of it.
+  if (inode.isAgentText) return false;
   return sameMode(inode.mode, was.mode) && ((was.mode & S_IFMT) !== S_IFREG || inode.size === was.size);
 }
 
 function sourceOf(workspace: Workspace, { inode, base, basePath }: Present): Source {
-  const { delta } = workspace;
-  if (inode === undefined) return baseSource(workspace, basePath!, base!);
+  return inode === undefined ? baseSource(workspace, basePath!, base!) : inodeSource(workspace, inode);
+}
+
+export function inodeSource({ delta }: Workspace, inode: Inode): Source {
   return inode.hasFile ? fileSource(() => delta.openFile(inode)) : () => bytesSource(delta.small(inode));
 }
 
-function baseSource(workspace: Workspace, path: ByteString, stat: BaseStat): Source {
+export function baseSource(workspace: Workspace, path: ByteString, stat: BaseStat): Source {
   return fileSource(() => workspace.base.open(path, stat));
 }

@@ -1,6 +1,6 @@
 import { complete, StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import type { Notifier } from '../../fuse/filesystem.ts';
-import { type Level, REDACTED, type RuleSet, strictest } from '../../permissions/index.ts';
+import { isRedactedLevel, type Level, type RuleSet, strictest } from '../../permissions/index.ts';
 import { LinkLevels } from '../access/link-levels.ts';
 import type { Node } from './node.ts';
 import type { NodeIndex } from './node-index.ts';
@@ -33,7 +33,7 @@ export class FileLevels {
 
   /**
    * Returns the strictest level of a file's links. Adding and removing a link requires WRITE, so only new rules change
-   * the result.
+   * the result, or a link with MERGED (`relevel`).
    */
   *finding(node: Node, ofPath: Level): Steps<Level> {
     const counter = new StepCounter(LINKS_PER_STEP);
@@ -74,11 +74,19 @@ export class FileLevels {
     this.#update(node);
   }
 
+  /** Updates the level of a file that the agent gave or took a link, where the levels WRITE and MERGED meet. */
+  relevel(node: Node): void {
+    const link = node.links[0];
+    if (node.isDirectory || link === undefined) return;
+    this.reset();
+    this.set(node, this.find(node, link.parent.agentRuleOf(link.name).level));
+  }
+
   #update(node: Node): void {
     const link = node.links[0];
     if (link === undefined) return;
     const level = this.find(node, link.parent.agentRuleOf(link.name).level);
-    if (level === node.agentLevel && level !== REDACTED) return;
+    if (level === node.agentLevel && !isRedactedLevel(level)) return;
     this.set(node, level);
     this.#workspace.shared.notifier.invalInode(node.id);
   }

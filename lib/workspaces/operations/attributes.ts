@@ -2,12 +2,13 @@ import type { Attr, SetAttr } from '../../fuse/filesystem.ts';
 import { EACCES, ENOENT, EPERM } from '../../linux/errno.ts';
 import { S_IFMT, withoutSetid } from '../../linux/mode.ts';
 import type { Time } from '../../linux/time.ts';
-import { WRITE } from '../../permissions/index.ts';
+import { mayChangeName } from '../../permissions/index.ts';
 import type { Access } from '../access/access.ts';
 import { attrOf } from '../access/attr.ts';
 import { isVisibleNode, requireVisible } from '../access/visibility.ts';
 import { Change } from '../history/change.ts';
 import type { Node } from '../nodes/node.ts';
+import { requireChangeable } from '../redacted/agent-text.ts';
 import type { Workspace } from '../workspace.ts';
 import { ownInode, requireFile, truncate } from './contents.ts';
 
@@ -26,9 +27,10 @@ export function getattr(workspace: Workspace, access: Access, node: Node): Attr 
  */
 export function setattr(workspace: Workspace, access: Access, node: Node, changes: SetAttr): Attr {
   if (!isVisibleNode(access, node)) throw ENOENT;
-  if (access.level(node) < WRITE) throw EACCES;
+  if (!mayChangeName(access.level(node))) throw EACCES;
   if (changes.size !== undefined) requireFile(node);
   if (!workspace.spec.anyUid) requireOwn(workspace.spec.uid, changes);
+  requireChangeable(workspace, access, node);
   const before = node.shown.size;
   // Contents that are truncated to 0 are not copied up.
   if (changes.size !== undefined) truncate(workspace, node, ownInode(workspace, node, changes.size > 0), changes.size);

@@ -2,13 +2,14 @@ import { toBuffer } from '../../byte-string.ts';
 import { AnsweredLater } from '../../fuse/filesystem.ts';
 import { EACCES, EFBIG, EINVAL, EISDIR } from '../../linux/errno.ts';
 import { S_IFLNK, S_IFREG, S_ISGID, S_ISUID, withoutSetid } from '../../linux/mode.ts';
-import { REDACTED, WRITE } from '../../permissions/index.ts';
+import { REDACTED } from '../../permissions/index.ts';
 import type { Access } from '../access/access.ts';
 import { markPaged } from '../access/pending-invalidations.ts';
 import { requireVisible } from '../access/visibility.ts';
 import type { Inode } from '../delta/index/inode.ts';
 import { Change } from '../history/change.ts';
 import type { Node } from '../nodes/node.ts';
+import { leaveText, requireChangeable } from '../redacted/agent-text.ts';
 import { isRedacted, redactedForm } from '../redacted/redacted-file.ts';
 import type { Workspace } from '../workspace.ts';
 import { dataFd, readOriginal } from './original.ts';
@@ -65,11 +66,12 @@ export function write(
   killSuidgid: boolean,
 ): number {
   requireFile(node);
-  if (access.level(node) < WRITE) throw EACCES;
+  requireChangeable(workspace, access, node);
   markPaged(workspace, node);
   const end = offset + data.length;
   if (end > MAX_SIZE) throw EFBIG;
   const inode = ownInode(workspace, node);
+  leaveText(workspace, node, inode);
   workspace.delta.claims.write(inode, end);
   if (killSuidgid) dropSetid(workspace, node, inode);
   thaw(workspace, node, inode, true);

@@ -3,7 +3,7 @@ import type { Caller, Entry } from '../../fuse/filesystem.ts';
 import { EACCES, EEXIST, EISDIR, EMLINK, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM } from '../../linux/errno.ts';
 import { isDirectory, S_IFDIR, S_IFLNK, S_IFMT, S_ISGID } from '../../linux/mode.ts';
 import { MAX_LINK_TARGET_BYTES, MAX_NAME_BYTES } from '../../path-limits.ts';
-import { type RuleState, WRITE } from '../../permissions/index.ts';
+import { mayChangeName, type RuleState } from '../../permissions/index.ts';
 import type { Access } from '../access/access.ts';
 import { attrOf } from '../access/attr.ts';
 import { isVisible, isVisibleNode } from '../access/visibility.ts';
@@ -11,6 +11,7 @@ import { mergesAt } from '../base/merged-base.ts';
 import { Change, type Special } from '../history/change.ts';
 import type { Node } from '../nodes/node.ts';
 import { requireShortPath } from '../nodes/path-limit.ts';
+import { markAt, requireChangeable, requireReplaceable } from '../redacted/agent-text.ts';
 import type { Workspace } from '../workspace.ts';
 
 /** Largest number of hard links of a file, as of ext4. */
@@ -40,7 +41,7 @@ export function requireAbsent(workspace: Workspace, access: Access, dir: Node, n
   if (visibleChild(workspace, access, dir, name) !== undefined) throw EEXIST;
   requireShortPath(dir, name);
   const state = access.ruleOf(dir, name);
-  if (state.level !== WRITE) throw EACCES;
+  if (!mayChangeName(state.level)) throw EACCES;
   return state;
 }
 
@@ -69,6 +70,7 @@ export function createNode(
   const merges = isDirectory(bits) && mergesAt(workspace, dir, name);
   const id = Change.make(workspace, (change) => {
     const made = change.create(bits, uid, gid, { ...special, merges });
+    markAt(workspace, change, state, made, bits & S_IFMT);
     change.link(dir, name, made);
     change.touch(dir);
     return made;
@@ -97,7 +99,7 @@ export function symlink(
 }
 
 /**
- * LINK. Throws EPERM for a directory, EACCES unless file and new name are both WRITE, EMLINK, ENOENT for an unlinked
+ * LINK. Throws EPERM for a directory, EACCES unless file and new name may both be changed, EMLINK, ENOENT for an unlinked
  * file, and as `requireAbsent`.
  */
 export function link(workspace: Workspace, access: Access, node: Node, dir: Node, name: ByteString): Entry {
@@ -106,11 +108,12 @@ export function link(workspace: Workspace, access: Access, node: Node, dir: Node
   const state = requireAbsent(workspace, access, dir, name);
   // In both directions: a stricter file must not become accessible under a laxer name, and a file without WRITE gets no
   // new name.
-  if (access.level(node) !== WRITE) throw EACCES;
+  requireChangeable(workspace, access, node);
   if (node.links.length === 0 && (node.inode?.names ?? 0) === 0) throw ENOENT;
   if ((node.inode?.names ?? node.requireBase().nlink) >= LINK_MAX) throw EMLINK;
   Change.make(workspace, (change) => {
     const id = change.node(node);
+    markAt(workspace, change, state, id, node.type);
     change.link(dir, name, id);
     change.ctime(id);
     change.touch(dir);
@@ -134,7 +137,9 @@ export function removable(workspace: Workspace, access: Access, dir: Node, name:
   const node = visibleChild(workspace, access, dir, name);
   if (node === undefined) throw ENOENT;
   if (node.isDirectory !== directory) throw directory ? ENOTDIR : EISDIR;
-  if (access.ruleOf(dir, name).level !== WRITE) throw EACCES;
+  const state = access.ruleOf(dir, name);
+  if (!mayChangeName(state.level)) throw EACCES;
+  requireReplaceable(workspace, access, state, node);
   return node;
 }
 

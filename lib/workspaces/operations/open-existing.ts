@@ -1,9 +1,9 @@
 import type { ByteString } from '../../byte-string.ts';
 import type { Entry } from '../../fuse/filesystem.ts';
-import { EACCES, EEXIST } from '../../linux/errno.ts';
-import { WRITE } from '../../permissions/index.ts';
+import { EEXIST } from '../../linux/errno.ts';
 import type { Access } from '../access/access.ts';
 import type { Node } from '../nodes/node.ts';
+import { requireChangeable } from '../redacted/agent-text.ts';
 import type { Workspace } from '../workspace.ts';
 import { ownInode, requireFile, truncate } from './contents.ts';
 import { entryFor, requireDirectory, visibleChild } from './entries.ts';
@@ -29,7 +29,7 @@ export function openExisting(
   if (flags & O_EXCL) throw EEXIST;
   requireFile(node);
   if (flags & O_TRUNC) {
-    if (access.level(node) < WRITE) throw EACCES;
+    requireChangeable(workspace, access, node);
     truncate(workspace, node, ownInode(workspace, node, false), 0);
   }
   return entryFor(workspace, access, node);

@@ -1,5 +1,6 @@
 import type { ByteString } from '../../byte-string.ts';
 import { EACCES, ENOTEMPTY } from '../../linux/errno.ts';
+import { MERGED } from '../../permissions/index.ts';
 import type { Access } from '../access/access.ts';
 import { Change } from '../history/change.ts';
 import { emptiness } from '../nodes/merged-listing.ts';
@@ -35,6 +36,7 @@ function remove(workspace: Workspace, access: Access, dir: Node, name: ByteStrin
   Change.make(workspace, stage, true);
   dir.listing?.remove(name);
   workspace.tree.unlink(access, node, dir, name);
+  if (node.agentLevel === MERGED) workspace.tree.levels.relevel(node);
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Steps } from '../../fuse/connection/steps.ts';
 import { EACCES, EEXIST, EINVAL, EISDIR, ENAMETOOLONG, ENOENT, ENOTDIR } from '../../linux/errno.ts';
 import { isDirectory } from '../../linux/mode.ts';
 import { MAX_NAME_BYTES } from '../../path-limits.ts';
-import { type RuleState, WRITE } from '../../permissions/index.ts';
+import { mayChangeName, type RuleState, WRITE } from '../../permissions/index.ts';
 import type { Access } from '../access/access.ts';
 import { mergedBase } from '../base/merged-base.ts';
 import { WHITEOUT } from '../delta/index/inode.ts';
@@ -12,6 +12,7 @@ import type { Listing } from '../nodes/listing.ts';
 import { type DirectoryRef, listNames } from '../nodes/merged-listing.ts';
 import type { Node } from '../nodes/node.ts';
 import { requireShortPaths } from '../nodes/path-limit.ts';
+import { markAt, requireChangeable, requireReplaceable } from '../redacted/agent-text.ts';
 import type { Workspace } from '../workspace.ts';
 import { requireDirectory, visibleChild } from './entries.ts';
 import { requireEmpty, stageLoss } from './removal.ts';
@@ -69,6 +70,7 @@ export function rename(
     if (from.node.isDirectory && !to.node.isDirectory) throw ENOTDIR;
     if (!from.node.isDirectory && to.node.isDirectory) throw EISDIR;
     if (to.node.isDirectory) requireEmpty(workspace, access, to.node);
+    requireReplaceable(workspace, access, to.state, to.node);
   }
   return restOf(move(workspace, access, from.node, from, to));
 }
@@ -88,6 +90,7 @@ function move(workspace: Workspace, access: Access, node: Node, from: Place, to:
   const replaced = to.node;
   const isAlone = Change.make(workspace, (change) => {
     const id = change.node(node);
+    markAt(workspace, change, to.state, id, node.type);
     if (replaced !== undefined) {
       stageLoss(change, replaced);
       change.unlink(to.dir, to.name);
@@ -106,7 +109,9 @@ function move(workspace: Workspace, access: Access, node: Node, from: Place, to:
   to.dir.listing?.remove(to.name);
   to.dir.listing?.add(to.name, node.type);
   if (replaced !== undefined) tree.unlink(access, replaced, to.dir, to.name);
-  return tree.move(access, node, from.dir, from.name, to.dir, to.name);
+  const rest = tree.move(access, node, from.dir, from.name, to.dir, to.name);
+  relevel(workspace, from, to, node);
+  return rest;
 }
 
 function exchange(workspace: Workspace, access: Access, a: Place, b: Place): Steps<void> {
@@ -114,6 +119,8 @@ function exchange(workspace: Workspace, access: Access, a: Place, b: Place): Ste
   const [firstAlone, secondAlone] = Change.make(workspace, (change) => {
     const firstId = change.node(first);
     const secondId = change.node(second);
+    markAt(workspace, change, b.state, firstId, first.type);
+    markAt(workspace, change, a.state, secondId, second.type);
     const alone = [change.moveDirectory(first, b.dir, b.name), change.moveDirectory(second, a.dir, a.name)] as const;
     change.unlink(a.dir, a.name);
     change.unlink(b.dir, b.name);
@@ -130,7 +137,14 @@ function exchange(workspace: Workspace, access: Access, a: Place, b: Place): Ste
   if (secondAlone) tree.binding.unmerge(second);
   a.dir.listing?.add(a.name, second.type);
   b.dir.listing?.add(b.name, first.type);
-  return tree.exchange(access, first, a.dir, a.name, second, b.dir, b.name);
+  const rest = tree.exchange(access, first, a.dir, a.name, second, b.dir, b.name);
+  relevel(workspace, a, b, first, second);
+  return rest;
+}
+
+function relevel({ tree }: Workspace, a: Place, b: Place, ...moved: readonly Node[]): void {
+  if (a.state.level === b.state.level) return;
+  for (const node of moved) tree.levels.relevel(node);
 }
 
 function isBelow(node: Node, above: Node): boolean {
@@ -139,11 +153,17 @@ function isBelow(node: Node, above: Node): boolean {
 }
 
 /**
- * Throws EACCES unless everything that moves is WRITE at its old and new path, so that a move never changes a level.
+ * Throws EACCES unless everything that moves is WRITE at its old and new path, so that a move never changes a level. A file,
+ * but nothing below a directory, may also move from and to MERGED, as the agent's text.
  */
 function requireMovable(workspace: Workspace, access: Access, node: Node, from: Place, to: Place): void {
+  if (!mayChangeName(from.state.level) || !mayChangeName(to.state.level)) throw EACCES;
+  if (!node.isDirectory) {
+    requireChangeable(workspace, access, node);
+    return;
+  }
   if (from.state.level !== WRITE || to.state.level !== WRITE || access.level(node) !== WRITE) throw EACCES;
-  if (node.isDirectory) requireSubtree(workspace, access, node, access.rule(to.dir).child(to.name));
+  requireSubtree(workspace, access, node, access.rule(to.dir).child(to.name));
 }
 
 /**

@@ -42,13 +42,14 @@ const typed = fc.oneof(
   }),
 );
 const rule: fc.Arbitrary<PermissionRule> = fc
-  .tuple(typed, fc.constantFrom(...Permission), fc.integer({ min: -1, max: 1 }), fc.boolean(), fc.boolean())
+  .tuple(typed, fc.constantFrom(...Permission), fc.integer({ min: -1, max: 1 }), fc.boolean(), fc.nat(2))
   .map(([pattern, permission, priority, scratch, redacted]) => ({
     ...pattern,
     permission,
     priority,
     scratch: scratch && permission === 'PERMISSION_WRITE',
-    view: redacted && permission === 'PERMISSION_READ' ? 'redacted' : '',
+    view: redacted > 0 && permission === 'PERMISSION_READ' ? 'redacted' : '',
+    on_write: redacted > 1 && permission === 'PERMISSION_READ' ? 'merge' : '',
   }));
 const rules = fc.array(rule, { maxLength: 8 });
 
@@ -74,7 +75,7 @@ describe('compiled rules', () => {
           const found = new Set(below.map((other) => levels.get(other)));
           const { visibleBelow, writableBelow, uniformBelow } = compiled.state(fromText(path));
           if (!visibleBelow) expect([path, Math.max(0, ...(found as Set<number>))]).toEqual([path, 0]);
-          if (!writableBelow) expect([path, found.has(4)]).toEqual([path, false]);
+          if (!writableBelow) expect([path, found.has(5) || found.has(3)]).toEqual([path, false]);
           if (uniformBelow !== undefined && found.size > 0) expect([path, ...found]).toEqual([path, uniformBelow]);
         }
       }),
@@ -96,7 +97,7 @@ describe('compiled rules', () => {
       fc.property(fc.array(plainRule, { maxLength: 6 }), fc.constantFrom('', 'a', 'other', 'a/b'), (given, path) => {
         const state = compileRules(given).state(fromText(path));
         const best = Math.max(...below(path === '' ? '' : `${path}/`, 4).map((other) => slowLevel(given, other)));
-        expect([state.visibleBelow, state.writableBelow]).toEqual([best >= 1, best >= 4]);
+        expect([state.visibleBelow, state.writableBelow]).toEqual([best >= 1, best >= 5]);
       }),
       { numRuns: 500 },
     );

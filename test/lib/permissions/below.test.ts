@@ -95,11 +95,11 @@ describe('the level of paths below a path', () => {
 
   it.each([
     ['no rule grants NONE everywhere', [], '', 0],
-    ['one rule for all paths grants its level', [glob('**', 'WRITE')], 'a/b', 4],
-    ['a weaker exception does not count', [glob('**', 'WRITE', 1), file('a/b', 'NONE')], 'a', 4],
+    ['one rule for all paths grants its level', [glob('**', 'WRITE')], 'a/b', 5],
+    ['a weaker exception does not count', [glob('**', 'WRITE', 1), file('a/b', 'NONE')], 'a', 5],
     ['a stronger exception counts', [glob('**', 'WRITE'), file('a/b', 'NONE')], 'a', undefined],
-    ['a stronger exception elsewhere does not count', [glob('**', 'WRITE'), file('a/b', 'NONE')], 'x', 4],
-    ['exceptions of the same level do not count', [glob('**', 'READ'), glob('**/*.md', 'READ', 3)], '', 3],
+    ['a stronger exception elsewhere does not count', [glob('**', 'WRITE'), file('a/b', 'NONE')], 'x', 5],
+    ['exceptions of the same level do not count', [glob('**', 'READ'), glob('**/*.md', 'READ', 3)], '', 4],
     ['paths without a matching rule count as NONE', [glob('a/*', 'WRITE')], 'a', undefined],
     ['paths below the last component of a pattern are NONE', [glob('a/*', 'WRITE')], 'a/b', 0],
   ])('the uniform level at and below a path: %s', (_, rules, path, expected) => {

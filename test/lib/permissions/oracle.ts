@@ -11,10 +11,11 @@ export function slowLevel(rules: readonly PermissionRule[], path: string): numbe
   return winner === undefined ? 0 : levelOfRule(winner);
 }
 
-const LEVELS = { PERMISSION_NONE: 0, PERMISSION_VIEW: 1, PERMISSION_READ: 3, PERMISSION_WRITE: 4 };
+const LEVELS = { PERMISSION_NONE: 0, PERMISSION_VIEW: 1, PERMISSION_READ: 4, PERMISSION_WRITE: 5 };
 
-export function levelOfRule({ permission, view }: PermissionRule): number {
-  return view === 'redacted' ? 2 : LEVELS[permission];
+export function levelOfRule({ permission, view, on_write }: PermissionRule): number {
+  if (view === 'redacted') return on_write === 'merge' ? 3 : 2;
+  return LEVELS[permission];
 }
 
 const STRENGTH = { PATTERN_FILE: 2, PATTERN_DIRECTORY: 1, PATTERN_GLOB: 0 };

@@ -184,6 +184,10 @@ export class FakeMount {
     return this.changed.has(id);
   }
 
+  async redactedTexts(): Promise<object> {
+    return {};
+  }
+
   async contents(): Promise<[]> {
     return [];
   }

@@ -137,7 +137,7 @@ it('values of redacted files are bound to hosts, with the placeholders that the 
     binding,
   ];
   const sandbox = await sandboxes.create(createRequest({ network, secrets }));
-  expect(asked[0]).toEqual([sandbox.id, 'owner', 'redaction', '.env']);
+  expect(asked[0]).toEqual([sandbox.id, 'owner', 'redaction', '.env', false]);
   expect(inForce.get(sandbox.id)).toMatchObject([
     { name: 'github' },
     {

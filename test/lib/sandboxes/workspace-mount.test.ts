@@ -44,6 +44,7 @@ function fakeWorkspaces(): Workspaces {
     changes: async () => ({ changes: [], more: false }),
     hasEntries: async () => false,
     contents: async () => [],
+    redactedTexts: async () => ({}),
     revert: async () => 0,
     renamed: async () => [],
     shownFrom: async () => undefined,

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -9,6 +9,7 @@ import { ServiceError } from '../../../lib/errors.ts';
 import type { Caller } from '../../../lib/fuse/filesystem.ts';
 import type { WorkspaceFileSystem } from '../../../lib/workspaces/workspace-file-system.ts';
 import type { OpenedFile, Packed } from '../../../lib/workspaces/workspace-files.ts';
+import { commitAll } from './commit.ts';
 import { Programs } from './programs.ts';
 import { outcome, rule, Sandbox } from './sandbox.ts';
 
@@ -18,12 +19,17 @@ const STEPS = 30;
 /** In every value of a file with the name `s`, which every set of rules redacts, hides or does not let be read. */
 const MARK = 'MarkedSecret';
 const redacted = (pattern: string, redactor: string) => ({ ...rule(pattern, 'READ', 9), view: 'redacted', redactor });
+const merged = (pattern: string, redactor: string) => ({ ...redacted(pattern, redactor), on_write: 'merge' });
 const RULES: readonly (readonly PermissionRule[])[] = [
   [rule('/**', 'WRITE'), redacted('**/s', 'dotenv')],
   [rule('/**', 'WRITE'), redacted('**/s', 'yaml')],
   [rule('/**', 'READ'), rule('a/**', 'WRITE', 1), redacted('**/s', 'all')],
   [rule('/**', 'WRITE'), redacted('**/s', 'dotenv'), rule('a/s', 'NONE', 10), rule('b/**', 'VIEW', 10)],
   [rule('/**', 'WRITE'), redacted('a/**', 'dotenv'), redacted('**/s', 'dotenv')],
+  [rule('/**', 'WRITE'), merged('**/s', 'dotenv')],
+  [rule('/**', 'WRITE'), merged('**/s', 'dotenv')],
+  [rule('/**', 'WRITE'), merged('a/**', 'dotenv'), merged('**/s', 'yaml')],
+  [rule('/**', 'READ'), merged('a/**', 'yaml'), redacted('a/b/**', 'yaml'), merged('**/s', 'dotenv')],
 ];
 
 /** The other sandbox of the mount. */
@@ -41,6 +47,8 @@ class Other extends Programs {
 interface Run {
   s: Sandbox;
   other: Other;
+  /** Attaches the other sandbox to the present server. */
+  attachOther: () => void;
   layers: string[];
   /** Nodes that programs have open. */
   open: number[];
@@ -57,6 +65,48 @@ const contentOf = (run: Run, form: number) => {
   const value = `${MARK}${run.made++}`;
   return [`# c\nK=${value}\nL="${value} x\n${value}"\n`, `K: ${value}\nL: [${value}, 1]\n`, `${value}\n`][form % 3]!;
 };
+
+/** What an agent can make of a text with placeholders: any lines of it, at any key and place. */
+const EDITS: readonly ((text: string) => string)[] = [
+  (text) => `${text}NEW=1\n`,
+  (text) => text.split('\n').reverse().join('\n'),
+  (text) => text.replace(/^K/gm, 'L'),
+  (text) => text.replace(/^([KL])([=:])/gm, '# $1 $2'),
+  (text) => text.replace(/^#/gm, ''),
+  (text) => `${text}${text}`,
+  (text) => text.replace(/pdk/, 'M=pdk'),
+  (text) => text.replace(/^.*\n/, ''),
+  (text) => `${/\w*pdk\w{24}/.exec(text)?.[0]}: 1\n${/\w*pdk\w{24}/.exec(text)?.[0]}=1\n`,
+  (text) => text.replace(/[KL]([:=]) ?(\S+)/g, '$2$1 $2'),
+  (text) => text.replace(/["']/g, ''),
+  (text) => text.replace(/: /g, '='),
+];
+
+/** Commits the first sandbox. What it puts into the codebase has values at paths only that all rules redact. */
+function commit({ s }: Run): void {
+  commitAll(s);
+  for (const at of readdirSync(s.spec.base, { recursive: true, withFileTypes: true })) {
+    if (!at.isFile() || at.name === 's') continue;
+    expect(readFileSync(join(at.parentPath, at.name), 'utf8')).not.toContain(MARK);
+  }
+}
+
+function restart(run: Run): void {
+  run.open.length = 0;
+  run.s.restart();
+  run.attachOther();
+}
+
+function edit(s: Programs, at: string, by: number, rename: boolean): void {
+  const text = EDITS[by]!(s.read(at));
+  if (rename) {
+    s.create('t', text);
+    s.rename('t', at);
+    return;
+  }
+  s.set(at, { size: 0 });
+  s.write(at, text);
+}
 
 /** As the owner does with the file API: to names only that stay secret. */
 function place(run: Run, at: string, content: string): void {
@@ -96,6 +146,16 @@ const steps = fc.oneof(
   fc
     .tuple(path, path)
     .chain(([from, to]) => agent(`symlink ${from} ${to}`, (s) => s.symlink(`/workspace/${from}`, to))),
+  fc
+    .tuple(path, fc.nat(EDITS.length - 1), fc.boolean())
+    .chain(([at, by, rename]) => agent(`edit ${at} ${by} ${rename}`, (s) => edit(s, at, by, rename))),
+  fc
+    .tuple(secretPath, fc.nat(EDITS.length - 1), fc.boolean())
+    .chain(([at, by, rename]) => agent(`edit ${at} ${by} ${rename}`, (s) => edit(s, at, by, rename))),
+  fc.tuple(secretPath, path).chain(([from, to]) => agent(`copy ${from} ${to}`, (s) => s.create(to, s.read(from)))),
+  fc.constant(step('commit', commit)),
+  fc.constant(step('commit', commit)),
+  fc.constant(step('restart', restart)),
   path.map((at) => step(`open ${at}`, (run) => run.open.push(run.s.id(at)))),
   fc
     .tuple(secretPath, fc.nat(2))
@@ -113,7 +173,12 @@ const steps = fc.oneof(
       run.s.fs.baseChanged('cb_1', changed);
     }),
   ),
-  fc.nat(RULES.length - 1).map((which) => step(`rules ${which}`, ({ s }) => s.fs.setRules(s.spec.id, RULES[which]!))),
+  fc.nat(RULES.length - 1).map((which) =>
+    step(`rules ${which}`, (run) => {
+      run.s.fs.setRules(run.s.spec.id, RULES[which]!);
+      run.s.spec = { ...run.s.spec, rules: RULES[which]! };
+    }),
+  ),
   fc.constant(step('revert', ({ s }) => s.fs.revert(s.spec.id, [fromText('')]))),
   fc.constant(step('checkpoint', ({ s, layers }) => layers.push(s.fs.freeze(s.spec.id).layer))),
   fc.nat(9).map((which) =>
@@ -135,6 +200,8 @@ const steps = fc.oneof(
     }),
   ),
 );
+
+const startRules = fc.nat(RULES.length - 1);
 
 /** Everything that programs and callers as the agent can get. */
 function shown({ s, other, open }: Run): string {
@@ -184,14 +251,18 @@ function pathsOf(s: Programs, at = ''): string[] {
 describe('an arbitrary sequence of operations', () => {
   it('shows no value of a redacted file, by any door and in no sandbox', { timeout: 600_000 }, () => {
     fc.assert(
-      fc.property(fc.array(steps, { maxLength: STEPS }), (sequence) => {
+      fc.property(fc.array(steps, { maxLength: STEPS }), startRules, startRules, (sequence, first, second) => {
         const layers = mkdtempSync(join(tmpdir(), 'layers-test-'));
         const base = { s: `K=${MARK}`, 'a/s': `K: ${MARK}\n`, 'a/b/s': `${MARK}`, 'b/t': 'T=plain\n' };
-        const s = new Sandbox(base, { rules: [...RULES[0]!], layers });
+        const s = new Sandbox(base, { rules: [...RULES[first]!], layers });
         try {
           const delta = join(s.home, 'other');
-          s.fs.attach({ ...s.spec, id: 'sb_2', delta, uid: 4002, rules: [...RULES[1]!] });
-          const run: Run = { s, other: new Other(s.fs), layers: [], open: [], made: 0 };
+          const attachOther = () => {
+            s.fs.attach({ ...s.spec, id: 'sb_2', delta, uid: 4002, rules: [...RULES[second]!] });
+            run.other = new Other(s.fs);
+          };
+          const run = { s, layers: [], open: [], made: 0, attachOther } as unknown as Run;
+          attachOther();
           const done: string[] = [];
           for (const { text, act } of sequence) {
             done.push(`${text}: ${tried(() => String(act(run) ?? 'ok').slice(0, 40))}`);

@@ -153,7 +153,7 @@ describe('the file API', () => {
 
   it('tells the owner the values that are replaced, and an agent nothing', () => {
     const s = make();
-    const redaction = (actor: 'agent' | 'owner', path: string) => s.fs.files('sb_1', actor, 'redaction', [path]);
+    const redaction = (actor: 'agent' | 'owner', path: string) => s.fs.files('sb_1', actor, 'redaction', [path, true]);
     expect(redaction('owner', '.env')).toEqual({
       content: s.read('.env'),
       isHidden: false,

@@ -40,6 +40,12 @@ export function apply(table: InodeTable, op: Op): void {
     case 'origin':
       setOrigin(table, op);
       break;
+    case 'text':
+      setAgentText(table, op);
+      break;
+    case 'untext':
+      table.require(op[1]).isAgentText = false;
+      break;
     case 'rebased':
       setRebased(table, op);
       break;
@@ -150,6 +156,11 @@ function setBaseVersion({ baseVersions }: InodeTable, op: OpNamed<'seen'> | OpNa
     const [, path, ...identity] = op;
     baseVersions.add(path, identity);
   }
+}
+
+function setAgentText(table: InodeTable, [, id, ...keys]: OpNamed<'text'>): void {
+  table.require(id).isAgentText = true;
+  table.placeholderKeys = [...new Set([...table.placeholderKeys, ...keys])];
 }
 
 function setRebased(table: InodeTable, [, commit, stage]: OpNamed<'rebased'>): void {

@@ -12,6 +12,7 @@ export function* flattening(table: InodeTable): Steps<InodeTable> {
   flat.nextId = table.nextId;
   flat.nextIno = table.nextIno;
   flat.rebased = table.rebased;
+  flat.placeholderKeys = table.placeholderKeys;
   for (const inode of table.found()) {
     flat.add(Inode.copyOf(inode, flat));
     yield* counter.count();

@@ -35,6 +35,8 @@ export class InodeTable implements Owner {
   readonly baseVersions: BaseVersions;
   /** The last stage of a commit after which the sandbox was rebased. */
   rebased: { readonly commit: string; readonly stage: number } | undefined;
+  /** Keys of the placeholders in files of `Inode.isAgentText`, in hexadecimal: those of this sandbox and its ancestors. */
+  placeholderKeys: readonly string[] = [];
   /** Memory of own inodes and links in bytes. */
   #memory = 0;
   nextId = ROOT_ID + 1;
@@ -52,6 +54,7 @@ export class InodeTable implements Owner {
     this.nextIno = below.nextIno;
     this.size = below.size;
     this.rebased = below.rebased;
+    this.placeholderKeys = below.placeholderKeys;
   }
 
   /** Returns an inode, copied to this table if necessary. */

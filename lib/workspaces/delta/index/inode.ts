@@ -68,6 +68,7 @@ const LINKS_SHARED = 1 << 23;
 const HAS_HOST_TIME = 1 << 24;
 /** `#expected` has a value. */
 const HAS_EXPECTED = 1 << 25;
+const AGENT_TEXT = 1 << 27;
 
 /**
  * An inode of the delta: something that the sandbox created or changed. Its type (in `mode`) decides which fields are
@@ -349,6 +350,18 @@ export class Inode {
 
   set listed(listed: boolean) {
     Inode.#set(this, LISTED, listed);
+  }
+
+  /**
+   * File: all bytes of it come from what the agent may see, with placeholders in place of values. So it is shown as it is
+   * under a redacting rule, and a commit puts the values back. Unset by a write without such a rule: the rules of other files may be stricter later.
+   */
+  get isAgentText(): boolean {
+    return Inode.#has(this, AGENT_TEXT);
+  }
+
+  set isAgentText(is: boolean) {
+    Inode.#set(this, AGENT_TEXT, is);
   }
 
   /** File: location of its contents. */

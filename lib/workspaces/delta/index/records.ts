@@ -77,6 +77,9 @@ export type Op =
   /** Records the base version of a path when the sandbox first changed it. */
   | ['seen', path: ByteString, ...identity: Identity]
   | ['unseen', path: ByteString]
+  /** See `Inode.isAgentText`. `keys`: of the placeholders that it may have, in hexadecimal. */
+  | ['text', id: number, ...keys: string[]]
+  | ['untext', id: number]
   /** Sets a directory's origin, or removes it (MERGES or OPAQUE; null: OPAQUE). */
   | ['origin', id: number, path: ByteString | typeof MERGES | typeof OPAQUE | null]
   /** The sandbox was rebased after this stage of a commit. */

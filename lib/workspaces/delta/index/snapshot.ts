@@ -7,6 +7,7 @@ export function* snapshot(table: InodeTable): Generator<Op[]> {
   for (const inode of table.found()) {
     const { id, ino, mode, uid, gid } = inode;
     yield [['new', id, ino, mode, uid, gid, timesOf(inode), bodyOf(inode)]];
+    if (inode.isAgentText) yield [['text', id, ...table.placeholderKeys]];
   }
   for (const inode of table.found()) {
     if (inode.entries === undefined) continue;

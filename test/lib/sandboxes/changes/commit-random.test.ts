@@ -55,7 +55,7 @@ async function commit(
     const { remote, release } = await commitThread();
     const staged = await Staged.begin(
       join(home, 'commit'),
-      { remote, small: smallContents(async (inodes) => s.fs.contents('sb_1', inodes)) },
+      { remote, small: smallContents(async (inodes) => s.fs.contents('sb_1', inodes)), text: async () => undefined },
       whole ? await newDirectories(changes) : undefined,
     );
     await staged.take(changes);

@@ -1,0 +1,131 @@
+import { type ByteString, baseNameOf } from '../../byte-string.ts';
+import type { Steps } from '../../fuse/connection/steps.ts';
+import { S_IFMT, S_IFREG } from '../../linux/mode.ts';
+import { isRedactedLevel, MERGED, type RuleState } from '../../permissions/index.ts';
+import { puttingBack } from '../../redaction/put-back.ts';
+import {
+  findingValues,
+  MAX_REDACTED_BYTES,
+  piecesOf,
+  type Replaced,
+  redacting,
+} from '../../redaction/redacted-form.ts';
+import type { BaseStat } from '../base/base.ts';
+import { identityOf } from '../delta/index/base-versions.ts';
+import type { Inode } from '../delta/index/inode.ts';
+import { baseSource, inodeSource } from '../history/same-as-base.ts';
+import type { Source } from '../history/same-contents.ts';
+import type { Workspace } from '../workspace.ts';
+import { allPlaceholders, keysOf } from './placeholder-keys.ts';
+import { kindAt } from './redacted-file.ts';
+
+/** Texts kept for each workspace: a commit asks for the same ones several times. */
+const KEPT = 16;
+
+/** What a commit stores of a file, in place of the file itself. */
+export interface CommittedText {
+  bytes: Buffer;
+  /** The file is as the agent was shown that of the codebase. */
+  unchanged: boolean;
+}
+
+interface Kept {
+  version: string;
+  text: CommittedText;
+}
+
+const TEXTS = new WeakMap<Workspace, Map<ByteString, Kept>>();
+
+/**
+ * What a commit stores of a file of the delta in place of the base file at the same path (`was`), in steps; undefined: the
+ * file itself. `rule`: of the path. Throws Damage and host errors.
+ */
+export function* committedText(
+  workspace: Workspace,
+  path: ByteString,
+  rule: RuleState,
+  inode: Inode,
+  was: BaseStat,
+): Steps<CommittedText | undefined, undefined> {
+  if (rule.level !== MERGED && !(isRedactedLevel(rule.level) && inode.isAgentText)) return undefined;
+  if ((inode.mode & S_IFMT) !== S_IFREG || (was.mode & S_IFMT) !== S_IFREG) return undefined;
+  if (inode.size > MAX_REDACTED_BYTES || was.size > MAX_REDACTED_BYTES) return undefined;
+  const { redactor, bound } = kindAt(rule, baseNameOf(path));
+  const version = [redactor, bound, inode.id, inode.writes, inode.size, ...identityOf(was)].join(' ');
+  const texts = TEXTS.get(workspace) ?? new Map<ByteString, Kept>();
+  TEXTS.set(workspace, texts);
+  const known = texts.get(path);
+  if (known?.version === version) return known.text;
+  const written = wholeOf(inodeSource(workspace, inode), inode.size);
+  const base = wholeOf(baseSource(workspace, path, was), was.size);
+  yield;
+  // Under another rule before, the agent may have been shown the other ones.
+  const placeholders = [...allPlaceholders(workspace)].flatMap((each) =>
+    bound ? [each.bound, each] : [each, each.bound],
+  );
+  const bytes = yield* puttingBack(written, { base, redactor, placeholders });
+  const text = { bytes, unchanged: false };
+  const found = yield* findingValues(base, redactor);
+  for (const each of found === undefined ? [] : placeholders) {
+    const shown = (yield* piecesOf(found!, each)).map((piece) => piece.shown).join('');
+    if (Buffer.from(shown, 'utf8').equals(written)) text.unchanged = true;
+  }
+  texts.delete(path);
+  texts.set(path, { version, text });
+  for (const oldest of texts.keys()) if (texts.size > KEPT) texts.delete(oldest);
+  return text;
+}
+
+/** What the agent is shown of a file of the delta, or of the base, at a path under a redacting rule, in steps. */
+export function* shownText(
+  workspace: Workspace,
+  path: ByteString,
+  rule: RuleState,
+  file: Inode | { base: BaseStat },
+): Steps<Buffer | undefined> {
+  const stat = 'base' in file ? file.base : file;
+  if ((stat.mode & S_IFMT) !== S_IFREG) return undefined;
+  const { redactor, bound } = kindAt(rule, baseNameOf(path));
+  const { own } = keysOf(workspace);
+  const isText = !('base' in file) && file.isAgentText;
+  const isLarge = stat.size > MAX_REDACTED_BYTES;
+  if (isLarge && isText) return undefined;
+  const source = 'base' in file ? baseSource(workspace, path, file.base) : inodeSource(workspace, file);
+  const contents = isLarge ? Buffer.alloc(0) : wholeOf(source, stat.size);
+  if (isText) return contents;
+  return (yield* redacting(contents, isLarge ? 'all' : redactor, bound ? own.bound : own)).bytes;
+}
+
+/** A text of the agent, with the values of the base at the same path whose placeholders it has at any place. */
+export function* placeholdersIn(
+  workspace: Workspace,
+  path: ByteString,
+  rule: RuleState,
+  inode: Inode,
+): Steps<{ content: string; replaced: Replaced[] }> {
+  const was = workspace.base.lstat(path);
+  if (inode.size > MAX_REDACTED_BYTES) return { content: '', replaced: [] };
+  const content = wholeOf(inodeSource(workspace, inode), inode.size).toString('utf8');
+  const replaced: Replaced[] = [];
+  const present = new Set(content.match(/pdk[a-z2-7]{24}/g));
+  if (was === undefined || (was.mode & S_IFMT) !== S_IFREG || was.size > MAX_REDACTED_BYTES)
+    return { content, replaced };
+  const { redactor, bound } = kindAt(rule, baseNameOf(path));
+  const found = yield* findingValues(wholeOf(baseSource(workspace, path, was), was.size), redactor);
+  for (const each of found === undefined ? [] : allPlaceholders(workspace)) {
+    for (const { value } of yield* piecesOf(found!, bound ? each.bound : each)) {
+      if (value !== undefined && present.has(value.placeholder.slice(-27))) replaced.push(value);
+    }
+  }
+  return { content, replaced };
+}
+
+function wholeOf(open: Source, size: number): Buffer {
+  const reader = open();
+  try {
+    const bytes = Buffer.allocUnsafeSlow(size);
+    return bytes.subarray(0, reader.read(0, bytes));
+  } finally {
+    reader.close();
+  }
+}
