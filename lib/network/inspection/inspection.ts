@@ -18,7 +18,7 @@ const HEADERS_MS = 20_000;
 const IDLE_MS = 300_000;
 /** The same, after the program has ended its side. */
 const HALF_MS = 60_000;
-const MAX_HEAD_BYTES = 64 * 1024;
+const MAX_HEAD_BYTES = 32 * 1024;
 /** Requests of one connection that wait for those before them. */
 const MAX_PIPELINED = 32;
 

@@ -6,7 +6,7 @@ import type { NetworkOptions } from './network-service.ts';
 import type { NetworkCall, NetworkWorkerData } from './run-networks.ts';
 
 /** Of the thread's heap. A thread that needs more ends, and is started again. */
-const HEAP = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 32 };
+const HEAP = { maxOldGenerationSizeMb: 1024, maxYoungGenerationSizeMb: 32 };
 
 /** Of `runNetworks`. */
 interface Failure {
