@@ -4,9 +4,14 @@ import { RestClient } from '../contract/rest-client.ts';
 import { EVERYTHING } from '../contract/rules.ts';
 import { Scene } from '../contract/scene.ts';
 import { Server, State } from '../contract/server.ts';
+import { type Daemon, startDaemon } from '../docker/daemon.ts';
+import { importImage } from '../docker/images.ts';
 import { openWorld, type World } from './world.ts';
 
 const VALUE = 'a-value-of-a-real-token';
+const NETWORK = { mode: 'allow_list', rules: [{ host: 'api.test' }, { host: 'other.test', tls: 'inspect' }] };
+const SECRETS = [{ name: 'token', variable: 'TOKEN' }];
+const CONFIG = () => ({ network: { resolvers: [world.resolver], extra_ca: world.certificate } });
 let world: World;
 let state: State;
 let server: Server;
@@ -22,14 +27,12 @@ beforeAll(async () => {
   });
   for (const name of ['api.test', 'other.test']) world.names.set(name, () => world.address);
   state = await State.create();
-  const config = { network: { resolvers: [world.resolver], extra_ca: world.certificate } };
-  server = await Server.start(state, { runtime: 'bwrap', config });
+  server = await Server.start(state, { runtime: 'bwrap', config: CONFIG() });
   scene = new Scene(server, state, 'bwrap', 'rest');
   const put = { name: 'token', owner_id: scene.owner, value: VALUE, hosts: ['api.test'] };
   await scene.client.call('PutSecret', put);
-  const network = { mode: 'allow_list', rules: [{ host: 'api.test' }, { host: 'other.test', tls: 'inspect' }] };
-  const secrets = [{ name: 'token', variable: 'TOKEN' }];
-  sandbox = await scene.sandbox(await scene.codebase({ a: '' }), EVERYTHING, { network, secrets });
+  const more = { network: NETWORK, secrets: SECRETS };
+  sandbox = await scene.sandbox(await scene.codebase({ a: '' }), EVERYTHING, more);
 });
 afterAll(async () => {
   const log = server?.log.join('\n') ?? '';
@@ -99,13 +102,66 @@ describe('a command with a secret', () => {
   });
 });
 
+describe('a command of a container with a secret', () => {
+  let dockerd: Daemon;
+  let inDocker: { state: State; server: Server; scene: Scene; sandbox: Sandbox };
+
+  beforeAll(async () => {
+    dockerd = await startDaemon();
+    const programs = ['sh', 'env', 'cat', 'tr', 'grep', 'curl'];
+    await importImage(dockerd.docker, 'small', { programs });
+    const own = await State.create();
+    const config = { ...CONFIG(), runtime: { docker: { host: dockerd.host, default_image: 'small' } } };
+    const started = await Server.start(own, { runtime: 'docker', config });
+    const made = new Scene(started, own, 'docker', 'rest');
+    await made.client.call('PutSecret', { name: 'token', owner_id: made.owner, value: VALUE, hosts: ['api.test'] });
+    const box = await made.sandbox(await made.codebase({ a: '' }), EVERYTHING, { network: NETWORK, secrets: SECRETS });
+    inDocker = { state: own, server: started, scene: made, sandbox: box };
+  });
+  afterAll(async () => {
+    await inDocker?.scene.close();
+    await inDocker?.server.stop();
+    const left = await inDocker?.state.leftovers();
+    await inDocker?.state.remove();
+    await dockerd?.stop();
+    expect(left).toEqual([]);
+  });
+  const inContainer = (command: string) => inDocker.scene.output(inDocker.sandbox, command);
+
+  it('sends its value to its host, by the proxy and without, and trusts the server by its variables', async () => {
+    const placeholder = inDocker.sandbox.secrets[0]!.placeholder;
+    seen.length = 0;
+    for (const before of ['', 'env -u HTTPS_PROXY -u https_proxy ']) {
+      expect(await inContainer(`${before}${CURL} https://api.test/`)).toBe(`got Bearer ${placeholder}`);
+    }
+    expect(seen).toEqual([`Bearer ${VALUE}`, `Bearer ${VALUE}`]);
+    expect(
+      await inContainer(
+        'env | grep -c BEGIN; for each in $SSL_CERT_FILE $GIT_SSL_CAINFO $PIP_CERT $NODE_EXTRA_CA_CERTS; do grep -c BEGIN $each; done | tr "\\n" " "; :',
+      ),
+    ).toMatch(/^0\n([1-9]\d* ){4}$/);
+  });
+
+  it('sees its placeholder alone, which is refused elsewhere', async () => {
+    seen.length = 0;
+    expect(await inContainer(`${CURL} -w '%{http_code}' https://other.test/`)).toMatch(
+      /^paddock: the placeholder .*403$/s,
+    );
+    expect(await inContainer(`${CURL} -w '%{http_code}' http://api.test/`)).toMatch(
+      /the placeholder .*plain HTTP.*403$/s,
+    );
+    expect(seen).toEqual([]);
+    expect(await inContainer('cat /proc/*/environ 2>/dev/null | tr "\\0" "\\n" | grep -c "a-value"; :')).toBe('0\n');
+  });
+});
+
 describe('a program with its own configuration, whose values are redacted', () => {
   const KEY = `sk_live_${VALUE}`;
   const rules = [
     ...EVERYTHING,
     { ...EVERYTHING[0]!, pattern: '.env', permission: 'PERMISSION_READ' as const, view: 'redacted', priority: 1 },
   ];
-  const network = { mode: 'allow_list', rules: [{ host: 'api.test' }, { host: 'other.test', tls: 'inspect' }] };
+  const network = NETWORK;
   const secrets = [{ source: 'redacted', path: '.env', key: 'STRIPE_KEY', hosts: ['api.test'] }];
   const curl = (host: string) => `. ./.env; curl -sS -m 10 -H "Authorization: Bearer $STRIPE_KEY" https://${host}/`;
 
