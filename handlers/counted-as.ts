@@ -49,6 +49,7 @@ export const COUNTED_AS: Readonly<Record<Rpc | 'Health', readonly Count[]>> = {
   UpdateNetwork: CALL,
   ExplainNetwork: CALL,
   ListConnections: CALL,
+  WatchNetwork: STREAM,
   ListNetworkPresets: CALL,
   ExportChanges: STREAM,
   ListChanges: CALL,

@@ -6,7 +6,7 @@ import type { Rpcs } from '../lib/contract/messages.ts';
 import { ServiceError } from '../lib/errors.ts';
 import type { AttachInput } from '../lib/process-services.ts';
 import type { Services } from '../lib/services.ts';
-import { asUse } from './input/active-call.ts';
+import { asUse, isUse } from './input/active-call.ts';
 import { attachOutput, openAttach } from './input/attach-input.ts';
 import { type Constraints, checkRequired } from './input/constraints.ts';
 import { fromMergePatch, type MergePatch } from './input/merge-patch.ts';
@@ -121,7 +121,7 @@ function unary<N extends Rpc, const C extends Constraints, Result>(
     return idempotencyKey === undefined ? guard.narrow(request) : request;
   };
   const used: Handle<RequestOf<N, C>, Result> = (input, context) =>
-    asUse(input.request, context, () => handle(input, context));
+    isUse(rpc) ? asUse(input.request, context, () => handle(input, context)) : handle(input, context);
   const carryOut: Handle<RequestOf<N, C>, Result> = (input, context) =>
     context.idempotencyKey === undefined
       ? used(input, context)

@@ -80,6 +80,7 @@ import { updatePermissions } from './update-permissions.ts';
 import { updateSandbox } from './update-sandbox.ts';
 import { uploadFile } from './upload-file.ts';
 import { waitPort } from './wait-port.ts';
+import { watchNetwork } from './watch-network.ts';
 import { watchProcess } from './watch-process.ts';
 import { writeFile } from './write-file.ts';
 import { writeProcessInput } from './write-process-input.ts';
@@ -182,6 +183,7 @@ export const operations: readonly Operation[] = [
   { operation: 'UpdateNetwork', method: 'PUT', path: NETWORK, kind: 'unary', access: { role: 'owner', scope: 'permissions:write', on: 'sandbox' }, retry: 'same', handler: updateNetwork },
   { operation: 'ExplainNetwork', method: 'GET', path: `${NETWORK}/explain`, kind: 'unary', access: { role: 'agent', scope: 'sandboxes:read', on: 'sandbox' }, retry: 'read', handler: explainNetwork },
   { operation: 'ListConnections', method: 'GET', path: `${NETWORK}/connections`, kind: 'unary', access: { role: 'owner', scope: 'sandboxes:read', on: 'sandbox' }, retry: 'read', handler: listConnections },
+  { operation: 'WatchNetwork', method: 'GET', path: `${NETWORK}/events`, kind: 'events', cursor: { from: 'after', id: 'sequence', end: 'end' }, access: { role: 'owner', scope: 'sandboxes:read', on: 'sandbox' }, retry: 'read', handler: watchNetwork },
   { operation: 'ListNetworkPresets', method: 'GET', path: '/v1/network-presets', kind: 'unary', access: { role: 'agent', on: 'nothing' }, retry: 'read', handler: listNetworkPresets },
   { operation: 'ExportChanges', method: 'GET', path: `${SANDBOX}/changes`, query: 'format', kind: 'bytes', access: { role: 'agent', scope: 'files:read', on: 'sandbox' }, retry: 'read', handler: exportChanges },
   { operation: 'ListChanges', method: 'GET', path: `${SANDBOX}/changes`, kind: 'unary', access: { role: 'agent', scope: 'files:read', on: 'sandbox' }, retry: 'read', handler: listChanges },

@@ -2,10 +2,12 @@ import type {
   Connection,
   ExplainNetworkRequest,
   ListConnectionsRequest,
+  NetworkEvent,
   NetworkExplanation,
   NetworkPolicy,
   NetworkPreset,
   UpdateNetworkRequest,
+  WatchNetworkRequest,
 } from './contract/messages.ts';
 
 /** The policies of the networks of sandboxes, and what passes through them. */
@@ -16,5 +18,10 @@ export interface Networks {
   explain(request: ExplainNetworkRequest): NetworkExplanation;
   /** The newest first. */
   connections(request: ListConnectionsRequest): Promise<{ connections: Connection[]; next_page_token: string }>;
+  /**
+   * The events of its network, until that is closed. It has started when this resolves. Ends with an error when the signal is
+   * aborted.
+   */
+  watch(request: WatchNetworkRequest, signal: AbortSignal): Promise<AsyncIterable<NetworkEvent>>;
   presets(): readonly NetworkPreset[];
 }

@@ -102,7 +102,7 @@ function renderRow(name, { method, path, kind, retry, query, cursor }, rpcs) {
   const template = path.replace(/\{(\w+)(\+?)\}/g, (_, field, more) => `{${camel(field)}${more}}`);
   const fields = { method, path: template, kind, retry };
   if (query) fields.query = query;
-  if (cursor) fields.cursor = cursor.from;
+  if (cursor) Object.assign(fields, { cursor: cursor.from, position: cursor.id });
   if (rpc?.response === 'Empty') fields.empty = true;
   const text = Object.entries(fields).map(
     ([key, value]) => `${key}: ${typeof value === 'string' ? `'${value}'` : value}`,

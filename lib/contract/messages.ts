@@ -582,7 +582,7 @@ export interface Connection {
   code: string;
   /** The decision as a sentence. */
   reason: string;
-  /** Index in the `rules` of the policy in force at its start; -1: no rule decided. */
+  /** Index in the `rules` of the policy in force at its start; -1: no rule decided, or a request or a name was refused. */
   rule: number;
   /** Bytes that the sandbox sent. */
   sent_bytes: number;
@@ -592,6 +592,8 @@ export interface Connection {
   opened_at: number;
   /** Time of its end; 0: it is open. */
   closed_at: number;
+  /** Number of equal attempts that were refused; 1 for a connection. */
+  count: number;
 }
 
 /** Response of ListConnections. */
@@ -600,6 +602,44 @@ export interface ListConnectionsResponse {
   connections: readonly Connection[];
   /** page_token of the next page; empty: this was the last page. */
   next_page_token: string;
+}
+
+/** Request of WatchNetwork. */
+export interface WatchNetworkRequest {
+  /** Sandbox whose network is watched. */
+  sandbox_id: string;
+  /** `sequence` of the last event that the caller has; 0: none. */
+  after: number;
+  /** Only what is refused. */
+  denied_only: boolean;
+}
+
+/** An event of the network of a sandbox. It carries a `connection`, or one of `lost`, `end` and `keepalive`. */
+export interface NetworkEvent {
+  /**
+   * Number of the event, which increases within a sandbox: with `after` a watch goes on behind it. Messages without a
+   * connection have that of the event before them.
+   */
+  sequence: number;
+  /** "opened", "closed" or "refused"; empty without a connection. Equal refusals are one event in each second. */
+  kind: string;
+  /** The connection at this moment, or the attempt that was refused. */
+  connection?: Connection;
+  /**
+   * Events before the next one that are not kept any more: the reader was slower than they came. At the beginning of a
+   * watch with `after` this may count some that the caller has.
+   */
+  lost: number;
+  /** The end of the network: the last event. */
+  end?: NetworkEnd;
+  /** Sent every 15 seconds in which nothing else was sent. */
+  keepalive: boolean;
+}
+
+/** Why there are no more events. */
+export interface NetworkEnd {
+  /** "closed": the network is not open, or not any more. */
+  reason: string;
 }
 
 /** Request of ListNetworkPresets. */
@@ -2273,10 +2313,16 @@ export interface Rpcs {
   /** Tells whether a connection would be allowed, and what decides it. Nothing is connected to, and no name is resolved. */
   ExplainNetwork: { request: ExplainNetworkRequest; response: NetworkExplanation };
   /**
-   * Lists the open and the last closed connections of a running sandbox, and the refused ones, the newest first, page by
-   * page.
+   * Lists the open and the last closed connections of a running sandbox, and what was refused: connections, requests and
+   * names. The newest first, page by page.
    */
   ListConnections: { request: ListConnectionsRequest; response: ListConnectionsResponse };
+  /**
+   * Sends the kept events of the network of a running sandbox, at most 1,000, and then each one as it happens: connections
+   * that are opened or end, and refusals. The last event carries `end`: the network was closed, by the policy or because the
+   * sandbox does not run. RESOURCE_EXHAUSTED with more than 16 watches of a sandbox. A watch is no use of the sandbox.
+   */
+  WatchNetwork: { request: WatchNetworkRequest; response: NetworkEvent };
   /** Lists the presets: named sets of rules for `presets` of a policy. */
   ListNetworkPresets: { request: ListNetworkPresetsRequest; response: ListNetworkPresetsResponse };
   /**

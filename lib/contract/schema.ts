@@ -251,10 +251,27 @@ export const fields = {
     received_bytes: { type: 'int64' },
     opened_at: { type: 'int64' },
     closed_at: { type: 'int64' },
+    count: { type: 'int64' },
   },
   ListConnectionsResponse: {
     connections: { type: 'Connection', repeated: true },
     next_page_token: { type: 'string' },
+  },
+  WatchNetworkRequest: {
+    sandbox_id: { type: 'string' },
+    after: { type: 'int64' },
+    denied_only: { type: 'bool' },
+  },
+  NetworkEvent: {
+    sequence: { type: 'int64' },
+    kind: { type: 'string' },
+    connection: { type: 'Connection' },
+    lost: { type: 'int64' },
+    end: { type: 'NetworkEnd' },
+    keepalive: { type: 'bool' },
+  },
+  NetworkEnd: {
+    reason: { type: 'string' },
   },
   ListNetworkPresetsRequest: {},
   NetworkPreset: {
@@ -1008,6 +1025,7 @@ export const rpcs = {
   UpdateNetwork: { service: 'NetworkService', request: 'UpdateNetworkRequest', response: 'NetworkPolicy', requestStream: false, responseStream: false },
   ExplainNetwork: { service: 'NetworkService', request: 'ExplainNetworkRequest', response: 'NetworkExplanation', requestStream: false, responseStream: false },
   ListConnections: { service: 'NetworkService', request: 'ListConnectionsRequest', response: 'ListConnectionsResponse', requestStream: false, responseStream: false },
+  WatchNetwork: { service: 'NetworkService', request: 'WatchNetworkRequest', response: 'NetworkEvent', requestStream: false, responseStream: true },
   ListNetworkPresets: { service: 'NetworkService', request: 'ListNetworkPresetsRequest', response: 'ListNetworkPresetsResponse', requestStream: false, responseStream: false },
   SetOwnerLimits: { service: 'OwnerService', request: 'SetOwnerLimitsRequest', response: 'OwnerSettings', requestStream: false, responseStream: false },
   GetOwnerLimits: { service: 'OwnerService', request: 'GetOwnerLimitsRequest', response: 'OwnerSettings', requestStream: false, responseStream: false },

@@ -40,6 +40,7 @@ export const examples = {
     body: { mode: 'none' },
   },
   ExplainNetwork: { query: { host: 'registry.npmjs.org' } },
+  WatchNetwork: { query: { denied_only: true }, curl: "-N -H 'accept: text/event-stream'" },
   ExportChanges: { query: { format: 'patch' } },
   ListChanges: { query: { page_size: 50 } },
   Commit: { body: { paths: ['src'], dry_run: true } },

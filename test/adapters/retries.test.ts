@@ -52,6 +52,7 @@ const REPEATED: Readonly<Record<Rpc | 'Health', (typeof operations)[number]['ret
   UpdateNetwork: 'same',
   ExplainNetwork: 'read',
   ListConnections: 'read',
+  WatchNetwork: 'read',
   ListNetworkPresets: 'read',
   ExportChanges: 'read',
   ListChanges: 'read',

@@ -17,6 +17,7 @@ import type {
   ListNetworkPresetsResponse,
   ListPortsResponse,
   ListSecretsResponse,
+  NetworkEvent,
   NetworkExplanation,
   NetworkPolicy,
   OpenedPort,
@@ -150,6 +151,7 @@ export interface Client {
   /** ExecStream, or SessionExecStream for a request with a `session_id`. */
   execStream(request: object, signal?: AbortSignal): AsyncIterable<ExecStreamChunk>;
   watchProcess(request: OfProcess, signal?: AbortSignal): AsyncIterable<ProcessEvent>;
+  watchNetwork(request: object, signal?: AbortSignal): AsyncIterable<NetworkEvent>;
   attach(request: OfProcess & { takeover?: boolean }): AttachedClient;
   writeProcessInput(request: OfProcess & { end?: boolean }, content: Content): Promise<{ input_next: number }>;
   upload(codebaseId: string, path: string, content: Content, mode?: number): Promise<UploadResult>;

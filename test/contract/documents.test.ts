@@ -123,6 +123,7 @@ const ORDER: readonly (string | readonly [id: string, variable: string, ...field
     'GetNetwork',
     'ExplainNetwork',
     'ListConnections',
+    'WatchNetwork',
     'StopSandbox',
     'StartSandbox',
     'Fork',

@@ -21,6 +21,7 @@ import type {
   FileStat,
   Image,
   ImportFilesResponse,
+  NetworkEvent,
   ProcessEvent,
 } from '../../lib/contract/messages.ts';
 import { CODES, type Code } from '../../lib/errors.ts';
@@ -82,6 +83,11 @@ export class GrpcClient implements Client {
 
   async *watchProcess(request: OfProcess, signal?: AbortSignal): AsyncGenerator<ProcessEvent, void, void> {
     const open = this.#method('WatchProcess') as (request: object) => ClientReadableStream<ProcessEvent>;
+    for await (const event of received(open(request), signal)) yield withoutAbsent(event);
+  }
+
+  async *watchNetwork(request: object, signal?: AbortSignal): AsyncGenerator<NetworkEvent, void, void> {
+    const open = this.#method('WatchNetwork') as (request: object) => ClientReadableStream<NetworkEvent>;
     for await (const event of received(open(request), signal)) yield withoutAbsent(event);
   }
 

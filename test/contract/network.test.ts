@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import type { NetworkEvent } from '../../lib/contract/messages.ts';
 import { expectRefusal } from './scene.ts';
 import { contract } from './suite.ts';
 
@@ -61,9 +62,37 @@ contract('networks', [
       let denied: readonly string[] = [];
       for await (const chunk of stream) denied = chunk.denied?.hosts.map(({ host }) => host) ?? denied;
       expect(denied).toContain('other.example');
-      await scene.run(sandbox, `curl -s http://evil.example/`);
       const { connections } = await scene.client.call('ListConnections', { sandbox_id: sandbox.id });
-      expect(connections.map(({ host }) => host)).toContain('evil.example');
+      const refusal = { allowed: false, protocol: 'dns', port: 0, rule: -1, count: expect.any(Number) };
+      expect(connections.find(({ host }) => host === 'evil.example')).toMatchObject({
+        ...refusal,
+        code: 'not_allowed',
+      });
+    },
+  },
+  {
+    name: 'what is refused is an event, until the sandbox is stopped',
+    needs: ['commands'],
+    runtimes: RUNTIMES,
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({}, undefined, { network: named('allowed.example') });
+      const watch = (more: object) => scene.client.watchNetwork({ sandbox_id: sandbox.id, ...more });
+      await scene.run(sandbox, ask('before.example'));
+      const events = watch({ denied_only: true })[Symbol.asyncIterator]();
+      const next = async () => (await events.next()).value as NetworkEvent;
+      const first = await next();
+      expect(first).toMatchObject({ kind: 'refused', lost: 0, connection: { host: 'before.example', allowed: false } });
+      const second = next();
+      await scene.run(sandbox, ask('evil.example'));
+      expect(await second).toMatchObject({
+        connection: { host: 'evil.example', code: 'not_allowed', closed_at: expect.any(Number) },
+      });
+      const end = next();
+      await scene.client.call('StopSandbox', { sandbox_id: sandbox.id });
+      expect(await end).toMatchObject({ end: { reason: 'closed' } });
+      expect((await events.next()).done).toBe(true);
+      for await (const event of watch({ after: first.sequence })) expect(event.end?.reason).toBe('closed');
+      await expectRefusal(watch({ after: -1 }), 'INVALID_ARGUMENT');
     },
   },
   {

@@ -8,6 +8,7 @@ import type {
   FileStat,
   Image,
   ImportFilesResponse,
+  NetworkEvent,
   ProcessEvent,
 } from '../../lib/contract/messages.ts';
 import { CODES, type Code } from '../../lib/errors.ts';
@@ -197,6 +198,16 @@ export class RestClient implements Client {
   async *watchProcess(request: OfProcess, signal?: AbortSignal): AsyncGenerator<ProcessEvent, void, void> {
     const { offset, ...process } = request;
     const path = `${processPath(process)}/events${query({ offset })}`;
+    for await (const event of this.#events(path, signal)) yield withBytes(event) as ProcessEvent;
+  }
+
+  async *watchNetwork(request: object, signal?: AbortSignal): AsyncGenerator<NetworkEvent, void, void> {
+    const { sandbox_id, ...fields } = request as { sandbox_id: string };
+    const path = `/v1/sandboxes/${sandbox_id}/network/events${query(fields)}`;
+    yield* this.#events(path, signal) as AsyncGenerator<NetworkEvent, void, void>;
+  }
+
+  async *#events(path: string, signal: AbortSignal | undefined): AsyncGenerator<object, void, void> {
     const answer = await this.open('GET', path, { signal });
     if (answer.statusCode !== 200) throw errorOf(await collect(answer));
     for await (const line of linesOf(answer)) {
@@ -204,7 +215,7 @@ export class RestClient implements Client {
       expectDocumentedLine('GET', path, message);
       const { error, ...event } = message;
       if (error) throw wireError(error);
-      yield withBytes(event) as ProcessEvent;
+      yield event;
     }
   }
 

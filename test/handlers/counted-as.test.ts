@@ -20,6 +20,7 @@ const DECIDED = {
     'SessionExecStream',
     'UploadFile',
     'WaitPort',
+    'WatchNetwork',
     'WatchProcess',
     'WriteFile',
     'WriteProcessInput',

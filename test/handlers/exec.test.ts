@@ -131,6 +131,23 @@ describe('Exec', () => {
     }
   });
 
+  it('has what was refused in the error after a timeout', async () => {
+    const hosts = ['a.example', 'b.example', 'c.example', 'pypi.org'];
+    const denied_hosts = hosts.map((host) => ({
+      host,
+      port: host === 'pypi.org' ? 443 : 0,
+      code: 'ceiling',
+      reason: '',
+    }));
+    const late = new ServiceError('DEADLINE_EXCEEDED', 'late', [{ denied_hosts }]);
+    await expect(run([output('half'), late])).rejects.toMatchObject({
+      message: expect.stringContaining(
+        'late: refused meanwhile: b.example (ceiling), c.example (ceiling), pypi.org:443 (ceiling) and 1 more; its output',
+      ),
+      details: [{ stdout: 'half', stderr: '', denied_hosts }],
+    });
+  });
+
   it('has both streams in one, in the order of the events, with merge', async () => {
     const events = [output('a'), output('x', 'STDERR'), output('b'), exit(1)];
     expect(await run(events, undefined, { merge: true })).toMatchObject({ stdout: '', stderr: '', output: 'axb' });

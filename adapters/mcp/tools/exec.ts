@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod';
-import type { ProcessEnd, ProcessEvent } from '../../../lib/contract/messages.ts';
+import type { DeniedHost, ProcessEnd, ProcessEvent } from '../../../lib/contract/messages.ts';
 import { ServiceError } from '../../../lib/errors.ts';
 import { answerOf, CHANGES, type Place, type ToolAnswer, tool } from '../tool.ts';
 import { OutputWindow } from './output-window.ts';
@@ -19,7 +19,8 @@ export const processOutput = {
   process_id: z.string(),
   running: z.boolean(),
   exit_code: z.int().optional(),
-  end_reason: z.string().optional().describe('exited, signaled, timeout, out_of_memory, killed, sandbox_stopped'),
+  end_reason: z.string().optional().describe('exited, signaled, timeout, out_of_memory, killed, …'),
+  denied_hosts: z.array(z.string()).optional(),
 };
 
 export const exec = tool({
@@ -31,7 +32,7 @@ export const exec = tool({
     workdir: z.string().optional(),
     yield_after: z.number().min(0).max(MAX_YIELD_SECONDS).optional().describe(`Seconds, by default ${YIELD_SECONDS}`),
     timeout: z.int().min(0).optional().describe('Seconds until it is killed; by default never'),
-    stdin: z.boolean().optional().describe('Keep standard input open for process; otherwise it is empty'),
+    stdin: z.boolean().optional().describe('Keep standard input open for process'),
   },
   output: { ...processOutput, omitted_bytes: z.int().optional(), omitted_offset: z.int().optional() },
   hints: CHANGES,
@@ -110,12 +111,24 @@ const idAnd = (id: string, offset: number): string => JSON.stringify({ id, offse
 /** What is to be known of the process beside its output; nothing of one that has exited with 0. */
 export function noteOf(process_id: string, end: ProcessEnd | undefined, output: string): string {
   if (end === undefined) return `${lineEnd(output)}[still running as process ${JSON.stringify(process_id)}]`;
-  const { reason, exit_code } = end;
-  if (reason === 'exited' && exit_code === 0) return output === '' ? '[no output]' : '';
-  return `${lineEnd(output)}[${reason === 'exited' ? '' : `${reason}, `}exit code ${exit_code}]`;
+  const { reason, exit_code, denied } = end;
+  const refused =
+    denied === undefined
+      ? ''
+      : `; refused by the network policy: ${denied.hosts.slice(-MOST_NAMED).map(placeOf).join(', ')}`;
+  if (reason === 'exited' && exit_code === 0 && refused === '') return output === '' ? '[no output]' : '';
+  return `${lineEnd(output)}[${reason === 'exited' ? '' : `${reason}, `}exit code ${exit_code}${refused}]`;
 }
 
-export const endFields = (end: ProcessEnd | undefined) =>
-  end === undefined ? { running: true } : { running: false, exit_code: end.exit_code, end_reason: end.reason };
+/** Of 50, the last ones. */
+const MOST_NAMED = 5;
+
+const placeOf = ({ host, port, code }: DeniedHost): string => `${host}${port === 0 ? '' : `:${port}`} (${code})`;
+
+export function endFields(end: ProcessEnd | undefined) {
+  if (end === undefined) return { running: true };
+  const { exit_code, reason: end_reason, denied } = end;
+  return { running: false, exit_code, end_reason, ...(denied && { denied_hosts: denied.hosts.map(placeOf) }) };
+}
 
 const lineEnd = (text: string): string => (text === '' || text.endsWith('\n') ? '' : '\n');

@@ -16,7 +16,7 @@ const INPUT_MS = 30_000;
 export const processTool = tool({
   name: 'process',
   description:
-    'Go on with a command of exec: write to its input, signal it, and read its output: from offset (next_offset of the answer before), or what is new, or the last 20 kB. Waits until it has ended or wait is over; after input or signal, until it is quiet.',
+    'Go on with a command of exec: write to its input, signal it, and read its output: from offset (next_offset), or what is new, or the last 20 kB. Waits until it has ended or wait is over; after input or signal, until it is quiet.',
   input: {
     id: z.string().describe('process_id'),
     input: z.string().optional(),

@@ -72,7 +72,15 @@ export class Output {
 
   /** The result of a command with --json. On a terminal everything that is not ASCII is escaped. */
   value(value: unknown): void {
-    const text = JSON.stringify(value, null, 2);
+    this.#json(JSON.stringify(value, null, 2));
+  }
+
+  /** One of any number of values, on a line. */
+  record(value: unknown): void {
+    this.#json(JSON.stringify(value));
+  }
+
+  #json(text: string): void {
     this.line(this.isTerminal ? text.replace(/[\x7f-\uffff]/g, unicodeEscape) : text);
   }
 

@@ -61,6 +61,7 @@ ROUTES: Dict[str, Route] = {
     "UpdateNetwork": Route("PUT", "/v1/sandboxes/{sandbox_id}/network", "unary", "same"),
     "ExplainNetwork": Route("GET", "/v1/sandboxes/{sandbox_id}/network/explain", "unary", "read"),
     "ListConnections": Route("GET", "/v1/sandboxes/{sandbox_id}/network/connections", "unary", "read"),
+    "WatchNetwork": Route("GET", "/v1/sandboxes/{sandbox_id}/network/events", "events", "read"),
     "ListNetworkPresets": Route("GET", "/v1/network-presets", "unary", "read"),
     "ExportChanges": Route("GET", "/v1/sandboxes/{sandbox_id}/changes", "bytes", "read"),
     "ListChanges": Route("GET", "/v1/sandboxes/{sandbox_id}/changes", "unary", "read"),

@@ -60,6 +60,8 @@ __all__ = [
     "ListeningPort",
     "MatchingNetworkRule",
     "MatchingRule",
+    "NetworkEnd",
+    "NetworkEvent",
     "NetworkExplanation",
     "NetworkPolicy",
     "NetworkPreset",
@@ -611,11 +613,13 @@ class Connection:
         allowed: Whether it was allowed.
         code: As in NetworkExplanation, or another reason of the same form.
         reason: The decision as a sentence.
-        rule: Index in the `rules` of the policy in force at its start; -1: no rule decided.
+        rule: Index in the `rules` of the policy in force at its start; -1: no rule decided, or a
+            request or a name was refused.
         sent_bytes: Bytes that the sandbox sent.
         received_bytes: Bytes that the sandbox received.
         opened_at: Time of its start.
         closed_at: Time of its end; 0: it is open.
+        count: Number of equal attempts that were refused; 1 for a connection.
     """
 
     sequence: int = 0
@@ -631,6 +635,7 @@ class Connection:
     received_bytes: int = 0
     opened_at: int = 0
     closed_at: int = 0
+    count: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -644,6 +649,44 @@ class ListConnectionsResponse:
 
     connections: Tuple[Connection, ...] = ()
     next_page_token: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class NetworkEvent:
+    """An event of the network of a sandbox. It carries a `connection`, or one of `lost`, `end` and
+    `keepalive`.
+
+    Attributes:
+        sequence: Number of the event, which increases within a sandbox: with `after` a watch
+            goes on behind it. Messages without a
+            connection have that of the event before them.
+        kind: "opened", "closed" or "refused"; empty without a connection. Equal refusals are one
+            event in each second.
+        connection: The connection at this moment, or the attempt that was refused.
+        lost: Events before the next one that are not kept any more: the reader was slower than
+            they came. At the beginning of a
+            watch with `after` this may count some that the caller has.
+        end: The end of the network: the last event.
+        keepalive: Sent every 15 seconds in which nothing else was sent.
+    """
+
+    sequence: int = 0
+    kind: str = ""
+    connection: Optional[Connection] = None
+    lost: int = 0
+    end: Optional[NetworkEnd] = None
+    keepalive: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class NetworkEnd:
+    """Why there are no more events.
+
+    Attributes:
+        reason: "closed": the network is not open, or not any more.
+    """
+
+    reason: str = ""
 
 
 @dataclasses.dataclass(frozen=True)

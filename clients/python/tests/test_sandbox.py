@@ -19,6 +19,7 @@ from paddock_sandbox import (
     SandboxStatus,
     SessionClosedError,
 )
+from paddock_sandbox.messages import NetworkPolicy, NetworkRule
 from support import PROJECT, ServerCase
 
 
@@ -148,6 +149,16 @@ class LifeCycle(ServerCase):
         with self.assertRaises(ValueError):
             Sandbox.from_local(self.directory(), permissions=[{"pattern": "", "permission": "read"}])
         self.assertEqual(len(self.client.list_codebases()), before)
+
+    def test_what_the_network_refuses_is_an_event(self) -> None:
+        network = NetworkPolicy(mode="allow_list", rules=(NetworkRule(host="a.example"),))
+        with Sandbox.from_codebase(self.sandbox.codebase_id, network=network) as second:
+            second.run("getent ahostsv4 b.example")
+            events = self.client.watch_network(second.id, denied_only=True)
+            first = next(events)
+            self.assertEqual((first.kind, first.connection.host), ("refused", "b.example"))
+            second.stop()
+            self.assertEqual([each.end.reason for each in events if each.end], ["closed"])
 
     def test_an_update_is_a_merge_patch(self) -> None:
         self.client.update_sandbox(self.sandbox.id, labels={"a": "1", "b": "2"}, workdir="src")

@@ -1,5 +1,11 @@
 import type { Api } from './api.ts';
-import type { Connection, NetworkExplanation, NetworkPolicy, UpdateNetworkRequest } from './contract/messages.ts';
+import type {
+  Connection,
+  NetworkEvent,
+  NetworkExplanation,
+  NetworkPolicy,
+  UpdateNetworkRequest,
+} from './contract/messages.ts';
 import { all, PAGE_SIZE, pages } from './pages.ts';
 
 interface Signal {
@@ -37,7 +43,7 @@ export class Network {
     return this.#api.explainNetwork({ ...target, sandboxId: this.#sandboxId, host }, { signal });
   }
 
-  /** The open, the last closed and the refused connections, the newest first. */
+  /** The open and the last closed connections, and what was refused, the newest first. */
   connections({ signal }: Signal = {}): Promise<Connection[]> {
     return all(
       pages(
@@ -46,5 +52,18 @@ export class Network {
         ({ connections }) => connections,
       ),
     );
+  }
+
+  /**
+   * Kept events, and each one as it happens: connections that are opened or end, and refusals. The last one has `end`: the
+   * network was closed. It goes on by itself after a lost connection. `after`: `sequence` of the last event that is known.
+   */
+  async *watch({
+    after = 0,
+    deniedOnly = false,
+    signal,
+  }: { after?: number; deniedOnly?: boolean | undefined } & Signal = {}): AsyncGenerator<NetworkEvent, void, void> {
+    const request = { sandboxId: this.#sandboxId, after, deniedOnly };
+    for await (const event of this.#api.watchNetwork(request, { signal })) if (!event.keepalive) yield event;
   }
 }

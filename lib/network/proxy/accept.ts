@@ -143,7 +143,7 @@ async function serveTls(
   if (!decision.allowed) throw refuse(decision, target);
   if (host !== undefined && gate.inspector?.needed(host, decision.inspect)) {
     const [checked] = await checkedAddresses(gate, destination);
-    connection.info.address = checked!;
+    connection.reached(checked!);
     const opened = (socket: Socket) => connection.hold(socket);
     return gate.inspector.handle(connection.client, head, { host, port, address: checked! }, opened);
   }
@@ -160,7 +160,7 @@ async function open({ gate, connection }: Accepted, destination: Destination): P
   const { socket, address } = await dial(gate, destination, gone.signal);
   connection.client.off('close', abort);
   connection.hold(socket);
-  connection.info.address = address;
+  connection.reached(address);
   return socket;
 }
 

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { Sequence } from '../events/sequence.ts';
 import type { Decision, Target } from '../policy/policy.ts';
 import type { ConnectionInfo } from '../worker/networks.ts';
 import { reset } from './reset.ts';
@@ -6,6 +7,9 @@ import { reset } from './reset.ts';
 /** Of one sandbox, at once. */
 const MAX_OPEN = 256;
 const MAX_CLOSED = 100;
+
+/** Told of connections that are opened, and of their end. */
+type Tell = (kind: 'opened' | 'closed', info: ConnectionInfo) => void;
 
 /** One connection of a program, from its arrival on. */
 export class Connection {
@@ -15,17 +19,32 @@ export class Connection {
   target: Target | undefined;
   /** TLS without a look into it, or another protocol. */
   isOpaque = false;
+  readonly #tell: Tell;
+  #isOpened = false;
   /** The client's, and what was opened outside for it. */
   readonly #sockets = new Set<Socket>();
   readonly #ended: () => void;
   #hasEnded = false;
 
   /** `ended`: all sockets are closed. One outside may stay for a while after the client's, to send the rest. */
-  constructor(client: Socket, info: ConnectionInfo, ended: () => void) {
+  constructor(client: Socket, info: ConnectionInfo, { tell, ended }: { tell: Tell; ended: () => void }) {
     this.client = client;
     this.info = info;
+    this.#tell = tell;
     this.#ended = ended;
     this.hold(client);
+  }
+
+  /** It is connected to the address now, or is looked into on the way there. */
+  reached(address: string): void {
+    this.info.address = address;
+    this.#isOpened = true;
+    this.#tell('opened', this.snapshot);
+  }
+
+  /** Tells its end. A refused one was told as that. */
+  tellEnd(info: ConnectionInfo): void {
+    if (this.#isOpened || info.allowed) this.#tell('closed', info);
   }
 
   /** The socket is cut with the connection, which has not ended before it is closed. */
@@ -65,10 +84,12 @@ export class Connections {
   readonly #open = new Set<Connection>();
   readonly #closed: ConnectionInfo[] = [];
   readonly #maxOpen: number;
-  #sequence: number;
+  readonly #sequence: Sequence;
+  readonly #tell: Tell;
 
-  constructor(start: number, maxOpen = MAX_OPEN) {
-    this.#sequence = start;
+  constructor(sequence: Sequence, tell: Tell, maxOpen = MAX_OPEN) {
+    this.#sequence = sequence;
+    this.#tell = tell;
     this.#maxOpen = maxOpen;
   }
 
@@ -88,16 +109,20 @@ export class Connections {
       reason: '',
       rule: undefined,
     };
+    const numbers = { sequence: this.#sequence.next(), sent: 0, received: 0, count: 1 };
     const times = { openedAt: Date.now(), closedAt: undefined };
-    const shown = { sequence: ++this.#sequence, ...info, sent: 0, received: 0, ...times };
-    const connection = new Connection(client, shown, () => {
+    const shown = { ...info, ...numbers, ...times };
+    const closed = () => {
       this.#open.delete(connection);
       ended();
       // A connection on which nothing was asked for is not worth a place.
       if (connection.info.host === '' && connection.info.address === '') return;
-      this.#closed.push({ ...connection.snapshot, closedAt: connection.info.closedAt ?? Date.now() });
+      const last = { ...connection.snapshot, closedAt: connection.info.closedAt ?? Date.now() };
+      this.#closed.push(last);
+      connection.tellEnd(last);
       if (this.#closed.length > MAX_CLOSED) this.#closed.shift();
-    });
+    };
+    const connection = new Connection(client, shown, { tell: this.#tell, ended: closed });
     this.#open.add(connection);
     return connection;
   }

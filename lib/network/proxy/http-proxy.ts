@@ -111,7 +111,7 @@ export class HttpProxy {
         throw error;
       });
       connection.hold(dialled.socket);
-      connection.info.address = dialled.address;
+      connection.reached(dialled.address);
       return dialled.socket;
     }, destination !== undefined);
     socket.once('close', () => agent.destroy());

@@ -1,12 +1,14 @@
 import type { Socket as DatagramSocket } from 'node:dgram';
 import type { Server, Socket } from 'node:net';
+import { EventLog } from '../events/event-log.ts';
+import { Sequence } from '../events/sequence.ts';
 import { FakeAddresses } from '../names/fake-addresses.ts';
 import { NameServer } from '../names/name-server.ts';
 import type { Resolution } from '../names/resolution.ts';
 import { decide } from '../policy/decide.ts';
 import type { Decision, Limits, NetworkPolicy, Target } from '../policy/policy.ts';
 import type { BoundSecret } from '../secrets/bound-secret.ts';
-import type { ConnectionInfo, Refusal } from '../worker/networks.ts';
+import type { ConnectionInfo, EventBatch, EventCursor, Refusal } from '../worker/networks.ts';
 import { type Accepted, serveDirect, serveProxy, TIMES } from './accept.ts';
 import type { ConnectionPlaces } from './connection-places.ts';
 import { type Connection, Connections } from './connections.ts';
@@ -29,12 +31,11 @@ export interface SharedByNetworks {
   http: HttpProxy;
   makeInspector: MakeInspector | undefined;
   places: ConnectionPlaces;
+  /** There is an event that readers of the events of the sandbox do not have. */
+  news?(id: string): void;
 }
 
 const MAX_DECISIONS = 2048;
-
-/** Sequence numbers start there: they must increase when the network is opened again. */
-const start = () => Date.now() * 1000;
 
 /** The network of one sandbox: its names, its connections and its policy. */
 export class SandboxNetwork implements Gate {
@@ -42,8 +43,10 @@ export class SandboxNetwork implements Gate {
   readonly #shared: SharedByNetworks;
   readonly #fakes = new FakeAddresses();
   readonly #names: NameServer;
-  readonly #connections = new Connections(start());
-  readonly #refusals = new Refusals(start());
+  readonly #sequence = new Sequence();
+  readonly #events = new EventLog(this.#sequence, () => this.#shared.news?.(this.#id));
+  readonly #connections = new Connections(this.#sequence, (kind, info) => this.#events.connection(kind, info));
+  readonly #refusals = new Refusals(this.#sequence, (info) => this.#events.refused(info));
   readonly inspector: Inspector | undefined;
   readonly #times: typeof TIMES;
   #policy: NetworkPolicy;
@@ -160,7 +163,12 @@ export class SandboxNetwork implements Gate {
   }
 
   get connections(): ConnectionInfo[] {
-    return this.#connections.list();
+    const connections = this.#connections.list();
+    return [...connections, ...this.#refusals.besides(connections)].sort((a, b) => b.sequence - a.sequence);
+  }
+
+  events(cursor: EventCursor, deniedOnly: boolean): EventBatch {
+    return this.#events.read(cursor, deniedOnly);
   }
 
   refusals(since = 0): Refusal[] {

@@ -8,7 +8,7 @@ import { ConnectionPlaces } from '../proxy/connection-places.ts';
 import { HttpProxy } from '../proxy/http-proxy.ts';
 import type { SharedByNetworks } from '../proxy/sandbox-network.ts';
 import type { BoundSecret } from '../secrets/bound-secret.ts';
-import type { ConnectionInfo, Refusal, SandboxNetworks } from './networks.ts';
+import type { ConnectionInfo, EventBatch, EventCursor, Refusal, SandboxNetworks } from './networks.ts';
 import { OpenedNetwork, type OpenedWith } from './opened-network.ts';
 
 /** Plain data: it goes to the thread. */
@@ -34,13 +34,14 @@ function placesFor(descriptors: number): ConnectionPlaces {
 }
 
 /** The networks, in the thread that serves them. */
-export class NetworkService implements SandboxNetworks {
+export class NetworkService implements Omit<SandboxNetworks, 'onNews'> {
   readonly #opened = new Map<string, OpenedNetwork>();
   /** The last change of each network that is being changed. */
   readonly #turns = new Map<string, Promise<void>>();
   readonly #shared: SharedByNetworks & OpenedWith;
 
-  constructor(options: NetworkOptions, maker = createSocketMaker()) {
+  /** `news`: called for the first event of a network after an answer of `events` without any. */
+  constructor(options: NetworkOptions, news?: (id: string) => void, maker = createSocketMaker()) {
     this.#shared = {
       maker,
       makeInspector: options.inspection && createInspection(options.inspection),
@@ -49,6 +50,7 @@ export class NetworkService implements SandboxNetworks {
       http: new HttpProxy(),
       places: placesFor(options.descriptors.connections),
       listeners: new Shares(options.descriptors.listeners),
+      ...(news && { news }),
     };
   }
 
@@ -94,6 +96,10 @@ export class NetworkService implements SandboxNetworks {
 
   async refusals(id: string, since?: number): Promise<Refusal[]> {
     return this.#opened.get(id)?.network.refusals(since) ?? [];
+  }
+
+  async events(id: string, cursor: EventCursor, deniedOnly: boolean): Promise<EventBatch | undefined> {
+    return this.#opened.get(id)?.network.events(cursor, deniedOnly);
   }
 
   /** Closes all networks. */

@@ -3,7 +3,7 @@ import { ServiceError } from '../../errors.ts';
 import { startThread, type ThreadEntry } from '../../threads/thread-entry.ts';
 import { decodeThrown, type ThreadAnswer } from '../../threads/thread-messages.ts';
 import type { NetworkOptions } from './network-service.ts';
-import type { NetworkCall, NetworkWorkerData } from './run-networks.ts';
+import type { NetworkCall, NetworkNews, NetworkWorkerData } from './run-networks.ts';
 
 /** Of the thread's heap. A thread that needs more ends, and is started again. */
 const HEAP = { maxOldGenerationSizeMb: 1024, maxYoungGenerationSizeMb: 32 };
@@ -19,6 +19,12 @@ interface Pending {
   reject(error: Error): void;
 }
 
+export interface ThreadListeners {
+  ended(cause: unknown): void;
+  failed?(error: Error, count: number): void;
+  news(id: string): void;
+}
+
 /** The thread that serves all networks. It keeps the process alive only while a call is in progress. */
 export class NetworkThread {
   readonly #worker: Worker;
@@ -28,19 +34,16 @@ export class NetworkThread {
 
   /**
    * `entry`: runs `runNetworks` for the role 'network'. `ended` is called once, also after `end`; `failed` with an
-   * error of one connection, and how many there were since the last time.
+   * error of one connection, and how many there were since the last time; `news` for the first event of a network after an
+   * answer of `events` without any.
    */
-  constructor(
-    entry: ThreadEntry,
-    options: NetworkOptions,
-    ended: (cause: unknown) => void,
-    failed: (error: Error, count: number) => void = () => undefined,
-  ) {
+  constructor(entry: ThreadEntry, options: NetworkOptions, { ended, failed, news }: ThreadListeners) {
     const workerData: NetworkWorkerData = { role: 'network', options };
     this.#worker = startThread(entry, workerData, { resourceLimits: HEAP });
     this.#worker.unref();
-    this.#worker.on('message', (answer: (ThreadAnswer & { call: number }) | Failure) => {
-      if ('failure' in answer) return failed(decodeThrown(answer.failure), answer.count);
+    this.#worker.on('message', (answer: (ThreadAnswer & { call: number }) | Failure | NetworkNews) => {
+      if ('failure' in answer) return failed?.(decodeThrown(answer.failure), answer.count);
+      if ('news' in answer) return news(answer.news);
       const pending = this.#take(answer.call);
       if ('error' in answer) pending?.reject(decodeThrown(answer.error));
       else pending?.resolve(answer.value);

@@ -25,6 +25,36 @@ export interface ConnectionInfo {
   openedAt: number;
   /** undefined: it is open. */
   closedAt: number | undefined;
+  /** Equal attempts that were refused; 1 of a connection. */
+  count: number;
+}
+
+/** An attempt that was refused. */
+export type RefusedInfo = ConnectionInfo & { allowed: false };
+
+/** What happened in the network of a sandbox. */
+export interface NetworkEvent {
+  sequence: number;
+  kind: 'opened' | 'closed' | 'refused';
+  connection: ConnectionInfo;
+}
+
+/** Where a reader of events is. */
+export interface EventCursor {
+  /** Start of the sequence of the network that it was in; 0: unknown. */
+  start: number;
+  /** Sequence number of the last event that it has. */
+  after: number;
+  /** Events of each kind that it has, or knows to be lost. */
+  read: Readonly<Record<string, number>>;
+}
+
+export interface EventBatch {
+  events: NetworkEvent[];
+  /** Events before these that are not kept any more. */
+  lost: number;
+  /** After these. */
+  cursor: EventCursor;
 }
 
 /** A refusal, or several equal ones in a row. */
@@ -51,8 +81,12 @@ export interface SandboxNetworks {
   /** In force when resolved: open connections that are no longer allowed are cut. */
   update(id: string, policy: NetworkPolicy, secrets: readonly BoundSecret[]): Promise<void>;
   close(id: string): Promise<void>;
-  /** Open connections and the last closed ones, the newest first. */
+  /** Open connections, the last closed ones, and the last refusals, the newest first. */
   connections(id: string): Promise<ConnectionInfo[]>;
   /** Refusals after the sequence number `since`; at most 1,000 are kept for a sandbox. */
   refusals(id: string, since?: number): Promise<Refusal[]>;
+  /** The oldest events after a cursor; undefined: the network is not open. */
+  events(id: string, cursor: EventCursor, deniedOnly: boolean): Promise<EventBatch | undefined>;
+  /** Calls `heard` for the first event after an answer without any. Returns what ends that. */
+  onNews(id: string, heard: () => void): () => void;
 }

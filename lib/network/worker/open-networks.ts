@@ -25,5 +25,5 @@ export function openNetworks(
   const { resolvers, allowMax } = network;
   const options = { resolvers, allowMax, inspection, descriptors };
   const failed = (err: Error, count: number) => log.error('connections of sandboxes ended by an error', { err, count });
-  return new ThreadedNetworks((ended) => new NetworkThread(entry, options, ended, failed), log);
+  return new ThreadedNetworks((listeners) => new NetworkThread(entry, options, { ...listeners, failed }), log);
 }

@@ -5,8 +5,13 @@ import { type NetworkOptions, NetworkService } from './network-service.ts';
 /** A call of one method of `NetworkService`. Several may be in progress. */
 export interface NetworkCall {
   call: number;
-  method: 'open' | 'update' | 'close' | 'connections' | 'refusals' | 'end';
+  method: 'open' | 'update' | 'close' | 'connections' | 'refusals' | 'events' | 'end';
   args: readonly unknown[];
+}
+
+/** There are events of this sandbox's network. */
+export interface NetworkNews {
+  news: string;
 }
 
 export interface NetworkWorkerData {
@@ -30,7 +35,8 @@ function paced(report: (error: unknown, count: number) => void): (error: unknown
 
 /** Serves the networks of sandboxes in this thread, for the role 'network'. */
 export function runNetworks(workerData: unknown): void {
-  const service = new NetworkService((workerData as NetworkWorkerData).options);
+  const news = (id: string) => parentPort?.postMessage({ news: id } satisfies NetworkNews);
+  const service = new NetworkService((workerData as NetworkWorkerData).options, news);
   // The last resort: what serves one connection has an error, those of others go on.
   const report = paced((error, count) => parentPort?.postMessage({ failure: encodeThrown(error), count }));
   process.on('uncaughtException', report).on('unhandledRejection', report);

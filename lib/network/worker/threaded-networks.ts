@@ -1,11 +1,12 @@
+import { EventEmitter } from 'node:events';
 import { ServiceError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { startOf } from '../namespace/process-start.ts';
 import type { HostProcess } from '../namespace/socket-maker.ts';
 import type { NetworkPolicy } from '../policy/policy.ts';
 import type { BoundSecret } from '../secrets/bound-secret.ts';
-import type { NetworkThread } from './network-thread.ts';
-import type { ConnectionInfo, Refusal, SandboxNetworks } from './networks.ts';
+import type { NetworkThread, ThreadListeners } from './network-thread.ts';
+import type { ConnectionInfo, EventBatch, EventCursor, Refusal, SandboxNetworks } from './networks.ts';
 import type { NetworkCall } from './run-networks.ts';
 
 /** What a network is opened again with. */
@@ -16,6 +17,8 @@ interface Known {
   secrets: readonly BoundSecret[];
 }
 
+type Start = (listeners: ThreadListeners) => NetworkThread;
+
 /** Milliseconds between two starts. */
 const MIN_LIFE = 1000;
 
@@ -25,16 +28,17 @@ const MIN_LIFE = 1000;
  * networks with their policies.
  */
 export class ThreadedNetworks implements SandboxNetworks {
-  readonly #start: (ended: (cause: unknown) => void) => NetworkThread;
+  readonly #start: Start;
   readonly #log: Log;
   readonly #known = new Map<string, Known>();
   /** Those that ended with the thread, until they are open again. */
   readonly #lost = new Set<string>();
+  readonly #news = new EventEmitter().setMaxListeners(0);
   #thread: NetworkThread | undefined;
   #restart: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(start: (ended: (cause: unknown) => void) => NetworkThread, log: Log) {
+  constructor(start: Start, log: Log) {
     this.#start = start;
     this.#log = log;
   }
@@ -71,6 +75,8 @@ export class ThreadedNetworks implements SandboxNetworks {
   async #open(id: string, { process, policy, secrets }: Known): Promise<void> {
     await this.#call('open', [id, process, policy, secrets]);
     this.#lost.delete(id);
+    // Its events are others now.
+    this.#news.emit(id);
   }
 
   async close(id: string): Promise<void> {
@@ -84,6 +90,16 @@ export class ThreadedNetworks implements SandboxNetworks {
 
   async refusals(id: string, since?: number): Promise<Refusal[]> {
     return (await this.#ask('refusals', [id, since])) as Refusal[];
+  }
+
+  async events(id: string, cursor: EventCursor, deniedOnly: boolean): Promise<EventBatch | undefined> {
+    if (this.#thread === undefined || !this.#known.has(id)) return undefined;
+    return (await this.#thread.call('events', [id, cursor, deniedOnly])) as EventBatch | undefined;
+  }
+
+  onNews(id: string, heard: () => void): () => void {
+    this.#news.on(id, heard);
+    return () => this.#news.off(id, heard);
   }
 
   /** Ends the thread. Never rejects. */
@@ -108,7 +124,7 @@ export class ThreadedNetworks implements SandboxNetworks {
 
   #newThread(): NetworkThread {
     const startedAt = performance.now();
-    const thread = this.#start((cause) => {
+    const ended = (cause: unknown) => {
       if (this.#closed || this.#thread !== thread) return;
       this.#thread = undefined;
       for (const [id, { policy }] of this.#known) if (policy.mode !== 'none') this.#lost.add(id);
@@ -116,7 +132,8 @@ export class ThreadedNetworks implements SandboxNetworks {
       // It could end at once, again and again.
       const wait = Math.max(0, MIN_LIFE - (performance.now() - startedAt));
       this.#restart = setTimeout(() => this.#openAgain(), wait).unref();
-    });
+    };
+    const thread = this.#start({ ended, news: (id) => this.#news.emit(id) });
     return thread;
   }
 

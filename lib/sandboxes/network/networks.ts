@@ -12,12 +12,13 @@ import { ownAddresses } from '../../network/policy/own-addresses.ts';
 import { parsePolicy } from '../../network/policy/parse-policy.ts';
 import { NETWORK_PRESETS } from '../../network/policy/presets.ts';
 import { NO_NETWORK, shownPolicy, shownRule } from '../../network/policy/shown-policy.ts';
-import type { ConnectionInfo } from '../../network/worker/networks.ts';
 import type { Networks } from '../../network-services.ts';
 import { cursorOf, tokenOf } from '../../paging.ts';
 import type { SandboxContext } from '../context.ts';
 import { changeNetwork } from './open-network.ts';
 import { requireNetwork } from './policies.ts';
+import { shownConnection } from './shown-connection.ts';
+import { watchNetwork } from './watches.ts';
 
 /** All operations on the networks of sandboxes. */
 export function createNetworks(context: SandboxContext): Networks {
@@ -26,6 +27,7 @@ export function createNetworks(context: SandboxContext): Networks {
     update: (request) => updateNetwork(request, context),
     explain: (request) => explainNetwork(request, context),
     connections: (request) => listConnections(request, context),
+    watch: (request, signal) => watchNetwork(request, signal, context),
     presets: () => NETWORK_PRESETS.map((preset) => ({ ...preset, rules: preset.rules.map(shownRule) })),
   };
 }
@@ -96,17 +98,5 @@ async function listConnections(
   return {
     connections: rest.slice(0, page_size).map(shownConnection),
     next_page_token: last ? tokenOf(scope, String(last.sequence)) : '',
-  };
-}
-
-function shownConnection({ sent, received, openedAt, closedAt, rule, ...same }: ConnectionInfo): Connection {
-  const seconds = (time: number) => Math.floor(time / 1000);
-  return {
-    ...same,
-    rule: rule ?? -1,
-    sent_bytes: sent,
-    received_bytes: received,
-    opened_at: seconds(openedAt),
-    closed_at: closedAt === undefined ? 0 : seconds(closedAt),
   };
 }

@@ -87,6 +87,7 @@ export function applyNetwork(sandbox: LiveSandbox, { networks, ...source }: Part
 /** Nothing if it is not open. */
 export async function closeNetwork(sandbox: LiveSandbox, networks: Networks): Promise<void> {
   if (sandbox.refusals === undefined) return;
+  await sandbox.refusals.close();
   await networks?.close(sandbox.id);
   sandbox.refusals = undefined;
 }

@@ -1,5 +1,6 @@
 import type { DeniedHost } from '../../contract/messages.ts';
 import type { Refusal } from '../../network/worker/networks.ts';
+import type { NetworkWatch } from './network-watch.ts';
 
 /** Hosts in one answer. */
 const MOST_SHOWN = 50;
@@ -12,9 +13,18 @@ export class RefusalLog {
   /** The last refusal of each, the latest at the end. */
   readonly #last = new Map<string, Refusal>();
   #sequence = 0;
+  /** Those that read its events now. */
+  readonly watches = new Set<NetworkWatch>();
+  isClosed = false;
 
   constructor(fetch: (since: number) => Promise<Refusal[]>) {
     this.#fetch = fetch;
+  }
+
+  /** Ends the watches, before the network is closed: they have what happened until then. Never rejects. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await Promise.all([...this.watches].map((watch) => watch.close()));
   }
 
   /** Those since a time in milliseconds, in the order of their last refusals. Never rejects: without a network none. */

@@ -1,18 +1,30 @@
 import { readdirSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { DeniedHost, NetworkPolicy as PolicyRequest } from '../../../lib/contract/messages.ts';
+import type { DeniedHost, NetworkEvent, NetworkPolicy as PolicyRequest } from '../../../lib/contract/messages.ts';
 import { ServiceError } from '../../../lib/errors.ts';
+import { EventLog } from '../../../lib/network/events/event-log.ts';
+import { Sequence } from '../../../lib/network/events/sequence.ts';
 import type { NetworkPolicy } from '../../../lib/network/policy/policy.ts';
-import type { Refusal, SandboxNetworks } from '../../../lib/network/worker/networks.ts';
+import type { EventCursor, Refusal, SandboxNetworks } from '../../../lib/network/worker/networks.ts';
 import type { Networks } from '../../../lib/network-services.ts';
 import { createNetworks } from '../../../lib/sandboxes/network/networks.ts';
+import { withDenied } from '../../../lib/sandboxes/network/with-denied.ts';
 import type { SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
 import { createRequest, execRequest, Fixture, forkOf, never } from './fixture.ts';
+
+const CONNECTION = {
+  ...{ host: 'a', address: '', port: 443, protocol: 'tls', allowed: true, code: 'allowed', reason: '', count: 1 },
+  ...{ sequence: 1, rule: undefined, sent: 1, received: 2, openedAt: 5000, closedAt: undefined },
+};
 
 /** The policies that are in force, by sandbox. */
 class FakeNetworks implements SandboxNetworks {
   readonly up = new Map<string, { pid: number; policy: NetworkPolicy }>();
   readonly refused: Refusal[] = [];
+  readonly listeners = new Set<() => void>();
+  readonly log = new EventLog(new Sequence(), () => {
+    for (const heard of this.listeners) heard();
+  });
   fails: ServiceError | undefined;
 
   async open(id: string, pid: number, policy: NetworkPolicy): Promise<void> {
@@ -30,9 +42,16 @@ class FakeNetworks implements SandboxNetworks {
   }
 
   async connections() {
-    const same = { host: 'a', address: '', port: 443, protocol: 'tls', allowed: true, code: 'allowed', reason: '' };
-    const times = { sent: 1, received: 2, openedAt: 5000, closedAt: undefined };
-    return [1, 2, 3].map((sequence) => ({ sequence, ...same, rule: undefined, ...times }));
+    return [1, 2, 3].map((sequence) => ({ ...CONNECTION, sequence }));
+  }
+
+  async events(_id: string, cursor: EventCursor, deniedOnly: boolean) {
+    return this.up.size === 0 ? undefined : this.log.read(cursor, deniedOnly);
+  }
+
+  onNews(_id: string, heard: () => void) {
+    this.listeners.add(heard);
+    return () => this.listeners.delete(heard);
   }
 
   async refusals(_id: string, since = 0): Promise<Refusal[]> {
@@ -204,6 +223,56 @@ it('ListConnections has pages, the newest first', async () => {
   expect((await networks.connections({ sandbox_id: id, page_size: 2, page_token: '' })).connections).toEqual([]);
 });
 
+describe('WatchNetwork', () => {
+  const watch = async (sandbox_id: string, { after = 0, signal = never } = {}) =>
+    (await networks.watch({ sandbox_id, after, denied_only: false }, signal))[Symbol.asyncIterator]();
+  const rest = async (events: AsyncIterator<NetworkEvent>): Promise<NetworkEvent[]> => {
+    const next = await events.next();
+    return next.done ? [] : [next.value, ...(await rest(events))];
+  };
+
+  it('has kept events, then each as it happens, and the last ones before the sandbox is stopped', async () => {
+    const { id } = await sandboxes.create(createRequest({ network }));
+    fake.log.connection('opened', CONNECTION);
+    const events = await watch(id);
+    const first = await events.next();
+    expect(first.value).toMatchObject({ kind: 'opened', connection: { host: 'a', rule: -1, opened_at: 5 } });
+    const second = events.next();
+    fake.log.refused({ ...CONNECTION, allowed: false, code: 'secret_elsewhere' });
+    expect((await second).value).toMatchObject({ kind: 'refused', connection: { code: 'secret_elsewhere' } });
+    const waiting = events.next();
+    fake.log.connection('closed', CONNECTION);
+    await sandboxes.stop(id);
+    const last = [(await waiting).value, ...(await rest(events))];
+    expect(last).toMatchObject([{ kind: 'closed' }, { kind: '', end: { reason: 'closed' } }]);
+    expect(fake.listeners.size).toBe(0);
+    expect(await rest(await watch(id))).toMatchObject([{ end: { reason: 'closed' } }]);
+  });
+
+  it('ends with its signal, and does not count then', async () => {
+    const { id } = await sandboxes.create(createRequest({ network }));
+    const callers = Array.from({ length: 16 }, () => new AbortController());
+    const waiting: Promise<unknown>[] = [];
+    for (const { signal } of callers) waiting.push((await watch(id, { signal })).next());
+    await expect(watch(id)).rejects.toMatchObject({ code: 'RESOURCE_EXHAUSTED' });
+    for (const caller of callers) caller.abort(new Error('gone'));
+    for (const each of waiting) await expect(each).rejects.toThrow('gone');
+    expect(fake.listeners.size).toBe(0);
+    await watch(id);
+  });
+
+  it('is not held up, and holds no network open, by a reader that does not read', async () => {
+    const { id } = await sandboxes.create(createRequest({ network }));
+    const events = await watch(id);
+    fake.log.connection('opened', CONNECTION);
+    await events.next();
+    for (let at = 0; at < 3000; at++) fake.log.connection('closed', CONNECTION);
+    await networks.update({ ...UPDATE, sandbox_id: id, mode: 'none' });
+    const found = await rest(events);
+    expect([found[0]?.lost, found.length]).toEqual([2500, 502]);
+  });
+});
+
 it('a command has the hosts that were refused while it ran, each once', async () => {
   const { id } = await sandboxes.create(createRequest({ network }));
   fake.refuse('before.example', 443, Date.now() - 60_000);
@@ -214,4 +283,19 @@ it('a command has the hosts that were refused while it ran, each once', async ()
   for await (const event of execution) if (event.kind === 'exit') denied = event.denied ?? [];
   expect(denied.map(({ host }) => host)).toEqual(Array.from({ length: 50 }, (_, at) => `h${at + 10}.example`));
   expect(denied[0]).toEqual({ host: 'h10.example', port: 443, code: 'not_allowed', reason: 'No.' });
+});
+
+it('a command that runs longer than its timeout has the refused hosts in its error', async () => {
+  const { id } = await sandboxes.create(createRequest({ network }));
+  const sandbox = fixture.context.find(id);
+  async function* late(): AsyncGenerator<never> {
+    fake.refuse('pypi.org');
+    yield* [];
+    throw new ServiceError('DEADLINE_EXCEEDED', 'late');
+  }
+  const execution = withDenied(late(), sandbox, Date.now());
+  await expect(execution[Symbol.asyncIterator]().next()).rejects.toMatchObject({
+    code: 'DEADLINE_EXCEEDED',
+    details: [{ denied_hosts: [{ host: 'pypi.org', port: 443 }] }],
+  });
 });

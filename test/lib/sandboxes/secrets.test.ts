@@ -18,6 +18,8 @@ const networks = {
   close: async (id) => void inForce.delete(id),
   connections: async () => [],
   refusals: async () => [],
+  events: async () => undefined,
+  onNews: () => () => undefined,
 } satisfies SandboxNetworks;
 
 let fixture: Fixture;

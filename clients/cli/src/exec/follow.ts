@@ -8,6 +8,7 @@ import { sizeText } from '../progress.ts';
 import { endingOf } from './ending.ts';
 import { sendInput } from './input.ts';
 import { Patience } from './patience.ts';
+import { refusedText } from './refused.ts';
 import { Sink } from './sink.ts';
 
 /** Signals after which this program ends without the process, as docker's does. */
@@ -78,6 +79,7 @@ async function copyOutput(
         if (sinks.stdout.isBroken) return await new Promise<never>(() => undefined);
         const { exitCode, note } = endingOf(event.end);
         if (note) context.out.note(`paddock: ${note}`);
+        if (event.end.denied) context.out.note(refusedText(sandboxId, event.end.denied.hosts));
         if (lost > 0) throw new CliError(`${sizeText(lost)} of the output are lost: it was written faster than read`);
         return exitCode;
       }

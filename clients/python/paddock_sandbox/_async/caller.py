@@ -131,6 +131,36 @@ class AsyncCaller:
         finally:
             await answer.aclose()
 
+    async def _watched(
+        self, operation: str, fields: Mapping[str, Any], cursor: str, position: str
+    ) -> AsyncGenerator[Dict[str, Any], None]:
+        """The messages of a stream until the one with `end`; it goes on where it was after a cut connection.
+
+        `cursor`: the field of the request with the `position` of the last message.
+        """
+        failures = 0
+        while True:
+            # Opened once each time: what is repeated is this loop.
+            messages = self._events(operation, fields, attempts=1)
+            try:
+                async for message in messages:
+                    failures = 0
+                    if message.get("keepalive"):
+                        continue
+                    fields = {**fields, cursor: message.get(position, 0)}
+                    yield message
+                    if message.get("end") is not None:
+                        return
+                raise ConnectionError(f"the stream of {operation} ended before its end")
+            except SandboxError as error:
+                failures += 1
+                delay = pause(error, failures, self._settings.attempts, True)
+                if delay is None:
+                    raise
+            finally:
+                await messages.aclose()
+            await sleep(delay)
+
     async def _send(
         self,
         operation: str,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import List, Optional, Sequence
+from typing import AsyncGenerator, List, Optional, Sequence
 
 from .._json import decode
-from ..messages import Connection, NetworkExplanation, NetworkPolicy, NetworkPreset, NetworkRule
+from ..messages import Connection, NetworkEvent, NetworkExplanation, NetworkPolicy, NetworkPreset, NetworkRule
 from .caller import AsyncCaller
 
 
@@ -52,8 +52,24 @@ class AsyncNetworkOperations(AsyncCaller):
         return await self._message(NetworkExplanation, "ExplainNetwork", fields)
 
     async def list_connections(self, sandbox_id: str) -> List[Connection]:
-        """The open, the last closed and the refused connections of a running sandbox, the newest first."""
+        """The open and the last closed connections of a running sandbox, and what was refused, the newest first."""
         return await self._all(Connection, "ListConnections", "connections", {"sandbox_id": sandbox_id})
+
+    async def watch_network(
+        self, sandbox_id: str, *, after: int = 0, denied_only: bool = False
+    ) -> AsyncGenerator[NetworkEvent, None]:
+        """Kept events of the network of a sandbox, and each one as it happens. The last event has `end`.
+
+        `after`: `sequence` of the last event that the caller has. `denied_only`: only what is refused. Goes on where it
+        was after a cut connection. Leaving the loop does not affect the sandbox.
+        """
+        fields = {"sandbox_id": sandbox_id, "after": after, "denied_only": denied_only or None}
+        messages = self._watched("WatchNetwork", fields, "after", "sequence")
+        try:
+            async for message in messages:
+                yield decode(NetworkEvent, message)
+        finally:
+            await messages.aclose()
 
     async def list_network_presets(self) -> List[NetworkPreset]:
         """The presets for networks with their rules."""

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from typing import List, Optional, Sequence
+from typing import Generator, List, Optional, Sequence
 
 from .._json import decode
-from ..messages import Connection, NetworkExplanation, NetworkPolicy, NetworkPreset, NetworkRule
+from ..messages import Connection, NetworkEvent, NetworkExplanation, NetworkPolicy, NetworkPreset, NetworkRule
 from .caller import Caller
 
 
@@ -53,8 +53,24 @@ class NetworkOperations(Caller):
         return self._message(NetworkExplanation, "ExplainNetwork", fields)
 
     def list_connections(self, sandbox_id: str) -> List[Connection]:
-        """The open, the last closed and the refused connections of a running sandbox, the newest first."""
+        """The open and the last closed connections of a running sandbox, and what was refused, the newest first."""
         return self._all(Connection, "ListConnections", "connections", {"sandbox_id": sandbox_id})
+
+    def watch_network(
+        self, sandbox_id: str, *, after: int = 0, denied_only: bool = False
+    ) -> Generator[NetworkEvent, None, None]:
+        """Kept events of the network of a sandbox, and each one as it happens. The last event has `end`.
+
+        `after`: `sequence` of the last event that the caller has. `denied_only`: only what is refused. Goes on where it
+        was after a cut connection. Leaving the loop does not affect the sandbox.
+        """
+        fields = {"sandbox_id": sandbox_id, "after": after, "denied_only": denied_only or None}
+        messages = self._watched("WatchNetwork", fields, "after", "sequence")
+        try:
+            for message in messages:
+                yield decode(NetworkEvent, message)
+        finally:
+            messages.close()
 
     def list_network_presets(self) -> List[NetworkPreset]:
         """The presets for networks with their rules."""

@@ -8,8 +8,6 @@ from typing import Any, Generator, List, Mapping, Optional, Union
 
 from .._http import body_of
 from .._json import decode, seconds
-from .._retry import pause
-from ..errors import ConnectionError, SandboxError
 from ..messages import (
     ListPortsResponse,
     OpenedPort,
@@ -23,7 +21,6 @@ from ..messages import (
 )
 from .commands import _GRACE, CommandOperations, Command, _command, _number
 from .sandboxes import Duration
-from .transport import sleep
 
 
 class ProcessOperations(CommandOperations):
@@ -120,30 +117,13 @@ class ProcessOperations(CommandOperations):
 
         Goes on where it was after a cut connection. Leaving the loop does not affect the process.
         """
-        fields = {"sandbox_id": sandbox_id, "process_id": process_id}
-        failures = 0
-        while True:
-            # Opened once each time: what is repeated is this loop.
-            messages = self._events("WatchProcess", {**fields, "offset": offset}, attempts=1)
-            try:
-                for message in messages:
-                    failures = 0
-                    if message.get("keepalive"):
-                        continue
-                    event = decode(ProcessEvent, message)
-                    offset = event.next
-                    yield event
-                    if event.end is not None:
-                        return
-                raise ConnectionError("the stream of WatchProcess ended before the process")
-            except SandboxError as error:
-                failures += 1
-                delay = pause(error, failures, self._settings.attempts, True)
-                if delay is None:
-                    raise
-            finally:
-                messages.close()
-            sleep(delay)
+        fields = {"sandbox_id": sandbox_id, "process_id": process_id, "offset": offset}
+        messages = self._watched("WatchProcess", fields, "offset", "next")
+        try:
+            for message in messages:
+                yield decode(ProcessEvent, message)
+        finally:
+            messages.close()
 
     def write_process_input(
         self,

@@ -556,7 +556,7 @@ export interface Connection {
   code: string;
   /** The decision as a sentence. */
   reason: string;
-  /** Index in the `rules` of the policy in force at its start; -1: no rule decided. */
+  /** Index in the `rules` of the policy in force at its start; -1: no rule decided, or a request or a name was refused. */
   rule: number;
   /** Bytes that the sandbox sent. */
   sentBytes: number;
@@ -566,6 +566,8 @@ export interface Connection {
   openedAt: number;
   /** Time of its end; 0: it is open. */
   closedAt: number;
+  /** Number of equal attempts that were refused; 1 for a connection. */
+  count: number;
 }
 
 /** Response of ListConnections. */
@@ -574,6 +576,44 @@ export interface ListConnectionsResponse {
   connections: readonly Connection[];
   /** page_token of the next page; empty: this was the last page. */
   nextPageToken: string;
+}
+
+/** Request of WatchNetwork. */
+export interface WatchNetworkRequest {
+  /** Sandbox whose network is watched. */
+  sandboxId: string;
+  /** `sequence` of the last event that the caller has; 0: none. */
+  after?: number | undefined;
+  /** Only what is refused. */
+  deniedOnly?: boolean | undefined;
+}
+
+/** An event of the network of a sandbox. It carries a `connection`, or one of `lost`, `end` and `keepalive`. */
+export interface NetworkEvent {
+  /**
+   * Number of the event, which increases within a sandbox: with `after` a watch goes on behind it. Messages without a
+   * connection have that of the event before them.
+   */
+  sequence: number;
+  /** "opened", "closed" or "refused"; empty without a connection. Equal refusals are one event in each second. */
+  kind: string;
+  /** The connection at this moment, or the attempt that was refused. */
+  connection?: Connection | undefined;
+  /**
+   * Events before the next one that are not kept any more: the reader was slower than they came. At the beginning of a
+   * watch with `after` this may count some that the caller has.
+   */
+  lost: number;
+  /** The end of the network: the last event. */
+  end?: NetworkEnd | undefined;
+  /** Sent every 15 seconds in which nothing else was sent. */
+  keepalive: boolean;
+}
+
+/** Why there are no more events. */
+export interface NetworkEnd {
+  /** "closed": the network is not open, or not any more. */
+  reason: string;
 }
 
 /** Request of ListNetworkPresets. */

@@ -83,6 +83,7 @@ import type {
   ListSessionsResponse,
   MakeDirectoryRequest,
   MoveFileRequest,
+  NetworkEvent,
   NetworkExplanation,
   NetworkPolicy,
   OpenedPort,
@@ -120,6 +121,7 @@ import type {
   UploadFileResponse,
   WaitPortRequest,
   WaitPortResponse,
+  WatchNetworkRequest,
   WatchProcessRequest,
   WriteFileRequest,
   WriteProcessInputRequest,
@@ -147,7 +149,7 @@ export const operations = {
   signalProcess: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/processes/{processId}/signal', kind: 'unary', retry: 'again' },
   resizeTerminal: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/processes/{processId}/resize', kind: 'unary', retry: 'same', empty: true },
   readProcessOutput: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/processes/{processId}/output', kind: 'unary', retry: 'read' },
-  watchProcess: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/processes/{processId}/events', kind: 'events', retry: 'read', cursor: 'offset' },
+  watchProcess: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/processes/{processId}/events', kind: 'events', retry: 'read', cursor: 'offset', position: 'next' },
   writeProcessInput: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/processes/{processId}/input', kind: 'raw', retry: 'again' },
   openPort: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/ports', kind: 'unary', retry: 'again' },
   listPorts: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/ports', kind: 'unary', retry: 'read', query: 'opened' },
@@ -168,6 +170,7 @@ export const operations = {
   updateNetwork: { method: 'PUT', path: '/v1/sandboxes/{sandboxId}/network', kind: 'unary', retry: 'same' },
   explainNetwork: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/network/explain', kind: 'unary', retry: 'read' },
   listConnections: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/network/connections', kind: 'unary', retry: 'read' },
+  watchNetwork: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/network/events', kind: 'events', retry: 'read', cursor: 'after', position: 'sequence' },
   listNetworkPresets: { method: 'GET', path: '/v1/network-presets', kind: 'unary', retry: 'read' },
   exportChanges: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/changes', kind: 'bytes', retry: 'read', query: 'format' },
   listChanges: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/changes', kind: 'unary', retry: 'read' },
@@ -330,10 +333,16 @@ export interface Operations {
   /** Tells whether a connection would be allowed, and what decides it. Nothing is connected to, and no name is resolved. */
   explainNetwork(request: ExplainNetworkRequest, options?: CallOptions): Promise<NetworkExplanation>;
   /**
-   * Lists the open and the last closed connections of a running sandbox, and the refused ones, the newest first, page by
-   * page.
+   * Lists the open and the last closed connections of a running sandbox, and what was refused: connections, requests and
+   * names. The newest first, page by page.
    */
   listConnections(request: ListConnectionsRequest, options?: CallOptions): Promise<ListConnectionsResponse>;
+  /**
+   * Sends the kept events of the network of a running sandbox, at most 1,000, and then each one as it happens: connections
+   * that are opened or end, and refusals. The last event carries `end`: the network was closed, by the policy or because the
+   * sandbox does not run. RESOURCE_EXHAUSTED with more than 16 watches of a sandbox. A watch is no use of the sandbox.
+   */
+  watchNetwork(request: WatchNetworkRequest, options?: CallOptions): AsyncGenerator<NetworkEvent, void, void>;
   /** Lists the presets: named sets of rules for `presets` of a policy. */
   listNetworkPresets(request?: Record<string, never>, options?: CallOptions): Promise<ListNetworkPresetsResponse>;
   /** Returns all changes as one stream of bytes. */

@@ -25,8 +25,10 @@ export interface Row {
   readonly retry: string;
   /** Query parameter that the path is used with. */
   readonly query?: string;
-  /** Field of the request at which a stream goes on; the messages have it as `next`, and the last one has an `end`. */
+  /** Field of the request at which a stream goes on; the last message has an `end`. */
   readonly cursor?: string;
+  /** Field of each message: the value of the cursor after it. */
+  readonly position?: string;
   /** The response has no fields. */
   readonly empty?: boolean;
 }

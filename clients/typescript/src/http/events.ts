@@ -11,7 +11,7 @@ type Message = Readonly<Record<string, unknown>>;
  * Leaving the loop closes the connection.
  */
 export async function* events(transport: Transport, call: Call): AsyncGenerator<Message, void, void> {
-  const { cursor } = call.row;
+  const { cursor, position = '' } = call.row;
   let request = call.request;
   for (let failures = 0; ; ) {
     try {
@@ -20,7 +20,7 @@ export async function* events(transport: Transport, call: Call): AsyncGenerator<
         yield message;
         if (cursor === undefined) continue;
         if (message.end !== undefined) return;
-        request = { ...request, [cursor]: message.next };
+        request = { ...request, [cursor]: message[position] };
       }
       if (cursor === undefined) return;
       throw connectionError('the answer ended early', transport.url, call.operation);

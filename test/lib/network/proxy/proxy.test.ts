@@ -76,6 +76,12 @@ describe('programs that know no proxy', () => {
     const [web, tls] = [`api.test:80 http ${world.address}`, `api.test:443 tls ${world.address}`];
     expect(texts).toEqual([web, tls, tls]);
     expect((await connections())[1]!.received).toBeGreaterThan(500);
+    const told = async () => {
+      const { events } = (await service.events('s', { start: 0, after: 0, read: {} }, false))!;
+      return events.filter(({ connection }) => connection.port === 443).map(({ kind }) => kind);
+    };
+    await expect.poll(told).toEqual(expect.arrayContaining(['opened', 'closed']));
+    expect((await told()).filter((kind) => kind === 'opened')).toHaveLength(2);
   });
 
   it('do not find names that are not allowed, and nothing of them is asked outside', async () => {
@@ -83,6 +89,11 @@ describe('programs that know no proxy', () => {
     expect(await curl('https://evil.test/')).toContain('Could not resolve host');
     expect(world.asked).toEqual([]);
     expect(await refusedCodes()).toEqual(['evil.test:0 not_allowed']);
+    const [refused] = await service.connections('s');
+    expect(refused).toMatchObject({ host: 'evil.test', protocol: 'dns', allowed: false, count: expect.any(Number) });
+    const { events } = (await service.events('s', { start: 0, after: 0, read: {} }, false))!;
+    // A and AAAA are one event.
+    expect(events.map(({ kind, connection }) => [kind, connection.host])).toEqual([['refused', 'evil.test']]);
   });
 
   it('reach other ports as they are, also of servers that speak first', async () => {

@@ -33,9 +33,10 @@ function start(): ThreadedNetworks {
     inspection: undefined,
     descriptors: { listeners: 10_000, connections: 20_000 },
   };
-  networks = new ThreadedNetworks((ended) => {
+  networks = new ThreadedNetworks((listeners) => {
     if (threads.length > 0 && failing-- > 0) throw new Error('no more threads');
-    threads.push(new NetworkThread(pathToFileURL(BUNDLE), options, ended, (error) => failures.push(error)));
+    const failed = (error: Error) => failures.push(error);
+    threads.push(new NetworkThread(pathToFileURL(BUNDLE), options, { ...listeners, failed }));
     return threads.at(-1)!;
   }, silentLog);
   return networks;

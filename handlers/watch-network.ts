@@ -1,0 +1,16 @@
+import type { NetworkEvent } from '../lib/contract/messages.ts';
+import { define, KEEPALIVE_MS, keptAlive } from './define.ts';
+
+export const watchNetwork = define('WatchNetwork', { after: { minimum: 0 } }, async ({ request }, context) => {
+  const { services, signal } = context;
+  const events = await services.networks.watch(request, signal);
+  let sequence = request.after;
+  async function* followed(): AsyncGenerator<NetworkEvent, void, void> {
+    for await (const event of events) {
+      sequence = event.sequence;
+      yield event;
+    }
+  }
+  const ms = services.keepaliveMs ?? KEEPALIVE_MS;
+  return keptAlive(followed(), ms, () => ({ sequence, kind: '', lost: 0, keepalive: true }));
+});
