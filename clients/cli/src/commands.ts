@@ -43,6 +43,7 @@ const COMMANDS: ReadonlyMap<string, Load> = new Map<string, Load>([
   ['top', () => import('./commands/top.ts')],
   ['secret set', () => import('./commands/secret-set.ts')],
   ['secret list', () => import('./commands/secret-list.ts')],
+  ['secret get', () => import('./commands/secret-get.ts')],
   ['secret rm', () => import('./commands/secret-rm.ts')],
   ['key create', () => import('./commands/key-create.ts')],
   ['key ls', () => import('./commands/key-ls.ts')],

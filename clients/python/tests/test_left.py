@@ -19,7 +19,7 @@ from paddock_sandbox import (
     SandboxInfo,
     SandboxNotRunningError,
 )
-from paddock_sandbox.messages import CommitResponse, ForkError, ForkResponse, ForkResult
+from paddock_sandbox.messages import CommitResponse, ForkError, ForkResponse, ForkResult, NetworkPolicy, SecretBinding
 from support import TestCase
 
 CODEBASE = Codebase(id="cb_1")
@@ -121,6 +121,12 @@ class Ownership(TestCase):
         sandbox.client.fork.return_value = ForkResponse((ForkResult(SANDBOX),))
         sandbox.fork()
         self.assertFalse(self.deletes(sandbox))
+
+    def test_the_network_and_the_secrets_are_those_of_the_creation(self) -> None:
+        network, secrets = NetworkPolicy(mode="open"), [SecretBinding(name="a", variable="A")]
+        sandbox = self.made(network=network, secrets=secrets)
+        given = sandbox.client.create_sandbox.call_args.kwargs
+        self.assertEqual((given["network"], given["secrets"]), (network, secrets))
 
     def test_destroy_can_be_tried_again(self) -> None:
         sandbox = self.made()

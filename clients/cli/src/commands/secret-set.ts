@@ -1,17 +1,19 @@
 import { readFileSync } from 'node:fs';
+import { askHidden } from '../ask-hidden.ts';
 import { command } from '../command.ts';
 import { CliError, UsageError } from '../errors.ts';
+import { printableName } from '../printable.ts';
 
 /** More than the server takes. */
 const MAX_BYTES = 70_000;
 
 export default command({
   name: 'secret set',
-  summary: 'store a secret, or replace it: its value is read from standard input',
+  summary: 'store a secret, or replace it: its value is asked for, or read from standard input',
   usage: 'NAME --host HOST...',
   details: `
-The value is never an argument, so that no history and no list of processes has it. One line end at its end is left
-out. Sandboxes that are bound to the secret use the new value from the next request on.`,
+The value is never an argument, so that no history and no list of processes has it. On a terminal it is asked for, one
+line that is not shown; otherwise it is standard input, and one line end at its end is left out. Sandboxes that are bound to the secret use the new value from the next request on.`,
   options: {
     host: { type: 'string', multiple: true, value: 'HOST', help: 'where the value may be sent: a name, or *.NAME' },
     'from-file': { type: 'string', value: 'FILE', help: 'read the value from this file' },
@@ -29,12 +31,11 @@ out. Sandboxes that are bound to the secret use the new value from the next requ
     const { host: hosts = [], part: parts = [], shape, owner } = values;
     if (hosts.length === 0) throw new UsageError('secret set needs --host: where the value may be sent');
     const file = values['from-file'];
-    if (file === undefined && process.stdin.isTTY) {
-      throw new UsageError(
-        'the value is read from standard input, which is a terminal: use < FILE, a pipe or --from-file',
-      );
-    }
-    const value = (file === undefined ? await fromInput() : fromFile(file)).replace(/\r?\n$/, '');
+    const isAsked = file === undefined && process.stdin.isTTY;
+    const given = isAsked
+      ? await askHidden(`value of ${printableName(name!)}: `, context.signal)
+      : await (file === undefined ? fromInput() : fromFile(file));
+    const value = given.replace(/\r?\n$/, '');
     const { secrets } = await context.paddock();
     const secret = { value, hosts, parts, shape, keepLength: values['keep-length'], ownerId: owner };
     const stored = await secrets.put(name!, secret, { signal: context.signal });

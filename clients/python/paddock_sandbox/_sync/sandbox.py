@@ -5,21 +5,19 @@ from __future__ import annotations
 
 import os
 import ssl
-from types import TracebackType
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Type, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 from .._error_of import error_of
-from ..errors import NotFoundError
 from ..messages import NetworkPolicy, ResourceLimits, Runtime, SecretBinding
 from ..presets import Rule, ShortRules
 from ..utils import generate_codebase_name
 from .client import SandboxClient
+from .ending import EndingMethods
 from .making import created, discard_all, uploaded
-from .review import ReviewMethods
 from .sandboxes import Duration
 
 
-class Sandbox(ReviewMethods):
+class Sandbox(EndingMethods):
     """A sandbox.
 
     Made by `from_local`, `from_codebase`, `connect` or `fork`, not by its constructor. As a context manager it destroys
@@ -263,43 +261,5 @@ class Sandbox(ReviewMethods):
         self._info = self._client.get_sandbox(self.id)
         return self
 
-    def destroy(self, delete_codebase: Optional[bool] = None, *, discard: bool = False) -> None:
-        """Destroys the sandbox with its uncommitted changes, and closes the connection, if this object made it.
-
-        Does nothing after it has worked. After an error it can be tried again, or the connection closed (`close`).
-        `delete_codebase`: None: only if this object created it, and has neither committed nor forked. `discard`: leave
-        out the commit of `auto_commit`.
-        """
-        if self._destroyed:
-            return
-        try:
-            self._client.destroy_sandbox(self.id, discard=discard)
-        except NotFoundError:
-            pass
-        if self._owns_codebase if delete_codebase is None else delete_codebase:
-            try:
-                self._client.delete_codebase(self.codebase_id)
-            except NotFoundError:
-                pass
-        self._destroyed = True
-        self.close()
-
-    def close(self) -> None:
-        """Closes the connection, if this object made it. The sandbox stays."""
-        if self._owns_client:
-            self._client.close()
-
     def __enter__(self) -> Sandbox:
         return self
-
-    def __exit__(
-        self,
-        kind: Optional[Type[BaseException]],
-        error: Optional[BaseException],
-        trace: Optional[TracebackType],
-    ) -> None:
-        try:
-            if self._owns_sandbox:
-                self.destroy()
-        finally:
-            self.close()

@@ -1,0 +1,51 @@
+"""The end of a sandbox."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Optional, Type
+
+from ..errors import NotFoundError
+from .review import AsyncReviewMethods
+
+
+class AsyncEndingMethods(AsyncReviewMethods):
+    """Destroys a sandbox, and closes its connection."""
+
+    async def destroy(self, delete_codebase: Optional[bool] = None, *, discard: bool = False) -> None:
+        """Destroys the sandbox with its uncommitted changes, and closes the connection, if this object made it.
+
+        Does nothing after it has worked. After an error it can be tried again, or the connection closed (`close`).
+        `delete_codebase`: None: only if this object created it, and has neither committed nor forked. `discard`: leave
+        out the commit of `auto_commit`.
+        """
+        if self._destroyed:
+            return
+        try:
+            await self._client.destroy_sandbox(self.id, discard=discard)
+        except NotFoundError:
+            pass
+        if self._owns_codebase if delete_codebase is None else delete_codebase:
+            try:
+                await self._client.delete_codebase(self.codebase_id)
+            except NotFoundError:
+                pass
+        self._destroyed = True
+        await self.close()
+
+    async def close(self) -> None:
+        """Closes the connection, if this object made it. The sandbox stays."""
+        if self._owns_client:
+            await self._client.close()
+
+    async def __aexit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        trace: Optional[TracebackType],
+    ) -> None:
+        try:
+            if self._owns_sandbox:
+                await self.destroy()
+        finally:
+            await self.close()
