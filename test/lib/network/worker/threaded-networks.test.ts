@@ -1,10 +1,10 @@
-import { pathToFileURL } from 'node:url';
+import { join } from 'node:path';
+import { build } from 'esbuild';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { silentLog } from '../../../../lib/log.ts';
 import type { NetworkPolicy } from '../../../../lib/network/policy/policy.ts';
 import { NetworkThread } from '../../../../lib/network/worker/network-thread.ts';
 import { ThreadedNetworks } from '../../../../lib/network/worker/threaded-networks.ts';
-import { BUNDLE } from '../../../contract/server.ts';
 import { openWorld, type World } from '../../../network/world.ts';
 import { useNamespaces } from '../namespace/namespaces.ts';
 
@@ -12,8 +12,13 @@ const { newNamespace } = useNamespaces();
 const threads: NetworkThread[] = [];
 let world: World;
 let networks: ThreadedNetworks;
+/** What the thread runs. */
+let script: string;
 
 beforeAll(async () => {
+  const entry = join(import.meta.dirname, '../../../../adapters/threads/network.ts');
+  const bundle = { bundle: true, platform: 'node', format: 'iife', write: false } as const;
+  script = (await build({ ...bundle, entryPoints: [entry] })).outputFiles[0]!.text;
   world = await openWorld((_, response) => response.end('hello\n'));
   world.names.set('api.test', () => world.address);
 });
@@ -36,7 +41,7 @@ function start(): ThreadedNetworks {
   networks = new ThreadedNetworks((listeners) => {
     if (threads.length > 0 && failing-- > 0) throw new Error('no more threads');
     const failed = (error: Error) => failures.push(error);
-    threads.push(new NetworkThread(pathToFileURL(BUNDLE), options, { ...listeners, failed }));
+    threads.push(new NetworkThread(() => script, options, { ...listeners, failed }));
     return threads.at(-1)!;
   }, silentLog);
   return networks;
