@@ -197,6 +197,7 @@ class BwrapRuntime implements Runtime {
       readOnlyPaths: this.#options.readOnlyPaths ?? [],
       lacking: this.#lacking,
       authorities: this.#options.authorities,
+      makeFifos: (paths) => this.#starter.makeFifos(paths),
     });
   }
 

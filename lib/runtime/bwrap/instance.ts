@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ServiceError } from '../../errors.ts';
 import { Shares } from '../../shares.ts';
 import { mountAgentFiles, REQUEST_BYTES, RUNTIME_DIRECTORY } from '../agent-mount.ts';
-import { FifoPool } from '../executor/fifo-pool.ts';
+import { FifoPool, type MakeFifos } from '../executor/fifo-pool.ts';
 import { newScratch } from '../executor/pipe-reader.ts';
 import { newReadPaces, type ReadPaces } from '../executor/read-pace.ts';
 import { filterFor } from '../seccomp/assemble.ts';
@@ -51,7 +51,8 @@ export async function openInstance(
     readOnlyPaths,
     lacking,
     authorities,
-  }: Pick<SystemView, 'readOnlyPaths' | 'lacking'> & { authorities?: string | undefined },
+    makeFifos,
+  }: Pick<SystemView, 'readOnlyPaths' | 'lacking'> & { authorities?: string | undefined; makeFifos?: MakeFifos },
 ): Promise<Instance> {
   const program = filterFor(process.arch);
   if (!program) throw new ServiceError('FAILED_PRECONDITION', `bwrap runtime: no seccomp filter for ${process.arch}`);
@@ -64,7 +65,7 @@ export async function openInstance(
     dir,
     view: { ...systemView(join(dir, 'etc'), readOnlyPaths), ...(lacking && { lacking }) },
     seccompFile,
-    fifos: new FifoPool(join(dir, 'fifos')),
+    fifos: new FifoPool(join(dir, 'fifos'), makeFifos),
     scratch: newScratch(),
     paces: newReadPaces(),
     room: new Shares(REQUEST_BYTES),

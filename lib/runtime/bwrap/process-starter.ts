@@ -1,4 +1,5 @@
 import type { Log } from '../../log.ts';
+import { byProgram } from '../executor/fifo-pool.ts';
 import type { Inheritance } from './prelude.ts';
 import { ShellProcess } from './shell-process.ts';
 import { Spawner } from './spawner.ts';
@@ -46,6 +47,12 @@ export class ProcessStarter {
       return this.#spawner.start(entries, inheritance.niceness);
     if (!this.#closed && performance.now() - this.#tried > AGAIN_MS) void this.open();
     return new ShellProcess(entries, inheritance);
+  }
+
+  /** See `MakeFifos`. */
+  makeFifos(paths: readonly string[]): Promise<void> {
+    const spawner = this.#spawner;
+    return spawner !== undefined && !spawner.failure ? spawner.makeFifos(paths) : byProgram(paths);
   }
 
   /** Ends every sandbox that the spawner started. */

@@ -2,10 +2,10 @@
 
 /** Numbers of the system calls that Perl has no functions for. */
 const SYSTEM_CALLS: Partial<
-  Record<NodeJS.Architecture, Record<'prctl' | 'prlimit' | 'setsid' | 'sigmask' | 'signalfd', number>>
+  Record<NodeJS.Architecture, Record<'mknodat' | 'prctl' | 'prlimit' | 'setsid' | 'sigmask' | 'signalfd', number>>
 > = {
-  x64: { prctl: 157, prlimit: 302, setsid: 112, sigmask: 14, signalfd: 289 },
-  arm64: { prctl: 167, prlimit: 261, setsid: 157, sigmask: 135, signalfd: 74 },
+  x64: { mknodat: 259, prctl: 157, prlimit: 302, setsid: 112, sigmask: 14, signalfd: 289 },
+  arm64: { mknodat: 33, prctl: 167, prlimit: 261, setsid: 157, sigmask: 135, signalfd: 74 },
 };
 
 /** Bytes of a process's stderr that are passed on; the rest is read and dropped. */
@@ -27,6 +27,7 @@ export interface ProcessLimit {
  *     l ID FILE FILE PROGRAM…   the waiting process opens the files as descriptors 3 and 4 and executes the program
  *     k ID                      SIGKILL
  *     m ID                      closes its stderr, which is not read any more
+ *     n ID FILE…                makes FIFOs with mode 0600; answered by `n ID ERRNO`
  *
  * It answers `r` once it is ready, and for a process `p ID PID`, `o ID TEXT` for what it says on stderr, and at the end, after
  * all of that, `x ID STATUS` (of wait(2)), or `f ID ERRNO` if it could not be started.
@@ -43,7 +44,7 @@ export function spawnerProgram(
 ): string | undefined {
   const numbers = SYSTEM_CALLS[architecture];
   if (numbers === undefined) return undefined;
-  const { prctl, prlimit, setsid, sigmask, signalfd } = numbers;
+  const { mknodat, prctl, prlimit, setsid, sigmask, signalfd } = numbers;
   return `
 use strict;
 use Fcntl qw(O_RDONLY O_WRONLY);
@@ -52,6 +53,7 @@ syscall(${prctl}, 1, 9, 0, 0, 0);
 exit 1 if getppid() != $ARGV[0];
 $SIG{PIPE} = "IGNORE";
 %ENV = ();
+umask 0077;
 my $self = $$;
 my ($ended, $none) = (pack("Q", 1 << 16), pack("Q", 0));
 syscall(${sigmask}, 0, $ended, 0, 8);
@@ -150,8 +152,17 @@ sub listen_to {
   report("o", $id, $text =~ s/([^!-\\$&-~])/sprintf("%%%02X", ord $1)/ger) if length $text;
 }
 
+sub make_fifos {
+  my ($id, @files) = @_;
+  for my $file (@files) {
+    if (syscall(${mknodat}, -100, $file, 010600, 0) != 0) { report("n", $id, $! + 0); return }
+  }
+  report("n", $id, 0);
+}
+
 sub request {
   my ($what, $id, $rest) = @_;
+  if ($what eq "n") { make_fifos($id, words($rest)); return }
   if ($what eq "s") { start($id, words($rest)); return }
   if ($what eq "l" && $input{$id}) { syswrite($input{$id}, "$rest\\n"); delete $input{$id} }
   kill("KILL", $pid{$id}) if $what eq "k" && $pid{$id};
@@ -180,7 +191,7 @@ for (;;) {
   next unless vec($ready, 0, 1);
   sysread(STDIN, $text, 65536, length $text) or exit 0;
   while ($text =~ s/^([^\\n]*)\\n//) {
-    my ($what, $id, $rest) = $1 =~ /^([slkm]) ([0-9]+)(?: (.*))?$/ or exit 1;
+    my ($what, $id, $rest) = $1 =~ /^([slkmn]) ([0-9]+)(?: (.*))?$/ or exit 1;
     request($what, $id, $rest // "");
   }
 }

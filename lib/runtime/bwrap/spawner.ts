@@ -22,6 +22,8 @@ const encode = (word: string): string => encodeURIComponent(word).replace(/%2F/g
 export class Spawner {
   readonly #child: ChildProcess;
   readonly #processes = new Map<number, SpawnedProcess>();
+  /** Requests for FIFOs without an answer. */
+  readonly #making = new Map<number, (error?: Error) => void>();
   readonly #ready: Promise<void>;
   #settle: { resolve: () => void; reject: (error: Error) => void } | undefined;
   #last = 0;
@@ -77,9 +79,23 @@ export class Spawner {
       return spawned;
     }
     this.#processes.set(id, spawned);
-    (this.#child.stdout as Socket).ref();
+    this.#hold();
     this.#send('s', id, [niceness === undefined ? '-' : String(niceness), ...entries]);
     return spawned;
+  }
+
+  /** See `MakeFifos`. */
+  makeFifos(paths: readonly string[]): Promise<void> {
+    const id = ++this.#last;
+    return new Promise((resolve, reject) => {
+      if (this.#failure) {
+        reject(this.#failure);
+        return;
+      }
+      this.#making.set(id, (error) => (error === undefined ? resolve() : reject(error)));
+      this.#hold();
+      this.#send('n', id, paths);
+    });
   }
 
   /** Ends it, and every process that it started. Idempotent. */
@@ -102,6 +118,7 @@ export class Spawner {
     const [what, word, value = ''] = line.split(' ');
     if (what === 'r') this.#settle?.resolve();
     const id = Number(word);
+    if (what === 'n') this.#made(id, Number(value));
     const spawned = this.#processes.get(id);
     if (spawned === undefined) return;
     if (what === 'p') spawned.begin(Number(value));
@@ -111,9 +128,27 @@ export class Spawner {
     if (what === 'x' || what === 'f') this.#remove(id);
   }
 
+  #made(id: number, errno: number): void {
+    const settle = this.#making.get(id);
+    this.#making.delete(id);
+    this.#hold();
+    if (errno === 0) settle?.();
+    else {
+      const code = getSystemErrorName(-errno);
+      settle?.(Object.assign(new Error(`${code}: mknod`), { code, errno: -errno }));
+    }
+  }
+
   #remove(id: number): void {
     this.#processes.delete(id);
-    if (this.#processes.size === 0) (this.#child.stdout as Socket).unref();
+    this.#hold();
+  }
+
+  /** Holds the event loop while something is to come. */
+  #hold(): void {
+    const output = this.#child.stdout as Socket;
+    if (this.#processes.size + this.#making.size > 0) output.ref();
+    else output.unref();
   }
 
   #end(failure: Error): void {
@@ -126,6 +161,8 @@ export class Spawner {
     this.#settle?.reject(failure);
     for (const spawned of this.#processes.values()) spawned.end(GONE);
     this.#processes.clear();
+    for (const settle of this.#making.values()) settle(failure);
+    this.#making.clear();
   }
 }
 

@@ -7,6 +7,14 @@ const BATCH = 64;
 const LOW = 16;
 const run = promisify(execFile);
 
+/** Makes FIFOs with mode 0600 at new absolute paths; after a failure some may exist. */
+export type MakeFifos = (paths: readonly string[]) => Promise<void>;
+
+/** Starts mkfifo(1): a fork of this process. */
+export const byProgram: MakeFifos = async (paths) => {
+  await run('mkfifo', ['-m', '600', ...paths], { cwd: '/' });
+};
+
 /**
  * FIFOs created in advance in batches (Node has no mkfifo(3), and spawning mkfifo(1) costs more than a command). One
  * pool serves all sandboxes of a server, in a directory that only the server can enter, on the file system of the agent
@@ -14,13 +22,15 @@ const run = promisify(execFile);
  */
 export class FifoPool {
   readonly #dir: string;
+  readonly #makeFifos: MakeFifos;
   #free: string[] = [];
   #made = 0;
   #refill: Promise<void> | undefined;
 
-  constructor(dir: string) {
+  constructor(dir: string, makeFifos: MakeFifos = byProgram) {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     this.#dir = dir;
+    this.#makeFifos = makeFifos;
   }
 
   /**
@@ -51,7 +61,7 @@ export class FifoPool {
 
   async #make(): Promise<void> {
     const fresh = Array.from({ length: BATCH }, () => join(this.#dir, String(this.#made++)));
-    await run('mkfifo', ['-m', '600', ...fresh], { cwd: '/' });
+    await this.#makeFifos(fresh);
     this.#free.push(...fresh);
   }
 }

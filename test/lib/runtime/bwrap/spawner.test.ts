@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { Spawner } from '../../../../lib/runtime/bwrap/spawner.ts';
@@ -95,6 +95,21 @@ describe('a process of a spawner', () => {
     await until('it is gone', () => fileOf(waiting.pid!, 'stat') === '');
     expect(await spawner.start([], undefined).ended).toMatch(/has ended/);
   });
+});
+
+it('makes FIFOs for nobody else, or says why not', async () => {
+  const spawner = await open();
+  const paths = ['a fifo', '17', 'ü'].map((name) => join(base, name));
+  await spawner.makeFifos(paths);
+  for (const each of paths) {
+    expect(statSync(each).isFIFO()).toBe(true);
+    expect(statSync(each).mode & 0o777).toBe(0o600);
+  }
+  await expect(spawner.makeFifos([join(base, 'another'), paths[0]!])).rejects.toMatchObject({ code: 'EEXIST' });
+  const pending = spawner.makeFifos([join(base, 'late')]);
+  spawner.close();
+  await expect(pending).rejects.toThrow(/closed/);
+  await expect(spawner.makeFifos([join(base, 'later')])).rejects.toThrow(/closed/);
 });
 
 it('is not opened without its program, or on an architecture whose system calls are not known', async () => {
