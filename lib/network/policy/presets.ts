@@ -8,9 +8,10 @@ export interface NetworkPreset {
 
 /** Documented in docs/network.md. */
 export const NETWORK_PRESETS: readonly NetworkPreset[] = [
-  preset('npm', 'The registries of npm and Yarn, and headers of Node.js for native modules.', [
+  preset('npm', 'The registries of npm and Yarn, Yarn itself, and headers of Node.js for native modules.', [
     'registry.npmjs.org',
     'registry.yarnpkg.com',
+    'repo.yarnpkg.com',
     'nodejs.org',
   ]),
   preset('pypi', 'The Python Package Index.', ['pypi.org', 'files.pythonhosted.org']),
@@ -28,7 +29,7 @@ export const NETWORK_PRESETS: readonly NetworkPreset[] = [
   ]),
   preset(
     'github',
-    'GitHub: repositories by HTTPS, the API, archives, raw files and releases. Anybody can publish there.',
+    'GitHub: repositories by HTTPS with large files, the API, archives, raw files, diffs and releases. Anybody can publish there.',
     [
       'github.com',
       'api.github.com',
@@ -36,10 +37,24 @@ export const NETWORK_PRESETS: readonly NetworkPreset[] = [
       'raw.githubusercontent.com',
       'objects.githubusercontent.com',
       'release-assets.githubusercontent.com',
+      'patch-diff.githubusercontent.com',
+      'media.githubusercontent.com',
+      'github-cloud.githubusercontent.com',
+      'github-cloud.s3.amazonaws.com',
     ],
   ),
   preset('crates', 'The registry of Rust crates.', ['crates.io', 'index.crates.io', 'static.crates.io']),
-  preset('go', 'The Go module proxy and its checksum database.', ['proxy.golang.org', 'sum.golang.org']),
+  preset('go', 'The Go module proxy with its storage, and the checksum database.', [
+    'proxy.golang.org',
+    'sum.golang.org',
+    // The proxy redirects downloads there. Anybody can publish at this host, so that only reading below one path is allowed.
+    {
+      host: 'storage.googleapis.com',
+      methods: ['GET', 'HEAD'],
+      path_prefix: '/proxy-golang-org-prod',
+      tls: 'inspect',
+    },
+  ]),
   preset('rubygems', 'The registry of Ruby gems.', ['rubygems.org', 'index.rubygems.org', 'api.rubygems.org']),
   preset('maven', 'Maven Central.', ['repo.maven.apache.org', 'repo1.maven.org']),
 ];
@@ -48,8 +63,14 @@ export function findNetworkPreset(name: string): NetworkPreset | undefined {
   return NETWORK_PRESETS.find((each) => each.name === name);
 }
 
-function preset(name: string, description: string, hosts: readonly string[]): NetworkPreset {
-  const all = { ports: [], methods: [], path_prefix: '', tls: '' } as const;
+type Host = Pick<NetworkRule, 'host' | 'methods' | 'path_prefix' | 'tls'>;
+
+function preset(name: string, description: string, hosts: readonly (string | Host)[]): NetworkPreset {
   // In the order of the fields of a parsed rule, so that equal ones have equal JSON.
-  return { name, description, rules: hosts.map((host) => ({ action: 'allow', host, cidr: '', ...all, preset: name })) };
+  const rules = hosts.map((given): NetworkRule => {
+    const all = { methods: [], path_prefix: '', tls: '' } as const;
+    const { host, methods, path_prefix, tls } = typeof given === 'string' ? { host: given, ...all } : given;
+    return { action: 'allow', host, cidr: '', ports: [], methods, path_prefix, tls, preset: name };
+  });
+  return { name, description, rules };
 }

@@ -37,7 +37,8 @@ describe('a policy', () => {
   it('has the rules of its presets, each once, and is the same when its answer is sent back', () => {
     const { rules } = parse([{ host: 'pypi.org', preset: 'pypi' }], ['pypi', 'npm', 'npm']);
     expect(rules.map(({ host }) => host)).toEqual([
-      ...['pypi.org', 'files.pythonhosted.org', 'registry.npmjs.org', 'registry.yarnpkg.com', 'nodejs.org'],
+      ...['pypi.org', 'files.pythonhosted.org'],
+      ...['registry.npmjs.org', 'registry.yarnpkg.com', 'repo.yarnpkg.com', 'nodejs.org'],
     ]);
     expect(
       parse(
@@ -46,6 +47,14 @@ describe('a policy', () => {
       ).rules,
     ).toEqual(rules);
   });
+
+  it.each(NETWORK_PRESETS.map(({ name }) => name))(
+    'is the same when the rules of the preset %s are sent back',
+    (name) => {
+      const { rules } = parse([], [name]);
+      expect(parse(rules as RuleRequest[], [name]).rules).toEqual(rules);
+    },
+  );
 
   it.each<[string, Partial<RuleRequest>[], string[]?]>([
     ['network.rules[0] must have either host or cidr', [{}]],
@@ -60,7 +69,7 @@ describe('a policy', () => {
     ['network.rules[0].preset must be empty, or the name of a preset', [{ host: 'a', preset: 'x' }]],
     ['network.presets[1] must be one of npm, pypi, debian', [], ['npm', 'nope']],
     [
-      'network.rules must have at most 256 entries with those of the presets, not 257',
+      'network.rules must have at most 256 entries with those of the presets, not 258',
       Array.from({ length: 254 }, (_, at) => ({ host: `h${at}` })),
       ['npm'],
     ],
