@@ -1,21 +1,21 @@
 import { rmSync } from 'node:fs';
 import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import type { BegunSync } from './contents/host-syncs.ts';
-import { apply } from './index/apply.ts';
 import { flattening } from './index/flatten.ts';
-import { encodeHeader, type HeaderRecord, VERSION } from './index/header.ts';
+import { encodeHeader, type Header, type HeaderRecord, VERSION } from './index/header.ts';
 import { InodeTable } from './index/inode-table.ts';
 import { Journal } from './index/journal.ts';
 import { resolvingMerges } from './index/older-merges.ts';
 import { removingOrphans } from './index/orphans.ts';
 import type { Op } from './index/records.ts';
+import { Replay } from './index/replay.ts';
 import { snapshot } from './index/snapshot.ts';
 import type { FrozenIndex } from './layers/frozen-layers.ts';
 import { hasContents } from './layers/layer-contents.ts';
 import { countOf, indexPath, newLayer } from './layers/layer-path.ts';
 import type { LayersOf } from './layers/layers-of.ts';
 
-/** Operations applied in one step. */
+/** Inodes examined in one step. */
 const ITEMS_PER_STEP = 16;
 
 /** Options of `startingJournal`. */
@@ -96,54 +96,55 @@ export class DeltaIndex {
     return this.journal.size !== this.#headerSize;
   }
 
-  /** Reads header and parent index, in steps. Returns the other records, for `replaying`. */
-  *reading(): Steps<readonly Op[][]> {
-    const { prefix, root, frozen, origin } = this.#layers;
-    const { header, lines } = yield* this.journal.loading();
+  /**
+   * Reads the index, in steps; each record is applied when it was read, so that they are never in memory all at once.
+   * Returns their number.
+   */
+  *loading(): Steps<number> {
+    const { prefix, root, origin } = this.#layers;
+    const replay = new Replay(this, (header) => this.#beginning(header));
+    const header = yield* this.journal.loading(replay);
     if (header === undefined) {
       this.#top = newLayer(prefix);
       this.#parentLayer = origin ?? '';
-    } else {
-      this.#top = header.top;
-      this.#below = header.below;
-      this.#parentLayer = header.parentLayer;
-      this.older = header.version !== VERSION;
-      // Left by a crash before the journal was replaced.
-      rmSync(indexPath(root, this.#top), { force: true });
+      yield* this.#extending(undefined);
     }
-    if (this.#parentLayer !== '') {
-      const index = yield* frozen.acquiring(root, this.#parentLayer);
-      this.#indexes.push(index);
-      this.orphans = index.orphans;
-      this.table = new InodeTable(index.table);
-      this.#chainLength = index.chainLength + 1;
-      if (header === undefined) {
-        this.older = index.older;
-        this.#below = index.layers;
-      }
-    }
-    if (header !== undefined) this.table.raiseCounters(header);
-    return lines;
-  }
-
-  /** Applies records that were read, in steps. */
-  *replaying(lines: readonly Op[][]): Steps<void> {
-    const counter = new StepCounter(ITEMS_PER_STEP);
-    for (const line of lines) {
-      for (const op of line) {
-        apply(this.table, op);
-        yield* counter.count();
-      }
-    }
+    // Left by a crash before the journal was replaced.
+    else rmSync(indexPath(root, this.#top), { force: true });
     yield* resolvingMerges(this.table);
     yield* removingOrphans(this.table, this.orphans);
-    this.#wasRewritten(lines.length === 0);
+    this.#wasRewritten(replay.count === 0);
+    return replay.count;
+  }
+
+  *#beginning(header: Header): Steps<void> {
+    this.#top = header.top;
+    this.#below = header.below;
+    this.#parentLayer = header.parentLayer;
+    this.older = header.version !== VERSION;
+    yield* this.#extending(header);
+    this.table.raiseCounters(header);
+  }
+
+  /** Acquires the index of the parent layer, if there is one. */
+  *#extending(header: Header | undefined): Steps<void> {
+    const { root, frozen } = this.#layers;
+    if (this.#parentLayer === '') return;
+    const index = yield* frozen.acquiring(root, this.#parentLayer);
+    this.#indexes.push(index);
+    this.orphans = index.orphans;
+    this.table = new InodeTable(index.table);
+    this.#chainLength = index.chainLength + 1;
+    if (header !== undefined) return;
+    this.older = index.older;
+    this.#below = index.layers;
   }
 
   /** Converts the journal of an older server, in steps. On a full disk it keeps its format for now. */
-  *converting(lines: readonly Op[][]): Steps<void> {
+  *converting(): Steps<void> {
     if (this.journal.sealed || this.journal.size === 0) return;
     try {
+      const lines = yield* this.journal.readingAgain();
       yield* this.journal.rewriting([this.#header(this.#parentLayer, this.#below), ...lines]);
       this.#wasRewritten(lines.length === 0);
     } catch {

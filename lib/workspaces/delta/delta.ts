@@ -89,9 +89,9 @@ export class Delta implements Committer {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     const index = new DeltaIndex(dir, options);
     try {
-      const lines = yield* index.reading();
+      const records = yield* index.loading();
       const delta = new Delta(index, options, quota, now);
-      yield* delta.#load(lines);
+      yield* delta.#load(records);
       return delta;
     } catch (error) {
       index.close();
@@ -99,14 +99,14 @@ export class Delta implements Committer {
     }
   }
 
-  *#load(lines: readonly Op[][]): Steps<void> {
-    yield* this.#index.replaying(lines);
+  /** `records`: number of records in the journal. */
+  *#load(records: number): Steps<void> {
     const { table, parent, top } = this.#index;
     yield* loadContents(this.#options.root, table, this.#contents, (inode) => this.#written.add(inode));
     this.#usage.bytes = yield* table.countingBytes(parent?.bytes ?? 0);
     this.retained.reset(yield* liveContents(table, parent, top));
-    if (lines.length > 2 * table.size + 1000) yield* this.#compaction.rewriting();
-    else yield* this.#index.converting(lines);
+    if (records > 2 * table.size + 1000) yield* this.#compaction.rewriting();
+    else yield* this.#index.converting();
   }
 
   /** The inodes and their links. A freeze and a rollback replace it. */

@@ -18,10 +18,7 @@ export function* loadContents(
   contents: ContentStore,
   written: (inode: Inode) => void,
 ): Steps<void> {
-  yield* findFrozen(
-    root,
-    [...table.own()].filter((inode) => contents.isFrozen(inode)),
-  );
+  yield* findFrozen(root, table.own(), true, (inode) => contents.isFrozen(inode));
   yield* contents.load(table.own(), (inode, size, mtime) => {
     inode.size = size;
     // The next record has the new size.

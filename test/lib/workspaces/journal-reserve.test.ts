@@ -6,6 +6,7 @@ import { complete } from '../../../lib/fuse/connection/steps.ts';
 import { Journal } from '../../../lib/workspaces/delta/index/journal.ts';
 import { readLines, sealedLine } from '../../../lib/workspaces/delta/index/journal-lines.ts';
 import { JournalReserve } from '../../../lib/workspaces/delta/index/journal-reserve.ts';
+import { CollectedLines } from '../../../lib/workspaces/delta/index/read-journal.ts';
 
 function place(): string {
   const home = mkdtempSync(join(tmpdir(), 'journal-reserve-'));
@@ -36,7 +37,13 @@ function withReserve(path: string): { joint: { ino: number; size: number }; line
   return { joint: { ino, size }, lines };
 }
 
-const words = (path: string) => (new Journal(path).load().lines as unknown[][]).map(([word]) => word);
+function load(journal: Journal): unknown[][] {
+  const all = new CollectedLines();
+  complete(journal.loading(all));
+  return all.collected as unknown[][];
+}
+
+const words = (path: string) => load(new Journal(path)).map(([word]) => word);
 
 describe('lines that a full disk kept out of the journal', () => {
   it('are kept over a restart, and precede later lines', () => {
@@ -44,7 +51,7 @@ describe('lines that a full disk kept out of the journal', () => {
     withReserve(path);
     expect(words(path)).toEqual(['one', 'two', 'three', 'four', 'five']);
     const journal = new Journal(path);
-    journal.load();
+    load(journal);
     journal.append(['six']);
     journal.close();
     expect(words(path)).toEqual(['one', 'two', 'three', 'four', 'five', 'six']);
@@ -57,7 +64,7 @@ describe('lines that a full disk kept out of the journal', () => {
     appendFileSync(path, lines.slice(0, taken).join(''));
     expect(words(path)).toEqual(['one', 'two', 'three', 'four', 'five']);
     const journal = new Journal(path);
-    journal.load();
+    load(journal);
     journal.append(['six']);
     journal.close();
     expect(words(path)).toEqual(['one', 'two', 'three', 'four', 'five', 'six']);
@@ -75,7 +82,7 @@ describe('lines that a full disk kept out of the journal', () => {
     withReserve(path);
     const reserve = readFileSync(`${path}.reserve`);
     const journal = new Journal(path);
-    journal.load();
+    load(journal);
     complete(journal.rewriting([[...HEADER.slice(0, -1), journal.nextGeneration], ['all']]));
     journal.close();
     expect(words(path)).toEqual(['all']);

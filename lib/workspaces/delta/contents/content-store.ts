@@ -8,6 +8,7 @@ import type { SyncedFile, SyncedFiles } from './background-sync.ts';
 import type { ContentJournal } from './content-journal.ts';
 import { DamageReports } from './damage-reports.ts';
 import { DataFiles, statData } from './data-files.ts';
+import { DenseMap } from './dense-map.ts';
 import { openIfExists, readFile } from './host-io.ts';
 import type { LargeCopies } from './large-copies.ts';
 import type { LargeFrees } from './large-frees.ts';
@@ -229,7 +230,7 @@ export class ContentStore {
    */
   *load(inodes: Iterable<Inode>, found: (inode: Inode, size: number, mtime: Time) => void): Steps<void> {
     const counter = new StepCounter(ITEMS_PER_STEP);
-    const byId = new Map<number, Inode>();
+    const byId = new DenseMap<Inode>();
     for (const inode of inodes) {
       yield* counter.count();
       if (inode.data === undefined || this.#top.isFrozen(inode)) continue;
@@ -239,10 +240,9 @@ export class ContentStore {
     this.#top.slabs.loaded();
     yield* this.#files.sweep(this.#top.layer, (id, size, mtime) => {
       const inode = byId.get(id);
-      if (inode === undefined) return false;
-      inode.hasFile = true;
-      found(inode, size, mtime);
-      return true;
+      if (inode !== undefined) inode.hasFile = true;
+      if (inode !== undefined) found(inode, size, mtime);
+      return inode !== undefined;
     });
   }
 

@@ -12,13 +12,21 @@ export function markLost(inode: Inode): void {
   inode.size = Math.max(inode.expected ?? 0, 1);
 }
 
-/** Completes inodes of frozen layers from their data files, in steps. `sizes`: whether recorded sizes are final. */
-export function* findFrozen(root: string, inodes: Iterable<Inode>, sizes = true): Steps<void> {
+/**
+ * Completes inodes of frozen layers from their data files, in steps. `sizes`: whether recorded sizes are final;
+ * `isFrozen`: leaves out the other inodes.
+ */
+export function* findFrozen(
+  root: string,
+  inodes: Iterable<Inode>,
+  sizes = true,
+  isFrozen: (inode: Inode) => boolean = () => true,
+): Steps<void> {
   const files = new DataFiles(root, new LargeCopies());
   const counter = new StepCounter(ITEMS_PER_STEP);
   for (const inode of inodes) {
     yield* counter.count();
-    if (inode.data === undefined || inode.data.slot !== NO_SLOT) continue;
+    if (inode.data === undefined || inode.data.slot !== NO_SLOT || !isFrozen(inode)) continue;
     const stat = files.stat(inode.data);
     if (!sizes && (inode.expected ?? 0) > 0) inode.expected = -1;
     const { expected } = inode;

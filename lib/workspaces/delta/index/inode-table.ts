@@ -4,6 +4,7 @@ import { ENOSPC } from '../../../linux/errno.ts';
 import { Aliases } from './aliases.ts';
 import { BaseVersions } from './base-versions.ts';
 import type { Header } from './header.ts';
+import { IdSet } from './id-set.ts';
 import { FIRST_INO, Inode, type Owner, WHITEOUT } from './inode.ts';
 import { InodePages } from './inode-pages.ts';
 import { DIRECTORY_BYTES, ENTRY_BYTES, HARD_LINK_BYTES, INODE_BYTES } from './memory.ts';
@@ -124,12 +125,11 @@ export class InodeTable implements Owner {
 
   /** All inodes without copying them, possibly of parents; read-only. */
   *found(): Generator<Inode> {
-    const told = new Set<number>();
+    if (this.#parent === undefined) return yield* this.#inodes.values();
+    const told = new IdSet();
     for (let table: InodeTable | undefined = this; table !== undefined; table = table.#parent) {
-      for (const { id } of [...table.#inodes.values()]) {
-        if (told.has(id)) continue;
-        told.add(id);
-        const inode = this.find(id);
+      for (const { id } of table.#inodes.values()) {
+        const inode = told.add(id) ? this.find(id) : undefined;
         if (inode !== undefined) yield inode;
       }
     }

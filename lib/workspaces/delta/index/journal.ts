@@ -1,13 +1,14 @@
 import { fstatSync, ftruncateSync, linkSync, openSync, rmSync, writeSync } from 'node:fs';
-import { complete, type Steps } from '../../../fuse/connection/steps.ts';
+import type { Steps } from '../../../fuse/connection/steps.ts';
 import { closeQuietly } from '../../../linux/close.ts';
 import { EIO, ENOSPC, hostErrno } from '../../../linux/errno.ts';
 import { type BegunSync, OwnSyncs } from '../contents/host-syncs.ts';
 import { DurableJournal, type JournalSync } from './durable-journal.ts';
+import type { Header } from './header.ts';
 import { lineInParts, plainLine, readMore, sealedLine } from './journal-lines.ts';
 import { writeMark } from './journal-mark.ts';
 import { isFull, type JournalPosition, JournalReserve } from './journal-reserve.ts';
-import { type JournalContents, readMarked } from './read-journal.ts';
+import { type JournalReceiver, readMarked, readWhole } from './read-journal.ts';
 import type { Op } from './records.ts';
 import { type NewJournal, putInPlace, writeNewJournal } from './replace-journal.ts';
 
@@ -16,9 +17,9 @@ const SHORT = 256;
 
 /**
  * An append-only file of JSON lines with checksums, read and written as byte strings, so that names are preserved byte
- * for byte; JSON escapes line ends. A line exists completely or not at all: it is passed to the host in one write
- * before the caller continues (a killed server loses nothing), and `load` truncates a torn last line. Only `sync`
- * survives a power failure. On a full disk, lines that free space wait in a reserve file. The owner calls `close`.
+ * for byte. A line exists completely or not at all: it is passed to the host in one write before the caller continues (a
+ * killed server loses nothing), and `loading` truncates a torn last line. Only what was synced survives a power failure.
+ * On a full disk, lines that free space wait in a reserve file. The owner calls `close`.
  */
 export class Journal {
   readonly #path: string;
@@ -61,30 +62,27 @@ export class Journal {
     return this.#size + this.#reserve.lines.length;
   }
 
-  /**
-   * Reads and parses all complete lines; none if there was never a journal. Throws Damage if a line other than the last
-   * is unreadable, or if the mark says that there were more lines: a damaged journal is never mistaken for a short one.
-   */
-  load(): JournalContents {
-    return complete(this.loading());
-  }
-
-  /** As `load`, in steps. */
-  *loading(): Steps<JournalContents> {
+  /** Reads all complete lines, in steps. Returns the header, if there is one. Throws Damage, also if lines are lost. */
+  *loading(receiver: JournalReceiver): Steps<Header | undefined> {
     rmSync(`${this.#path}.new`, { force: true });
-    const read = yield* readMarked(this.#path);
-    if (read === undefined) return { header: undefined, lines: [] };
-    const { header } = read;
+    const read = yield* readMarked(this.#path, receiver);
+    if (read === undefined) return undefined;
     this.#open();
     if (read.torn) ftruncateSync(this.#fd, read.size);
     this.#size = read.size;
-    if (header === undefined) return { header, lines: [] };
+    if (read.header === undefined) return undefined;
     this.#sealed = read.sealed;
-    this.#generation = header.generation;
+    this.#generation = read.header.generation;
     this.#reserve.load(this.#position);
-    const more = readMore(this.#reserve.lines, read);
-    this.#sum = more.sum;
-    return { header, lines: [...read.lines, ...(more.records as Op[][])] };
+    const { records, sum } = readMore(this.#reserve.lines, read);
+    this.#sum = sum;
+    yield* receiver.lines(records as Op[][]);
+    return read.header;
+  }
+
+  /** Reads the lines after the first again, in steps. */
+  readingAgain(): Steps<Op[][]> {
+    return readWhole(this.#path, this.#reserve.lines);
   }
 
   /**
@@ -112,7 +110,7 @@ export class Journal {
 
   /**
    * As `append`, for a long record in steps. Until its last part is written the line is torn: a crash leaves it, and
-   * `load` truncates it. The caller prevents other appends in the meantime.
+   * `loading` truncates it. The caller prevents other appends in the meantime.
    */
   *appending(record: readonly unknown[], makesRoom = false): Steps<void> {
     if (record.length <= SHORT || !this.#sealed) {

@@ -14,31 +14,49 @@ const BLOCK = 1 << 16;
 
 /** As `Journal.load`, without changing anything on disk. Returns undefined if there was never a journal. */
 export function readRecords(path: string): { header: Header; lines: Op[][] } | undefined {
-  const read = complete(readMarked(path));
+  const all = new CollectedLines();
+  const read = complete(readMarked(path, all));
   if (read?.header === undefined) return undefined;
   const reserved = JournalReserve.read(`${path}.reserve`, { ino: statSync(path).ino, size: read.size });
-  return { header: read.header, lines: [...read.lines, ...(readMore(reserved, read).records as Op[][])] };
+  complete(all.lines(readMore(reserved, read).records as Op[][]));
+  return { header: read.header, lines: all.collected };
 }
 
-/** Reads a journal. Throws Damage if it is shorter than its mark says. */
-export function* readMarked(path: string): Steps<JournalFile | undefined> {
-  const read = yield* readJournal(path);
+/** Reads a journal. Throws Damage if it is shorter than its mark says, after the receiver got what there is. */
+export function* readMarked(path: string, receiver: JournalReceiver): Steps<JournalFile | undefined> {
+  const read = yield* readJournal(path, receiver);
   const found = read?.header && { generation: read.header.generation, size: read.size };
   const loss = markedLoss(readMark(path), found);
   if (loss !== undefined) throw new Damage(loss);
   return read;
 }
 
-/** The parsed lines of a journal. */
-export interface JournalContents {
-  /** Undefined if there was never a journal, or if its first line is incomplete. */
-  header: Header | undefined;
-  /** The complete lines after the first. */
-  lines: Op[][];
+/** Receives a journal while it is read, so that its records are never in memory all at once. */
+export interface JournalReceiver {
+  /** Called once, before the lines. */
+  header(header: Header): Steps<void>;
+  /** Called with some of the lines after the first. Their checksums match. */
+  lines(lines: readonly Op[][]): Steps<void>;
 }
 
-/** The contents of a journal file. */
-export interface JournalFile extends JournalContents, Pick<Lines, 'sealed' | 'sum'> {
+/** Keeps all lines. */
+export class CollectedLines implements JournalReceiver {
+  readonly collected: Op[][] = [];
+
+  *header(): Steps<void> {
+    yield;
+  }
+
+  *lines(lines: readonly Op[][]): Steps<void> {
+    for (const line of lines) this.collected.push(line);
+    yield;
+  }
+}
+
+/** What is known of a journal file when it was read. */
+export interface JournalFile extends Pick<Lines, 'sealed' | 'sum'> {
+  /** Undefined if there was never a journal, or if its first line is incomplete. */
+  header: Header | undefined;
   /** Size of the complete lines in bytes. */
   size: number;
   /** The last line is incomplete. */
@@ -46,10 +64,10 @@ export interface JournalFile extends JournalContents, Pick<Lines, 'sealed' | 'su
 }
 
 /**
- * Reads all complete lines, in steps. Returns undefined if the file does not exist. Throws Damage if a line other than
+ * Reads all complete lines, in steps, and passes them to the receiver. Returns undefined if the file does not exist. Throws Damage if a line other than
  * a torn last one is unreadable, or if it is not a journal of a supported version.
  */
-export function* readJournal(path: string): Steps<JournalFile | undefined> {
+export function* readJournal(path: string, receiver: JournalReceiver): Steps<JournalFile | undefined> {
   let fd: number;
   try {
     fd = openSync(path, 'r');
@@ -58,34 +76,47 @@ export function* readJournal(path: string): Steps<JournalFile | undefined> {
     throw error;
   }
   try {
-    return yield* readAll(fd);
+    return yield* readAll(fd, receiver);
   } finally {
     closeQuietly(fd);
   }
 }
 
-function* readAll(fd: number): Steps<JournalFile> {
+/** Reads all lines after the first, and those in the reserve, in steps. */
+export function* readWhole(path: string, reserved: string): Steps<Op[][]> {
+  const all = new CollectedLines();
+  const read = yield* readJournal(path, all);
+  if (read !== undefined) yield* all.lines(readMore(reserved, read).records as Op[][]);
+  return all.collected;
+}
+
+function* readAll(fd: number, receiver: JournalReceiver): Steps<JournalFile> {
   const buffer = Buffer.allocUnsafe(BLOCK);
-  const records: unknown[][] = [];
+  let header: Header | undefined;
   let lines: Lines | undefined;
+  let count = 0;
   let size = 0;
   /** Text since the last line end. */
   let rest: string[] = [];
-  for (let count = readSync(fd, buffer); count > 0; count = readSync(fd, buffer)) {
-    const part = buffer.toString('latin1', 0, count);
+  for (let length = readSync(fd, buffer); length > 0; length = readSync(fd, buffer)) {
+    const part = buffer.toString('latin1', 0, length);
     const end = part.lastIndexOf('\n') + 1;
     if (end === 0) rest.push(part);
     else {
       const text = rest.join('') + part.slice(0, end);
       rest = end < part.length ? [part.slice(end)] : [];
-      lines = lines === undefined ? readLines(text) : readMore(text, lines, records.length);
-      for (const record of lines.records) records.push(record);
+      lines = lines === undefined ? readLines(text) : readMore(text, lines, count);
+      const { records } = lines;
+      count += records.length;
       size += text.length;
+      if (header === undefined) {
+        header = decodeHeader(records.shift()!);
+        yield* receiver.header(header);
+      }
+      yield* receiver.lines(records as Op[][]);
     }
     yield;
   }
   const { sealed, sum } = lines ?? readLines('');
-  const [first] = records;
-  const header = first && decodeHeader(first);
-  return { header, lines: records.slice(1) as Op[][], sealed, sum, size, torn: rest.length > 0 };
+  return { header, sealed, sum, size, torn: rest.length > 0 };
 }

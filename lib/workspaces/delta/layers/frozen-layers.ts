@@ -11,7 +11,7 @@ import { type Header, VERSION } from '../index/header.ts';
 import { InodeTable } from '../index/inode-table.ts';
 import { resolvingMerges } from '../index/older-merges.ts';
 import { findingOrphans } from '../index/orphans.ts';
-import { type JournalFile, readJournal } from '../index/read-journal.ts';
+import { CollectedLines, type JournalFile, readJournal } from '../index/read-journal.ts';
 import type { Op } from '../index/records.ts';
 import { countingContents, type LayerContents } from './layer-contents.ts';
 import { indexPath, layerPath } from './layer-path.ts';
@@ -224,9 +224,10 @@ interface IndexFile {
 export function* readIndex(root: string, layer: string): Steps<IndexFile> {
   const path = indexPath(root, layer);
   const damaged = (what: string) => new Damage(`the index of the frozen layer ${layer} is damaged: ${what}`, path);
+  const all = new CollectedLines();
   let read: JournalFile | undefined;
   try {
-    read = yield* readJournal(path);
+    read = yield* readJournal(path, all);
   } catch (error) {
     throw error instanceof Damage ? damaged(error.message) : error;
   }
@@ -234,7 +235,7 @@ export function* readIndex(root: string, layer: string): Steps<IndexFile> {
     throw new Damage(`the frozen layer ${layer} is missing`, path);
   }
   if (read.torn) throw damaged('its last line is cut');
-  return { header: read.header, lines: read.lines };
+  return { header: read.header, lines: all.collected };
 }
 
 /** Reads all journals in the chain of a layer, the first one first. */

@@ -33,6 +33,20 @@ function goneOnFrom(below: InodeTable): InodeTable {
 const journalOf = (table: InodeTable) => [...snapshot(table)].flat();
 
 describe('an inode table', () => {
+  it('tells each inode once, whichever table of a chain has it, also those copied meanwhile', () => {
+    const ids = Array.from({ length: 100 }, (_, n) => n + 2);
+    const table = goneOnFrom(goneOnFrom(tableOf(...ids.map((id) => newFile(id)))));
+    for (const id of [3, 40, 99]) table.get(id);
+    apply(table, newFile(200));
+    table.remove(table.require(50));
+    const told: number[] = [];
+    for (const { id } of table.found()) {
+      told.push(id);
+      if (told.length === 20) for (const other of ids) table.get(other);
+    }
+    expect(told.sort((a, b) => a - b)).toEqual([ROOT_ID, ...ids.filter((id) => id !== 50), 200]);
+  });
+
   it('is recreated by its snapshot', () => {
     const table = tableOf(
       newDirectory(2),

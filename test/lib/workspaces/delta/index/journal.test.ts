@@ -1,0 +1,65 @@
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { complete, type Steps } from '../../../../../lib/fuse/connection/steps.ts';
+import type { Header } from '../../../../../lib/workspaces/delta/index/header.ts';
+import { Journal } from '../../../../../lib/workspaces/delta/index/journal.ts';
+import type { JournalReceiver } from '../../../../../lib/workspaces/delta/index/read-journal.ts';
+import type { Op } from '../../../../../lib/workspaces/delta/index/records.ts';
+
+const HEADER = ['paddock-delta', 4, 2, 2 ** 48, '0', [], '', 0];
+const LINES = 10_000;
+/** Lines in a block of 64 KiB, of at least 30 bytes each. */
+const MOST_AT_ONCE = 65_536 / 30;
+
+class Received implements JournalReceiver {
+  readonly events: (string | number)[] = [];
+  readonly lineCounts: number[] = [];
+
+  *header({ top }: Header): Steps<void> {
+    this.events.push(`header of ${top}`);
+    yield;
+  }
+
+  *lines(lines: readonly Op[][]): Steps<void> {
+    this.lineCounts.push(lines.length);
+    for (const [number] of lines) this.events.push(number as unknown as number);
+    yield;
+  }
+}
+
+function journalOf(count: number): string {
+  const home = mkdtempSync(join(tmpdir(), 'journal-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const path = join(home, 'journal');
+  const journal = new Journal(path);
+  journal.begin(HEADER);
+  for (let number = 0; number < count; number++) journal.append([number, 'x'.repeat(20)]);
+  journal.close();
+  return path;
+}
+
+it('a journal is passed on while it is read: header, then some lines at a time, then a torn line is removed', () => {
+  const path = journalOf(LINES);
+  appendFileSync(path, '[12345,');
+  const received = new Received();
+  const journal = new Journal(path);
+  complete(journal.loading(received));
+  expect(received.events).toEqual(['header of 0', ...Array.from({ length: LINES }, (_, number) => number)]);
+  expect(Math.max(...received.lineCounts)).toBeLessThan(MOST_AT_ONCE);
+  journal.append(['later']);
+  journal.close();
+  const again = new Received();
+  complete(new Journal(path).loading(again));
+  expect(again.events.at(-1)).toBe('later');
+});
+
+it('lines before a damaged one are passed on, and the damage is told', () => {
+  const path = journalOf(LINES);
+  appendFileSync(path, '[12345,"other"]\n');
+  const received = new Received();
+  expect(() => complete(new Journal(path).loading(received))).toThrow('does not match its checksum');
+  expect(received.events[0]).toBe('header of 0');
+  expect(received.events).not.toContain('other');
+});
