@@ -178,12 +178,14 @@ async function send(
     const admitted = admit(operation);
     if (input.body instanceof ServiceError) throw input.body;
     const messages = await operation.handler({ headers, ...input }, admitted);
-    const writing = messageWriter(call, context.signal, serialize);
+    const writer = messageWriter(call, context.signal, serialize);
     for await (const message of messages as AsyncIterable<Message>) {
-      await writing(message);
+      await writer.write(message);
       // Leaving the loop closes the iterator, which ends the production of messages.
       if (context.signal.aborted) throw context.signal.reason;
     }
+    await writer.flushed();
+    if (context.signal.aborted) throw context.signal.reason;
     call.end();
   } catch (thrown) {
     const error = errorFor(thrown, { ...context, operation: operation.operation, log: mount.log });

@@ -9,10 +9,17 @@ const RESET_MS = 100;
 const ROUND_TRIPS = 2;
 
 /**
+ * Bytes that a client may send before the server has read them, of each stream and of a connection. With HTTP/2's 64 KiB
+ * a client of large files waits for the server after each of its frames.
+ */
+const WINDOW = 1 << 20;
+
+/**
  * The messages of a client stream, read at the consumer's pace. Ends only if the client ended the stream; throws
  * CANCELLED if the stream was reset.
  */
 export async function* messagesOf<T>(call: ClientStream<T>): AsyncGenerator<T, void, void> {
+  widen(http2StreamOf(call)?.session);
   // Leaving the loop early must not destroy the stream: the error status still has to be sent on it.
   const messages = call.iterator({ destroyOnReturn: false }) as AsyncIterable<T>;
   try {
@@ -24,6 +31,16 @@ export async function* messagesOf<T>(call: ClientStream<T>): AsyncGenerator<T, v
     throw error instanceof ServiceError ? error : cutShort();
   }
   if (await wasReset(call)) throw cutShort();
+}
+
+const WIDE = Symbol('wide');
+
+/** Done for a connection's first stream of a client: grpc-js has no such option for servers. */
+function widen(session: (Http2Session & { [WIDE]?: true }) | undefined): void {
+  if (!session || session.destroyed || session[WIDE]) return;
+  session[WIDE] = true;
+  session.settings({ initialWindowSize: WINDOW });
+  session.setLocalWindowSize(WINDOW);
 }
 
 function cutShort(): ServiceError {

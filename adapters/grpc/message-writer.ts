@@ -8,29 +8,54 @@ const LARGE = 4096;
 
 export type Sending = ServerWritableStream<object, object> | ServerDuplexStream<object, object>;
 
+export interface MessageWriter {
+  /**
+   * Sends a message. Resolves when it has been flushed, or for large data the one before, so that one is fetched while one is
+   * sent; and when the call was aborted.
+   */
+  write(message: object): Promise<void>;
+  /** Resolves when all messages have been flushed, or the call was aborted. */
+  flushed(): Promise<void>;
+}
+
 /**
- * Returns a function that sends one message and resolves when it has been flushed, or when the call was aborted. Only
- * one message is written at a time: grpc-js would buffer up to sixteen, which then survive into the old generation and
- * make garbage collection expensive. Large data goes to the HTTP/2 stream as it is, because grpc-js would copy it twice
+ * At most two messages are written at a time: grpc-js would buffer up to sixteen, which then survive into the old generation
+ * and make garbage collection expensive. Large data goes to the HTTP/2 stream as it is, because grpc-js would copy it twice
  * into new buffers. `serialize` encodes a message without its data.
  */
 export function messageWriter(
   call: Sending,
   signal: AbortSignal,
   serialize: (message: object) => Buffer,
-): (message: object) => Promise<void> {
-  let wake = () => {};
+): MessageWriter {
   // The write callbacks of a cancelled call are not called.
-  signal.addEventListener('abort', () => wake(), { once: true });
-  return (message) =>
-    new Promise((resolve) => {
-      wake = resolve;
-      if (signal.aborted) return resolve();
-      const { data } = message as { data?: unknown };
-      const parts = data instanceof Uint8Array && data.length >= LARGE ? framedParts(message, serialize) : undefined;
-      if (parts === undefined) call.write(message, () => resolve());
-      else writeParts(call, parts, resolve);
+  const waiting = new Set<() => void>();
+  signal.addEventListener('abort', () => waiting.forEach((done) => void done()), { once: true });
+  const flushed = (send: (done: () => void) => void) =>
+    new Promise<void>((resolve) => {
+      const done = () => {
+        waiting.delete(done);
+        resolve();
+      };
+      waiting.add(done);
+      send(done);
     });
+  /** Of the message before, if its data is large: grpc-js may not have passed on others yet, which must not be overtaken. */
+  let before = Promise.resolve();
+  const write = (message: object): Promise<void> => {
+    const { data } = message as { data?: unknown };
+    const parts = data instanceof Uint8Array && data.length >= LARGE ? framedParts(message, serialize) : undefined;
+    const last = before;
+    if (parts === undefined) return flushed((done) => call.write(message, () => done()));
+    before = flushed((done) => writeParts(call, parts, done));
+    return last;
+  };
+  return {
+    write: async (message) => {
+      if (!signal.aborted) await write(message);
+    },
+    flushed: () => before,
+  };
 }
 
 /**

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { connect, createServer, type ServerHttp2Stream } from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { Client, credentials, Server, ServerCredentials, type ServerReadableStream } from '@grpc/grpc-js';
-import { expect, it } from 'vitest';
-import { http2StreamOf } from '../../adapters/grpc/client-stream.ts';
+import { expect, it, onTestFinished } from 'vitest';
+import { http2StreamOf, messagesOf } from '../../adapters/grpc/client-stream.ts';
 import { Deferred } from '../../lib/fuse/connection/deferred.ts';
 
 const bytes = { serialize: (value: Buffer) => value, deserialize: (value: Buffer) => value };
@@ -54,4 +56,31 @@ it('package.json allows only patch releases of grpc-js, because the adapter read
     dependencies: Record<string, string>;
   };
   expect(dependencies['@grpc/grpc-js']).toMatch(/^~/);
+});
+
+it('a connection gets a wider window with its first stream of a client, once', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const client = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  onTestFinished(() => {
+    client.destroy();
+    server.close();
+  });
+  const windows: unknown[] = [];
+  client.on('remoteSettings', ({ initialWindowSize }) => windows.push(initialWindowSize));
+  const upload = async () => {
+    const sent = client.request({ ':method': 'POST' });
+    const [stream] = (await once(server, 'stream')) as [ServerHttp2Stream];
+    const messages = messagesOf({ call: { stream }, iterator: () => [1] } as unknown as ServerReadableStream<
+      number,
+      object
+    >);
+    await messages.next();
+    stream.respond();
+    stream.end();
+    await once(sent.resume().end(), 'close');
+  };
+  await upload();
+  await upload();
+  expect(windows).toEqual([65_535, 1 << 20]);
 });

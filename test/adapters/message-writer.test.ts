@@ -30,7 +30,9 @@ it('a message with much data is written as grpc-js frames it, and its buffer is 
   const encoded = responseSerialize(message);
   const head = Buffer.alloc(5);
   head.writeUInt32BE(encoded.length, 1);
-  await messageWriter(call, new AbortController().signal, responseSerialize)(message);
+  const writer = messageWriter(call, new AbortController().signal, responseSerialize);
+  await writer.write(message);
+  await writer.flushed();
   expect(Buffer.concat([head, encoded]).equals(stream.read())).toBe(true);
   expect(recycledBuffer().buffer).toBe(buffer.buffer);
 });
@@ -42,9 +44,11 @@ it.each(['before', 'during'])('of a call that is aborted %s the write, the data 
   if (when === 'before') abort.abort();
   // The client does not read.
   stream.write(Buffer.alloc(3 * RECYCLED_BYTES));
-  const written = messageWriter(call, abort.signal, responseSerialize)({ data, stream: 'STDOUT', duration_ms: 0 });
+  const writer = messageWriter(call, abort.signal, responseSerialize);
+  const written = writer.write({ data, stream: 'STDOUT', duration_ms: 0 });
   abort.abort();
   await written;
+  await writer.flushed();
   stream.destroy();
   await new Promise(setImmediate);
   expect(recycledBuffer().buffer).not.toBe(buffer.buffer);
@@ -67,9 +71,28 @@ it('data of which a part was sent when its stream is destroyed is not used again
   stream.respond();
   const call = Object.assign(new EventEmitter(), { call: { stream }, sendMetadata: () => {} }) as unknown as Sending;
   const { buffer, data } = leased();
-  const writing = messageWriter(call, new AbortController().signal, responseSerialize)({ data, duration_ms: 0 });
+  void messageWriter(call, new AbortController().signal, responseSerialize).write({ data, duration_ms: 0 });
   await once(asked, 'data');
   stream.destroy();
-  await writing;
+  await once(stream, 'close');
   expect(recycledBuffer().buffer).not.toBe(buffer.buffer);
+});
+
+it('one large message is taken while one is sent, and all wait for a client that does not read', async () => {
+  const { call, stream } = fakeCall();
+  const writer = messageWriter(call, new AbortController().signal, responseSerialize);
+  const taken: string[] = [];
+  const write = (name: string, bytes: number) =>
+    writer.write({ data: Buffer.alloc(bytes, name), duration_ms: 0 }).then(() => void taken.push(name));
+  await write('a', 3 * RECYCLED_BYTES);
+  const second = write('b', 3 * RECYCLED_BYTES);
+  await new Promise(setImmediate);
+  expect(taken).toEqual(['a']);
+  const read = stream.toArray();
+  await second;
+  await write('c', RECYCLED_BYTES);
+  await writer.flushed();
+  stream.end();
+  const text = Buffer.concat(await read).toString('latin1');
+  expect(text.replaceAll(/[^abc]+/g, '').replaceAll(/(.)\1+/g, '$1')).toBe('abc');
 });

@@ -12,7 +12,7 @@ import { type FileSession, openFiles } from './session.ts';
 
 const CHUNK = 1 << 20;
 /** Bytes of a read that needs no other thread's answer. */
-const DIRECT_CHUNK = 1 << 18;
+const DIRECT_CHUNK = 1 << 19;
 
 /**
  * Opens one version of the file: if the file is replaced, reads continue; if it is written to, they end with ABORTED.
