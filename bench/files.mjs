@@ -10,11 +10,12 @@ import { Server } from './exec/server.mjs';
 import { table } from './exec/table.mjs';
 import { large } from './files/large.mjs';
 import { mapped } from './files/mapped.mjs';
+import { memory } from './files/memory.mjs';
 import { PlainServer } from './files/plain-server.mjs';
 import { small } from './files/small.mjs';
 
 const quick = process.argv.includes('--quick');
-const PARTS = { small, large, mapped };
+const PARTS = { small, large, mapped, memory };
 const COLUMNS = { name: '', value: 'measured', beside: 'node:http and a plain file', must: 'must reach', verdict: '' };
 const ROUNDS = quick ? 3 : 9;
 
