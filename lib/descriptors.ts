@@ -17,6 +17,8 @@ const FOR_NETWORKS = { listeners: 0.1, connections: 0.1 };
 const FOR_CACHE = 0.05;
 const MIN_CACHE = 8;
 const MAX_CACHE = 256;
+/** The most that a commit holds for a moment, of the same fraction. */
+const MAX_HELD = 2048;
 /** Assumed if the limit cannot be read: the lowest common default. */
 const LEAST_LIMIT = 1024;
 
@@ -121,6 +123,11 @@ export class Descriptors {
 /** Maximum number of entries of a cache of open files or directories. */
 export function maxCachedDescriptors(limit = descriptorLimit()): number {
   return Math.max(MIN_CACHE, Math.min(MAX_CACHE, Math.floor(limit * FOR_CACHE)));
+}
+
+/** Maximum number of files that one commit keeps open at a time. */
+export function maxHeldDescriptors(limit = descriptorLimit()): number {
+  return Math.max(MIN_CACHE, Math.min(MAX_HELD, Math.floor(limit * FOR_CACHE)));
 }
 
 const openNothing = (): number => openSync('/dev/null', 'r');

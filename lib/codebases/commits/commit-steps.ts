@@ -1,9 +1,8 @@
 import { type ByteString, fromLatin1, parentOf } from '../../byte-string.ts';
-import { maxCachedDescriptors } from '../../descriptors.ts';
 import type { WritableTree } from '../../host-tree/writable-tree.ts';
-import { closeQuietly } from '../../linux/close.ts';
 import { errorCode } from '../../linux/errno.ts';
 import { changeMode } from './change-mode.ts';
+import { KeptFiles } from './kept-files.ts';
 
 /**
  * One change of a codebase's files. `put` moves a file or symlink from the staging directory to its path. Steps are
@@ -26,9 +25,7 @@ const OTHER_TYPE = ['EISDIR', 'ENOTDIR', 'ELOOP', 'ENOTEMPTY', 'EEXIST'];
  */
 export class Removed {
   readonly #tree: WritableTree;
-  readonly #kept: number[] = [];
-  /** Files that are kept open: commits share the server's descriptors with all else. */
-  readonly #most = maxCachedDescriptors();
+  readonly #kept = new KeptFiles();
   #count = 0;
 
   /** `tree`: of an empty directory on the disk of the codebase. Closed with this. */
@@ -38,12 +35,7 @@ export class Removed {
 
   /** Keeps a file that is about to be replaced until this is closed, if that is possible. */
   keep(files: WritableTree, path: ByteString): void {
-    if (this.#kept.length >= this.#most) return;
-    try {
-      this.#kept.push(files.openPath(path));
-    } catch {
-      // There is nothing, or the server has no descriptors left.
-    }
+    this.#kept.keep(() => files.openPath(path));
   }
 
   /** Moves an entry that is no directory here. Returns false if that is impossible. */
@@ -58,8 +50,7 @@ export class Removed {
   }
 
   close(): void {
-    for (const fd of this.#kept) closeQuietly(fd);
-    this.#kept.length = 0;
+    this.#kept.close();
     this.#tree.close();
   }
 }

@@ -2,6 +2,8 @@ import { closeQuietly } from '../../linux/close.ts';
 import { readFile } from '../delta/contents/host-io.ts';
 
 const BLOCK = 64 * 1024;
+/** For the first block of any file, between two steps: most files have no other one. */
+const [firstA, firstB] = [Buffer.allocUnsafe(BLOCK), Buffer.allocUnsafe(BLOCK)];
 
 /** Opens contents to compare; the reader must be closed. */
 export type Source = () => { read(offset: number, into: Buffer): number; close(): void };
@@ -35,13 +37,13 @@ export function* sameContents(openA: Source, openB: Source): Generator<undefined
 }
 
 function* compare(a: ReturnType<Source>, b: ReturnType<Source>): Generator<undefined, boolean, void> {
-  const blockA = Buffer.allocUnsafe(BLOCK);
-  const blockB = Buffer.allocUnsafe(BLOCK);
+  let [blockA, blockB] = [firstA, firstB];
   for (let at = 0; ; ) {
     const read = a.read(at, blockA);
     if (b.read(at, blockB) !== read || blockA.compare(blockB, 0, read, 0, read) !== 0) return false;
     if (read < BLOCK) return true;
     at += read;
+    if (blockA === firstA) [blockA, blockB] = [Buffer.allocUnsafe(BLOCK), Buffer.allocUnsafe(BLOCK)];
     yield;
   }
 }
