@@ -47,12 +47,13 @@ export function* puttingBack(written: Buffer, origin: Origin): Generator<undefin
 function* knowing(base: FoundValues, placeholders: readonly BoundPlaceholders[]): Generator<undefined, Known, void> {
   const known: Known = { values: new Map(), only: new Map(), lines: new Map() };
   for (const [which, each] of placeholders.entries()) {
-    for (const { raw, shown, value } of yield* piecesOf(base, each)) {
+    for (const [index, { raw, shown, value }] of (yield* piecesOf(base, each)).entries()) {
+      if (index % ITEMS_PER_STEP === 0) yield;
       if (value === undefined) {
         if (raw === shown) continue;
         const rawLines = raw.split('\n');
-        for (const [index, line] of shown.split('\n').entries()) {
-          if (line !== rawLines[index]) known.lines.set(line, rawLines[index]!);
+        for (const [at, line] of shown.split('\n').entries()) {
+          if (line !== rawLines[at]) known.lines.set(line, rawLines[at]!);
         }
         continue;
       }

@@ -19,8 +19,9 @@ import type { Workspace } from '../workspace.ts';
 import { allPlaceholders, keysOf } from './placeholder-keys.ts';
 import { kindAt } from './redacted-file.ts';
 
-/** Texts kept for each workspace: a commit asks for the same ones several times. */
-const KEPT = 16;
+/** Texts kept for each workspace, and their largest size in bytes: a commit asks for the same ones several times. */
+const KEPT = 8;
+const MAX_KEPT = 64 * 1024;
 
 /** What a commit stores of a file, in place of the file itself. */
 export interface CommittedText {
@@ -71,7 +72,7 @@ export function* committedText(
     if (Buffer.from(shown, 'utf8').equals(written)) text.unchanged = true;
   }
   texts.delete(path);
-  texts.set(path, { version, text });
+  if (bytes.length <= MAX_KEPT) texts.set(path, { version, text });
   for (const oldest of texts.keys()) if (texts.size > KEPT) texts.delete(oldest);
   return text;
 }

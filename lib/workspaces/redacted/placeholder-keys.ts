@@ -20,11 +20,13 @@ export function keysOf(workspace: Workspace): Keys {
   return made;
 }
 
-/** Those that texts of the agent may have: its own, then those of the sandboxes that it was forked from. */
+/** Sandboxes that a sandbox was forked from, each of the one before, whose placeholders are known: each takes time. */
+const MAX_ANCESTORS = 8;
+
+/** Those that texts of the agent may have: its own, then those of the sandboxes that it was forked from last. */
 export function* allPlaceholders(workspace: Workspace): Generator<Placeholders> {
   const { key, own } = keysOf(workspace);
   yield own;
-  for (const other of workspace.delta.table.placeholderKeys) {
-    if (other !== key) yield new Placeholders(Buffer.from(other, 'hex'));
-  }
+  const others = workspace.delta.table.placeholderKeys.filter((other) => other !== key);
+  for (const other of others.slice(-MAX_ANCESTORS)) yield new Placeholders(Buffer.from(other, 'hex'));
 }
