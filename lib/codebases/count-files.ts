@@ -8,6 +8,7 @@ const HELD = 250_000;
 /** Entries between two pauses of a count in the background, and how much longer than their count a pause is. */
 const SLICE = 200;
 const REST = 4;
+const MAX_REST_MS = 1000;
 
 /** A count that nobody waits for. */
 export interface Background {
@@ -28,8 +29,13 @@ export async function countFiles(root: string, background?: Background): Promise
     if (background === undefined) continue;
     if (background.isInterrupted()) return undefined;
     if (!background.isPaced || ++entries % SLICE > 0) continue;
-    await delay(REST * (performance.now() - began), undefined, { ref: false });
+    await rest(began);
     began = performance.now();
   }
   return background?.isInterrupted() ? undefined : counted;
+}
+
+/** Pauses after work in the background. `began`: the time at its beginning. */
+export function rest(began: number): Promise<void> {
+  return delay(Math.min(MAX_REST_MS, REST * (performance.now() - began)), undefined, { ref: false });
 }

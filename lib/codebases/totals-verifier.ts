@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../log.ts';
 import type { CodebaseTable } from '../metadata/metadata.ts';
-import { countFiles } from './count-files.ts';
+import { countFiles, rest } from './count-files.ts';
 import { isSame, type TotalsRecord } from './kept-totals.ts';
 
 /** From the end of one verification of all codebases to the next. */
@@ -62,7 +62,10 @@ export class TotalsVerifier {
         if (this.#isClosed) return;
         // Calls that need files which cannot be read tell of it.
         const failed = (err: unknown) => this.#log.debug('a codebase could not be counted', { codebase_id: id, err });
+        const began = performance.now();
         await this.#verify(id, isPaced).catch(failed);
+        // Most are counted before their own pace applies.
+        if (isPaced) await rest(began);
       }
     }
   }
