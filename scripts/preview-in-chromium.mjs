@@ -83,7 +83,7 @@ const config = join(directory, 'server.yaml');
 const storage = `codebase_path: ${directory}/c, mount_path: ${directory}/m, db_path: ${directory}/db/metadata.json`;
 writeFileSync(
   config,
-  `server: {http_addr: "127.0.0.1:${HTTP}", grpc_addr: "127.0.0.1:0", preview_domain: localhost}
+  `server: {http_addr: "127.0.0.1:${HTTP}", grpc_addr: "127.0.0.1:0", preview_domain: preview.localhost}
 storage: {${storage}}
 runtime: {read_only_paths: [${MODULES}]}
 `,

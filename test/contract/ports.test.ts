@@ -37,7 +37,42 @@ while True:
     connection.sendall(received.upper())
     connection.close()`;
 
+/** Greets by a WebSocket, with a frame that is not masked, and sends back the frame that it gets. */
+const greeting = (port: number) => `
+import base64, hashlib, socket
+connection, _ = socket.create_server(('127.0.0.1', ${port})).accept()
+stream = connection.makefile('rwb')
+key = b''
+while (line := stream.readline().strip()):
+    name, _, value = line.partition(b': ')
+    key = value if name.lower() == b'sec-websocket-key' else key
+digest = base64.b64encode(hashlib.sha1(key + b'258EAFA5-E914-47DA-95CA-C5AB0DC85B11').digest())
+stream.write(b'HTTP/1.1 101 Switching Protocols\\r\\nupgrade: websocket\\r\\nconnection: upgrade\\r\\n')
+stream.write(b'sec-websocket-accept: ' + digest + b'\\r\\n\\r\\n\\x81\\x05hello')
+stream.flush()
+_, size, *mask = stream.read(6)
+text = bytes(each ^ mask[at % 4] for at, each in enumerate(stream.read(size & 127)))
+stream.write(bytes([0x81, len(text)]) + text)
+stream.flush()
+connection.recv(1)`;
+
 const md5 = (bytes: Uint8Array) => createHash('md5').update(bytes).digest('hex');
+
+async function seesWebSocket(scene: Scene, sandbox_id: string): Promise<void> {
+  await listen(scene, sandbox_id, 7106, greeting(7106));
+  await scene.client.call('OpenPort', { sandbox_id, port: 7106 });
+  const socket = new WebSocket(`ws://${scene.server.httpAddress}/v1/sandboxes/${sandbox_id}/ports/7106/proxy/`);
+  const received: string[] = [];
+  const both = new Promise<void>((resolve, reject) => {
+    socket.once('close', () => reject(new Error(`it ended after ${received}`)));
+    socket.on('message', (data) => received.push(data.toString()) === 2 && resolve());
+  });
+  await once(socket, 'open');
+  socket.send('and back');
+  await both;
+  expect(received).toEqual(['hello', 'and back']);
+  socket.terminate();
+}
 
 const cases: Omit<Case, 'needs'>[] = [
   {
@@ -75,7 +110,7 @@ const cases: Omit<Case, 'needs'>[] = [
     },
   },
   {
-    name: 'cuts a download when its server is killed, and carries connections of TCP',
+    name: 'cuts a download when its server is killed, and carries connections of TCP and WebSockets',
     async run(scene) {
       const { id: sandbox_id } = await scene.sandboxOn({});
       await listen(scene, sandbox_id, 7104, httpServer('127.0.0.1', 7104));
@@ -99,6 +134,7 @@ const cases: Omit<Case, 'needs'>[] = [
       socket.send('{"type":"eof"}');
       await once(socket, 'close');
       expect(frames.join('')).toBe('HELLO{"type":"eof"}');
+      await seesWebSocket(scene, sandbox_id);
     },
   },
 ];
