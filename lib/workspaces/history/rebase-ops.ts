@@ -23,6 +23,8 @@ export class RebaseOps {
   readonly list: Op[];
   /** Where the sandbox may show the base from now on: its nodes are to be updated. */
   readonly shown: (Place & { base: BaseStat | undefined })[] = [];
+  /** The present entries of the base at all paths of `shown`. */
+  readonly bases = new Map<ByteString, BaseStat | undefined>();
   /** Inodes that lose a name. */
   readonly released: Inode[] = [];
   readonly #workspace: Workspace;
@@ -54,6 +56,7 @@ export class RebaseOps {
     }
     const entry = place.dir.requireEntries().get(place.name);
     this.shown.push({ ...place, base });
+    this.bases.set(path, base);
     if (base !== undefined && isDirectory(base.mode)) this.#addDirectory(place, rebased, base, entry);
     // Otherwise a directory that the commit skipped, because the base has a file at its path.
     else if (base === undefined || !isCommittedDirectory(entry, version))

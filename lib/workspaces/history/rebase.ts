@@ -1,4 +1,4 @@
-import type { ByteString } from '../../byte-string.ts';
+import { type ByteString, joinPath } from '../../byte-string.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Steps } from '../../fuse/connection/steps.ts';
 import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
@@ -49,7 +49,7 @@ function* rebaseAll(workspace: Workspace, stage: RebaseStage): Steps<void> {
   }
   yield* workspace.delta.committing(ops.list, true);
   yield* removeShownVersions(workspace, root);
-  yield* updateNodes(workspace, ops.shown);
+  yield* updateNodes(workspace, ops);
   for (const inode of ops.released) {
     if (inode.names === 0 && !workspace.tree.hasNode(inode)) workspace.delta.release(inode);
     yield;
@@ -57,7 +57,7 @@ function* rebaseAll(workspace: Workspace, stage: RebaseStage): Steps<void> {
 }
 
 /** Updates the nodes at these places. A directory is updated before its entries. */
-function* updateNodes(workspace: Workspace, shown: RebaseOps['shown']): Steps<void> {
+function* updateNodes(workspace: Workspace, { shown, bases }: RebaseOps): Steps<void> {
   const nodes = new PathMemo<Node | undefined>(workspace.tree.root, (above, name) => above?.children?.get(name));
   // Nodes that were updated with their directory.
   const done = new Set<Node>();
@@ -72,7 +72,7 @@ function* updateNodes(workspace: Workspace, shown: RebaseOps['shown']): Steps<vo
       if (child !== undefined && done.has(child)) continue;
       yield* showBase(workspace, node, name, node.basePath === dirPath ? { stat: base } : undefined, done);
     } else if (entry !== WHITEOUT && entry.origin !== undefined)
-      yield* remergeDirectory(workspace, node, name, entry, done);
+      yield* remergeDirectory(workspace, node, name, entry, { done, bases });
   }
 }
 
@@ -95,7 +95,7 @@ function* remergeDirectory(
   dir: Node,
   name: ByteString,
   inode: Inode,
-  done: Set<Node>,
+  { done, bases }: { done: Set<Node>; bases: RebaseOps['bases'] },
 ): Steps<void> {
   const node = dir.children?.get(name);
   if (node === undefined) return;
@@ -109,7 +109,10 @@ function* remergeDirectory(
     yield;
     // Entries that showed the base in this directory still do.
     const isShown = isMerged && node.children!.get(below)?.inode === undefined;
-    if (!isShown && !inode.requireEntries().has(below)) yield* showBase(workspace, node, below, undefined, done);
+    if (isShown || inode.requireEntries().has(below)) continue;
+    const path = node.basePath === undefined ? undefined : joinPath(node.basePath, below);
+    const known = path !== undefined && bases.has(path) ? { stat: bases.get(path) } : undefined;
+    yield* showBase(workspace, node, below, known, done);
   }
   yield* mergeNodes(workspace, node, children);
 }
