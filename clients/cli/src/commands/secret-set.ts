@@ -13,7 +13,8 @@ export default command({
   usage: 'NAME --host HOST...',
   details: `
 The value is never an argument, so that no history and no list of processes has it. On a terminal it is asked for, one
-line that is not shown; otherwise it is standard input, and one line end at its end is left out. Sandboxes that are bound to the secret use the new value from the next request on.`,
+line that is not shown; otherwise it is standard input, and one line end at its end is left out. Sandboxes that are bound
+to the secret use the new value from the next request on.`,
   options: {
     host: { type: 'string', multiple: true, value: 'HOST', help: 'where the value may be sent: a name, or *.NAME' },
     'from-file': { type: 'string', value: 'FILE', help: 'read the value from this file' },
