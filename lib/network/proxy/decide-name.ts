@@ -1,5 +1,5 @@
 import { beyondCeiling } from '../policy/ceiling.ts';
-import { matchesName } from '../policy/names.ts';
+import { canonicalName, matchesName } from '../policy/names.ts';
 import type { Ceiling, Decision, NetworkPolicy, Target } from '../policy/policy.ts';
 
 const WEB_PORTS = [80, 443];
@@ -25,6 +25,16 @@ export function decideName(policy: NetworkPolicy, name: string, { allowMax, deci
     first ??= decision;
   }
   return first!;
+}
+
+/**
+ * Names of one kind have one decision. The threat: a program asks for any number of names below one that many rules are
+ * about, and each decision takes a millisecond of the thread of all networks.
+ */
+export function kindOf({ rules }: NetworkPolicy, name: string, allowMax: Ceiling): string {
+  const matching = (entries: readonly { host: string }[]) =>
+    entries.flatMap(({ host }, at) => (host !== '' && matchesName(host, name) ? [at] : [])).join();
+  return `${'name' in canonicalName(name)} ${matching(rules)} ${matching(allowMax ?? [])}`;
 }
 
 /** Ports of which one is allowed if any is. The first ones may be allowed by no rule. */

@@ -13,7 +13,7 @@ import { type Accepted, serveDirect, serveProxy, TIMES } from './accept.ts';
 import type { ConnectionPlaces } from './connection-places.ts';
 import { type Connection, Connections } from './connections.ts';
 import { contained } from './contained.ts';
-import { decideName } from './decide-name.ts';
+import { decideName, kindOf } from './decide-name.ts';
 import type { Gate } from './gate.ts';
 import type { HttpProxy } from './http-proxy.ts';
 import type { Inspector, MakeInspector } from './inspector.ts';
@@ -51,7 +51,8 @@ export class SandboxNetwork implements Gate {
   readonly #times: typeof TIMES;
   #policy: NetworkPolicy;
   #secrets: readonly BoundSecret[];
-  readonly #allowedNames = new Map<string, Decision>();
+  /** About names, by their kind. */
+  readonly #decisions = new Map<string, Decision>();
   #closed = false;
 
   constructor(
@@ -143,7 +144,7 @@ export class SandboxNetwork implements Gate {
   update(policy: NetworkPolicy, secrets: readonly BoundSecret[]): void {
     this.#policy = policy;
     this.#secrets = secrets;
-    this.#allowedNames.clear();
+    this.#decisions.clear();
     this.#connections.cut((each) => this.#keeps(each));
   }
 
@@ -196,11 +197,12 @@ export class SandboxNetwork implements Gate {
   }
 
   #allowsName(name: string): boolean {
-    const known = this.#allowedNames.get(name);
     const { allowMax } = this.#shared.limits;
+    const kind = kindOf(this.#policy, name, allowMax);
+    const known = this.#decisions.get(kind);
     const decision = known ?? decideName(this.#policy, name, { allowMax, decide: (target) => this.decide(target) });
-    if (!known) this.#allowedNames.set(name, decision);
-    if (this.#allowedNames.size > MAX_DECISIONS) this.#allowedNames.clear();
+    if (!known) this.#decisions.set(kind, decision);
+    if (this.#decisions.size > MAX_DECISIONS) this.#decisions.clear();
     if (!decision.allowed)
       this.refused({ host: name, address: undefined, port: 0 }, 'dns', decision.code, decision.reason);
     return decision.allowed;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../lib/network/policy/decide.ts';
 import type { Ceiling, NetworkPolicy, NetworkRule, Target } from '../../../../lib/network/policy/policy.ts';
-import { decideName } from '../../../../lib/network/proxy/decide-name.ts';
+import { decideName, kindOf } from '../../../../lib/network/proxy/decide-name.ts';
 
 const RULE: NetworkRule = { action: 'allow', host: '', cidr: '', ports: [], methods: [], path_prefix: '', tls: '' };
 const PORTS = [1, 2, 3, 4, 80, 443];
@@ -41,6 +41,27 @@ describe('a name', () => {
         const { decision, decideOne } = decided(policy, 'x.a.test', allowMax);
         const any = PORTS.some((port) => decideOne({ host: 'x.a.test', address: undefined, port }).allowed);
         expect(decision.allowed).toBe(any);
+      }),
+    );
+  });
+
+  it('of one kind has one decision', () => {
+    const host = fc.constantFrom('a.test', '*.a.test', 'x.a.test', '*.test');
+    const action = fc.constantFrom('allow' as const, 'deny' as const);
+    const rules = fc.array(fc.record({ action, host }), { maxLength: 5 });
+    const ceiling = fc.array(fc.record({ host: fc.constantFrom('*', '*.a.test', 'a.test') }), { maxLength: 2 });
+    const names = ['a.test', 'x.a.test', 'y.a.test', '-.a.test', 'b.test', 'other'];
+    fc.assert(
+      fc.property(fc.constantFrom('allow_list' as const, 'open' as const), rules, ceiling, (mode, some, entries) => {
+        const policy = { mode, rules: some.map((each) => ({ ...RULE, ...each })), revision: 1 };
+        const allowMax = entries.map((each) => ({ ...each, cidr: '', ports: [] }));
+        const decisions = new Map<string, object>();
+        for (const name of names) {
+          const { decision } = decided(policy, name, allowMax);
+          const kind = kindOf(policy, name, allowMax);
+          expect(decision).toEqual(decisions.get(kind) ?? decision);
+          decisions.set(kind, decision);
+        }
       }),
     );
   });
