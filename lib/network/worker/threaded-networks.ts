@@ -81,7 +81,12 @@ export class ThreadedNetworks implements SandboxNetworks {
 
   async close(id: string): Promise<void> {
     this.#lost.delete(id);
-    if (this.#known.delete(id)) await this.#thread?.call('close', [id]);
+    const thread = this.#thread;
+    if (!this.#known.delete(id)) return;
+    await thread?.call('close', [id]).catch((error: unknown) => {
+      // With its thread it has ended, and is not opened again.
+      if (this.#thread === thread) throw error;
+    });
   }
 
   async connections(id: string): Promise<ConnectionInfo[]> {

@@ -105,6 +105,16 @@ describe('the thread of the networks', () => {
     expect(await get(pid)).toBe('hello\n');
   });
 
+  it('closes a network while it ends', async () => {
+    const { pid } = await newNamespace();
+    start();
+    await networks.open('a', pid, list('api.test'), []);
+    const ended = threads[0]!.end();
+    await networks.close('a');
+    await ended;
+    expect(await get(pid)).toBe('');
+  });
+
   it('goes on for other sandboxes after an error in a connection of one', async () => {
     const [broken, other] = [await newNamespace(), await newNamespace()];
     start();
