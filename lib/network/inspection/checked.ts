@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Shares } from '../../shares.ts';
 import type { InspectedSandbox, InspectedTarget } from '../proxy/inspector.ts';
 import { hasTooManyFields, TOO_MANY_FIELDS } from '../proxy/request-limits.ts';
 import { FoundError, TooLongError } from './replacer.ts';
@@ -6,6 +7,13 @@ import { type SecretUse, secretUse } from './secret-use.ts';
 
 /** Bytes of the URL and the headers of a request with the values of secrets. */
 const MOST_HEAD_BYTES = 524_288;
+/** As long as heads from programs may be. Only longer ones are counted. */
+const SHORT_HEAD_BYTES = 32_768;
+/**
+ * Of the long heads of all requests in progress. The threat: programs of some sandboxes have hundreds of requests to a server
+ * that does not answer, each with half a megabyte of secrets, until the thread of all networks has no memory.
+ */
+export const MOST_LONG_HEADS_BYTES = 67_108_864;
 
 /** A request that may pass, with the secrets that it may use and what the server gets. */
 export interface Checked {
@@ -13,6 +21,8 @@ export interface Checked {
   url: string;
   /** The value of a header as the server gets it. */
   header: (value: string) => string;
+  /** Of its head, with the values of secrets. */
+  bytes: number;
 }
 
 /** Why a request does not pass; it has been recorded. */
@@ -48,10 +58,26 @@ export function check(request: IncomingMessage, target: InspectedTarget, sandbox
       bytes += use.header(value).length;
       if (bytes > MOST_HEAD_BYTES) throw new TooLongError();
     }
-    return { use, url: sent, header: (value) => use.header(value) };
+    return { use, url: sent, header: (value) => use.header(value), bytes };
   } catch (error) {
     throw refusalOf(error, target, sandbox);
   }
+}
+
+/** Memory for the head of a request until the returned function is called. Throws Refused if there is none. */
+export function holdHead({ bytes }: Checked, { target, sandbox, heads }: Holding): (() => void) | undefined {
+  if (bytes <= SHORT_HEAD_BYTES) return undefined;
+  if (!heads.take(sandbox, bytes)) {
+    const reason = 'other requests in progress have as many values of secrets as the server has memory for; try again';
+    throw refused(target, sandbox, 503, 'request_too_long', reason);
+  }
+  return () => heads.give(sandbox, bytes);
+}
+
+interface Holding {
+  target: InspectedTarget;
+  sandbox: InspectedSandbox;
+  heads: Shares<InspectedSandbox>;
 }
 
 /** What was found in a part of the request, as its refusal; other errors are returned as they are. */

@@ -1,8 +1,9 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
+import type { Shares } from '../../shares.ts';
 import type { InspectedSandbox, InspectedTarget } from '../proxy/inspector.ts';
 import { type Framing, framed } from './bodies.ts';
-import { type Checked, check, Refused, refusalOf } from './checked.ts';
+import { type Checked, check, holdHead, Refused, refusalOf } from './checked.ts';
 import { passedHeaders, refuse } from './messages.ts';
 import { FoundError, TooLongError } from './replacer.ts';
 import { type Upstream, UpstreamError } from './upstream.ts';
@@ -16,6 +17,10 @@ export interface Inspected {
   last: Promise<void>;
   /** Requests that have not ended. */
   waiting: number;
+  /** Bytes of long heads of requests in progress, of all sandboxes. */
+  heads: Shares<InspectedSandbox>;
+  /** Milliseconds without a byte in a WebSocket. */
+  idleMs: number;
 }
 
 /** Carries out one request. Never rejects. */
@@ -27,11 +32,13 @@ export async function exchange(
   response.sendDate = false;
   let sent: ClientRequest | undefined;
   let sending: Promise<void> = Promise.resolve();
+  let release: (() => void) | undefined;
   // A connection that ends is told by the other events.
   response.on('error', () => sent?.destroy());
   request.on('error', () => sent?.destroy());
   try {
     const checked = check(request, inspected.target, inspected.sandbox);
+    release = holdHead(checked, inspected);
     const body = await bodyOf(request, checked);
     sent = open(inspected, request, checked, body.length);
     const answer = answered(sent);
@@ -48,6 +55,8 @@ export async function exchange(
     );
     fail(cause, inspected, response);
     request.resume();
+  } finally {
+    release?.();
   }
 }
 
@@ -122,11 +131,16 @@ async function answerWith(
   const given = headers['content-length'];
   const length = given === undefined ? undefined : Number(given);
   const body = hasContent ? await bodyOfAnswer(answer, length, checked) : undefined;
-  const passed = passedHeaders(answer, (value, name) => {
-    if (name === 'content-length' && body !== undefined) return undefined;
-    // HTTP/3 and other ports of the server go around this proxy.
-    return name === 'alt-svc' ? undefined : use.answered(value);
-  });
+  const shown = (text: string) => use.answered(text);
+  const passed = passedHeaders(
+    answer,
+    (value, name) => {
+      if (name === 'content-length' && body !== undefined) return undefined;
+      // HTTP/3 and other ports of the server go around this proxy.
+      return name === 'alt-svc' ? undefined : shown(value);
+    },
+    shown,
+  );
   if (body?.length !== undefined) passed.push('Content-Length', String(body.length));
   response.writeHead(statusCode, use.answered(statusMessage), passed);
   await (body === undefined ? pipeline(answer, response) : body.send(response));

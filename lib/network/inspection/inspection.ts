@@ -6,6 +6,7 @@ import type { InspectedSandbox, InspectedTarget, MakeInspector } from '../proxy/
 import { allowHalfOpen, limitFields, MAX_PIPELINED_BYTES, memoryOf } from '../proxy/request-limits.ts';
 import { matchesHost } from '../secrets/hosts.ts';
 import { type AuthorityFiles, ServerCertificates } from './authority.ts';
+import { MOST_LONG_HEADS_BYTES } from './checked.ts';
 import { exchange, type Inspected } from './exchange.ts';
 import { secretNamedIn } from './secret-use.ts';
 import { upgrade } from './upgrade.ts';
@@ -18,6 +19,7 @@ const HEADERS_MS = 20_000;
 const IDLE_MS = 300_000;
 /** The same, after the program has ended its side. */
 const HALF_MS = 60_000;
+const WEB_SOCKET_IDLE_MS = 900_000;
 const MAX_HEAD_BYTES = 32 * 1024;
 /** Requests of one connection that wait for those before them. */
 const MAX_PIPELINED = 32;
@@ -34,12 +36,16 @@ export interface InspectionOptions {
  * Ends TLS connections of sandboxes in place of their servers, and carries out each request on a TLS connection to the
  * real server. Only HTTP/1.1 is spoken, to both.
  */
-export function createInspection({ authority, trusted, extra }: InspectionOptions): MakeInspector {
+export function createInspection(
+  { authority, trusted, extra }: InspectionOptions,
+  idleMs = WEB_SOCKET_IDLE_MS,
+): MakeInspector {
   const certificates = new ServerCertificates(authority);
   const ca = [...(trusted === undefined ? rootCertificates : [trusted]), ...(extra ? [extra] : [])];
   let context: SecureContext | undefined;
   const inspected = new WeakMap<object, Inspected>();
   const http = requestReader(inspected);
+  const heads = new Shares<InspectedSandbox>(MOST_LONG_HEADS_BYTES);
   return (sandbox) => ({
     needed: (host, policyInspect) =>
       policyInspect || sandbox.secrets().some(({ hosts }) => hosts.some((pattern) => matchesHost(pattern, host))),
@@ -58,7 +64,7 @@ export function createInspection({ authority, trusted, extra }: InspectionOption
         // What it answered may still have to be sent.
         ended: () => void each.last.then(() => each.waiting === 0 && tls.end()),
       });
-      const each: Inspected = { target, sandbox, upstream, last: Promise.resolve(), waiting: 0 };
+      const each: Inspected = { target, sandbox, upstream, last: Promise.resolve(), waiting: 0, heads, idleMs };
       const end = () => {
         tls.destroy();
         socket.destroy();

@@ -15,10 +15,11 @@ const OWN = new Set([
   'x-paddock-network',
 ]);
 
-/** Names and values in turn, without the headers of one connection. */
+/** Names and values in turn, without the headers of one connection. `shown`: a name as it is passed. */
 export function passedHeaders(
   { rawHeaders, headers }: IncomingMessage,
   value: (text: string, name: string) => string | undefined,
+  shown: (name: string) => string = (name) => name,
 ): string[] {
   const named = String(headers.connection ?? '')
     .split(',')
@@ -30,7 +31,7 @@ export function passedHeaders(
     // A connection cannot declare the name of the server, or the length, to be its own matter.
     if (OWN.has(lower) || (named.includes(lower) && lower !== 'host' && lower !== 'content-length')) continue;
     const text = value(rawHeaders[index + 1]!, lower);
-    if (text !== undefined) passed.push(name, text);
+    if (text !== undefined) passed.push(shown(name), text);
   }
   return passed;
 }

@@ -13,6 +13,9 @@ type Encode = (value: string) => string;
  */
 const MOST_ADDED = 262_144;
 
+/** Characters of the shortest form of a value. */
+const LEAST_FORM = 8;
+
 const PLAIN: Encode = (value) => value;
 const IN_JSON: Encode = (value) => JSON.stringify(value).slice(1, -1);
 
@@ -22,12 +25,12 @@ const IN_JSON: Encode = (value) => JSON.stringify(value).slice(1, -1);
  * URL or a body that would grow too much is refused by a TooLongError.
  */
 export class SecretUse {
-  readonly #own: readonly (BoundSecret & { needle: Needle })[];
+  readonly #own: readonly (BoundSecret & Search)[];
   readonly #foreign: readonly Replacement[];
   #reflected: readonly Replacement[] | undefined;
 
   constructor(secrets: readonly BoundSecret[], host: string) {
-    const all = secrets.map((each) => ({ ...each, needle: new Needle(each.placeholder) }));
+    const all = secrets.map((each) => ({ ...each, ...searchOf(each) }));
     const isOwn = ({ hosts }: BoundSecret) => hosts.some((pattern) => matchesHost(pattern, host));
     this.#own = all.filter(isOwn);
     this.#foreign = all
@@ -69,19 +72,13 @@ export class SecretUse {
     if (!this.isTrusted) return undefined;
     // The longest first: a value may begin with another one.
     this.#reflected ??= this.#own
-      .flatMap(({ value, placeholder, name }) =>
-        reflectedForms(value, placeholder).map(({ text, shown }) => ({
-          from: new Needle(text),
-          to: Buffer.from(shown),
-          name,
-        })),
-      )
+      .flatMap(({ reflected }) => reflected())
       .sort((a, b) => b.from.bytes.length - a.from.bytes.length);
     return new Replacer(this.#reflected);
   }
 
   answered(text: string): string {
-    const replacer = this.reflected();
+    const replacer = text.length < LEAST_FORM ? undefined : this.reflected();
     return replacer === undefined ? text : replacer.whole(Buffer.from(text, 'latin1')).toString('latin1');
   }
 
@@ -91,6 +88,33 @@ export class SecretUse {
       .map(({ needle, value, name }) => ({ from: needle, to: Buffer.from(encode(value)), name }));
     return new Replacer([...own, ...this.#foreign], MOST_ADDED);
   }
+}
+
+/** What is searched for, for one secret. */
+interface Search {
+  needle: Needle;
+  reflected(): readonly Replacement[];
+}
+
+/** One for all hosts: that of a long value has a hundred times its size. */
+const prepared = new WeakMap<BoundSecret, Search>();
+
+function searchOf(secret: BoundSecret): Search {
+  const known = prepared.get(secret);
+  if (known !== undefined) return known;
+  const { value, placeholder, name } = secret;
+  let forms: readonly Replacement[] | undefined;
+  const reflected = () => {
+    forms ??= reflectedForms(value, placeholder).map(({ text, shown }) => ({
+      from: new Needle(text),
+      to: Buffer.from(shown),
+      name,
+    }));
+    return forms;
+  };
+  const search = { needle: new Needle(placeholder), reflected };
+  prepared.set(secret, search);
+  return search;
 }
 
 /** By the list, which is another one after each change, and by host. */

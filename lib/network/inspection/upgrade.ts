@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { check, Refused } from './checked.ts';
+import { check, holdHead, Refused } from './checked.ts';
 import { answered, bodyOfAnswer, type Inspected, open } from './exchange.ts';
 import { answerOfProxy, passedHeaders } from './messages.ts';
 import { UpstreamError } from './upstream.ts';
@@ -16,11 +17,13 @@ export async function upgrade(
   head: Buffer,
 ): Promise<void> {
   socket.on('error', () => socket.destroy());
+  let release: (() => void) | undefined;
   try {
     if (request.headers.upgrade?.toLowerCase() !== 'websocket') {
       throw new Refused(501, 'unsupported_upgrade', 'only WebSockets can be upgraded to');
     }
     const checked = check(request, inspected.target, inspected.sandbox);
+    release = holdHead(checked, inspected);
     const sent = open(inspected, request, checked, undefined, ['Connection', 'Upgrade', 'Upgrade', 'websocket']);
     socket.once('close', () => sent.destroy());
     let isUpgraded = false;
@@ -33,6 +36,8 @@ export async function upgrade(
       socket.write(rest);
       server.write(head);
       server.on('error', () => socket.destroy());
+      // The server that limited it while it sent requests is gone.
+      for (const each of [socket, server] as Socket[]) each.setTimeout(inspected.idleMs, () => socket.destroy());
       server.once('close', () => socket.destroy());
       socket.once('close', () => server.destroy());
       server.pipe(socket).pipe(server);
@@ -51,6 +56,8 @@ export async function upgrade(
       });
   } catch (error) {
     refuse(socket, error);
+  } finally {
+    release?.();
   }
 }
 
@@ -63,7 +70,7 @@ function refuse(socket: Duplex, error: unknown): void {
 
 function headOf(answer: IncomingMessage, shown: (text: string) => string, more: readonly string[]): string {
   const line = `HTTP/1.1 ${answer.statusCode} ${shown(answer.statusMessage ?? '')}`;
-  const passed = passedHeaders(answer, (value, name) => (name === 'content-length' ? undefined : shown(value)));
+  const passed = passedHeaders(answer, (value, name) => (name === 'content-length' ? undefined : shown(value)), shown);
   return lines(line, [...passed, ...more]);
 }
 

@@ -88,6 +88,17 @@ it('a changed secret is in force in running sandboxes, one that is gone or unusa
   expect(inForce.get(id)).toMatchObject([{ value: '', hosts: [] }]);
 });
 
+it('values of one sandbox that are too long together are not used', async () => {
+  value = 'x'.repeat(65_536);
+  const secrets = ['A', 'B', 'C'].map((variable) => ({ ...binding, variable }));
+  const { id } = await sandboxes.create(createRequest({ network, secrets }));
+  expect(inForce.get(id)!.map(({ value, hosts }) => [value.length, hosts.length])).toEqual([
+    [65_536, 1],
+    [65_536, 1],
+    [0, 0],
+  ]);
+});
+
 it('a secret that changes while a network is changed is in force afterwards', async () => {
   const { id } = await sandboxes.create(createRequest({ network, secrets: [binding] }));
   let answer = (_: string) => {};

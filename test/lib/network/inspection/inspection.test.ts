@@ -265,6 +265,8 @@ describe('answers', () => {
     };
     const answer = await world.request('/', { headers: { 'x-key': PLACEHOLDER } });
     expect(answer).toMatchObject({ headers: { 'x-back': PLACEHOLDER }, body: `1 ${PLACEHOLDER} 2` });
+    world.answer = (_, response) => response.setHeader('x-a-plain-value', '1').end();
+    expect((await world.request('/')).headers).toHaveProperty(`x-${PLACEHOLDER}`);
     world.answer = (_, response) => response.setHeader('content-length', 15).end('a-plain-value!!');
     expect(await world.request('/')).toMatchObject({
       headers: { 'content-length': String(PLACEHOLDER.length + 2) },
@@ -349,6 +351,15 @@ describe('WebSockets', () => {
     expect(String((await once(socket, 'data'))[0])).toBe('echo');
     socket.destroy();
     expect(key).toBe(VALUE);
+  });
+
+  it('end when nothing is sent for long', async () => {
+    await world.close();
+    world = await World.create({ idleMs: 50 });
+    world.server.on('upgrade', (_, socket) => {
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    });
+    expect(await world.raw(hello)).toMatch(/^HTTP\/1.1 101 /);
   });
 
   it('that a server does not know have no value in its answer', async () => {

@@ -46,6 +46,14 @@ describe('a value that a server reflects is found', () => {
   });
 });
 
+it('what is searched for is prepared once for all hosts', () => {
+  const one = { ...secret('"'.repeat(65_536)), hosts: ['*.test'] };
+  const before = process.memoryUsage().arrayBuffers;
+  const uses = Array.from({ length: 20 }, (_, at) => new SecretUse([one], `${at}.test`));
+  expect(uses.map((use) => shown(use, `a ${one.value}`))).toEqual(uses.map(() => `a ${one.placeholder}`));
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(40_000_000);
+});
+
 it('a header, a URL or a body does not grow without bound', () => {
   const { placeholder } = secret('');
   const use = new SecretUse([secret('x'.repeat(65_536))], HOST);

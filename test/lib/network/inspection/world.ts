@@ -45,7 +45,7 @@ export class World {
   dials = 0;
   dial: (signal: AbortSignal) => Promise<Socket> = () => dialled(this.serverPort);
 
-  static async create({ trustServer = true, name = 'api.example' } = {}): Promise<World> {
+  static async create({ trustServer = true, name = 'api.example', idleMs = 60_000 } = {}): Promise<World> {
     const world = new World();
     const folder = await mkdtemp(join(tmpdir(), 'paddock-inspection-'));
     world.#closing.push(() => rm(folder, { recursive: true }));
@@ -54,11 +54,8 @@ export class World {
     world.server = createHttps(keyFor(outside, name), (request, response) => void world.#serve(request, response));
     await world.#listen(world.server);
     world.serverPort = (world.server.address() as AddressInfo).port;
-    const make = createInspection({
-      authority: world.#authority,
-      trusted: undefined,
-      extra: trustServer ? outside.certificate : undefined,
-    });
+    const extra = trustServer ? outside.certificate : undefined;
+    const make = createInspection({ authority: world.#authority, trusted: undefined, extra }, idleMs);
     world.#inspector = make({
       id: 'sb_1',
       secrets: () => world.secrets,
