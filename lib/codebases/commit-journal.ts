@@ -97,9 +97,9 @@ export class CommitJournal {
     } finally {
       await handle.close();
     }
-    await remote?.sync(this.#directory, this.staging, fromLatin1(`${JOURNAL}.new`), fewPuts(commit));
-    // The new names of both.
-    await syncDirectory(this.#directory);
+    // With the new names of both.
+    if (remote === undefined) await syncDirectory(this.#directory);
+    else await remote.sync(this.#directory, this.staging, fromLatin1(`${JOURNAL}.new`), fewPuts(commit));
     this.#isPrepared = true;
     await rename(`${path}.new`, path);
     await syncDirectory(this.#directory);
