@@ -153,9 +153,10 @@ class BwrapRuntime implements Runtime {
   async close(): Promise<void> {
     this.#instance = undefined;
     try {
+      // First, so that nothing waits for it.
+      this.#starter.close();
       await this.#spares.close();
       this.#settings.terminals.close();
-      this.#starter.close();
       this.#tree.close();
       await unmountAgentFiles(this.#dir);
       await this.#unmountImages();

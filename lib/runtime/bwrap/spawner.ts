@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { constants } from 'node:os';
 import { getSystemErrorName } from 'node:util';
+import { errorCode } from '../../linux/errno.ts';
 import { type LaunchPlan, launchFiles, launchWords, PROCESS } from './prelude.ts';
 import { spawnerProgram } from './spawner-program.ts';
 import { endOfBwrap, MAX_ERROR, type WaitingProcess } from './waiting-process.ts';
@@ -171,8 +172,8 @@ class SpawnedProcess implements WaitingProcess {
   pid: number | undefined;
   readonly started: Promise<void>;
   readonly ended: Promise<string>;
-  alive = true;
   said = '';
+  #isOver = false;
   readonly #send: (what: string, words: readonly string[]) => void;
   #begun!: () => void;
   #finish!: (how: string) => void;
@@ -187,16 +188,21 @@ class SpawnedProcess implements WaitingProcess {
     });
   }
 
+  /** Its end may not have been read yet: the spawner waits for it first. */
+  get alive(): boolean {
+    return !this.#isOver && (this.pid === undefined || exists(this.pid));
+  }
+
   launch(plan: LaunchPlan): void {
     this.#send('l', [...launchFiles(plan), ...launchWords(plan)]);
   }
 
   closeOutput(): void {
-    if (this.alive) this.#send('m', []);
+    if (!this.#isOver) this.#send('m', []);
   }
 
   kill(): void {
-    if (this.alive) this.#send('k', []);
+    if (!this.#isOver) this.#send('k', []);
   }
 
   begin(pid: number): void {
@@ -209,7 +215,7 @@ class SpawnedProcess implements WaitingProcess {
   }
 
   end(how: string): void {
-    this.alive = false;
+    this.#isOver = true;
     this.#begun();
     this.#finish(how);
   }
@@ -219,6 +225,14 @@ const textOf = (word: string): string => {
   const octets = word.replace(/%([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
   return Buffer.from(octets, 'latin1').toString();
 };
+
+function exists(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return errorCode(error) === 'EPERM';
+  }
+}
 
 /** Of wait(2). */
 function statusOf(status: number): string {
