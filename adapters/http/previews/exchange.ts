@@ -56,7 +56,7 @@ export async function carryRequest(exchange: PreviewExchange, connection: Socket
   signal.addEventListener('abort', cut, { once: true });
   (own ?? sent).once('close', () => signal.removeEventListener('abort', cut));
   res.once('close', cut);
-  const answered = answerOf(sent, target.port, signal);
+  const answered = answerOf(sent, exchange);
   if (signal.aborted || res.destroyed) cut();
   sendBody(req, sent);
   const { answer, head } = await answered;
@@ -82,15 +82,19 @@ function requestOn(
   }
 }
 
-/** The head of the answer; `head`: the first bytes after it, if the program has switched to a WebSocket. */
+/** The head of the answer; `head`: the first bytes after it, if the program has switched to the WebSocket that was asked for. */
 function answerOf(
   sent: ClientRequest,
-  port: number,
-  signal: AbortSignal,
+  { target: { port }, head: asked, signal }: PreviewExchange,
 ): Promise<{ answer: IncomingMessage; head?: Buffer }> {
   return new Promise((resolve, reject) => {
     sent.once('response', (answer) => resolve({ answer }));
-    sent.once('upgrade', (answer, _, head) => resolve({ answer, head }));
+    sent.once('upgrade', (answer, socket, head) => {
+      if (asked !== undefined) return resolve({ answer, head });
+      // Whatever the client's connection carries next is not for the program: a proxy sends requests of others by it.
+      socket.destroy();
+      reject(new BadGateway(`the program on port ${port} does not answer with HTTP`));
+    });
     sent.on('error', (error) => {
       if (signal.aborted) reject(signal.reason);
       else reject(sent.reusedSocket && hasEnded(error) ? new KeptEnded() : failure(error, port));

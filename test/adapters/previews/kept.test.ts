@@ -69,6 +69,21 @@ it.each([
   expect(new Set(connections).size).toBe(2);
 });
 
+it.each(['GET', 'POST'])('switches no connection of a client that did not ask for it: %s', async (method) => {
+  let later = '';
+  respond = ({ socket }) => {
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\nwelcome');
+    socket.on('data', (data) => {
+      later += data;
+    });
+  };
+  const answer = await ask(method);
+  expect([answer.status, answer.text]).toEqual([502, expect.stringContaining('does not answer with HTTP')]);
+  // The next request of the client's connection is for the service, with its key.
+  await idle();
+  expect(later).toBe('');
+});
+
 it('keeps no connection for long, and none of a port that is closed', async () => {
   const ended = new Promise((resolve) => {
     respond = (req, res) => {

@@ -83,10 +83,11 @@ describe('bodies', () => {
 
   it('end when the port is closed', async () => {
     respond = (_, res) => res.write('a');
-    const asked = at.ask(`${at.path}/`, at.key('ann'));
-    await vi.waitFor(() => expect(at.cuts.size).toBe(1));
+    const sent = request({ port: at.rest.port, host: '127.0.0.1', path: `${at.path}/`, headers: at.key('ann') });
+    sent.end();
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
     for (const cut of at.cuts) cut(new ServiceError('UNAVAILABLE', 'port 1 was closed') as never);
-    await expect(asked).rejects.toThrow(/aborted|hang up/);
+    await expect(answer.toArray()).rejects.toThrow(/aborted|hang up/);
     await idle();
   });
 });
