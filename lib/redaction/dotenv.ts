@@ -39,7 +39,7 @@ export function* dotenvValues(text: string): Generator<undefined, Span[] | undef
     const last = endWithoutReturn(text, start, value.end);
     if (!isConstant(text.slice(start, last))) {
       const quote = quoteOf(text[start]);
-      spans.push({ start, end: last, key, value: value.value, before: quote, after: quote });
+      spans.push({ start, end: last, key, place: key, value: value.value, before: quote, after: quote });
     }
     at = value.end + 1;
   }
@@ -62,7 +62,8 @@ function valueAt(text: string, start: number, end: number): { value: string; end
 }
 
 function withoutComment(value: string): string {
-  return value.replace(/\s#.*$/, '').trim();
+  // `s`: with `$` behind a line end that `.` does not match, each comment sign would search the rest again.
+  return value.replace(/\s#.*$/s, '').trim();
 }
 
 function unescaped(inside: string): string {

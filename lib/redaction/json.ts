@@ -1,4 +1,4 @@
-import { isConstant, joinKeys, type Span } from './span.ts';
+import { isConstant, joinKeys, placeOf, type Span } from './span.ts';
 
 /** Tokens in one step. */
 const TOKENS_PER_STEP = 128;
@@ -65,7 +65,11 @@ export function* jsonValues(text: string): Generator<undefined, Span[] | undefin
       if (end === undefined || value === undefined) return undefined;
       if (isValue) {
         const isShown = char !== '"' && isConstant(value);
-        if (!isShown) spans.push({ start: at, end, key: keyOf(stack), value, before: '"', after: '"' });
+        if (!isShown) {
+          const names = namesOf(stack);
+          const [key, place] = [joinKeys(names), placeOf(names)];
+          spans.push({ start: at, end, key, place, value, before: '"', after: '"' });
+        }
         expected = after();
       } else if ((expected === 'key' || expected === 'key or end') && char === '"' && top !== undefined) {
         top.key = value;
@@ -115,6 +119,6 @@ function textOf(source: string): string | undefined {
   }
 }
 
-function keyOf(stack: readonly Container[]): string {
-  return joinKeys(stack.slice(-MAX_NAMES).map(({ isObject, key, index }) => (isObject ? key : index)));
+function namesOf(stack: readonly Container[]): (string | number)[] {
+  return stack.slice(-MAX_NAMES).map(({ isObject, key, index }) => (isObject ? key : index));
 }

@@ -21,7 +21,7 @@ export function* pemValues(text: string): Generator<undefined, Span[] | undefine
       else if (!/^\s*(#.*)?$/s.test(line)) return undefined;
     } else if (END.exec(line)?.[1] === open.label) {
       const { label, start } = open;
-      spans.push({ start, end: at, key: label, value: text.slice(start, at), before: '', after: '\n' });
+      spans.push({ start, end: at, key: label, place: label, value: text.slice(start, at), before: '', after: '\n' });
       open = undefined;
     } else if (BEGIN.test(line) || END.test(line)) return undefined;
     at = next;

@@ -1,17 +1,26 @@
 import type { Redactor } from '../permissions/redactors.ts';
 import { type BoundPlaceholders, isPlaceholder } from './placeholders.ts';
-import { type FoundValues, findingValues, type Piece, piecesOf } from './redacted-form.ts';
-import { MAX_KEY } from './span.ts';
+import { type FoundValues, findingValues, type Piece, piecesOf, wordsOf } from './redacted-form.ts';
+import { isInList, MAX_PLACE, type Span } from './span.ts';
 
 /** Spans or lines examined in one step. */
 const ITEMS_PER_STEP = 64;
+const LINES_PER_STEP = 1024;
+/** New words between values, above which the values that are one of them stay placeholders. */
+const MAX_NEW_WORDS = 64;
+
+/** A value as the file has it, quotes included, and as a program that reads the file gets it. */
+interface KnownValue {
+  raw: string;
+  value: string;
+}
 
 /** What may be put back. */
 interface Known {
-  /** By key and placeholder: the values as the file has them, quotes included. */
-  values: Map<string, string[]>;
-  /** By key, of those that exist once and are in no list. */
-  only: Map<string, string | undefined>;
+  /** By place and placeholder, of those that the text has. */
+  values: Map<string, KnownValue[]>;
+  /** By place, of those that exist once and are in no list. */
+  only: Map<string, KnownValue | undefined>;
   /** Lines between values, by how they are shown. */
   lines: Map<string, string>;
 }
@@ -37,32 +46,69 @@ export function* puttingBack(written: Buffer, origin: Origin): Generator<undefin
   const text = yield* findingValues(written, origin.redactor);
   const base = yield* findingValues(origin.base, origin.redactor);
   if (text === undefined || base === undefined) return written;
-  const known = yield* knowing(base, origin.placeholders);
+  const wanted = { present: yield* placeholdersOf(text), guessed: yield* guessing(text, base) };
+  const known = yield* knowing(base, origin.placeholders, wanted);
   const lined = yield* withLines(text, known);
-  const first = lined === undefined ? undefined : yield* attempt(lined, known, origin);
+  const first = lined === undefined ? undefined : yield* attempt(lined, text.spans, known, origin);
   if (first !== undefined) return first;
-  return (yield* attempt(text.text, { ...known, lines: new Map() }, origin)) ?? written;
+  return (yield* attempt(text.text, text.spans, { ...known, lines: new Map() }, origin)) ?? written;
 }
 
-function* knowing(base: FoundValues, placeholders: readonly BoundPlaceholders[]): Generator<undefined, Known, void> {
+/** Values that are placeholders. */
+function* placeholdersOf({ spans }: FoundValues): Generator<undefined, ReadonlySet<string>, void> {
+  const present = new Set<string>();
+  for (const [index, { value }] of spans.entries()) {
+    if (isPlaceholder(bare(value))) present.add(bare(value));
+    if (index % ITEMS_PER_STEP === 0) yield;
+  }
+  return present;
+}
+
+/**
+ * The values that an agent may have guessed. Threat: a word between values that is one of them would be hidden after the
+ * commit, so that a list of words would show which of them is a value. None if the text has few new words.
+ */
+function* guessing(text: FoundValues, base: FoundValues): Generator<undefined, ReadonlySet<string>, void> {
+  const values = new Set(base.spans.map(({ value }) => value));
+  const before = yield* wordsOf(base);
+  const guessed = new Set<string>();
+  let looked = 0;
+  let count = 0;
+  for (const word of yield* wordsOf(text)) {
+    if (!isPlaceholder(word) && (values.has(word) || !before.has(word))) count++;
+    if (values.has(word)) guessed.add(word);
+    if (++looked % LINES_PER_STEP === 0) yield;
+  }
+  return count > MAX_NEW_WORDS ? guessed : new Set();
+}
+
+function* knowing(
+  base: FoundValues,
+  placeholders: readonly BoundPlaceholders[],
+  { present, guessed }: { present: ReadonlySet<string>; guessed: ReadonlySet<string> },
+): Generator<undefined, Known, void> {
   const known: Known = { values: new Map(), only: new Map(), lines: new Map() };
   for (const [which, each] of placeholders.entries()) {
     for (const [index, { raw, shown, value }] of (yield* piecesOf(base, each)).entries()) {
       if (index % ITEMS_PER_STEP === 0) yield;
       if (value === undefined) {
         if (raw === shown) continue;
-        const rawLines = raw.split('\n');
-        for (const [at, line] of shown.split('\n').entries()) {
+        const rawLines = yield* linesOf(raw);
+        for (const [at, line] of (yield* linesOf(shown)).entries()) {
           if (line !== rawLines[at]) known.lines.set(line, rawLines[at]!);
+          if (at % LINES_PER_STEP === 0) yield;
         }
         continue;
       }
-      if (value.key.length >= MAX_KEY) continue;
-      const at = placeOf(value.key, value.placeholder);
-      const values = known.values.get(at);
-      if (values === undefined) known.values.set(at, [raw]);
-      else values.push(raw);
-      if (which === 0 && !isInList(value.key)) known.only.set(value.key, known.only.has(value.key) ? undefined : raw);
+      if (value.place.length >= MAX_PLACE || guessed.has(value.value)) continue;
+      if (present.has(value.placeholder)) {
+        const at = `${value.place}\0${value.placeholder}`;
+        const values = known.values.get(at);
+        if (values === undefined) known.values.set(at, [{ raw, ...value }]);
+        else values.push({ raw, ...value });
+      }
+      if (which > 0 || isInList(value.place)) continue;
+      known.only.set(value.place, known.only.has(value.place) ? undefined : { raw, ...value });
     }
     yield;
   }
@@ -75,36 +121,59 @@ function* withLines({ text, spans }: FoundValues, { lines }: Known): Generator<u
   const parts: string[] = [];
   let at = 0;
   for (const [index, { start, end }] of [...spans, { start: text.length, end: text.length }].entries()) {
-    const between = text.slice(at, start).split('\n');
-    parts.push(between.map((line) => lines.get(line) ?? line).join('\n'), text.slice(start, end));
+    const between = yield* linesOf(text.slice(at, start));
+    for (const [which, line] of between.entries()) {
+      between[which] = lines.get(line) ?? line;
+      if (which % LINES_PER_STEP === 0) yield;
+    }
+    parts.push(between.join('\n'), text.slice(start, end));
     at = end;
     if (index % ITEMS_PER_STEP === 0) yield;
   }
   return parts.join('');
 }
 
-/** The text with values; undefined: one of them, or of the words of lines, would not be hidden. */
-function* attempt(text: string, known: Known, origin: Origin): Generator<undefined, Buffer | undefined, void> {
+function* linesOf(text: string): Generator<undefined, string[], void> {
+  const lines: string[] = [];
+  for (let at = 0; ; ) {
+    const end = text.indexOf('\n', at);
+    lines.push(end === -1 ? text.slice(at) : text.slice(at, end));
+    if (end === -1) return lines;
+    at = end + 1;
+    if (lines.length % LINES_PER_STEP === 0) yield;
+  }
+}
+
+/** The text with values; undefined: one of them, or of the words of lines, would not be hidden. `as`: its values before. */
+function* attempt(
+  text: string,
+  as: readonly Span[],
+  known: Known,
+  origin: Origin,
+): Generator<undefined, Buffer | undefined, void> {
   const { redactor, placeholders } = origin;
   const found = yield* findingValues(Buffer.from(text, 'utf8'), redactor);
-  if (found === undefined) return undefined;
+  // Lines that were put back must not have made a value a part of the text between values.
+  if (found?.spans.length !== as.length) return undefined;
   const used = new Map<string, number>();
   const parts: string[] = [];
-  const put = new Map<number, { start: number; end: number }>();
+  const put = new Map<number, { start: number; end: number; value: string }>();
   let at = 0;
   let length = 0;
   const push = (part: string) => {
     parts.push(part);
     length += part.length;
   };
-  for (const [index, { start, end, key, value }] of found.spans.entries()) {
+  for (const [index, { start, end, place, value }] of found.spans.entries()) {
     push(found.text.slice(at, start));
-    let raw = valueFor(known, key, bare(value), used);
+    const putting = valueFor(known, place, bare(value), used);
+    let raw = putting?.raw;
     // That of a block of lines has the end of its last line.
     if (raw?.endsWith('\n') && found.text[end - 1] !== '\n' && found.text[end] === '\n') raw = raw.slice(0, -1);
     const from = length;
     push(raw ?? found.text.slice(start, end));
-    if (raw !== undefined) put.set(index, { start: from, end: length });
+    if (putting !== undefined) put.set(index, { start: from, end: length, value: putting.value });
+    if (raw?.endsWith('\n') === false && found.text[end - 1] === '\n') push('\n');
     at = end;
     if (index % ITEMS_PER_STEP === 0) yield;
   }
@@ -113,13 +182,25 @@ function* attempt(text: string, known: Known, origin: Origin): Generator<undefin
   const bytes = Buffer.from(parts.join(''), 'utf8');
   const again = yield* findingValues(bytes, redactor);
   if (again === undefined || again.spans.length !== found.spans.length) return undefined;
-  for (const [index, { key, start, end }] of again.spans.entries()) {
-    const place = put.get(index);
-    if (key !== found.spans[index]!.key) return undefined;
-    if (place !== undefined && (place.start < start || place.end > end)) return undefined;
+  for (const [index, { place, start, end, value }] of again.spans.entries()) {
+    const at = put.get(index);
+    if (place !== found.spans[index]!.place) return undefined;
+    if (at !== undefined && (at.start < start || at.end > end)) return undefined;
+    // A block of lines is another value in a list of one line. Quotes in a comment of dotenv belong to the value.
+    if (at !== undefined && redactor !== 'dotenv' && at.value !== value) return undefined;
+    // Nor has a value become a part of the text behind it, or that of the value.
+    if (behind(again, index) !== behind(found, index)) return undefined;
+    if (index % ITEMS_PER_STEP === 0) yield;
   }
-  const pieces = yield* piecesOf(again, placeholders[0]!);
-  return known.lines.size === 0 || (yield* hidesLines(pieces, known)) ? bytes : undefined;
+  if (known.lines.size === 0) return bytes;
+  return (yield* hidesLines(yield* piecesOf(again, placeholders[0]!), known)) ? bytes : undefined;
+}
+
+/** The text from a value to the next one, without the end of the value's last line. */
+function behind({ text, spans }: FoundValues, index: number): string {
+  const { end } = spans[index]!;
+  const next = text.slice(end, spans[index + 1]?.start);
+  return text[end - 1] !== '\n' && next.startsWith('\n') ? next.slice(1) : next;
 }
 
 /** Whether each line of the base that was put back has no word that it did not show before. */
@@ -132,35 +213,27 @@ function* hidesLines(pieces: readonly Piece[], { lines }: Known): Generator<unde
   for (const [index, { raw, shown, value }] of pieces.entries()) {
     if (index % ITEMS_PER_STEP === 0) yield;
     if (value !== undefined) continue;
-    const shownLines = shown.split('\n');
-    for (const [at, line] of raw.split('\n').entries()) {
+    const shownLines = yield* linesOf(shown);
+    for (const [at, line] of (yield* linesOf(raw)).entries()) {
+      if (at % LINES_PER_STEP === 0) yield;
       if (shownOf.get(line)?.has(shownLines[at]!) === false) return false;
     }
   }
   return true;
 }
 
-function valueFor(known: Known, key: string, placeholder: string, used: Map<string, number>): string | undefined {
-  if (key.length >= MAX_KEY || !isPlaceholder(placeholder)) return undefined;
-  const at = placeOf(key, placeholder);
+function valueFor(known: Known, place: string, placeholder: string, used: Map<string, number>): KnownValue | undefined {
+  if (place.length >= MAX_PLACE || !isPlaceholder(placeholder)) return undefined;
+  const at = `${place}\0${placeholder}`;
   const values = known.values.get(at);
-  if (values === undefined) return known.only.get(key);
+  if (values === undefined) return known.only.get(place);
   const next = used.get(at) ?? 0;
   used.set(at, next + 1);
   return values[Math.min(next, values.length - 1)];
 }
 
-/** The index in a list does not count. */
-function placeOf(key: string, placeholder: string): string {
-  return `${key.replace(/(^|\.)\d+(?=\.|$)/g, '$1*')}\0${placeholder}`;
-}
-
-function isInList(key: string): boolean {
-  return /(^|\.)\d+(\.|$)/.test(key);
-}
-
 /** Without the quotes that a commented assignment has. */
-function bare(value: string): string {
+export function bare(value: string): string {
   const text = value.trim();
   return /^(["'`]).*\1$/.test(text) ? text.slice(1, -1) : text;
 }

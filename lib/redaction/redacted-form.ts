@@ -27,6 +27,8 @@ const HIDDEN = Buffer.from('# hidden\n');
 /** A value that a placeholder replaces. */
 export interface Replaced {
   key: string;
+  /** See `Span.place`. */
+  place: string;
   value: string;
   placeholder: string;
 }
@@ -112,16 +114,16 @@ export function* piecesOf(
   const pieces: Piece[] = [];
   let at = 0;
   let searched = 0;
-  for (const [index, { start, end, before, after, key, value }] of spans.entries()) {
+  for (const [index, { start, end, before, after, key, place, value }] of spans.entries()) {
     const raw = text.slice(at, start);
     pieces.push({ raw, shown: yield* withoutSecrets(raw, secrets, placeholders) });
-    const place = places.get(key) ?? 0;
-    places.set(key, place + 1);
-    const placeholder = placeholders.at(value, key, place);
+    const nth = places.get(key) ?? 0;
+    places.set(key, nth + 1);
+    const placeholder = placeholders.at(value, key, nth);
     pieces.push({
       raw: text.slice(start, end),
       shown: `${before}${placeholder}${after}`,
-      value: { key, value, placeholder },
+      value: { key, place, value, placeholder },
     });
     searched += start - at + 64;
     if (index % VALUES_PER_STEP === 0 || searched > SEARCHED_PER_STEP) {
@@ -160,6 +162,25 @@ function* withoutSecrets(
     }
   }
   return parts.length === 0 ? shown : parts.join('') + shown.slice(at);
+}
+
+/** The words between values that are hidden if they are a value. Words that are hidden whatever they are may be missing. */
+export function* wordsOf({ text, spans }: FoundValues): Generator<undefined, Set<string>, void> {
+  const words = new Set<string>();
+  let at = 0;
+  let searched = 0;
+  for (const { start, end } of [...spans, { start: text.length, end: text.length }]) {
+    for (const { 0: word, index } of text.slice(at, start).matchAll(WORD)) {
+      if (at + index - searched > SEARCHED_PER_STEP) {
+        searched = at + index;
+        yield;
+      }
+      if (word.length < SHORTEST_SECRET || word.length > MAX_WORD) continue;
+      for (const part of [word, ...word.split(':')]) if (part.length >= SHORTEST_SECRET) words.add(part);
+    }
+    at = end;
+  }
+  return words;
 }
 
 /** The parts of a word that must not be shown, with their positions: all of it, or what colons separate. */

@@ -4,6 +4,8 @@ export interface Span {
   end: number;
   /** Names from the root of the file, joined by dots; '' if it has none. */
   key: string;
+  /** As `key`, of no other place: names with dots and digits are told from levels and lists, an index in a list does not count. */
+  place: string;
   /** As a program that reads the file gets it. */
   value: string;
   /** What replaces the range: characters before and after the placeholder. */
@@ -18,7 +20,7 @@ export interface Span {
 export type FindValues = (text: string) => Generator<undefined, readonly Span[] | undefined, void>;
 
 /** Characters of a joined key at most. */
-export const MAX_KEY = 256;
+const MAX_KEY = 256;
 
 /** Joins names from the root of a file. Of a long key only the end is kept: a nested file could name gigabytes. */
 export function joinKeys(names: readonly (string | number)[]): string {
@@ -29,6 +31,25 @@ export function joinKeys(names: readonly (string | number)[]): string {
     key = key === '' ? text : `${text}.${key}`;
   }
   return key.slice(-MAX_KEY);
+}
+
+/** Characters of a place at most; one of so many may be that of another value, too. */
+export const MAX_PLACE = 1024;
+const ELEMENT = '*';
+
+/** See `Span.place`. */
+export function placeOf(names: readonly (string | number)[]): string {
+  let place = '';
+  for (const name of names.toReversed()) {
+    if (place.length >= MAX_PLACE) break;
+    place = `${typeof name === 'number' ? ELEMENT : JSON.stringify(name.slice(0, MAX_PLACE))}.${place}`;
+  }
+  return place.slice(-MAX_PLACE);
+}
+
+/** Whether a list is on the way to a place; also of some that have names with an asterisk. */
+export function isInList(place: string): boolean {
+  return place.includes(`${ELEMENT}.`);
 }
 
 /** Booleans and null are no secrets, and programs need them. */

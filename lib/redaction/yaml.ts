@@ -1,10 +1,12 @@
 import { CST, Lexer, Parser } from 'yaml';
-import { isConstant, joinKeys, type Span } from './span.ts';
+import { isConstant, joinKeys, placeOf, type Span } from './span.ts';
 
 /** Lexical tokens in one step, and tokens of the tree. */
 const TOKENS_PER_STEP = 48;
 /** Lexical tokens of a file at most: the tree of each takes some hundred bytes. */
 const MAX_TOKENS = 60_000;
+/** Collections in each other: the parser looks through the empty lines behind one again for each that they end. */
+const MAX_DEPTH = 100;
 const MAX_KEY_LENGTH = 256;
 /** Of the names in a key, the innermost. */
 const MAX_NAMES = 32;
@@ -44,7 +46,7 @@ function* parsed(text: string): Generator<undefined, CST.Token[] | undefined, vo
   let count = 0;
   for (const lexeme of new Lexer().lex(text)) {
     for (const document of parser.next(lexeme)) documents.push(document);
-    if (++count > MAX_TOKENS) return undefined;
+    if (++count > MAX_TOKENS || parser.stack.length > MAX_DEPTH) return undefined;
     if (count % TOKENS_PER_STEP === 0) yield;
   }
   for (const document of parser.end()) documents.push(document);
@@ -132,18 +134,18 @@ const areShown = (tokens: readonly CST.Token[] | undefined): boolean => tokens =
 function addSpan(spans: Span[], token: CST.FlowScalar | CST.BlockScalar, names: Names): void {
   const value = textOf(token);
   if (token.type === 'scalar' && isConstant(value)) return;
-  const key = joinKeys(names);
+  const [key, place] = [joinKeys(names), placeOf(names)];
   if (token.type !== 'block-scalar') {
     const quote = token.type === 'single-quoted-scalar' ? "'" : token.type === 'double-quoted-scalar' ? '"' : '';
     const end = token.offset + token.source.length;
-    spans.push({ start: token.offset, end, key, value, before: quote, after: quote });
+    spans.push({ start: token.offset, end, key, place, value, before: quote, after: quote });
     return;
   }
   // From its header on, with the comment behind it.
   const header = token.props.reduce((length, prop) => length + ('source' in prop ? prop.source.length : 0), 0);
   const start = token.props[0]!.offset;
   const end = start + header + token.source.length;
-  spans.push({ start, end, key, value, before: '', after: token.source.endsWith('\n') ? '\n' : '' });
+  spans.push({ start, end, key, place, value, before: '', after: token.source.endsWith('\n') ? '\n' : '' });
 }
 
 function textOf(token: CST.FlowScalar | CST.BlockScalar): string {

@@ -42,6 +42,10 @@ describe('dotenv', () => {
     expect(shown(text, 'dotenv')).toBe(expected);
   });
 
+  it('looks at each comment sign of a line once', () => {
+    expect(shown(`A=${' #'.repeat(400_000)}\rx`, 'dotenv')).toBe('A= <A>');
+  });
+
   it.each(['A="no end', 'no assignment', 'A=x\nMIIEvgIBADANBgkqhkiG/+', 'QWxhZGRpbg==', '=x', '1A=x'])(
     'hides %j',
     (text) => {
@@ -99,9 +103,12 @@ describe('YAML', () => {
     expect(shown(text, 'yaml')).toBe(expected);
   });
 
-  it.each(['a: x: y', 'a: - x: y', '%x\n---\na: x', 'a: }', `${'- '.repeat(70_000)}x`])('hides %j', (text) => {
-    expect(shown(text, 'yaml')).toBe(HIDDEN);
-  });
+  it.each(['a: x: y', 'a: - x: y', '%x\n---\na: x', 'a: }', `${'- '.repeat(70_000)}x`, '- '.repeat(101)])(
+    'hides %j',
+    (text) => {
+      expect(shown(text, 'yaml')).toBe(HIDDEN);
+    },
+  );
 
   it.each(['a: "x', 'a: [x', 'a: v\n  x: v', 'a:\n- x\n  x: |\n x'])(
     'shows no value of %j, which is not valid',
