@@ -1,16 +1,17 @@
 import { type ByteString, baseNameOf, joinPath, parentOf, ROOT_PATH, splitPath } from '../../byte-string.ts';
 import type { Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory } from '../../linux/mode.ts';
+import { isRedactedLevel } from '../../permissions/index.ts';
 import type { BaseStat } from '../base/base.ts';
 import { identityOf } from '../delta/index/base-versions.ts';
 import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
 import type { Op } from '../delta/index/records.ts';
 import { PathMemo } from '../nodes/path-memo.ts';
-import { committedText } from '../redacted/committed-text.ts';
+import { isCommittedText } from '../redacted/committed-text.ts';
 import type { Workspace } from '../workspace.ts';
 import type { RebasedPath, RebaseStage } from '../workspaces.ts';
 import { isBelow } from './renamed-directories.ts';
-import { comparedWithBase, isBase } from './same-as-base.ts';
+import { isBaseAt, sameMode } from './same-as-base.ts';
 
 interface Place {
   dir: Inode;
@@ -137,9 +138,9 @@ export class RebaseOps {
 }
 
 function* isAsCommitted(workspace: Workspace, path: ByteString, entry: Inode, base: BaseStat): Steps<boolean> {
-  if (!entry.isAgentText) return yield* comparedWithBase(workspace, path, entry, base);
-  const text = yield* committedText(workspace, path, workspace.stateOf(path), entry, base);
-  return text !== undefined && text.bytes.length === base.size && (yield* isBase(workspace, path, text.bytes, base));
+  const rule = workspace.stateOf(path);
+  if (!entry.isAgentText || !isRedactedLevel(rule.level)) return yield* isBaseAt(workspace, path, entry, base);
+  return sameMode(entry.mode, base.mode) && (yield* isCommittedText(workspace, path, rule, entry, base));
 }
 
 function isCommittedDirectory(

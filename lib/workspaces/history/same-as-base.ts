@@ -45,13 +45,18 @@ export function* comparedWithBase(
   inode: Inode,
   was: BaseStat,
 ): Steps<boolean, undefined> {
-  if (!mayBeAsInBase(inode, was)) return false;
-  return yield* isSame(workspace, path, { inode, base: undefined, basePath: undefined }, was);
+  return mayBeAsInBase(inode, was) && (yield* isBaseAt(workspace, path, inode, was));
 }
 
-/** Whether a file of the base has these contents. */
-export function isBase(workspace: Workspace, path: ByteString, bytes: Buffer, was: BaseStat): Steps<boolean> {
-  return sameContents(() => bytesSource(bytes), baseSource(workspace, path, was));
+/** As `comparedWithBase`, also of a text with placeholders: whether the base has them as they are. */
+export function* isBaseAt(
+  workspace: Workspace,
+  path: ByteString,
+  inode: Inode,
+  was: BaseStat,
+): Steps<boolean, undefined> {
+  if (!sameMode(inode.mode, was.mode)) return false;
+  return yield* isSame(workspace, path, { inode, base: undefined, basePath: undefined }, was);
 }
 
 /** As `comparedWithBase`, without comparing contents. */

@@ -2,7 +2,8 @@ import { type ByteString, baseNameOf } from '../../byte-string.ts';
 import type { Steps } from '../../fuse/connection/steps.ts';
 import { S_IFMT, S_IFREG } from '../../linux/mode.ts';
 import { isRedactedLevel, MERGED, type RuleState } from '../../permissions/index.ts';
-import { puttingBack } from '../../redaction/put-back.ts';
+import { isForm } from '../../redaction/is-form.ts';
+import { type Origin, puttingBack } from '../../redaction/put-back.ts';
 import {
   findingValues,
   MAX_REDACTED_BYTES,
@@ -17,7 +18,7 @@ import { baseSource, inodeSource } from '../history/same-as-base.ts';
 import type { Source } from '../history/same-contents.ts';
 import type { Workspace } from '../workspace.ts';
 import { allPlaceholders, keysOf } from './placeholder-keys.ts';
-import { kindAt } from './redacted-file.ts';
+import { type FormKind, kindAt } from './redacted-file.ts';
 
 /** Texts kept for each workspace, and their largest size in bytes: a commit asks for the same ones several times. */
 const KEPT = 8;
@@ -60,11 +61,9 @@ export function* committedText(
   const written = wholeOf(inodeSource(workspace, inode), inode.size);
   const base = wholeOf(baseSource(workspace, path, was), was.size);
   yield;
-  // Under another rule before, the agent may have been shown the other ones.
-  const placeholders = [...allPlaceholders(workspace)].flatMap((each) =>
-    bound ? [each.bound, each] : [each, each.bound],
-  );
-  const bytes = yield* puttingBack(written, { base, redactor, placeholders });
+  const origin = originOf(workspace, base, { redactor, bound });
+  const { placeholders } = origin;
+  const bytes = yield* puttingBack(written, origin);
   const text = { bytes, unchanged: false };
   const found = yield* findingValues(base, redactor);
   for (const each of found === undefined ? [] : placeholders) {
@@ -75,6 +74,32 @@ export function* committedText(
   if (bytes.length <= MAX_KEPT) texts.set(path, { version, text });
   for (const oldest of texts.keys()) if (texts.size > KEPT) texts.delete(oldest);
   return text;
+}
+
+/**
+ * Whether the base has what a commit made of a text, which a crash cut off, in steps. The values of lists may have other
+ * places since, and with them other placeholders.
+ */
+export function* isCommittedText(
+  workspace: Workspace,
+  path: ByteString,
+  rule: RuleState,
+  inode: Inode,
+  base: BaseStat,
+): Steps<boolean, undefined> {
+  if ((base.mode & S_IFMT) !== S_IFREG || inode.size > MAX_REDACTED_BYTES || base.size > MAX_REDACTED_BYTES)
+    return false;
+  const written = wholeOf(inodeSource(workspace, inode), inode.size);
+  const contents = wholeOf(baseSource(workspace, path, base), base.size);
+  return yield* isForm(written, originOf(workspace, contents, kindAt(rule, baseNameOf(path))));
+}
+
+function originOf(workspace: Workspace, base: Buffer, { redactor, bound }: FormKind): Origin {
+  // Under another rule before, the agent may have been shown the other ones.
+  const placeholders = [...allPlaceholders(workspace)].flatMap((each) =>
+    bound ? [each.bound, each] : [each, each.bound],
+  );
+  return { base, redactor, placeholders };
 }
 
 /** What the agent is shown of a file of the delta, or of the base, at a path under a redacting rule, in steps. */

@@ -270,6 +270,44 @@ describe('a file whose changes are merged', () => {
     expect(s.exists('.env')).toBe(false);
   });
 
+  it('is rebased after a commit that a crash cut off, in another order and at another path, too', () => {
+    const list = 'keys:\n  - first\n  - second\n';
+    const others = make({ 'a.yaml': list, '.env': ENV, '.env.mode': ENV });
+    const [first, second] = others.read('a.yaml').split('\n').slice(1);
+    others.create('y', `keys:\n${second}\n${first}\n`);
+    others.rename('y', 'a.yaml');
+    others.rename('.env', 'moved');
+    others.set('.env.mode', { mode: 0o100600 });
+    commitAll(others, true);
+    expect(changed(others)).toEqual(['.env.mode']);
+    expect(inBase(others, 'a.yaml')).toBe('keys:\n  - second\n  - first\n');
+    others.fs.baseChanging('cb_1', [fromText('moved')]);
+    others.putBase('moved', 'of another');
+    others.fs.baseChanged('cb_1', [fromText('moved')]);
+    expect(others.read('moved')).toBe('of another');
+  });
+
+  it('shows which of some words is a value, but none of many', () => {
+    const s = make({ '.env': 'PASSWORD=hunter2000\nOTHER=x\n' });
+    s.create('new', s.read('.env') + Array.from({ length: 65 }, (_, n) => `# hunter${1990 + n}\n`).join(''));
+    s.rename('new', '.env');
+    commitAll(s);
+    expect(inBase(s)).toMatch(/^PASSWORD=pdk\w+\nOTHER=x\n/);
+    expect(s.read('.env')).toContain('# hunter2000\n');
+  });
+
+  it('has its level at each of its links, however many', () => {
+    const s = make();
+    s.link('.env', '.env.two');
+    s.rename('.env', 'plain');
+    s.unlink('.env.two');
+    s.write('plain', 'A=1\n');
+    expect(s.read('plain')).toMatch(/^A=1\n/);
+    s.rename('plain', '.env.three');
+    s.write('.env.three', 'B=2\n');
+    expect(s.read('.env.three')).toMatch(/^B=2\n/);
+  });
+
   it('is rebased after a commit that a crash cut off', () => {
     const s = make();
     s.write('.env', 'NEW=1\n', s.read('.env').length);
