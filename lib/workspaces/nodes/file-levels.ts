@@ -1,6 +1,7 @@
 import { complete, StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import type { Notifier } from '../../fuse/filesystem.ts';
-import { isRedactedLevel, type Level, type RuleSet, strictest } from '../../permissions/index.ts';
+import { S_IFREG } from '../../linux/mode.ts';
+import { isRedactedLevel, type Level, type RuleSet, strictest, WRITE } from '../../permissions/index.ts';
 import { LinkLevels } from '../access/link-levels.ts';
 import type { Node } from './node.ts';
 import type { NodeIndex } from './node-index.ts';
@@ -74,12 +75,18 @@ export class FileLevels {
     this.#update(node);
   }
 
-  /** Updates the level of a file that the agent gave or took a link, where the levels WRITE and MERGED meet. */
-  relevel(node: Node): void {
+  /**
+   * Updates the level of a file that the agent gave a link, at a path with level `given`, or took one, where the levels WRITE
+   * and MERGED meet.
+   */
+  relevel(node: Node, given: Level = WRITE): void {
     const link = node.links[0];
     if (node.isDirectory || link === undefined) return;
     this.reset();
-    this.set(node, this.find(node, link.parent.agentRuleOf(link.name).level));
+    // What the agent changes has the same access with both levels, and may have tens of thousands of links.
+    const isChanged = node.type !== S_IFREG || node.inode?.isAgentText === true;
+    const level = node.agentLevel as Level;
+    this.set(node, isChanged ? strictest(level, given) : this.find(node, link.parent.agentRuleOf(link.name).level));
   }
 
   #update(node: Node): void {

@@ -110,7 +110,7 @@ function move(workspace: Workspace, access: Access, node: Node, from: Place, to:
   to.dir.listing?.add(to.name, node.type);
   if (replaced !== undefined) tree.unlink(access, replaced, to.dir, to.name);
   const rest = tree.move(access, node, from.dir, from.name, to.dir, to.name);
-  relevel(workspace, from, to, node);
+  relevel(workspace, node, from, to);
   return rest;
 }
 
@@ -138,13 +138,13 @@ function exchange(workspace: Workspace, access: Access, a: Place, b: Place): Ste
   a.dir.listing?.add(a.name, second.type);
   b.dir.listing?.add(b.name, first.type);
   const rest = tree.exchange(access, first, a.dir, a.name, second, b.dir, b.name);
-  relevel(workspace, a, b, first, second);
+  relevel(workspace, first, a, b);
+  relevel(workspace, second, b, a);
   return rest;
 }
 
-function relevel({ tree }: Workspace, a: Place, b: Place, ...moved: readonly Node[]): void {
-  if (a.state.level === b.state.level) return;
-  for (const node of moved) tree.levels.relevel(node);
+function relevel({ tree }: Workspace, node: Node, from: Place, to: Place): void {
+  if (from.state.level !== to.state.level) tree.levels.relevel(node, to.state.level);
 }
 
 function isBelow(node: Node, above: Node): boolean {

@@ -4,10 +4,13 @@ import { bodyOf, type Op, timesOf } from './records.ts';
 
 /** The records of the shortest journal that makes a table. */
 export function* snapshot(table: InodeTable): Generator<Op[]> {
+  let keys = table.placeholderKeys;
   for (const inode of table.found()) {
     const { id, ino, mode, uid, gid } = inode;
     yield [['new', id, ino, mode, uid, gid, timesOf(inode), bodyOf(inode)]];
-    if (inode.isAgentText) yield [['text', id, ...table.placeholderKeys]];
+    if (!inode.isAgentText) continue;
+    yield [['text', id, ...keys]];
+    keys = [];
   }
   for (const inode of table.found()) {
     if (inode.entries === undefined) continue;
