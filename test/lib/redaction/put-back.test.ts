@@ -66,8 +66,14 @@ const YAML: readonly ToStringOptions[] = [
   { collectionStyle: 'flow' },
 ];
 const FORMATS = {
-  json: { write: (value: Tree, style: number) => JSON.stringify(value, null, style), read: JSON.parse },
-  yaml: { write: (value: Tree, style: number) => stringify(value, YAML[style]), read: parse },
+  json: {
+    write: (value: Tree, style: number) => JSON.stringify(value, null, style),
+    read: (text: string): Tree => JSON.parse(text),
+  },
+  yaml: {
+    write: (value: Tree, style: number) => stringify(value, YAML[style]),
+    read: (text: string): Tree => parse(text),
+  },
 };
 
 describe.each(['json', 'yaml'] as const)('a text of %s', (redactor) => {
