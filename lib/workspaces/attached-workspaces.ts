@@ -20,6 +20,7 @@ import { MemoryBudget } from './memory-budget.ts';
 import { HostFiles } from './nodes/host-files.ts';
 import type { Node } from './nodes/node.ts';
 import { NodeTable, ROOT_NODEID } from './nodes/node-table.ts';
+import { StatAhead } from './nodes/stat-ahead.ts';
 import { Places } from './places.ts';
 import { Workspace } from './workspace.ts';
 import { WorkspaceMap } from './workspace-map.ts';
@@ -34,14 +35,9 @@ export interface WorkspaceFileSystemOptions {
   maxOpenFiles?: number;
   /** Limit of open codebase directories; default 256. */
   maxOpenDirectories?: number;
-  /**
-   * Starts a copy of a large host file in another thread, which calls `copied` at its end. Absent: files are copied at
-   * once.
-   */
+  /** Starts a copy of a large host file in another thread, which calls `copied` at its end; absent: copies at once. */
   startCopy?: (copy: BackgroundCopy) => void;
-  /**
-   * Starts a sync of host files in another thread, which calls `synced` at its end. Absent: files are synced at once.
-   */
+  /** Starts a sync of host files in another thread, which calls `synced` at its end; absent: syncs at once. */
   startSync?: (sync: BackgroundSync) => void;
   /** Answers the requests that are AnsweredLater with this cause. */
   answer?: (cause: number, error: Errno | undefined) => void;
@@ -67,6 +63,7 @@ export class AttachedWorkspaces {
   readonly nodes = new NodeTable<Workspace>();
   readonly files: HostFiles;
   readonly bases: BaseTrees;
+  readonly ahead: StatAhead;
   readonly frozen = new FrozenLayers();
   readonly copies: LargeCopies;
   readonly syncs: HostSyncs;
@@ -103,6 +100,7 @@ export class AttachedWorkspaces {
     this.syncs = new HostSyncs(options.startSync, this.released);
     this.files = new HostFiles(options.maxOpenFiles ?? 256);
     this.bases = new BaseTrees(options.maxOpenDirectories ?? 256);
+    this.ahead = new StatAhead(this.bases);
     this.places = new Places(this.nodes);
     this.holds = new Holds({
       current: this.current,
@@ -277,6 +275,7 @@ export class AttachedWorkspaces {
       nodes: this.nodes,
       files: this.files,
       bases: this.bases,
+      ahead: this.ahead,
       notifier: this.#notifier,
       clock: this.#clock,
       frozen: this.frozen,

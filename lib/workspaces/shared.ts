@@ -10,6 +10,7 @@ import type { FrozenLayers } from './delta/layers/frozen-layers.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import type { HostFiles } from './nodes/host-files.ts';
 import type { NodeTable } from './nodes/node-table.ts';
+import type { StatAhead } from './nodes/stat-ahead.ts';
 import type { DamageReport } from './workspaces.ts';
 
 /** The state shared by all workspaces of a mount. */
@@ -17,6 +18,7 @@ export interface Shared<Workspace> {
   readonly nodes: NodeTable;
   readonly files: HostFiles;
   readonly bases: BaseTrees;
+  readonly ahead: StatAhead;
   readonly notifier: Notifier;
   readonly clock: Clock;
   readonly frozen: FrozenLayers;

@@ -76,6 +76,14 @@ export class WorkspaceFileSystem extends KernelRequests implements ControlledFil
     this.workspaces.frees.forgetUnused();
   }
 
+  workAhead(): boolean {
+    const { ahead, current } = this.workspaces;
+    if (ahead.workspace !== undefined) current.set(ahead.workspace);
+    const worked = ahead.step();
+    if (worked) current.clear();
+    return worked;
+  }
+
   attach(spec: WorkspaceSpec): void {
     this.workspaces.attach(spec);
   }

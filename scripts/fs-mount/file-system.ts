@@ -17,7 +17,7 @@ export { findMount } from '../../lib/linux/mountinfo.ts';
 export { mountWorkspaces } from '../../lib/workspaces/index.ts';
 
 /** Methods that the thread calls between requests. They are not counted. */
-const HOOKS = new Set(['begin', 'control', 'toError', 'operationEnded', 'requestEnded']);
+const HOOKS = new Set(['begin', 'control', 'toError', 'operationEnded', 'requestEnded', 'workAhead']);
 
 if (!isMainThread) {
   const data = workerData as FuseWorkerData | FuseNotifierData;
@@ -44,6 +44,7 @@ function counting(fileSystem: WorkspaceFileSystem): ControlledFileSystem {
   }
   counted.operationEnded = () => fileSystem.operationEnded();
   counted.requestEnded = () => fileSystem.requestEnded();
+  counted.workAhead = () => fileSystem.workAhead();
   counted.begin = (operation: string, args: unknown[]) => fileSystem.begin(operation, args);
   counted.toError = (thrown: unknown) => fileSystem.toError(thrown);
   counted.control = (operation: string, args: unknown[]) =>

@@ -27,6 +27,11 @@ export interface ControlledFileSystem extends FileSystem {
   operationEnded(): void;
   /** Called after each request, when released requests have been run again, too. */
   requestEnded(): void;
+  /**
+   * Does some microseconds of work that a later request is likely to need. Called again and again while there is no
+   * request, until it returns false: there is nothing to do.
+   */
+  workAhead?(): boolean;
 }
 
 /** What the request worker provides to its file system. */

@@ -19,16 +19,26 @@ export interface Descriptor {
 export class RequestReader {
   readonly #blocking: Descriptor;
   readonly #nonBlocking: Descriptor | undefined;
+  readonly #workAhead: () => boolean;
   readonly #now: () => number;
   #backoff = 0;
   #pollsToSkip = 0;
   /** Descriptor that the last request was read from; its reply must be written to the same one. */
   fd: number;
 
-  /** The caller owns the descriptors. `now`: a clock in ms. */
-  constructor(blocking: Descriptor, nonBlocking: Descriptor | undefined, now: () => number = () => performance.now()) {
+  /**
+   * The caller owns the descriptors. `workAhead`: does some microseconds of work for later requests, and returns false if
+   * there is none; `now`: a clock in ms.
+   */
+  constructor(
+    blocking: Descriptor,
+    nonBlocking: Descriptor | undefined,
+    workAhead: () => boolean = () => false,
+    now: () => number = () => performance.now(),
+  ) {
     this.#blocking = blocking;
     this.#nonBlocking = nonBlocking;
+    this.#workAhead = workAhead;
     this.#now = now;
     this.fd = blocking.fd;
   }
@@ -38,7 +48,7 @@ export class RequestReader {
    * of read(2).
    */
   next(into: Buffer): number {
-    if (this.#nonBlocking !== undefined && this.#pollsToSkip-- <= 0) {
+    if (this.#nonBlocking !== undefined && (this.#pollsToSkip-- <= 0 || this.#workAhead())) {
       const length = this.#poll(this.#nonBlocking, into);
       if (length !== undefined) {
         this.#backoff = Math.max(0, this.#backoff - 1);
@@ -53,10 +63,11 @@ export class RequestReader {
   }
 
   #poll(nonBlocking: Descriptor, into: Buffer): number | undefined {
-    const until = this.#now() + POLL_MS;
-    for (;;) {
+    for (let until = this.#now() + POLL_MS; ; ) {
       const length = nonBlocking.read(into);
-      if (length !== undefined || this.#now() > until) return length;
+      if (length !== undefined) return length;
+      if (this.#workAhead()) until = this.#now() + POLL_MS;
+      else if (this.#now() > until) return undefined;
     }
   }
 }

@@ -66,7 +66,8 @@ export function serveRequests(
 
   raisePriority();
   const nonBlocking = data.nonBlockingFd === undefined ? undefined : descriptor(data.nonBlockingFd);
-  const reason = serve(new RequestReader(descriptor(data.fd), nonBlocking), session, requests, late, () => {
+  const reader = new RequestReader(descriptor(data.fd), nonBlocking, () => fileSystem.workAhead?.() ?? false);
+  const reason = serve(reader, session, requests, late, () => {
     fileSystem.requestEnded();
     notifications.flush();
     control.requestContinue();

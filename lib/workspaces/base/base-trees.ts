@@ -61,6 +61,11 @@ export class BaseTrees {
     return this.#codebase(codebaseId).state;
   }
 
+  /** That state, with the paths that are being replaced. */
+  presentOf(codebaseId: string): { readonly state: number; readonly changing: ChangingPaths } {
+    return this.#codebase(codebaseId);
+  }
+
   /** Called before paths are replaced; ended by one `endChange` for each call. */
   *beginChange(codebaseId: string, paths: readonly ByteString[]): Steps<void> {
     this.#beginChange(codebaseId, paths);

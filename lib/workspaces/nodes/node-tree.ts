@@ -17,12 +17,14 @@ import type { Found, Node, NodeOwner } from './node.ts';
 import { type BindingOwner, NodeBinding } from './node-binding.ts';
 import { NodeIndex } from './node-index.ts';
 import type { NodeTable } from './node-table.ts';
+import type { StatAhead } from './stat-ahead.ts';
 import { nodesFrom } from './walk-nodes.ts';
 
 /** The part of a workspace that its nodes need. */
 interface TreeOwner extends NodeOwner, BindingOwner, EvictionOwner {
   readonly base: Base;
-  readonly shared: BindingOwner['shared'] & EvictionOwner['shared'] & { readonly nodes: NodeTable };
+  readonly shared: BindingOwner['shared'] &
+    EvictionOwner['shared'] & { readonly nodes: NodeTable; readonly ahead: StatAhead };
 }
 
 /** The nodes of one workspace and the resolution of names: delta over base, with one node for each file. */
@@ -67,7 +69,8 @@ export class NodeTree {
     // The listing has every name of the base, so other names need no lookup on disk.
     const listing = listingForMisses(this.#workspace, dir);
     if (listing !== undefined && listing.get(name) === undefined) return undefined;
-    const base = this.#base.lstatIn(dir.basePath, name);
+    const ahead = this.#workspace.shared.ahead.take(dir, name);
+    const base = ahead ?? this.#base.lstatIn(dir.basePath, name);
     if (base === undefined) {
       dir.misses++;
       return undefined;

@@ -55,6 +55,7 @@ export function readdir(
   if (cookie < 2 && !emit(DOT_DOT, 2, inoOf(workspace, parent), DT_DIR, undefined)) return;
   if (listing === undefined) return;
   const allVisible = (access.shownRule(dir).uniformBelow ?? 0) >= VIEW;
+  let last = cookie;
   for (const { name, cookie: next, type } of listing.after(cookie)) {
     if (!allVisible && !isVisible(access.ruleOf(dir, name), type === S_IFDIR)) continue;
     const node = visibleChild(workspace, access, dir, name);
@@ -68,7 +69,11 @@ export function readdir(
     // The entry did not fit, so the kernel never sends a FORGET for it.
     if (entry !== undefined && !taken) node.nlookup--;
     if (node.nlookup === 0) workspace.tree.free(node);
-    if (!taken) return;
+    if (!taken) {
+      if (plus) workspace.shared.ahead.plan(workspace, dir, listing, last, (next) => access.ruleOf(dir, next));
+      return;
+    }
+    last = next;
   }
 }
 

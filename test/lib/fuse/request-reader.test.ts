@@ -4,7 +4,7 @@ import { type Descriptor, RequestReader } from '../../../lib/fuse/connection/req
 const INTO = Buffer.alloc(8);
 
 /** Descriptors that a script fills, and a clock that advances with every poll. */
-function reader({ arrives }: { arrives: (look: number) => boolean }) {
+function reader({ arrives, work = { left: 0 } }: { arrives: (look: number) => boolean; work?: { left: number } }) {
   const calls: string[] = [];
   let looks = 0;
   let now = 0;
@@ -23,7 +23,13 @@ function reader({ arrives }: { arrives: (look: number) => boolean }) {
       return 40;
     },
   };
-  return { calls, reader: new RequestReader(blocking, nonBlocking, () => now), blocking };
+  const workAhead = () => {
+    if (work.left === 0) return false;
+    work.left--;
+    calls.push('work');
+    return true;
+  };
+  return { calls, reader: new RequestReader(blocking, nonBlocking, workAhead, () => now), blocking };
 }
 
 describe('the request reader', () => {
@@ -32,6 +38,23 @@ describe('the request reader', () => {
     expect(requests.next(INTO)).toBe(80);
     expect(requests.fd).toBe(4);
     expect(calls).toEqual(['look', 'look', 'look']);
+  });
+
+  it('works ahead until a request arrives, and looks for one after each piece of work', () => {
+    const { reader: requests, calls } = reader({ arrives: (look) => look === 3, work: { left: 20 } });
+    expect(requests.next(INTO)).toBe(80);
+    expect(calls).toEqual(['look', 'work', 'look', 'work', 'look', 'work', 'look']);
+  });
+
+  it('works ahead however rarely it polls, and sleeps when nothing is left to do', () => {
+    const work = { left: 0 };
+    const { reader: requests, calls } = reader({ arrives: () => false, work });
+    for (let i = 0; i < 100; i++) requests.next(INTO);
+    calls.length = 0;
+    work.left = 20;
+    requests.next(INTO);
+    expect(calls.filter((call) => call === 'work')).toHaveLength(20);
+    expect(calls.at(-1)).toBe('sleep');
   });
 
   it('sleeps if no request arrives for a moment', () => {
