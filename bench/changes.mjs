@@ -1,5 +1,5 @@
 /**
- * Measures listing and committing the changes of a sandbox, replacing its rules, forking it, and archives. This process is the
+ * Measures listing and committing the changes of a sandbox, replacing its rules, forking it, archives, and large indexes. This process is the
  * client of the built server, over REST; the sandboxes use bwrap. Prints a Markdown table of medians.
  * `--quick`: fewer rounds. Arguments: names of the parts to run. Exit code 1 if a target is missed.
  */
@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { archives } from './changes/archives.mjs';
 import { commit } from './changes/commit.mjs';
 import { fork } from './changes/fork.mjs';
+import { largeIndex } from './changes/large-index.mjs';
 import { list } from './changes/list.mjs';
 import { others } from './changes/others.mjs';
 import { rules } from './changes/rules.mjs';
@@ -17,7 +18,7 @@ import { table } from './exec/table.mjs';
 
 const quick = process.argv.includes('--quick');
 /** Each part gets a server of its own, an empty directory on the disk of the server's state, and the number of rounds. */
-const PARTS = { list, commit, rules, fork, others, archives };
+const PARTS = { list, commit, rules, fork, others, archives, index: largeIndex };
 const ROUNDS = quick ? 3 : 9;
 
 const named = process.argv.slice(2).filter((each) => each in PARTS);
