@@ -7,11 +7,26 @@ import { shownConnection } from './shown-connection.ts';
 
 /**
  * Milliseconds between two questions with answers. The threat: a program that asks for names in a loop keeps the server busy
- * with its refusals. A reader gets 5,000 events in a second.
+ * with its refusals.
  */
 const PAUSE_MS = 50;
+/** The same for each event of an answer and each watch that pauses: all watches of the server together get 2,000 in a second. */
+const PAUSE_MS_EACH = 0.5;
 /** Of a network that is about to be closed. An answer has 250 events, and a network keeps 1,000. */
 const MOST_LAST_QUESTIONS = 6;
+
+/** Watches that pause now: those of all sandboxes that have much to read. One that is not read does not come to its pause. */
+let pausing = 0;
+
+/** Milliseconds after an answer with so many events, while so many watches pause. */
+export const pauseAfter = (events: number, watches: number): number =>
+  Math.max(PAUSE_MS, events * watches * PAUSE_MS_EACH);
+
+async function pause(events: number, signal: AbortSignal): Promise<void> {
+  pausing++;
+  await delay(pauseAfter(events, pausing), undefined, { signal }).catch(() => undefined);
+  pausing--;
+}
 
 type Source = Pick<SandboxNetworks, 'events' | 'onNews'>;
 
@@ -56,7 +71,7 @@ export class NetworkWatch {
         this.#pending = [];
         if (taken.length > 0) {
           yield* taken;
-          await delay(PAUSE_MS, undefined, { signal }).catch(() => undefined);
+          await pause(taken.length, signal);
           continue;
         }
         if (this.#isClosed) return yield message({ sequence: this.#cursor.after, end: { reason: 'closed' } });
