@@ -157,7 +157,9 @@ describe('the file API', () => {
     expect(redaction('owner', '.env')).toEqual({
       content: s.read('.env'),
       isHidden: false,
-      replaced: [{ key: 'STRIPE_KEY', value: SECRET, placeholder: /sk_live_\w+/.exec(s.read('.env'))![0] }],
+      replaced: [
+        { key: 'STRIPE_KEY', place: 'STRIPE_KEY', value: SECRET, placeholder: /sk_live_\w+/.exec(s.read('.env'))![0] },
+      ],
     });
     expect(redaction('owner', 'other')).toBeUndefined();
     s.symlink('.env', 'link');
