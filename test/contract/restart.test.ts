@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { eventually } from './scene.ts';
 import { Server } from './server.ts';
@@ -80,7 +81,12 @@ describe('a server on the state of an earlier one', () => {
 
     const second = scene();
     const get = (sandbox_id: string) => second.client.call('GetSandbox', { sandbox_id });
-    expect(await second.client.call('GetCodebase', { codebase_id: codebase.id })).toEqual(codebase);
+    // After a kill, files that were stored in the last seconds are counted in the background.
+    await eventually('the totals', async () =>
+      isDeepStrictEqual(await second.client.call('GetCodebase', { codebase_id: codebase.id }), codebase)
+        ? true
+        : undefined,
+    );
     expect(await get(running.id)).toEqual(running);
     expect(await get(stopped.id)).toEqual(shown);
     expect(await second.output(running, 'cat f n')).toBe('mine\nnew\n');
