@@ -24,6 +24,7 @@ const COMMANDS: ReadonlyMap<string, Load> = new Map<string, Load>([
   ['rules set', () => import('./commands/rules-set.ts')],
   ['rules add', () => import('./commands/rules-add.ts')],
   ['rules explain', () => import('./commands/rules-explain.ts')],
+  ['rules preview', () => import('./commands/rules-preview.ts')],
   ['network', () => import('./commands/network.ts')],
   ['network set', () => import('./commands/network-set.ts')],
   ['network allow', () => import('./commands/network-allow.ts')],

@@ -3,6 +3,7 @@ import type {
   PermissionExplanation,
   PermissionRule,
   PermissionRules,
+  PreviewFileResponse,
   Sandbox as SandboxInfo,
 } from './contract/messages.ts';
 
@@ -41,5 +42,10 @@ export class Rules {
   ): Promise<PermissionExplanation> {
     const { as, signal } = options;
     return this.#api.explainPermission({ sandboxId: this.#sandboxId, path, as }, { signal });
+  }
+
+  /** A file as commands read it, where a rule with `view` "redacted" decides: placeholders, and the keys of their values. */
+  preview(path: string, options: { signal?: AbortSignal | undefined } = {}): Promise<PreviewFileResponse> {
+    return this.#api.previewFile({ sandboxId: this.#sandboxId, path }, options);
   }
 }

@@ -1,4 +1,7 @@
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { servedOnce } from '../typescript/served.ts';
 import { start } from './cli.ts';
@@ -93,5 +96,22 @@ it('refused names are shown as they happen, and can be allowed by the command th
   await sandbox.stop();
   const { code, stdout } = await ended;
   expect([code, stdout]).toEqual([0, expect.stringMatching(/refused {2}dns {2}b\.example {2}not_allowed/)]);
+  await sandbox.destroy();
+});
+
+it('redacted files are shown as commands read them, and rules let commands write them', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'paddock-redacted-'));
+  await writeFile(join(directory, '.env'), 'TOKEN=a-long-value\n');
+  await writeFile(join(directory, 'f'), 'text');
+  const sandbox = await served.paddock().sandboxes.create({ from: directory, rules: { write: ['**'] } });
+  await rm(directory, { recursive: true });
+  expect((await run(`rules add ${sandbox.id} --merge write:f`)).stderr).toContain('--merge needs a rule with redacted');
+  await run(`rules add ${sandbox.id} --priority 1001 --merge redacted:.env`);
+  expect((await run(`rules ${sandbox.id}`)).stdout).toMatch(/redacted, merge +\.env/);
+  const { stdout } = await run(`rules preview ${sandbox.id} ./.env`);
+  expect(stdout).toMatch(/^TOKEN=\w*pdk\w{24}\n$/);
+  expect((await sandbox.run('cat .env; echo MORE=1 >>.env; tail -n1 .env')).stdout).toBe(`${stdout}MORE=1\n`);
+  const { stderr } = await run(`rules preview ${sandbox.id} f`);
+  expect(stderr).toContain('no rule with "redacted" decides for f');
   await sandbox.destroy();
 });

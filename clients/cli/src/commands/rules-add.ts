@@ -9,13 +9,18 @@ export default command({
   summary: 'add rules to those of a sandbox; they decide over the others',
   usage: 'SANDBOX LEVEL:PATTERN...',
   details: 'They do not decide over the rules of presets that hide secrets, unless --priority is above 1000.',
-  options: { priority: { type: 'string', value: 'N', help: 'default: 100' } },
-  examples: ["paddock rules add ID 'write:docs/**'", 'paddock rules add ID none:config'],
+  options: {
+    priority: { type: 'string', value: 'N', help: 'default: 100' },
+    merge: { type: 'boolean', help: 'redacted files can be written; a commit puts values back' },
+  },
+  examples: ["paddock rules add ID 'write:docs/**'", 'paddock rules add ID --merge redacted:.env'],
   operands: [2, Number.POSITIVE_INFINITY],
-  async run(context, { operands: [id, ...given], values: { priority = '100' } }) {
+  async run(context, { operands: [id, ...given], values: { priority = '100', merge = false } }) {
     if (!/^-?\d{1,9}$/.test(priority)) throw new UsageError('--priority is a number');
-    const added = Object.entries(rulesOf(given)).flatMap(([level, patterns]) =>
-      patterns.map((pattern) => longForm(level, pattern, Number(priority))),
+    const levels = rulesOf(given);
+    if (merge && levels.redacted === undefined) throw new UsageError('--merge needs a rule with redacted');
+    const added = Object.entries(levels).flatMap(([level, patterns]) =>
+      patterns.map((pattern) => longForm(level, pattern, Number(priority), merge)),
     );
     const sandbox = await findSandbox(context, id!);
     const permissions = [...added, ...sandbox.info.permissions];
@@ -28,10 +33,12 @@ export default command({
 });
 
 /** As the short form of the service: a pattern without special characters is a path with everything below it. */
-function longForm(level: string, pattern: string, priority: number): PermissionRule {
+function longForm(level: string, pattern: string, priority: number, merge: boolean): PermissionRule {
   const type = /[*?[\]{}\\]/.test(pattern) ? 'PATTERN_GLOB' : 'PATTERN_DIRECTORY';
   const rule = { pattern, type, priority } as const;
   if (level === 'scratch') return { ...rule, permission: 'PERMISSION_WRITE', scratch: true };
-  if (level === 'redacted') return { ...rule, permission: 'PERMISSION_READ', view: 'redacted' };
+  if (level === 'redacted') {
+    return { ...rule, permission: 'PERMISSION_READ', view: 'redacted', ...(merge && { onWrite: 'merge' }) };
+  }
   return { ...rule, permission: `PERMISSION_${level.toUpperCase()}` as Permission };
 }
