@@ -110,8 +110,8 @@ export class CommandRun implements RunningCommand {
   kill(signal: NodeJS.Signals): Promise<void> {
     if (signal === 'SIGKILL') return this.#settled(this.#killAll());
     this.#signalled = true;
-    const { runner, endings } = this.#context;
-    const send = () => runner.signal(signal);
+    const { runner, endings, stdin } = this.#context;
+    const send = () => runner.signal(signal, stdin instanceof Terminal);
     return signalPaced(send, () => this.#ending, endings);
   }
 

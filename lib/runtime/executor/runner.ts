@@ -16,7 +16,7 @@ import { type StatusLine, StatusParser } from './status.ts';
 /** Descriptors per runner: four pipes, the list of its group, and the standard input of its command. */
 const DESCRIPTORS = 6;
 
-/** Milliseconds after which every process of a command counts as its program. */
+/** Milliseconds after which every process of a command on a terminal counts as its program. */
 const STARTING_MS = 500;
 /** Processes that are looked at: a command that is just being started has few. */
 const MOST_STARTING = 8;
@@ -201,21 +201,24 @@ export class Runner {
 
   /**
    * Sends a signal to its command's processes, not to its shell. Returns their number; 0 also if the command is just
-   * being started, when nothing was sent. Throws like `kill`.
+   * being started, when nothing was sent. `keepsCopy`: a copy of the shell stays beside the program, as with a terminal.
+   * Throws like `kill`.
    */
-  async signal(signal: NodeJS.Signals): Promise<number> {
-    if (await this.#isStarting()) return 0;
+  async signal(signal: NodeJS.Signals, keepsCopy: boolean): Promise<number> {
+    if (await this.#isStarting(keepsCopy)) return 0;
     return this.#host.descriptors.use(() => this.#group?.signal(signal, this.#pid ?? 0) ?? 0);
   }
 
   /**
    * Whether a copy of its shell, between fork(2) and execve(2), is still to become the program: bash as /bin/sh would
-   * take the signal for itself, and it would be lost. A terminal keeps such a copy, so after a while it is no reason.
+   * take the signal for itself, and it would be lost. Also true without any process: the copy may appear at any moment.
    */
-  async #isStarting(): Promise<boolean> {
-    if (this.#pid === undefined || performance.now() - this.executedAt > STARTING_MS) return false;
+  async #isStarting(keepsCopy: boolean): Promise<boolean> {
+    if (this.#pid === undefined) return false;
+    if (keepsCopy && performance.now() - this.executedAt > STARTING_MS) return false;
+    const pids = await this.pids();
     const own = commandLine(this.#pid);
-    return (await this.pids()).slice(0, MOST_STARTING).some((pid) => commandLine(pid) === own);
+    return pids.length === 0 || pids.slice(0, MOST_STARTING).some((pid) => commandLine(pid) === own);
   }
 
   /** Throws only if no descriptor is free, not even of the reserve. */
