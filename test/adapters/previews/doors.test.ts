@@ -238,9 +238,9 @@ it('counts a request as use of the sandbox and of the port until it was answered
     finish = () => res.end('b');
   });
   const asked = at.ask(`${at.path}/`, at.key('ann'));
-  await vi.waitFor(() => expect(finish).toBeDefined());
+  await vi.waitFor(() => expect(finish).toBeDefined(), { timeout: 30_000 });
   expect([at.uses(), at.cuts.size]).toEqual([1, 1]);
   finish!();
   expect((await asked).text).toBe('ab');
-  await vi.waitFor(() => expect([at.uses(), at.cuts.size]).toEqual([0, 0]));
+  await vi.waitFor(() => expect([at.uses(), at.cuts.size]).toEqual([0, 0]), { timeout: 30_000 });
 });

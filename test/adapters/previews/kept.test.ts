@@ -20,7 +20,7 @@ afterEach(() => at.close());
 
 const ask = (method = 'GET', headers = {}, body?: string) =>
   at.ask(`${at.path}/`, { ...at.key('ann'), ...headers }, { method, ...(body && { body }) });
-const idle = () => vi.waitFor(() => expect([at.uses(), at.cuts.size]).toEqual([0, 0]), { timeout: 10_000 });
+const idle = () => vi.waitFor(() => expect([at.uses(), at.cuts.size]).toEqual([0, 0]), { timeout: 30_000 });
 
 it('carries one GET after the other by one connection, and nothing else', async () => {
   for (const method of ['GET', 'GET', 'HEAD', 'GET', 'DELETE', 'GET']) {

@@ -15,7 +15,7 @@ beforeEach(async () => {
 afterEach(() => at.close());
 
 const md5 = (bytes: Buffer) => createHash('md5').update(bytes).digest('hex');
-const idle = () => vi.waitFor(() => expect([at.uses(), at.cuts.size]).toEqual([0, 0]), { timeout: 10_000 });
+const idle = () => vi.waitFor(() => expect([at.uses(), at.cuts.size]).toEqual([0, 0]), { timeout: 30_000 });
 
 describe('bodies', () => {
   it('pass in both directions at once, whole', async () => {
@@ -45,7 +45,7 @@ describe('bodies', () => {
         before = written;
         expect(still).toBe(true);
       },
-      { interval: 300, timeout: 10_000 },
+      { interval: 300, timeout: 30_000 },
     );
     expect(written).toBeLessThan(2 ** 26);
     answer.destroy();
@@ -75,7 +75,7 @@ describe('bodies', () => {
     });
     const sent = request({ port: at.rest.port, host: '127.0.0.1', path: `${at.path}/`, headers: at.key('ann') });
     sent.on('error', () => undefined).end();
-    await vi.waitFor(() => expect(at.cuts.size).toBe(1));
+    await vi.waitFor(() => expect(at.cuts.size).toBe(1), { timeout: 30_000 });
     sent.destroy();
     await closed;
     await idle();

@@ -191,12 +191,13 @@ it('a log that is idle for a second keeps no descriptor and no memory, and write
   try {
     const log = await OutputLog.create(at, { maxBytes: MIB, budget: new LogBudget(MIB) });
     const open = () => readdirSync('/proc/self/fd').filter((fd) => linkOf(fd).startsWith(`${at}/`)).length;
+    const within = { timeout: 30_000 };
     void log.append('stdout', bytes('before'));
-    await vi.waitFor(() => expect(open()).toBe(1));
+    await vi.waitFor(() => expect(open()).toBe(1), within);
     await vi.waitFor(() => {
       vi.advanceTimersByTime(1000);
       expect(open()).toBe(0);
-    });
+    }, within);
     expect(await readText(log)).toEqual(['stdout:before']);
     void log.append('stdout', bytes(' after'));
     await log.close();

@@ -238,7 +238,7 @@ describe('a creation', () => {
   /** Makes one ready by a creation without one. */
   async function one(sandboxes: Awaited<ReturnType<typeof server>>) {
     await sandboxes.create(createRequest());
-    await vi.waitFor(() => expect(present().length).toBeGreaterThan(0), { timeout: 10_000 });
+    await vi.waitFor(() => expect(present().length).toBeGreaterThan(0), { timeout: 30_000 });
     return present()[0]!;
   }
 
@@ -250,7 +250,7 @@ describe('a creation', () => {
     const spec = world.mount.attached.get(id);
     expect(spec).toMatchObject({ uid, place: made.taken!.workspace.slice(5) });
     expect(world.metadata.sandboxes.get(id)).toMatchObject({ uid });
-    await vi.waitFor(() => expect(present().length).toBeGreaterThan(0), { timeout: 10_000 });
+    await vi.waitFor(() => expect(present().length).toBeGreaterThan(0), { timeout: 30_000 });
     const [fork] = await sandboxes.fork(forkOf(id));
     expect(runtime.prepared.some(({ made: each }) => each.taken?.id === fork?.sandbox?.id)).toBe(true);
     expect(runtime.launches).toHaveLength(1);
@@ -285,7 +285,7 @@ describe('a start', () => {
     await world.addCodebase();
     const { id } = await sandboxes.create(createRequest());
     await sandboxes.stop(id);
-    await vi.waitFor(() => expect(present().length).toBe(2), { timeout: 10_000 });
+    await vi.waitFor(() => expect(present().length).toBe(2), { timeout: 30_000 });
     const { uid } = world.metadata.sandboxes.get(id)!;
     return { sandboxes, id, uid, next: present()[0]! };
   }

@@ -121,6 +121,13 @@ it('reads a codebase once for each of its versions', async () => {
   await expect.poll(codes, { timeout: 30_000 }).toEqual([]);
 });
 
+it('waits for the warnings of a few files also on a busy host', async () => {
+  const warnings = new RuleWarnings(() => codebase({ a: 'a' }), silentLog);
+  const pending = warnings.look('cb_1', [glob('**', 'READ'), glob('b', 'READ')], 0);
+  for (const until = performance.now() + 50; performance.now() < until; );
+  expect((await pending.settled()).map(({ code }) => code)).toEqual(['matches_nothing']);
+});
+
 it('answers without a codebase, and does not wait for a slow one', async () => {
   const warnings = new RuleWarnings(() => join(tmpdir(), 'paddock-none'), silentLog);
   await expect

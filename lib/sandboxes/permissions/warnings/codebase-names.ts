@@ -28,9 +28,8 @@ export interface CodebaseNames {
   complete: { names: boolean; contents: boolean };
 }
 
-/** Reads names from the top down, then the first bytes of files. The event loop is free in between. */
-export async function readNames(root: string): Promise<CodebaseNames> {
-  const entries: NamedEntry[] = [];
+/** Reads names from the top down into `entries`, then the first bytes of files. The event loop is free in between. */
+export async function readNames(root: string, entries: NamedEntry[] = []): Promise<CodebaseNames> {
   const names = await readTree(root, entries);
   const files = entries.filter(({ directory }) => directory === undefined);
   const secrets: { path: ByteString; why: string }[] = [];

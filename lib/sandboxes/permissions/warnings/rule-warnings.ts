@@ -1,7 +1,7 @@
 import { withBreaks } from '../../../breaks.ts';
 import type { PermissionRule, RuleWarning } from '../../../contract/messages.ts';
 import type { Log } from '../../../log.ts';
-import { type CodebaseNames, readNames } from './codebase-names.ts';
+import { type CodebaseNames, type NamedEntry, readNames } from './codebase-names.ts';
 import { findingWarnings, UNFINISHED } from './warnings.ts';
 
 /** Codebases whose names are kept. */
@@ -12,8 +12,15 @@ const MAX_LISTS = 8;
 const MAX_LIST_LENGTH = 64 * 1024;
 /** Milliseconds that an answer may wait for warnings, counted from the start of its call. */
 const PATIENCE_MS = 20;
+/** Entries and rules that take less than that, unless the host is busy: their warnings are waited for. */
+const FEW_ENTRIES = 64;
+const FEW_RULES = 50;
+/** Milliseconds that an answer may wait in any case. */
+const MOST_PATIENCE_MS = 5000;
 
 interface Known {
+  /** Those that have been read. */
+  entries: readonly NamedEntry[];
   names: Promise<CodebaseNames>;
   /** By the list of rules and the number of the preset's. */
   warnings: Map<string, Promise<readonly RuleWarning[]>>;
@@ -21,7 +28,7 @@ interface Known {
 
 /** Warnings that are being looked for. */
 export interface Pending {
-  /** The warnings, or that they are not known yet. Waits a few milliseconds at most. */
+  /** The warnings, or that they are not known yet. Waits a few milliseconds at most for what is not little. */
   settled(): Promise<readonly RuleWarning[]>;
 }
 
@@ -47,16 +54,17 @@ export class RuleWarnings {
 
   /** Starts to examine rules; those before index `own` are a preset's. Never throws. */
   look(codebaseId: string, rules: readonly PermissionRule[], own: number): Pending {
-    const until = performance.now() + PATIENCE_MS;
-    const found = this.#find(codebaseId, rules, own).catch((err: unknown) => {
+    const start = performance.now();
+    const known = this.#codebase(codebaseId);
+    const found = this.#find(known, rules, own).catch((err: unknown) => {
       this.#log.warn('rules could not be examined', { codebase_id: codebaseId, err });
       return UNFINISHED;
     });
-    return { settled: () => within(found, until) };
+    const isLittle = () => rules.length <= FEW_RULES && known.entries.length <= FEW_ENTRIES;
+    return { settled: () => patiently(found, start, isLittle) };
   }
 
-  async #find(codebaseId: string, rules: readonly PermissionRule[], own: number): Promise<readonly RuleWarning[]> {
-    const known = this.#codebase(codebaseId);
+  async #find(known: Known, rules: readonly PermissionRule[], own: number): Promise<readonly RuleWarning[]> {
     const key = rules.length > 1000 ? '' : JSON.stringify([own, rules]);
     const before = known.warnings.get(key);
     if (before !== undefined) return before;
@@ -66,7 +74,7 @@ export class RuleWarnings {
   }
 
   #codebase(id: string): Known {
-    const known = this.#known.get(id) ?? { names: readNames(this.#root(id)), warnings: new Map() };
+    const known = this.#known.get(id) ?? reading(() => this.#root(id));
     known.names.catch(() => this.#known.delete(id));
     keep(this.#known, id, known, MAX_CODEBASES);
     return known;
@@ -83,10 +91,25 @@ function keep<V>(map: Map<string, V>, key: string, value: V, max: number): void 
   }
 }
 
-async function within(found: Promise<readonly RuleWarning[]>, until: number): Promise<readonly RuleWarning[]> {
+function reading(root: () => string): Known {
+  const entries: NamedEntry[] = [];
+  const names = async () => readNames(root(), entries);
+  return { entries, names: names(), warnings: new Map() };
+}
+
+/** `isLittle` is asked again and again: what is read slowly may turn out not to be. */
+async function patiently(found: Promise<readonly RuleWarning[]>, start: number, isLittle: () => boolean) {
+  for (let until = start + PATIENCE_MS; ; until = performance.now() + PATIENCE_MS) {
+    const warnings = await within(found, until);
+    if (warnings !== undefined) return warnings;
+    if (!isLittle() || performance.now() > start + MOST_PATIENCE_MS) return UNFINISHED;
+  }
+}
+
+async function within<T>(found: Promise<T>, until: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<readonly RuleWarning[]>((resolve) => {
-    timer = setTimeout(resolve, Math.max(0, until - performance.now()), UNFINISHED);
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), Math.max(0, until - performance.now()));
   });
   try {
     return await Promise.race([found, late]);

@@ -31,7 +31,7 @@ it('creates a connector when it is needed, ends it when it is idle, and creates 
   const idle = fakes(async () => ({}) as Socket);
   const short = new Dialer(idle.create, 1);
   await short.connect(1, 80);
-  await vi.waitFor(() => expect(idle.closed).toEqual([true]));
+  await vi.waitFor(() => expect(idle.closed).toEqual([true]), { timeout: 30_000 });
   await short.connect(1, 80);
   expect(idle.closed).toEqual([true, false]);
   await short.close();

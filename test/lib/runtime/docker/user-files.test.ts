@@ -80,7 +80,7 @@ describe('the files of an image', () => {
     const other = files.read('image', 'b', 1000);
     for (const read of reads) read.fail('(HTTP code 404) no such container - No such container: a');
     await expect(gone).rejects.toThrow('No such container: a');
-    await vi.waitFor(() => expect(reads).toHaveLength(6));
+    await vi.waitFor(() => expect(reads).toHaveLength(6), { timeout: 30_000 });
     for (const read of reads.slice(3)) read.answer(tar('ustar'));
     expect((await other).passwd).toBe('root\n');
     expect(reads[3]!.container).toBe('b');

@@ -91,7 +91,7 @@ it('tells the uses of a port to end when it is closed, opened anew or expires, a
   await open({ expires_in: 1 });
   use();
   fixture.elapsed = 2000;
-  await vi.waitFor(() => expect(ends.at(-1)).toBe('port 8000 has expired'), { timeout: 5000 });
+  await vi.waitFor(() => expect(ends.at(-1)).toBe('port 8000 has expired'), { timeout: 30_000 });
   await open();
   for (let count = 0; count < 128; count++) use();
   expect(use).toThrow('port 8000 has 128 connections, the maximum');
