@@ -15,14 +15,14 @@ const users = (count: number) =>
 
 /**
  * What a command sees that could differ between sandboxes, apart from the files of its workspace. The number of processes is not
- * among it: the shell of the next command starts meanwhile. Nothing is in a pipe with the reader of their names, because the other end
- * of the pipe may be called `sh` still.
+ * among it, nor are the programs that become the shell of the next command, which starts meanwhile. Nothing is in a pipe with the reader
+ * of their names, because the other end of the pipe may be called `sh` still.
  */
 const SEEN = [
   'id; hostname; env | grep -v "^PWD=" | sort; pwd; ls -A /tmp /home/sandbox /dev/shm /dev /run /run/agent/bin',
   'cat /proc/mounts | sort; ipcs | grep -c 0x; ls -l /proc/self/fd | grep -c " -> "; ulimit -a; umask',
   'cat /proc/net/dev | cut -d: -f1; grep -E "^(Cap|NoNew|Seccomp|Sig)" /proc/self/status; cat /proc/self/oom_score_adj',
-  'stat -c "%a %u %g %n" / /tmp /workspace /run/agent /home/sandbox; running=$(cat /proc/[0-9]*/comm 2>/dev/null); echo "$running" | sort -u; cat /proc/self/cgroup | sed s/[0-9a-f]*$//',
+  'stat -c "%a %u %g %n" / /tmp /workspace /run/agent /home/sandbox; running=$(cat /proc/[0-9]*/comm 2>/dev/null); echo "$running" | grep -vxE "setsid|env" | sort -u; cat /proc/self/cgroup | sed s/[0-9a-f]*$//',
 ].join('; ');
 
 async function seen(scene: Scene, sandbox: { id: string }): Promise<string> {
