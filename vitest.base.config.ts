@@ -12,11 +12,12 @@ export default defineConfig({
     // Most tests wait for their own processes and servers: three concurrent files keep two cores busy.
     maxWorkers: 3,
     // Tests use real mounts, processes and servers; a test that waits for one of them polls with its own, shorter deadline.
-    testTimeout: 60_000,
+    // None takes a third of this on two idle cores.
+    testTimeout: 120_000,
     // Some start a daemon, or install packages.
-    hookTimeout: 120_000,
+    hookTimeout: 300_000,
     teardownTimeout: 20_000,
-    expect: { poll: { timeout: 30_000 } },
+    expect: { poll: { timeout: 60_000 } },
     allowOnly: false,
   },
 });

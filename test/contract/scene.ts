@@ -114,7 +114,7 @@ export async function expectRefusal(
 }
 
 /** Asks until `probe` answers something; fails after `deadline` ms. */
-export async function eventually<T>(what: string, probe: () => Promise<T | undefined>, deadline = 30_000): Promise<T> {
+export async function eventually<T>(what: string, probe: () => Promise<T | undefined>, deadline = 60_000): Promise<T> {
   const end = Date.now() + deadline;
   for (;;) {
     const found = await probe();

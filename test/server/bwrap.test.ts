@@ -81,7 +81,7 @@ describe('a bwrap server', () => {
       };
       const writers = Promise.all([0, 1, 2].map(writer));
       const goal = written.length + 5 * (round + 1);
-      await expect.poll(() => written.length, { timeout: 20_000, interval: 1 }).toBeGreaterThan(goal);
+      await expect.poll(() => written.length, { timeout: 60_000, interval: 1 }).toBeGreaterThan(goal);
       await server.stop('SIGKILL');
       killed = true;
       await writers;
@@ -99,7 +99,7 @@ describe('a bwrap server', () => {
     await expect.poll(async () => (await run(api, ids[0]!, 'test -s file; echo $?')).trim()).toBe('0');
     const before = performance.now();
     expect(await server.stop()).toBe(0);
-    expect(performance.now() - before).toBeLessThan(10_000);
+    expect(performance.now() - before).toBeLessThan(20_000);
     await ended;
     expect(await state.leftovers()).toEqual([]);
   });

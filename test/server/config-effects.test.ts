@@ -127,7 +127,7 @@ describe('logging.format', () => {
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       said += text;
     });
-    await expect.poll(() => said, { timeout: 20_000 }).toMatch(/^\S+ INFO {2}ready grpc_addr="127\.0\.0\.1:\d+" /m);
+    await expect.poll(() => said, { timeout: 60_000 }).toMatch(/^\S+ INFO {2}ready grpc_addr="127\.0\.0\.1:\d+" /m);
     child.kill('SIGTERM');
     await once(child, 'exit');
     await other.remove();

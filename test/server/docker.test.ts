@@ -73,7 +73,7 @@ describe('a docker server', () => {
     await first.server.stop('SIGKILL');
 
     const { api } = await start();
-    await expect.poll(async () => (await api.sandbox(id)).status, { timeout: 20_000 }).toBe('SANDBOX_RUNNING');
+    await expect.poll(async () => (await api.sandbox(id)).status, { timeout: 60_000 }).toBe('SANDBOX_RUNNING');
     expect(await run(api, id, 'cat file')).toBe('kept\n');
     expect(await run(api, gone, 'ls')).toBe('');
     expect(await containers()).toHaveLength(2);
@@ -90,7 +90,7 @@ describe('a docker server', () => {
     spawnSync('umount', ['-f', join(state.directory, 'mounts/fs')]);
     expect((await running).status).toBe(503);
     await expect
-      .poll(async () => (await api.sandbox(id)).status_reason, { timeout: 20_000 })
+      .poll(async () => (await api.sandbox(id)).status_reason, { timeout: 60_000 })
       .toMatch(/^it was brought up again: the workspace file system died: the mount was /);
     expect(server.log.some((line) => line.includes('workspace file system failed, remounting'))).toBe(true);
     expect(await run(api, id, 'cat file')).toBe('kept\n');
@@ -144,7 +144,7 @@ describe('a docker server', () => {
     expect(refused).toMatchObject({ status: 503, body: { message: expect.stringContaining('Docker daemon at') } });
     await dockerd.start();
     for (const id of ids) {
-      await expect.poll(async () => (await api.sandbox(id)).status, { timeout: 20_000 }).toBe('SANDBOX_ERROR');
+      await expect.poll(async () => (await api.sandbox(id)).status, { timeout: 60_000 }).toBe('SANDBOX_ERROR');
       expect((await api.post(`/v1/sandboxes/${id}/start`, {})).status).toBe(200);
       expect(await run(api, id, 'echo up')).toBe('up\n');
     }
@@ -180,7 +180,7 @@ describe('a docker server', () => {
     else dockerd.pause();
     const before = performance.now();
     expect(await server.stop()).toBe(0);
-    expect(performance.now() - before).toBeLessThan(10_000);
+    expect(performance.now() - before).toBeLessThan(20_000);
     expect(state.processes()).toEqual([]);
     if (how === 'away') await dockerd.start();
     else dockerd.resume();

@@ -124,7 +124,7 @@ describe('after kill -9', () => {
         while (!killed) await model.change(api, codebase).catch(() => undefined);
       });
       const goal = model.acknowledged + 40 + 7 * round;
-      await expect.poll(() => model.acknowledged, { timeout: 20_000, interval: 2 }).toBeGreaterThan(goal);
+      await expect.poll(() => model.acknowledged, { timeout: 60_000, interval: 2 }).toBeGreaterThan(goal);
       await server.stop('SIGKILL');
       killed = true;
       await Promise.all(clients);

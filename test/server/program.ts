@@ -37,7 +37,7 @@ export class Place {
       cwd: this.folder,
       env: { PATH: process.env.PATH ?? '', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: 20_000,
+      timeout: 60_000,
       killSignal: 'SIGKILL',
     });
     const outputs = [text(child.stdout), text(child.stderr)];

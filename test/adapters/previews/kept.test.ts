@@ -21,19 +21,21 @@ afterEach(() => at.close());
 const ask = (method = 'GET', headers = {}, body?: string) =>
   at.ask(`${at.path}/`, { ...at.key('ann'), ...headers }, { method, ...(body && { body }) });
 const idle = () => vi.waitFor(() => expect([at.uses(), at.cuts.size]).toEqual([0, 0]), { timeout: 30_000 });
+/** A connection is kept for a second, which a busy machine may take for a request, or for what a program sends to arrive. */
+const kept = { retry: 5 };
 
-it('carries one GET after the other by one connection, and nothing else', async () => {
+it('carries one GET after the other by one connection, and nothing else', kept, async () => {
   for (const method of ['GET', 'GET', 'HEAD', 'GET', 'DELETE', 'GET']) {
     expect((await ask(method)).status).toBe(200);
     await idle();
   }
   expect((await ask('GET', { 'content-length': '6' }, 'a body')).status).toBe(200);
-  const [kept, ...others] = connections;
-  expect(connections).toEqual([kept, kept, others[1], kept, others[3], kept, others[5]]);
+  const [first, ...others] = connections;
+  expect(connections).toEqual([first, first, others[1], first, others[3], first, others[5]]);
   expect(new Set(connections).size).toBe(4);
 });
 
-it('asks again where a kept connection has ended', async () => {
+it('asks again where a kept connection has ended', kept, async () => {
   respond = (req, res) => {
     const isAgain = connections.filter((each) => each === req.socket.remotePort).length > 1;
     if (isAgain) req.socket.destroy();
@@ -54,7 +56,7 @@ const EXTRA = 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nevil';
 it.each([
   ['with the answer', (socket: Socket) => void socket.write(EXTRA)],
   ['after it', (socket: Socket) => void setImmediate(() => socket.write(EXTRA))],
-])('takes nothing that a program sends %s for the next one', async (_, more) => {
+])('takes nothing that a program sends %s for the next one', kept, async (_, more) => {
   respond = (_req, res) => {
     const { socket } = res;
     res.end('ok');

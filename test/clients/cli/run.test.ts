@@ -146,7 +146,7 @@ it('keeps the sandbox if ^C comes while the changes are applied', async () => {
     ['run', '--from', repo, '--yes', '--', 'sh', '-c', 'i=0; while [ $((i += 1)) -le 2000 ]; do echo $i > $i; done'],
     { url: served.url },
   );
-  await expect.poll(async () => (await readdir(repo)).length, { timeout: 20_000, interval: 5 }).toBeGreaterThan(0);
+  await expect.poll(async () => (await readdir(repo)).length, { timeout: 60_000, interval: 5 }).toBeGreaterThan(0);
   child.kill('SIGINT');
   const { code, stderr } = await ended;
   expect(code).toBe(130);

@@ -43,7 +43,7 @@ const CLIENT = `
 `;
 
 it('has after each kill -9 what was acknowledged, or what was begun after it, and never a half of a write', {
-  timeout: 20_000 + KILLS * 3000,
+  timeout: 60_000 + KILLS * 3000,
 }, async () => {
   const client = join(folder, 'client.mjs');
   await build({

@@ -493,7 +493,7 @@ describe('a compaction', () => {
       await put('cb_last', 'small');
       // Closing gives up a compaction that has only begun.
       const isOver = async () => disk.calls() > from + stop || (await fs.readdir(folder)).includes('db.json.bak');
-      await expect.poll(isOver, { timeout: 20_000, interval: 1 }).toBe(true);
+      await expect.poll(isOver, { timeout: 60_000, interval: 1 }).toBe(true);
       await metadata.close();
       const again = await open();
       const found = new Map([...again.codebases.values()].map((each) => [each.id, each.name]));
@@ -522,7 +522,7 @@ describe('a compaction', () => {
       for (let turns = 0; turns < worker * 3; turns++) await fs.stat(folder);
       await work(worker);
     });
-    await expect.poll(() => fs.readdir(folder), { timeout: 20_000 }).toContain('db.json.bak');
+    await expect.poll(() => fs.readdir(folder), { timeout: 60_000 }).toContain('db.json.bak');
     isDone = true;
     await Promise.all(works);
   });

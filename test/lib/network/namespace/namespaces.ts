@@ -37,7 +37,7 @@ async function newNamespace(options = '-npf'): Promise<Namespace> {
   return {
     pid,
     run(script) {
-      const program = spawn('nsenter', enter(script), { stdio: ['ignore', 'pipe', 'inherit'], timeout: 20_000 });
+      const program = spawn('nsenter', enter(script), { stdio: ['ignore', 'pipe', 'inherit'], timeout: 60_000 });
       return text(program.stdout);
     },
     start(script) {

@@ -359,7 +359,7 @@ describe('the process of a socket maker', () => {
     });
     chmodSync(directory, 0o755);
     const args = ['--reuid', '54321', '--regid', '54321', '--clear-groups', process.execPath, outfile];
-    const program = spawn('setpriv', args, { cwd: '/', stdio: ['ignore', 'pipe', 'inherit'], timeout: 20_000 });
+    const program = spawn('setpriv', args, { cwd: '/', stdio: ['ignore', 'pipe', 'inherit'], timeout: 60_000 });
     expect(await text(program.stdout)).toBe('from inside');
   });
 
@@ -391,7 +391,7 @@ describe('the process of a socket maker', () => {
       outfile,
     });
     const command = ['-c', 'ulimit -n 100; exec "$0" "$1"', process.execPath, outfile];
-    const program = spawn('sh', command, { stdio: ['ignore', 'pipe', 'inherit'], timeout: 20_000 });
+    const program = spawn('sh', command, { stdio: ['ignore', 'pipe', 'inherit'], timeout: 60_000 });
     expect(await text(program.stdout)).toBe('RESOURCE_EXHAUSTED RESOURCE_EXHAUSTED 4\n');
   });
 });
