@@ -88,8 +88,8 @@ export function launchCommand(plan: LaunchPlan): string {
   ].join('\n');
 }
 
-/** The same program for the spawner: its name and arguments. */
-export const launchWords = (plan: LaunchPlan): string[] => [...setprivWords(plan), plan.bwrapPath, ...BWRAP_WORDS];
+/** The program, as a name and arguments, for the spawner, which does the work of setpriv itself. */
+export const programWords = ({ bwrapPath }: LaunchPlan): string[] => [bwrapPath, ...BWRAP_WORDS];
 
 /** The files that bwrap reads on ARGUMENTS_FD and SECCOMP_FD. */
 export const launchFiles = ({ argumentsFile, seccompFile }: LaunchPlan): [string, string] => [

@@ -1,11 +1,33 @@
 // Size: the text of one program in another language.
 
+const NUMBERS = {
+  capset: 126,
+  mknodat: 259,
+  prctl: 157,
+  prlimit: 302,
+  setgroups: 116,
+  setresgid: 119,
+  setresuid: 117,
+  setsid: 112,
+  sigmask: 14,
+  signalfd: 289,
+};
+
 /** Numbers of the system calls that Perl has no functions for. */
-const SYSTEM_CALLS: Partial<
-  Record<NodeJS.Architecture, Record<'mknodat' | 'prctl' | 'prlimit' | 'setsid' | 'sigmask' | 'signalfd', number>>
-> = {
-  x64: { mknodat: 259, prctl: 157, prlimit: 302, setsid: 112, sigmask: 14, signalfd: 289 },
-  arm64: { mknodat: 33, prctl: 167, prlimit: 261, setsid: 157, sigmask: 135, signalfd: 74 },
+const SYSTEM_CALLS: Partial<Record<NodeJS.Architecture, Record<keyof typeof NUMBERS, number>>> = {
+  x64: NUMBERS,
+  arm64: {
+    capset: 91,
+    mknodat: 33,
+    prctl: 167,
+    prlimit: 261,
+    setgroups: 159,
+    setresgid: 149,
+    setresuid: 147,
+    setsid: 157,
+    sigmask: 135,
+    signalfd: 74,
+  },
 };
 
 /** Bytes of a process's stderr that are passed on; the rest is read and dropped. */
@@ -24,7 +46,9 @@ export interface ProcessLimit {
  *
  *     s ID NICENESS FILE…       starts a process, which enters the cgroups of these cgroup.procs files, sets its limits and waits;
  *                               NICENESS: `-` for that of the spawner
- *     l ID FILE FILE PROGRAM…   the waiting process opens the files as descriptors 3 and 4 and executes the program
+ *     l ID UID FILE FILE PROGRAM…
+ *                               the waiting process opens the files as descriptors 3 and 4, becomes that user with that group and
+ *                               no privileges, and executes the program; UID: `-` for that of the spawner
  *     k ID                      SIGKILL
  *     m ID                      closes its stderr, which is not read any more
  *     n ID FILE…                makes FIFOs with mode 0600; answered by `n ID ERRNO`
@@ -44,7 +68,7 @@ export function spawnerProgram(
 ): string | undefined {
   const numbers = SYSTEM_CALLS[architecture];
   if (numbers === undefined) return undefined;
-  const { mknodat, prctl, prlimit, setsid, sigmask, signalfd } = numbers;
+  const { capset, mknodat, prctl, prlimit, setgroups, setresgid, setresuid, setsid, sigmask, signalfd } = numbers;
   return `
 use strict;
 use Fcntl qw(O_RDONLY O_WRONLY);
@@ -92,6 +116,29 @@ sub limit {
   syscall(${prlimit}, 0, $resource, $new, 0);
 }
 
+# For good: there are no other groups, no capability in any set, and no program gives any. Like setpriv(1) in prelude.ts.
+sub drop {
+  my ($uid) = @_;
+  # setresuid(2) takes the greatest number for "as before".
+  $uid =~ /^[1-9][0-9]{0,9}$/ && $uid < 4294967295 or fail("no user: $uid");
+  $uid += 0;
+  syscall(${prctl}, 38, 1, 0, 0, 0) == 0 or fail("no_new_privs: $!");
+  for my $capability (0 .. 63) {
+    my $has = syscall(${prctl}, 23, $capability, 0, 0, 0);
+    last if $has < 0;
+    $has == 0 || syscall(${prctl}, 24, $capability, 0, 0, 0) == 0 or fail("capability $capability: $!");
+  }
+  syscall(${setgroups}, 0, 0) == 0 or fail("setgroups: $!");
+  syscall(${setresgid}, $uid, $uid, $uid) == 0 or fail("setresgid: $!");
+  syscall(${setresuid}, $uid, $uid, $uid) == 0 or fail("setresuid: $!");
+  # The change of the user has cleared the other sets.
+  my ($version, $none) = (pack("LL", 0x20080522, 0), pack("L6", (0) x 6));
+  syscall(${capset}, $version, $none) == 0 or fail("capset: $!");
+  # The change of the user has cleared it. A spawner that has ended before is not the parent any more.
+  syscall(${prctl}, 1, 9, 0, 0, 0) == 0 or fail("pdeathsig: $!");
+  exit 1 if getppid() != $self;
+}
+
 # In the new process; never returns. Perl counts the handles of a number, and closes it with the last: so each handle is closed.
 sub become {
   my ($pipes, $niceness, @entries) = @_;
@@ -112,12 +159,13 @@ ${limits.map(({ resource, soft, hard }) => `  limit(${resource}, ${soft}, ${hard
   my $line = "";
   until ($line =~ /\\n/) { sysread(STDIN, $line, 65536, length $line) or exit 0 }
   chomp $line;
-  my ($third, $fourth, @program) = words($line);
+  my ($uid, $third, $fourth, @program) = words($line);
   open(STDIN, "<", "/dev/null") or fail("/dev/null: $!");
   $^F = 4;
   sysopen(my $first, $third, O_RDONLY) or fail("$third: $!");
   sysopen(my $second, $fourth, O_RDONLY) or fail("$fourth: $!");
   fail("descriptors") if fileno($first) != 3 || fileno($second) != 4;
+  drop($uid) if $uid ne "-";
   exec { $program[0] } @program;
   fail("$program[0]: $!");
 }

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { constants } from 'node:os';
 import { getSystemErrorName } from 'node:util';
 import { errorCode } from '../../linux/errno.ts';
-import { type LaunchPlan, launchFiles, launchWords, PROCESS } from './prelude.ts';
+import { type LaunchPlan, launchFiles, PROCESS, programWords } from './prelude.ts';
 import { spawnerProgram } from './spawner-program.ts';
 import { endOfBwrap, MAX_ERROR, type WaitingProcess } from './waiting-process.ts';
 
@@ -194,7 +194,8 @@ class SpawnedProcess implements WaitingProcess {
   }
 
   launch(plan: LaunchPlan): void {
-    this.#send('l', [...launchFiles(plan), ...launchWords(plan)]);
+    const user = plan.uid === undefined ? '-' : String(plan.uid);
+    this.#send('l', [user, ...launchFiles(plan), ...programWords(plan)]);
   }
 
   closeOutput(): void {

@@ -1,11 +1,14 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { ShellProcess } from '../../../../lib/runtime/bwrap/shell-process.ts';
 import { Spawner } from '../../../../lib/runtime/bwrap/spawner.ts';
+import type { WaitingProcess } from '../../../../lib/runtime/bwrap/waiting-process.ts';
 import { run } from '../run.ts';
 import { until, useBwrap } from './fixture.ts';
 
 const base = mkdtempSync('/tmp/paddock-spawner-');
+chmodSync(base, 0o711);
 const opened: Spawner[] = [];
 afterAll(() => {
   for (const spawner of opened) spawner.close();
@@ -43,7 +46,50 @@ function plan(script: string) {
   return { bwrapPath: name, uid: undefined, argumentsFile: join(base, 'args'), seccompFile: join(base, 'seccomp') };
 }
 
+const UID = 299_999;
+const UNPRIVILEGED = `Uid:	${UID}	${UID}	${UID}	${UID}
+Gid:	${UID}	${UID}	${UID}	${UID}
+Groups:	 
+CapInh:	0000000000000000
+CapPrm:	0000000000000000
+CapEff:	0000000000000000
+CapBnd:	0000000000000000
+CapAmb:	0000000000000000
+NoNewPrivs:	1
+`;
+
 describe('a process of a spawner', () => {
+  it('has the user, the group and no privileges before its program, as by setpriv', async () => {
+    const show = plan("grep -E '^(Uid|Gid|Groups|Cap.*|NoNewPrivs):' /proc/self/status >&2");
+    const said = async (waiting: WaitingProcess) => {
+      await waiting.started;
+      waiting.launch({ ...show, uid: UID });
+      expect(await waiting.ended).toBe('bwrap ended with exit code 0');
+      return waiting.said;
+    };
+    const [own, other] = [
+      (await open()).start([], undefined),
+      new ShellProcess([], { closeFds: [], niceness: undefined }),
+    ];
+    expect([await said(own), await said(other)]).toEqual([UNPRIVILEGED, UNPRIVILEGED]);
+  });
+
+  it('ends with its spawner as another user, too', async () => {
+    const spawner = await open();
+    const waiting = spawner.start([], undefined);
+    waiting.launch({ ...plan('echo up >&2; exec sleep 300'), uid: UID });
+    await until('it is up', () => waiting.said === 'up\n');
+    process.kill(spawners().at(-1)!, 'SIGKILL');
+    await until('it is gone', () => fileOf(waiting.pid!, 'stat') === '');
+  });
+
+  it.each([0, -1, 0xffff_ffff, 0x1_0000_0000, 1.5])('does not run its program as user %s', async (uid) => {
+    const waiting = (await open()).start([], undefined);
+    waiting.launch({ ...plan('echo ran >&2'), uid });
+    expect(await waiting.ended).toBe('bwrap ended with exit code 1');
+    expect(waiting.said).toBe(`no user: ${uid}\n`);
+  });
+
   it('enters its cgroups before it is told its program, which gets two files and no more', async () => {
     const entry = join(base, 'a % procs\n');
     writeFileSync(entry, '');
