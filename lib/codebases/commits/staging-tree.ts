@@ -1,5 +1,6 @@
 import { closeSync, fchmodSync, fstatSync, futimesSync, writeSync } from 'node:fs';
 import type { ByteString } from '../../byte-string.ts';
+import { accessibleMode } from '../../host-tree/accessible-mode.ts';
 import { isAbsence } from '../../host-tree/at.ts';
 import { HeldDirectories } from '../../host-tree/held-directories.ts';
 import type { HostFile } from '../../host-tree/host-file.ts';
@@ -44,11 +45,11 @@ export class StagingTree {
 
   write({ path, mode, mtime, again }: StagedEntry, bytes: Uint8Array): void {
     if (again) this.#remove(path);
-    const fd = this.#tree.create(path, 0o600);
+    const fd = this.#tree.create(path, mode);
     try {
       for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
       futimesSync(fd, hostSeconds(mtime), hostSeconds(mtime));
-      fchmodSync(fd, mode);
+      if (accessibleMode(mode, 'file') !== mode) fchmodSync(fd, mode);
     } finally {
       closeSync(fd);
     }

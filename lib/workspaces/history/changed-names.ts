@@ -1,4 +1,4 @@
-import { type ByteString, joinPath, withSlash } from '../../byte-string.ts';
+import { type ByteString, withSlash } from '../../byte-string.ts';
 import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { S_IFDIR } from '../../linux/mode.ts';
 import type { Base, BaseStat } from '../base/base.ts';
@@ -45,7 +45,12 @@ export function* baseNames(
   count: number,
 ): Steps<BaseNames, undefined> {
   if (!wasDirectory) return { stat: () => undefined, mayBeDirectory: () => false };
-  const stat = (name: ByteString) => base.lstat(joinPath(path, name));
+  let last: { name: ByteString; stat: BaseStat | undefined } | undefined;
+  const stat = (name: ByteString) => {
+    // The two keys of a name mostly follow each other.
+    if (last?.name !== name) last = { name, stat: base.lstatIn(path, name) };
+    return last.stat;
+  };
   const few = count < MANY_NAMES || (base.lstat(path)?.size ?? 0) / NAME_BYTES > count;
   if (few) return { stat, mayBeDirectory: () => true };
   const counter = new StepCounter(ITEMS_PER_STEP);

@@ -24,7 +24,8 @@ export function* isSame(
   if (now.base !== undefined && sameFile(now.base, was)) return true;
   if ((now.inode ?? now.base!).size !== was.size) return false;
   try {
-    return was.size === 0 || (yield* sameContents(sourceOf(workspace, now), baseSource(workspace, path, was)));
+    if (was.size === 0) return true;
+    return yield* sameContents(sourceOf(workspace, now), baseSource(workspace, path, was), was.size);
   } catch (error) {
     // Unreadable contents differ from the base's.
     if (error instanceof Damage) return false;

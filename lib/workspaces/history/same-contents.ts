@@ -21,13 +21,13 @@ export function bytesSource(bytes: Buffer): ReturnType<Source> {
   return { read: (offset, into) => bytes.copy(into, 0, offset), close: () => undefined };
 }
 
-/** Whether two files of the same size have the same bytes, in steps. Throws host errors. */
-export function* sameContents(openA: Source, openB: Source): Generator<undefined, boolean, void> {
+/** Whether two files have the same bytes up to `size`, the size of both, in steps. Throws host errors. */
+export function* sameContents(openA: Source, openB: Source, size: number): Generator<undefined, boolean, void> {
   const a = openA();
   try {
     const b = openB();
     try {
-      return yield* compare(a, b);
+      return yield* compare(a, b, size);
     } finally {
       b.close();
     }
@@ -36,13 +36,15 @@ export function* sameContents(openA: Source, openB: Source): Generator<undefined
   }
 }
 
-function* compare(a: ReturnType<Source>, b: ReturnType<Source>): Generator<undefined, boolean, void> {
+function* compare(a: ReturnType<Source>, b: ReturnType<Source>, size: number): Generator<undefined, boolean, void> {
   let [blockA, blockB] = [firstA, firstB];
   for (let at = 0; ; ) {
-    const read = a.read(at, blockA);
-    if (b.read(at, blockB) !== read || blockA.compare(blockB, 0, read, 0, read) !== 0) return false;
-    if (read < BLOCK) return true;
+    // No further: a read at the end would be one more system call for each file.
+    const wanted = Math.min(BLOCK, size - at);
+    const read = a.read(at, blockA.subarray(0, wanted));
+    if (b.read(at, blockB.subarray(0, wanted)) !== read || blockA.compare(blockB, 0, read, 0, read) !== 0) return false;
     at += read;
+    if (read < wanted || at >= size) return true;
     if (blockA === firstA) [blockA, blockB] = [Buffer.allocUnsafe(BLOCK), Buffer.allocUnsafe(BLOCK)];
     yield;
   }
