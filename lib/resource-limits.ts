@@ -15,8 +15,8 @@ export const RESOURCE_RANGES = {
   pids_limit: { minimum: 1, maximum: 4_194_304 },
 } as const satisfies Record<LimitName, { minimum: number; maximum: number }>;
 
-/** Period of `cpu_quota` in microseconds (cpu.cfs_period_us). */
-export const CPU_PERIOD_US = 100_000;
+/** `cpu_quota` is CPU time in so many microseconds; `cpuBandwidth` says in which period it is enforced. */
+export const CPU_QUOTA_UNIT_US = 100_000;
 /** Of the cores. */
 const AUTOMATIC_SHARE = 3 / 4;
 
@@ -30,7 +30,7 @@ export function automaticCpuQuota(
   cores: number,
 ): number {
   if (memoryBytes === 0 && pidsLimit === 0) return 0;
-  return Math.max(Math.floor(cores * AUTOMATIC_SHARE * CPU_PERIOD_US), RESOURCE_RANGES.cpu_quota.minimum);
+  return Math.max(Math.floor(cores * AUTOMATIC_SHARE * CPU_QUOTA_UNIT_US), RESOURCE_RANGES.cpu_quota.minimum);
 }
 
 /** Whether the value is allowed for the limit. */

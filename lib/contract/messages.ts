@@ -1186,7 +1186,7 @@ export interface RuleWarning {
 export interface ResourceLimits {
   /** Memory of all processes together in bytes. */
   memory_bytes: number;
-  /** CPU time in microseconds per period of 100 000 microseconds. */
+  /** CPU time in microseconds per 100 000 microseconds: 150000 is one and a half processors. */
   cpu_quota: number;
   /** Relative CPU weight; 1024 is one share. */
   cpu_shares: number;

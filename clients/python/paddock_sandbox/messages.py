@@ -1130,7 +1130,8 @@ class ResourceLimits:
 
     Attributes:
         memory_bytes: Memory of all processes together in bytes.
-        cpu_quota: CPU time in microseconds per period of 100 000 microseconds.
+        cpu_quota: CPU time in microseconds per 100 000 microseconds: 150000 is one and a half
+            processors.
         cpu_shares: Relative CPU weight; 1024 is one share.
         pids_limit: Number of processes and threads.
     """

@@ -1,6 +1,7 @@
 import type { ResourceLimits } from '../../contract/messages.ts';
 import { invalidArgument } from '../../errors.ts';
-import { CPU_PERIOD_US, isAllowed, type LimitName, RESOURCE_RANGES } from '../../resource-limits.ts';
+import { isAllowed, type LimitName, RESOURCE_RANGES } from '../../resource-limits.ts';
+import { cpuBandwidth } from './cpu-bandwidth.ts';
 
 export const CONTROLLER_OF: Readonly<Record<LimitName, 'memory' | 'cpu' | 'pids'>> = {
   memory_bytes: 'memory',
@@ -64,7 +65,8 @@ const commandsMemory = (bytes: number): number =>
 
 /** Returns the writes that must precede the first process, in order. */
 export function limitWrites(resources: ResourceLimits, version: 1 | 2): LimitWrite[] {
-  const { memory_bytes: memory, cpu_quota: quota, cpu_shares: shares, pids_limit: pids } = resources;
+  const { memory_bytes: memory, cpu_shares: shares, pids_limit: pids } = resources;
+  const { quota, period } = cpuBandwidth(resources.cpu_quota);
   const writes: LimitWrite[] = [];
   const add = (write: Omit<LimitWrite, 'level'> & { level?: LimitWrite['level'] }) =>
     writes.push({ level: 'sandbox', ...write });
@@ -74,7 +76,7 @@ export function limitWrites(resources: ResourceLimits, version: 1 | 2): LimitWri
       add({ controller: 'memory', file: 'memory.memsw.limit_in_bytes', value: String(memory), optional: true });
     }
     if (quota) {
-      add({ controller: 'cpu', file: 'cpu.cfs_period_us', value: String(CPU_PERIOD_US) });
+      add({ controller: 'cpu', file: 'cpu.cfs_period_us', value: String(period) });
       add({ controller: 'cpu', file: 'cpu.cfs_quota_us', value: String(quota) });
     }
     if (shares) add({ controller: 'cpu', file: 'cpu.shares', value: String(shares) });
@@ -84,7 +86,7 @@ export function limitWrites(resources: ResourceLimits, version: 1 | 2): LimitWri
       add({ controller: 'memory', file: 'memory.swap.max', value: '0', optional: true });
       add({ controller: 'memory', level: 'commands', file: 'memory.max', value: String(commandsMemory(memory)) });
     }
-    if (quota) add({ controller: 'cpu', file: 'cpu.max', value: `${quota} ${CPU_PERIOD_US}` });
+    if (quota) add({ controller: 'cpu', file: 'cpu.max', value: `${quota} ${period}` });
     if (shares) add({ controller: 'cpu', file: 'cpu.weight', value: String(cpuWeight(shares)) });
   }
   if (pids) {

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { ResourceLimits } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
 import { isHostShort } from '../../host-error.ts';
-import { CPU_PERIOD_US } from '../../resource-limits.ts';
 import type { OwnerResources } from '../runtime.ts';
+import { cpuBandwidth } from './cpu-bandwidth.ts';
 import type { CgroupRoots } from './sandbox-cgroup.ts';
 
 const CONTROLLERS = ['memory', 'cpu', 'pids'] as const;
@@ -82,13 +82,33 @@ function grows(dir: string, bytes: number): boolean {
   return bytes === 0 || Number(readFileSync(join(dir, 'memory.limit_in_bytes'), 'latin1')) < bytes;
 }
 
-function writeCpu({ version, dir }: { version: 1 | 2; dir: string }, quota: number): void {
-  if (version === 2) {
-    put(dir, 'cpu.max', quota === 0 ? 'max' : `${quota} ${CPU_PERIOD_US}`);
-    return;
+function writeCpu({ version, dir }: { version: 1 | 2; dir: string }, cpuQuota: number): void {
+  const { quota, period } = cpuBandwidth(cpuQuota);
+  if (version === 2) put(dir, 'cpu.max', quota === 0 ? 'max' : `${quota} ${period}`);
+  else if (quota === 0) put(dir, 'cpu.cfs_quota_us', '-1');
+  else writeQuota(dir, quota, period);
+}
+
+/**
+ * v1 takes period and quota one after the other, and each only if the share lies between those of the cgroups below and
+ * that of the cgroup above. The old quota in the new period may not, so there is none in between; a refusal leaves
+ * what was in force.
+ */
+function writeQuota(dir: string, quota: number, period: number): void {
+  const [oldPeriod, oldQuota] = ['cpu.cfs_period_us', 'cpu.cfs_quota_us'].map((file) =>
+    readFileSync(join(dir, file), 'latin1').trim(),
+  ) as [string, string];
+  try {
+    if (oldPeriod !== String(period)) {
+      put(dir, 'cpu.cfs_quota_us', '-1');
+      put(dir, 'cpu.cfs_period_us', String(period));
+    }
+    put(dir, 'cpu.cfs_quota_us', String(quota));
+  } catch (error) {
+    put(dir, 'cpu.cfs_period_us', oldPeriod);
+    put(dir, 'cpu.cfs_quota_us', oldQuota);
+    throw error;
   }
-  if (quota > 0) put(dir, 'cpu.cfs_period_us', String(CPU_PERIOD_US));
-  put(dir, 'cpu.cfs_quota_us', quota === 0 ? '-1' : String(quota));
 }
 
 function put(dir: string, file: string, value: string): void {

@@ -105,10 +105,16 @@ export class SandboxCgroup implements ProcessGroups {
     const kinds = (of: ResourceLimits) => requestedLimits(of).join();
     if (kinds(resources) !== kinds(before)) throw new Error('other kinds of limits');
     const writes = this.#plan(resources).filter(({ file }) => file !== 'pids.max');
+    const [memory, others] = [writes.filter(isOfMemory), writes.filter((write) => !isOfMemory(write))];
     // v1: the limit with swap must never be below the one without, so the order depends on whether the limit grows.
-    if (resources.memory_bytes > before.memory_bytes) writes.reverse();
+    if (resources.memory_bytes > before.memory_bytes) memory.reverse();
     const old = new Map(this.#plan(before).map((write) => [`${write.level}/${write.file}`, write.value]));
-    for (const write of writes) if (old.get(`${write.level}/${write.file}`) !== write.value) this.#apply(write);
+    for (const write of [...memory, ...others]) {
+      if (old.get(`${write.level}/${write.file}`) === write.value) continue;
+      // v1: with the old quota, the new period may be a share above that of the owner, which the kernel refuses.
+      if (write.file === 'cpu.cfs_period_us') this.#apply({ ...write, file: 'cpu.cfs_quota_us', value: '-1' });
+      this.#apply(write);
+    }
     this.#resources = resources;
     if (resources.pids_limit !== before.pids_limit) this.#countRunners(0);
   }
@@ -242,6 +248,8 @@ export class SandboxCgroup implements ProcessGroups {
     }
   }
 }
+
+const isOfMemory = ({ controller }: LimitWrite): boolean => controller === 'memory';
 
 /**
  * Removes a cgroup directory and all below it, deepest first. Returns false if a process is in one of them or `budget`

@@ -1,7 +1,7 @@
 import { isAbsolute, join, normalize } from 'node:path';
 import type { ContainerCreateOptions, HostConfig } from 'dockerode';
 import { ServiceError } from '../../errors.ts';
-import { CPU_PERIOD_US } from '../../resource-limits.ts';
+import { cpuBandwidth } from '../cgroup/cpu-bandwidth.ts';
 import { withinOwner } from '../cgroup/owner-group.ts';
 import { AGENT_DIR, WORKSPACE } from '../executor/places.ts';
 import type { SandboxSpec } from '../runtime.ts';
@@ -115,6 +115,7 @@ export function containerPlan(plan: ContainerPlan): ContainerCreateOptions {
 function hostConfig(plan: ContainerPlan): HostConfig & { CgroupnsMode: 'private' } {
   const { resources, owner } = plan.spec;
   const { memory_bytes, cpu_quota, cpu_shares, pids_limit } = withinOwner(resources, owner);
+  const cpu = cpuBandwidth(cpu_quota);
   return {
     Privileged: false,
     CapAdd: [],
@@ -142,8 +143,8 @@ function hostConfig(plan: ContainerPlan): HostConfig & { CgroupnsMode: 'private'
     Memory: memory_bytes,
     MemorySwap: memory_bytes,
     OomKillDisable: false,
-    CpuPeriod: cpu_quota > 0 ? CPU_PERIOD_US : 0,
-    CpuQuota: cpu_quota,
+    CpuPeriod: cpu.period,
+    CpuQuota: cpu.quota,
     CpuShares: cpu_shares,
     PidsLimit: pids_limit > 0 ? pids_limit + SERVICE_PIDS : 0,
     OomScoreAdj: OOM_SCORE_ADJ,

@@ -1158,7 +1158,7 @@ export interface RuleWarning {
 export interface ResourceLimits {
   /** Memory of all processes together in bytes. */
   memoryBytes: number;
-  /** CPU time in microseconds per period of 100 000 microseconds. */
+  /** CPU time in microseconds per 100 000 microseconds: 150000 is one and a half processors. */
   cpuQuota: number;
   /** Relative CPU weight; 1024 is one share. */
   cpuShares: number;

@@ -41,7 +41,7 @@ it('has the limits, the name and the empty directories of the sandbox that takes
     const box = await bwrap.launchReady(spec, { ...spec.resources, ...limits(guess, 90, 50_000) });
     expect(limit('memory.limit_in_bytes', 'memory.max')).toEqual([String(asked * MIB)]);
     expect(limit('commands/pids.max')).toEqual(['41']);
-    expect(limit('cpu.cfs_quota_us', 'cpu.max').map((value) => value.split(' ')[0])).toEqual(['150000']);
+    expect(limit('cpu.cfs_quota_us', 'cpu.max').map((value) => value.split(' ')[0])).toEqual(['30000']);
     const said = await run(box, 'git config user.email; ls -A /tmp /home/sandbox /dev/shm /workspace | grep -v :; pwd');
     expect(said.stdout).toBe(`agent@${spec.id}\n\n\n\n/workspace\n`);
     await box.stop();

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { CgroupTree } from '../../../../lib/runtime/cgroup/tree.ts';
@@ -63,7 +63,7 @@ it('new limits of an owner are written at the next start, to the cgroups that it
     )!;
     expect([quota(), memory()]).toEqual([['50000'], [String(64 * MIB)]]);
     const second = tree.create('sb_2', RESOURCES, owner({ memory_bytes: 128 * MIB, cpu_quota: 80_000 }))!;
-    expect([quota(), memory()]).toEqual([['80000'], [String(128 * MIB)]]);
+    expect([quota(), memory()]).toEqual([['16000'], [String(128 * MIB)]]);
     const third = tree.create('sb_3', RESOURCES, owner({ memory_bytes: 32 * MIB }))!;
     expect(memory()).toEqual([String(32 * MIB)]);
     expect(['-1', 'max']).toContain(quota()[0]);
@@ -73,6 +73,42 @@ it('new limits of an owner are written at the next start, to the cgroups that it
     expect(third.remove()).toBe(true);
     tree.leaveGroup(owner({}));
     expect(memory()).toEqual([]);
+  } finally {
+    tree.close();
+  }
+});
+
+it('a quota of an owner with another period is written while its sandboxes have as much, and a refused one is not', () => {
+  const tree = new CgroupTree(`test-period-${process.pid}`);
+  tree.open();
+  const written = (below = '') =>
+    ['cpu/', ''].flatMap((root) => {
+      const dir = `/sys/fs/cgroup/${root}paddock-test-period-${process.pid}/owner-a${below}`;
+      const values = ['cpu.cfs_quota_us', 'cpu.cfs_period_us', 'cpu.max'].map((name) => join(dir, name));
+      const texts = values.filter(existsSync).map((file) => readFileSync(file, 'latin1').trim());
+      return texts.length === 0 ? [] : [texts.join(' ')];
+    });
+  const limited = (cpu_quota: number) => ({ ...RESOURCES, cpu_quota });
+  try {
+    const small = tree.create('sb_1', limited(60_000), owner({ cpu_quota: 60_000 }))!;
+    const large = tree.create('sb_2', limited(150_000), owner({ cpu_quota: 150_000 }))!;
+    expect(written()).toEqual(['30000 20000']);
+    for (const [quota, text] of [
+      [150_000, '30000 20000'],
+      [60_000, '60000 100000'],
+    ] as const) {
+      small.setLimits(limited(quota));
+      expect(written('/sb_1')).toEqual([text]);
+    }
+    expect(large.remove()).toBe(true);
+    // v1 refuses a quota below that of a sandbox.
+    const refused = readdirSync('/sys/fs/cgroup').includes('cpu');
+    const least = () => tree.create('sb_3', limited(0), owner({ cpu_quota: 50_000 }));
+    if (refused) expect(least).toThrow('cpu.cfs_quota_us = 50000');
+    else expect(least()!.remove()).toBe(true);
+    expect(written()).toEqual([refused ? '30000 20000' : '50000 100000']);
+    expect(small.remove()).toBe(true);
+    tree.leaveGroup(owner({}));
   } finally {
     tree.close();
   }
