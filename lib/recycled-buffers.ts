@@ -13,8 +13,15 @@ interface Lease {
   users: number;
 }
 
+/** Larger buffers are kept up to this size, and so many bytes of them together. */
+const MAX_LARGE = 4_194_304 + RECYCLED_BYTES;
+const MAX_SPARE_LARGE = 8_388_608;
+
 const spare: Buffer[] = [];
+const spareLarge: Buffer[] = [];
 const leases = new WeakMap<Uint8Array, Lease>();
+/** By the memory of buffers whose user is not known yet. */
+const unclaimed = new WeakMap<ArrayBufferLike, Lease>();
 
 /** A buffer of RECYCLED_BYTES with any content. One that is never given back is left to the garbage collector. */
 export function recycledBuffer(): Buffer {
@@ -44,5 +51,34 @@ export function giveBack(data: Uint8Array): void {
   const lease = leases.get(data);
   if (lease === undefined) return;
   leases.delete(data);
-  if (--lease.users === 0 && spare.length < MAX_SPARE) spare.push(lease.buffer);
+  if (--lease.users > 0) return;
+  if (lease.buffer.length > RECYCLED_BYTES) keepLarge(lease.buffer);
+  else if (spare.length < MAX_SPARE) spare.push(lease.buffer);
+}
+
+/** A buffer of this size with any content, for bytes of which the user will have a part. It is nobody's before `claim`. */
+export function unclaimedBuffer(size: number): Buffer {
+  const fitting = spareLarge.findIndex(({ length }) => length >= size && length <= 2 * size);
+  const [kept] = fitting < 0 ? [] : spareLarge.splice(fitting, 1);
+  const buffer = kept ?? Buffer.allocUnsafeSlow(size);
+  if (size > RECYCLED_BYTES && size <= MAX_LARGE) unclaimed.set(buffer.buffer, { buffer, users: 1 });
+  return buffer.subarray(0, size);
+}
+
+/**
+ * `view` is all that is used of an unclaimed buffer, which `giveBack(view)` gives back. Nothing happens for other buffers, and
+ * at a second call.
+ */
+export function claim(view: Uint8Array): void {
+  const lease = unclaimed.get(view.buffer);
+  if (lease === undefined) return;
+  unclaimed.delete(view.buffer);
+  leases.set(view, lease);
+}
+
+/** The oldest ones leave. */
+function keepLarge(buffer: Buffer): void {
+  spareLarge.push(buffer);
+  let bytes = spareLarge.reduce((sum, { length }) => sum + length, 0);
+  while (bytes > MAX_SPARE_LARGE) bytes -= spareLarge.shift()!.length;
 }

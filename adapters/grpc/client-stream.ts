@@ -1,6 +1,8 @@
 import type { Http2Session, ServerHttp2Stream } from 'node:http2';
 import type { ServerDuplexStream, ServerReadableStream } from '@grpc/grpc-js';
 import { ServiceError } from '../../lib/errors.ts';
+import { claim } from '../../lib/recycled-buffers.ts';
+import { MessageDecoder } from './message-decoder.ts';
 
 type ClientStream<T> = ServerReadableStream<T, object> | ServerDuplexStream<T, object>;
 
@@ -20,11 +22,14 @@ const WINDOW = 1 << 20;
  */
 export async function* messagesOf<T>(call: ClientStream<T>): AsyncGenerator<T, void, void> {
   widen(http2StreamOf(call)?.session);
+  decodeLarge(call);
   // Leaving the loop early must not destroy the stream: the error status still has to be sent on it.
   const messages = call.iterator({ destroyOnReturn: false }) as AsyncIterable<T>;
   try {
     for await (const message of messages) {
       if (message instanceof ServiceError) throw message;
+      const { chunk } = message as { chunk?: unknown };
+      if (chunk instanceof Uint8Array) claim(chunk);
       yield message;
     }
   } catch (error) {
@@ -41,6 +46,13 @@ function widen(session: (Http2Session & { [WIDE]?: true }) | undefined): void {
   session[WIDE] = true;
   session.settings({ initialWindowSize: WINDOW });
   session.setLocalWindowSize(WINDOW);
+}
+
+/** grpc-js reads nothing before the first message is asked for. It keeps the decoder in a private field, as the HTTP/2 stream. */
+function decodeLarge(call: object): void {
+  const inner = (call as { call?: { decoder?: { readState?: number } | MessageDecoder } }).call;
+  if (inner?.decoder && 'readState' in inner.decoder && inner.decoder.readState === 0)
+    inner.decoder = new MessageDecoder();
 }
 
 function cutShort(): ServiceError {

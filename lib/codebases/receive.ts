@@ -6,6 +6,7 @@ import { invalidArgument } from '../errors.ts';
 import { accessibleMode } from '../host-tree/accessible-mode.ts';
 import { Directory } from '../host-tree/directory.ts';
 import { ignoreAbsent } from '../linux/errno.ts';
+import { giveBack } from '../recycled-buffers.ts';
 
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 
@@ -22,7 +23,7 @@ export interface Received {
 
 /**
  * Writes `content` to a new file in `directory`; durable when it resolves. Requests a chunk only after the previous one
- * is written. A failure of content or disk leaves nothing. `admit` is called before each chunk with the resulting size,
+ * is written; a chunk may be used again then. A failure of content or disk leaves nothing. `admit` is called before each chunk with the resulting size,
  * and throws if that is too large. The caller must pass the result to `discard` in any case.
  */
 export async function receive(
@@ -48,6 +49,7 @@ export async function receive(
       hash.update(chunk);
       await written;
       size += chunk.byteLength;
+      giveBack(chunk);
     }
     await handle.chmod(accessibleMode(mode, 'file'));
     await handle.sync();

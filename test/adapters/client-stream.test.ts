@@ -6,7 +6,9 @@ import { promisify } from 'node:util';
 import { Client, credentials, Server, ServerCredentials, type ServerReadableStream } from '@grpc/grpc-js';
 import { expect, it, onTestFinished } from 'vitest';
 import { http2StreamOf, messagesOf } from '../../adapters/grpc/client-stream.ts';
+import { MessageDecoder } from '../../adapters/grpc/message-decoder.ts';
 import { Deferred } from '../../lib/fuse/connection/deferred.ts';
+import { giveBack } from '../../lib/recycled-buffers.ts';
 
 const bytes = { serialize: (value: Buffer) => value, deserialize: (value: Buffer) => value };
 const METHOD = {
@@ -83,4 +85,38 @@ it('a connection gets a wider window with its first stream of a client, once', a
   await upload();
   await upload();
   expect(windows).toEqual([65_535, 1 << 20]);
+});
+
+it('the memory of a large chunk is used again for later ones once it was given back', async () => {
+  const chunkOf = { ...METHOD, requestDeserialize: (value: Buffer) => ({ chunk: value.subarray(2) }) };
+  const server = new Server();
+  const used: { value: number; memory: ArrayBufferLike }[] = [];
+  const decoders = new Set<unknown>();
+  server.addService(
+    { upload: chunkOf },
+    {
+      async upload(call: ServerReadableStream<{ chunk: Buffer }, object>, answer: (e: null, value: Buffer) => void) {
+        for await (const { chunk } of messagesOf(call)) {
+          decoders.add((call as unknown as { call: { decoder: unknown } }).call.decoder instanceof MessageDecoder);
+          used.push({ value: chunk[0]!, memory: chunk.buffer });
+          expect(chunk.equals(Buffer.alloc(200_000, chunk[0]!))).toBe(true);
+          giveBack(chunk);
+        }
+        answer(null, Buffer.alloc(0));
+      },
+    },
+  );
+  const port = await promisify(server.bindAsync.bind(server))('127.0.0.1:0', ServerCredentials.createInsecure());
+  const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
+  onTestFinished(() => {
+    client.close();
+    server.forceShutdown();
+  });
+  const call = client.makeClientStreamRequest(METHOD.path, bytes.serialize, bytes.deserialize, () => {});
+  for (let value = 1; value <= 20; value++) call.write(Buffer.alloc(200_002, value));
+  call.end();
+  await once(call, 'status');
+  expect(used.map(({ value }) => value)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
+  expect([...decoders], 'grpc-js keeps its decoder elsewhere: mend decodeLarge').toEqual([true]);
+  expect(new Set(used.map(({ memory }) => memory)).size).toBeLessThan(10);
 });

@@ -1,9 +1,12 @@
+import { giveBack } from '../../recycled-buffers.ts';
+
 /** Contents up to this size are sent without a buffer of the piece's size. */
 const SMALL = 1 << 16;
 
 /**
  * Regroups bytes into pieces of `size`, the last one shorter, and sends one while the next one is filled. Larger contents
- * use two buffers of shared memory in turn, which other threads read without a copy: `send` must not keep its argument.
+ * use two buffers of shared memory in turn, which other threads read without a copy: `send` must not keep its argument. The
+ * chunks belong to this function; they may be used again when they are copied.
  * No bytes: nothing is sent. Rejects, when nothing is being sent any more, with the first error of either side.
  */
 export async function sendInPieces(
@@ -18,6 +21,7 @@ export async function sendInPieces(
         from += pieces.add(chunk, from);
         if (pieces.isFull) await pieces.send();
       }
+      if (pieces.holdsNone) giveBack(chunk);
     }
     await pieces.send();
   } finally {
@@ -39,6 +43,11 @@ class Pieces {
   constructor(size: number, send: (piece: Uint8Array) => Promise<void>) {
     this.#size = size;
     this.#send = send;
+  }
+
+  /** Whether all that was added has been copied. */
+  get holdsNone(): boolean {
+    return this.#held.length === 0;
   }
 
   get isFull(): boolean {

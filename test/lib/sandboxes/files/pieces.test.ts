@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { claim, unclaimedBuffer } from '../../../../lib/recycled-buffers.ts';
 import { sendInPieces } from '../../../../lib/sandboxes/files/pieces.ts';
 
 const SIZE = 1 << 17;
@@ -54,4 +55,27 @@ it('an error of either side ends it, when nothing is being sent any more', async
   const full = async () => Promise.reject(new Error('full'));
   await expect(sendInPieces(chunks(9), SIZE, full)).rejects.toThrow('full');
   await expect(sendInPieces(chunks(9 * SIZE), SIZE, full)).rejects.toThrow('full');
+});
+
+it('chunks in recycled memory are overwritten only once their bytes are in a piece', async () => {
+  const memory = new Set<ArrayBufferLike>();
+  const recycled = async function* () {
+    for (const [value, size] of [
+      [1, 9],
+      [2, 100_000],
+      [3, SIZE],
+      [4, 100_000],
+      [5, 100_000],
+    ] as const) {
+      const chunk = unclaimedBuffer(Math.max(size, 100_000)).subarray(0, size).fill(value);
+      claim(chunk);
+      memory.add(chunk.buffer);
+      yield chunk;
+    }
+  };
+  const pieces: Buffer[] = [];
+  await sendInPieces(recycled(), SIZE, async (piece) => void pieces.push(Buffer.from(piece)));
+  const whole = [9, 100_000, SIZE, 100_000, 100_000].map((size, index) => Buffer.alloc(size, index + 1));
+  expect(Buffer.concat(pieces).equals(Buffer.concat(whole))).toBe(true);
+  expect(memory.size).toBeLessThan(5);
 });

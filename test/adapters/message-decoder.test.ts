@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest';
+import { MessageDecoder } from '../../adapters/grpc/message-decoder.ts';
+import { claim, giveBack } from '../../lib/recycled-buffers.ts';
+
+function framed(content: Buffer): Buffer {
+  const frame = Buffer.alloc(5);
+  frame.writeUInt32BE(content.length, 1);
+  return Buffer.concat([frame, content]);
+}
+
+it.each([1, 3, 5, 7, 16_384, 1 << 20])('cuts messages of any size that arrive %i bytes at a time', (step) => {
+  const sent = [0, 1, 5, 60_000, 65_530, 70_000, 200_000]
+    .slice(0, step < 5 ? 4 : undefined)
+    .map((size, index) => framed(Buffer.alloc(size, index)));
+  const all = Buffer.concat(sent);
+  const decoder = new MessageDecoder();
+  const got: Buffer[] = [];
+  for (let at = 0; at < all.length; at += step) got.push(...decoder.write(all.subarray(at, at + step)));
+  expect(got.map(({ length }) => length)).toEqual(sent.map(({ length }) => length));
+  expect(Buffer.concat(got).equals(all)).toBe(true);
+});
+
+it('uses the memory of a large message again when its bytes were claimed and given back', () => {
+  const decoder = new MessageDecoder();
+  const message = framed(Buffer.alloc(100_000, 1));
+  const [first] = decoder.write(message);
+  const [second] = decoder.write(message);
+  expect(second!.buffer).not.toBe(first!.buffer);
+  const chunk = first!.subarray(5);
+  claim(chunk);
+  giveBack(chunk);
+  const [third] = decoder.write(message);
+  expect(third!.buffer).toBe(first!.buffer);
+  expect(third).toEqual(message);
+});
+
+it('refuses a message that is too large by its frame', () => {
+  const decoder = new MessageDecoder(10);
+  expect(decoder.write(framed(Buffer.alloc(10)))).toHaveLength(1);
+  expect(() => decoder.write(framed(Buffer.alloc(11)).subarray(0, 5))).toThrow('larger than max (11 vs 10)');
+});
