@@ -6,6 +6,7 @@ import { asDamage } from '../workspaces/delta/damage.ts';
 import { VERSION } from '../workspaces/delta/index/header.ts';
 import { markPath, wholeMark } from '../workspaces/delta/index/journal-mark.ts';
 import { type ReadDelta, readDelta } from '../workspaces/delta/index/read-delta.ts';
+import { CollectedLines } from '../workspaces/delta/index/read-journal.ts';
 import { type FrozenLayers, readIndex } from '../workspaces/delta/layers/frozen-layers.ts';
 import { indexPath } from '../workspaces/delta/layers/layer-path.ts';
 import { requireDelta } from '../workspaces/delta/layers/layers-on-disk.ts';
@@ -91,7 +92,7 @@ export class Sandboxes {
     const { layers } = this.#folders;
     if (this.#whole.has(layer)) return;
     await this.#report.attempt(indexPath(layers, layer), owner, () => {
-      complete(readIndex(layers, layer));
+      complete(readIndex(layers, layer, new CollectedLines()));
       this.#whole.add(layer);
     });
   }

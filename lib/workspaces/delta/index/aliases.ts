@@ -1,3 +1,5 @@
+import { dividedIfLarge, type LargeMap } from './divided-map.ts';
+
 /**
  * The inodes that base files with several links were copied up to, by device and inode number of the base file. Only
  * ids are kept, so that a table and the tables that extend it agree.
@@ -5,7 +7,7 @@
 export class Aliases {
   readonly #parent: Aliases | undefined;
   /** Ids by key; undefined: removed from those of the parent. */
-  readonly #ids = new Map<string, number | undefined>();
+  #ids: LargeMap<string, number | undefined> = new Map();
 
   /** Extends `below`, which must not change any more. */
   constructor(below?: Aliases) {
@@ -23,12 +25,17 @@ export class Aliases {
   }
 
   set(dev: number, ino: number, id: number): void {
-    this.#ids.set(keyOf(dev, ino), id);
+    this.#put(keyOf(dev, ino), id);
   }
 
   delete(dev: number, ino: number): void {
     if (this.#parent === undefined) this.#ids.delete(keyOf(dev, ino));
-    else this.#ids.set(keyOf(dev, ino), undefined);
+    else this.#put(keyOf(dev, ino), undefined);
+  }
+
+  #put(key: string, id: number | undefined): void {
+    this.#ids = dividedIfLarge(this.#ids);
+    this.#ids.set(key, id);
   }
 
   /** All base files with the ids of their inodes, parents included. */
@@ -40,12 +47,12 @@ export class Aliases {
     }
   }
 
-  #keys(): Set<string> {
-    const keys = new Set<string>();
+  *#keys(): Generator<string> {
+    const above: Aliases[] = [];
     for (let at: Aliases | undefined = this; at !== undefined; at = at.#parent) {
-      for (const key of at.#ids.keys()) keys.add(key);
+      for (const key of at.#ids.keys()) if (!above.some((each) => each.#ids.has(key))) yield key;
+      above.push(at);
     }
-    return keys;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { ByteString } from '../../../byte-string.ts';
+import { dividedIfLarge, type LargeMap } from './divided-map.ts';
 
 /** How a table accesses inodes of the table that it extends. */
 export interface Sharing<Entry> {
@@ -14,7 +15,7 @@ export interface Sharing<Entry> {
  */
 export class Entries<Entry extends object | null> {
   /** undefined: removed from those of the parent. */
-  #own: Map<ByteString, Entry | undefined> | undefined;
+  #own: LargeMap<ByteString, Entry | undefined> | undefined;
   readonly #below: Entries<Entry> | undefined;
   readonly #sharing: Sharing<Entry> | undefined;
   size = 0;
@@ -71,7 +72,7 @@ export class Entries<Entry extends object | null> {
   }
 
   #put(name: ByteString, entry: Entry | undefined): number {
-    this.#own ??= new Map();
+    this.#own = dividedIfLarge(this.#own ?? new Map<ByteString, Entry | undefined>());
     const { size } = this.#own;
     return this.#own.set(name, entry).size - size;
   }

@@ -14,4 +14,15 @@ export class IdSet {
     this.#pages.set(number, page | bit);
     return true;
   }
+
+  has(id: number): boolean {
+    return ((this.#pages.get(Math.floor(id / PAGE)) ?? 0) & (1 << (id % PAGE))) !== 0;
+  }
+
+  /** All ids. */
+  *values(): Generator<number> {
+    for (const [number, page] of this.#pages) {
+      for (let bit = 0; bit < PAGE; bit++) if ((page & (1 << bit)) !== 0) yield number * PAGE + bit;
+    }
+  }
 }

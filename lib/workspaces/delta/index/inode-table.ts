@@ -28,7 +28,7 @@ export class InodeTable implements Owner {
   /** Own inodes, and copies of inodes of the parent that were accessed. */
   readonly #inodes = new InodePages();
   /** Inodes of the parent that were removed. */
-  readonly #removed = new Set<number>();
+  readonly #removed = new IdSet();
   /** Ids of own inodes with the inode number of a base file. The base may reuse such a number. */
   readonly #byBaseIno = new RowIndex((id) => hashOfNumber(this.#inodes.get(id)!.ino));
   /** Inodes that base files with several links were copied up to. */
@@ -147,12 +147,13 @@ export class InodeTable implements Owner {
 
   /** Inodes of the parent that were removed or may have other contents; read-only. */
   *replaced(): Generator<Inode> {
-    for (const inode of this.#parent === undefined ? [] : [...this.#inodes.values()]) {
-      const before = this.#parent?.find(inode.id);
+    if (this.#parent === undefined) return;
+    for (const { id } of this.#inodes.values()) {
+      const before = this.#parent.find(id);
       if (before !== undefined) yield before;
     }
-    for (const id of this.#removed) {
-      const before = this.#parent?.find(id);
+    for (const id of this.#removed.values()) {
+      const before = this.#parent.find(id);
       if (before !== undefined) yield before;
     }
   }

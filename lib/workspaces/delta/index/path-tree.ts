@@ -1,11 +1,13 @@
 import { type ByteString, joinNames } from '../../../byte-string.ts';
 import { PATH_ROW_BYTES } from './memory.ts';
 import { NameArena } from './name-arena.ts';
-import { mix, RowIndex } from './row-index.ts';
+import { hashOfText, RowIndex } from './row-index.ts';
 
 /** Rows of one block: few, so that a small tree needs little memory. */
 const BLOCK = 256;
 const FIELDS = 3;
+/** Rows whose names are copied at once. */
+const PACKED_AT_ONCE = 64;
 /** Fields of a row: parent row, position of the name, and uses (children, and one if the row was taken by `add`). */
 const [PARENT, NAME, USES] = [0, 1, 2];
 /** The row of the root path. */
@@ -22,6 +24,9 @@ export class PathTree {
   /** Makes colliding names unpredictable. */
   readonly #seed = Math.floor(Math.random() * 2 ** 31);
   #names = new NameArena();
+  /** While names are packed: those of the rows from `#packed` on. */
+  #sparse: NameArena | undefined;
+  #packed = 0;
   readonly #free: number[] = [];
   #next = ROOT + 1;
   /** Memory in bytes, of the rows in use with their names. */
@@ -68,7 +73,7 @@ export class PathTree {
       this.#use(parent, -1);
       at = parent;
     }
-    if (this.#names.isSparse) this.#packNames();
+    this.#packSome();
   }
 
   /** Returns the path of a row. */
@@ -82,15 +87,15 @@ export class PathTree {
     const hash = this.#hashOf(parent, path, start, end);
     return this.#index.find(
       hash,
-      (row) => this.#get(row, PARENT) === parent && this.#names.matches(this.#get(row, NAME), path, start, end),
+      (row) => this.#get(row, PARENT) === parent && this.#namesOf(row).matches(this.#get(row, NAME), path, start, end),
     );
   }
 
   #make(parent: number, path: ByteString, start: number, end: number): number {
-    const name = this.#names.add(path, start, end);
+    this.#packSome();
     const row = this.#free.pop() ?? this.#next++;
     this.#set(row, PARENT, parent);
-    this.#set(row, NAME, name);
+    this.#set(row, NAME, this.#namesOf(row).add(path, start, end));
     this.#set(row, USES, 0);
     this.#use(parent, 1);
     this.#index.add(this.#hashOf(parent, path, start, end), row);
@@ -101,23 +106,36 @@ export class PathTree {
   #delete(row: number, parent: number): void {
     const position = this.#get(row, NAME);
     this.#index.remove(this.#hash(parent, this.#name(row)), row);
-    this.memory -= PATH_ROW_BYTES + this.#names.lengthOf(position);
-    this.#names.remove(position);
+    const names = this.#namesOf(row);
+    this.memory -= PATH_ROW_BYTES + names.lengthOf(position);
+    names.remove(position);
     this.#free.push(row);
   }
 
-  #packNames(): void {
-    const names = new NameArena();
-    for (let row = ROOT + 1; row < this.#next; row++) {
-      if (this.#get(row, USES) === 0) continue;
-      const name = this.#name(row);
-      this.#set(row, NAME, names.add(name, 0, name.length));
+  /** Copies the names of some rows to another arena, if the present one is sparse. */
+  #packSome(): void {
+    if (this.#sparse === undefined) {
+      if (!this.#names.isSparse) return;
+      this.#sparse = this.#names;
+      this.#names = new NameArena();
+      this.#packed = ROOT + 1;
     }
-    this.#names = names;
+    const end = Math.min(this.#packed + PACKED_AT_ONCE, this.#next);
+    while (this.#packed < end) {
+      const row = this.#packed;
+      const name = this.#get(row, USES) === 0 ? undefined : this.#name(row);
+      this.#packed++;
+      if (name !== undefined) this.#set(row, NAME, this.#names.add(name, 0, name.length));
+    }
+    if (end === this.#next) this.#sparse = undefined;
+  }
+
+  #namesOf(row: number): NameArena {
+    return this.#sparse === undefined || row < this.#packed ? this.#names : this.#sparse;
   }
 
   #name(row: number): ByteString {
-    return this.#names.get(this.#get(row, NAME));
+    return this.#namesOf(row).get(this.#get(row, NAME));
   }
 
   #use(row: number, by: number): void {
@@ -129,12 +147,7 @@ export class PathTree {
   }
 
   #hashOf(parent: number, text: ByteString, start: number, end: number): number {
-    let hash = mix(this.#seed ^ parent);
-    for (let at = start; at < end; at++) {
-      hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-      hash ^= hash >>> 15;
-    }
-    return mix(hash);
+    return hashOfText(this.#seed ^ parent, text, start, end);
   }
 
   #get(row: number, field: number): number {

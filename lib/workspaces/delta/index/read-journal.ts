@@ -7,10 +7,13 @@ import { decodeHeader, type Header } from './header.ts';
 import { type Lines, readLines, readMore } from './journal-lines.ts';
 import { markedLoss, readMark } from './journal-mark.ts';
 import { JournalReserve } from './journal-reserve.ts';
+import { readLongLine } from './long-line.ts';
 import type { Op } from './records.ts';
 
 /** Bytes read in one step. */
 const BLOCK = 1 << 16;
+/** Blocks from which on a line is read in steps. */
+const LONG = 4;
 
 /** As `Journal.load`, without changing anything on disk. Returns undefined if there was never a journal. */
 export function readRecords(path: string): { header: Header; lines: Op[][] } | undefined {
@@ -35,7 +38,7 @@ export function* readMarked(path: string, receiver: JournalReceiver): Steps<Jour
 export interface JournalReceiver {
   /** Called once, before the lines. */
   header(header: Header): Steps<void>;
-  /** Called with some of the lines after the first. Their checksums match. */
+  /** Called with some of the lines after the first, or a part of a long one. Their checksums match. */
   lines(lines: readonly Op[][]): Steps<void>;
 }
 
@@ -90,33 +93,91 @@ export function* readWhole(path: string, reserved: string): Steps<Op[][]> {
   return all.collected;
 }
 
+/** Returns the header of a journal, in steps; undefined if there is none. Throws as `readJournal`. */
+export function* readHeader(path: string): Steps<Header | undefined> {
+  let header: Header | undefined;
+  const reading = readJournal(path, {
+    *header(found) {
+      header = found;
+      yield;
+    },
+    *lines() {
+      yield;
+    },
+  });
+  try {
+    while (header === undefined && reading.next().done !== true) yield;
+  } finally {
+    reading.return(undefined);
+  }
+  return header;
+}
+
 function* readAll(fd: number, receiver: JournalReceiver): Steps<JournalFile> {
   const buffer = Buffer.allocUnsafe(BLOCK);
-  let header: Header | undefined;
-  let lines: Lines | undefined;
-  let count = 0;
-  let size = 0;
-  /** Text since the last line end. */
-  let rest: string[] = [];
+  const reader = new Reader(receiver);
   for (let length = readSync(fd, buffer); length > 0; length = readSync(fd, buffer)) {
-    const part = buffer.toString('latin1', 0, length);
-    const end = part.lastIndexOf('\n') + 1;
-    if (end === 0) rest.push(part);
-    else {
-      const text = rest.join('') + part.slice(0, end);
-      rest = end < part.length ? [part.slice(end)] : [];
-      lines = lines === undefined ? readLines(text) : readMore(text, lines, count);
-      const { records } = lines;
-      count += records.length;
-      size += text.length;
-      if (header === undefined) {
-        header = decodeHeader(records.shift()!);
-        yield* receiver.header(header);
-      }
-      yield* receiver.lines(records as Op[][]);
-    }
+    yield* reader.part(buffer.toString('latin1', 0, length));
     yield;
   }
-  const { sealed, sum } = lines ?? readLines('');
-  return { header, sealed, sum, size, torn: rest.length > 0 };
+  return reader.file;
+}
+
+/** Divides a journal into lines. */
+class Reader {
+  readonly #receiver: JournalReceiver;
+  #header: Header | undefined;
+  #lines = readLines('');
+  #count = 0;
+  #size = 0;
+  /** Text since the last line end. */
+  #rest: string[] = [];
+
+  constructor(receiver: JournalReceiver) {
+    this.#receiver = receiver;
+  }
+
+  /** What was read so far. */
+  get file(): JournalFile {
+    const { sealed, sum } = this.#lines;
+    return { header: this.#header, sealed, sum, size: this.#size, torn: this.#rest.length > 0 };
+  }
+
+  /** Takes the next part of the file. */
+  *part(part: string): Steps<void> {
+    const isLong = this.#rest.length >= LONG && this.#header !== undefined && this.#lines.sealed;
+    const start = isLong ? part.indexOf('\n') + 1 : 0;
+    if (start > 0) yield* this.#longLine(part.slice(0, start));
+    const end = part.lastIndexOf('\n') + 1;
+    if (end > start) yield* this.#wholeLines(this.#takeRest() + part.slice(start, end));
+    if (end < part.length) this.#rest.push(part.slice(end));
+  }
+
+  #takeRest(): string {
+    const text = this.#rest.join('');
+    this.#rest = [];
+    return text;
+  }
+
+  *#longLine(end: string): Steps<void> {
+    const parts = [...this.#rest, end];
+    this.#rest = [];
+    const { sealed, sum } = this.#lines;
+    const read = yield* readLongLine(parts, sum, this.#count + 1, (ops) => this.#receiver.lines([ops]));
+    this.#lines = { records: [], sealed, sum: read };
+    this.#count++;
+    for (const { length } of parts) this.#size += length;
+  }
+
+  *#wholeLines(text: string): Steps<void> {
+    this.#lines = this.#count === 0 ? readLines(text) : readMore(text, this.#lines, this.#count);
+    const { records } = this.#lines;
+    this.#count += records.length;
+    this.#size += text.length;
+    if (this.#header === undefined) {
+      this.#header = decodeHeader(records.shift()!);
+      yield* this.#receiver.header(this.#header);
+    }
+    yield* this.#receiver.lines(records as Op[][]);
+  }
 }

@@ -21,7 +21,7 @@ export interface NewJournal {
 }
 
 /**
- * Writes records to a new file beside `path`, in steps. The contents are durable on return, the name is not. Throws host
+ * Writes records, except empty ones, to a new file beside `path`, in steps. The contents are durable on return, the name is not. Throws host
  * errors. The caller calls `putInPlace` or `discard`. `alongside`: begins another sync that is to be done on return, too;
  * both need the other threads once.
  */
@@ -62,6 +62,8 @@ function* writeRecords(fd: number, records: Iterable<readonly unknown[]>): Steps
   let last = 0;
   let block = '';
   for (const record of records) {
+    yield* counter.count();
+    if (record.length === 0) continue;
     const { line, sum } = sealedLine(record, last);
     last = sum;
     block += line;
@@ -69,7 +71,6 @@ function* writeRecords(fd: number, records: Iterable<readonly unknown[]>): Steps
       size += writeAll(fd, block);
       block = '';
     }
-    yield* counter.count();
   }
   return { size: size + writeAll(fd, block), sum: last };
 }

@@ -17,7 +17,7 @@ export class Replay implements JournalReceiver {
   count = 0;
 
   /** `header`: runs before the first line, and may replace the table. */
-  constructor(of: { readonly table: InodeTable }, header: (header: Header) => Steps<void>) {
+  constructor(of: { readonly table: InodeTable }, header: (header: Header) => Steps<void> = nothing) {
     this.#of = of;
     this.header = header;
   }
@@ -32,4 +32,8 @@ export class Replay implements JournalReceiver {
       }
     }
   }
+}
+
+function* nothing(): Steps<void> {
+  yield;
 }

@@ -2,7 +2,10 @@ import { WHITEOUT } from './inode.ts';
 import type { InodeTable } from './inode-table.ts';
 import { bodyOf, type Op, timesOf } from './records.ts';
 
-/** The records of the shortest journal that makes a table. */
+/** Nothing to record, so that the caller can end a step. */
+const NOTHING: Op[] = [];
+
+/** The records of the shortest journal that makes a table, and empty ones between them. */
 export function* snapshot(table: InodeTable): Generator<Op[]> {
   let keys = table.placeholderKeys;
   for (const inode of table.found()) {
@@ -13,7 +16,10 @@ export function* snapshot(table: InodeTable): Generator<Op[]> {
     keys = [];
   }
   for (const inode of table.found()) {
-    if (inode.entries === undefined) continue;
+    if (inode.entries === undefined) {
+      yield NOTHING;
+      continue;
+    }
     for (const [name, entry] of inode.entries.found()) {
       yield [entry === WHITEOUT ? ['hide', inode.id, name] : ['link', inode.id, name, entry.id]];
     }

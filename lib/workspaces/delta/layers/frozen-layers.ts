@@ -1,25 +1,22 @@
 import { openSync } from 'node:fs';
-import { complete, StepCounter, type Steps } from '../../../fuse/connection/steps.ts';
+import { complete, type Steps } from '../../../fuse/connection/steps.ts';
 import { closeQuietly } from '../../../linux/close.ts';
 import { errorCode, hostErrno } from '../../../linux/errno.ts';
 import { findFrozen } from '../contents/find-files.ts';
 import { readFile } from '../contents/host-io.ts';
 import { placeOf } from '../contents/slabs.ts';
 import { Damage } from '../damage.ts';
-import { apply } from '../index/apply.ts';
 import { type Header, VERSION } from '../index/header.ts';
 import { InodeTable } from '../index/inode-table.ts';
 import { resolvingMerges } from '../index/older-merges.ts';
 import { findingOrphans } from '../index/orphans.ts';
-import { CollectedLines, type JournalFile, readJournal } from '../index/read-journal.ts';
-import type { Op } from '../index/records.ts';
+import { type JournalReceiver, readHeader, readJournal } from '../index/read-journal.ts';
+import { Replay } from '../index/replay.ts';
 import { countingContents, type LayerContents } from './layer-contents.ts';
 import { indexPath, layerPath } from './layer-path.ts';
 
 /** Slabs of frozen layers kept open for all deltas together. */
 const MAX_OPEN = 64;
-/** Operations applied in one step. */
-const ITEMS_PER_STEP = 16;
 
 /** The index of a frozen layer: the state of a delta when it was frozen. Immutable. */
 export interface FrozenIndex {
@@ -147,24 +144,17 @@ export class FrozenLayers {
   }
 
   *#load(root: string, layer: string): Steps<FrozenIndex> {
-    const counter = new StepCounter(ITEMS_PER_STEP);
     const table = new InodeTable();
-    const segments = yield* segmentsOf(root, layer);
-    for (const { lines } of segments) {
-      for (const line of lines) {
-        for (const op of line) {
-          apply(table, op);
-          yield* counter.count();
-        }
-      }
-    }
+    const chain = yield* chainOf(root, layer);
+    const { header } = chain.at(-1)!;
+    // Each record is applied when it was read: they are never in memory all at once.
+    for (const each of chain) yield* readIndex(root, each.layer, new Replay({ table }));
     yield* resolvingMerges(table);
-    const { header } = segments.at(-1)!;
     table.raiseCounters(header);
     // Unlinked inodes stay: journals that extend this index may refer to them while they are open.
     const nameless = (yield* findingOrphans(table)).map(({ id }) => id);
     // Older servers froze files that were written before a kill without recording their new size.
-    const sizes = segments.every((segment) => segment.header.version === VERSION);
+    const sizes = chain.every((each) => each.header.version === VERSION);
     yield* findFrozen(root, table.own(), sizes);
     table.frozen = true;
     return {
@@ -172,7 +162,7 @@ export class FrozenLayers {
       bytes: yield* table.countingBytes(0),
       layers: [...header.below, layer],
       contents: yield* countingContents(table.own()),
-      chainLength: segments.length,
+      chainLength: chain.length,
       orphans: nameless,
       older: header.version !== VERSION,
       path: indexPath(root, layer),
@@ -211,40 +201,48 @@ function memoryOf(all: Iterable<Used>): number {
   return bytes;
 }
 
-/** The parsed index of a frozen layer: the journal that was its writable layer's. */
-interface IndexFile {
+/** An index with its header. */
+interface IndexOf {
+  layer: string;
   header: Header;
-  lines: Op[][];
 }
 
 /**
  * Reads a frozen layer's index, in steps. Throws Damage with the path of the index if it is missing or
  * damaged.
  */
-export function* readIndex(root: string, layer: string): Steps<IndexFile> {
+export function* readIndex(root: string, layer: string, receiver: JournalReceiver): Steps<void> {
   const path = indexPath(root, layer);
-  const damaged = (what: string) => new Damage(`the index of the frozen layer ${layer} is damaged: ${what}`, path);
-  const all = new CollectedLines();
-  let read: JournalFile | undefined;
-  try {
-    read = yield* readJournal(path, all);
-  } catch (error) {
-    throw error instanceof Damage ? damaged(error.message) : error;
-  }
-  if (read?.header === undefined) {
-    throw new Damage(`the frozen layer ${layer} is missing`, path);
-  }
-  if (read.torn) throw damaged('its last line is cut');
-  return { header: read.header, lines: all.collected };
+  const read = yield* damaging(path, layer, readJournal(path, receiver));
+  if (read?.header === undefined) throw missing(path, layer);
+  if (read.torn) throw damaged(path, layer, 'its last line is cut');
 }
 
-/** Reads all journals in the chain of a layer, the first one first. */
-function* segmentsOf(root: string, layer: string): Steps<IndexFile[]> {
-  const segments: IndexFile[] = [];
+/** Returns all journals in the chain of a layer, the first one first. */
+function* chainOf(root: string, layer: string): Steps<IndexOf[]> {
+  const chain: IndexOf[] = [];
   for (let at = layer; at !== ''; ) {
-    const index = yield* readIndex(root, at);
-    segments.unshift(index);
-    at = index.header.parentLayer;
+    const path = indexPath(root, at);
+    const header = yield* damaging(path, at, readHeader(path));
+    if (header === undefined) throw missing(path, at);
+    chain.unshift({ layer: at, header });
+    at = header.parentLayer;
   }
-  return segments;
+  return chain;
+}
+
+function* damaging<T>(path: string, layer: string, steps: Steps<T>): Steps<T> {
+  try {
+    return yield* steps;
+  } catch (error) {
+    throw error instanceof Damage ? damaged(path, layer, error.message) : error;
+  }
+}
+
+function damaged(path: string, layer: string, what: string): Damage {
+  return new Damage(`the index of the frozen layer ${layer} is damaged: ${what}`, path);
+}
+
+function missing(path: string, layer: string): Damage {
+  return new Damage(`the frozen layer ${layer} is missing`, path);
 }

@@ -47,6 +47,11 @@ describe('an inode table', () => {
     expect(told.sort((a, b) => a - b)).toEqual([ROOT_ID, ...ids.filter((id) => id !== 50), 200]);
   });
 
+  it('has a snapshot that can be interrupted at each inode, also where there is nothing to record', () => {
+    const ids = Array.from({ length: 100 }, (_, n) => n + 2);
+    expect([...snapshot(tableOf(...ids.map((id) => newFile(id))))].length).toBeGreaterThanOrEqual(2 * ids.length);
+  });
+
   it('is recreated by its snapshot', () => {
     const table = tableOf(
       newDirectory(2),

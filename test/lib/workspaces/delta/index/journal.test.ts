@@ -1,11 +1,12 @@
-import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { fromText } from '../../../../../lib/byte-string.ts';
 import { complete, type Steps } from '../../../../../lib/fuse/connection/steps.ts';
 import type { Header } from '../../../../../lib/workspaces/delta/index/header.ts';
 import { Journal } from '../../../../../lib/workspaces/delta/index/journal.ts';
-import type { JournalReceiver } from '../../../../../lib/workspaces/delta/index/read-journal.ts';
+import { CollectedLines, type JournalReceiver } from '../../../../../lib/workspaces/delta/index/read-journal.ts';
 import type { Op } from '../../../../../lib/workspaces/delta/index/records.ts';
 
 const HEADER = ['paddock-delta', 4, 2, 2 ** 48, '0', [], '', 0];
@@ -62,4 +63,49 @@ it('lines before a damaged one are passed on, and the damage is told', () => {
   expect(() => complete(new Journal(path).loading(received))).toThrow('does not match its checksum');
   expect(received.events[0]).toBe('header of 0');
   expect(received.events).not.toContain('other');
+});
+
+describe('a line of many operations', () => {
+  /** Like the places between two operations. */
+  const NAME = '],["new",],["link",\\"],["';
+  const operations = (): Op[] =>
+    Array.from({ length: LINES }, (_, number) =>
+      number % 2 === 0
+        ? ['new', number, 1, 0o100644, 0, 0, [1, 2, 3, 4, 5, 6], ['sb_1.1', number, -1, 0, 0, 0]]
+        : ['link', 1, fromText(`${NAME}${number}`), number],
+    );
+  const written = () => {
+    const path = journalOf(1);
+    const journal = new Journal(path);
+    complete(journal.loading(new Received()));
+    complete(journal.appending(operations()));
+    journal.append(['later']);
+    journal.close();
+    return path;
+  };
+
+  it('is passed on in parts', () => {
+    const received = new CollectedLines();
+    const journal = new Journal(written());
+    complete(journal.loading(received));
+    journal.append(['last']);
+    journal.close();
+    const [first, ...parts] = received.collected;
+    expect(first?.[0]).toBe(0);
+    expect(parts.pop()).toEqual(['later']);
+    expect(parts.flat()).toEqual(operations());
+    expect(Math.max(...parts.map(({ length }) => length))).toBeLessThan(MOST_AT_ONCE * 2);
+  });
+
+  it('is not passed on at all if a part of it is damaged or missing', () => {
+    const path = written();
+    const text = readFileSync(path, 'latin1');
+    const damaged = new CollectedLines();
+    writeFileSync(path, text.replace(NAME.slice(0, 5), '],{"n'), 'latin1');
+    expect(() => complete(new Journal(path).loading(damaged))).toThrow('line 3 does not match its checksum');
+    const torn = new CollectedLines();
+    writeFileSync(path, text.slice(0, -10_000), 'latin1');
+    complete(new Journal(path).loading(torn));
+    for (const { collected } of [damaged, torn]) expect(collected.length).toBe(1);
+  });
 });

@@ -42,4 +42,23 @@ describe('PathTree', () => {
     expect(tree.path(kept)).toBe('kept/path');
     expect(tree.find(fromText('kept/path'))).toBe(kept);
   });
+
+  it('finds, adds and removes paths while the names of many rows are packed', () => {
+    const tree = new PathTree();
+    const pathOf = (number: number) => fromText(`${'n'.repeat(90)}-${number}`);
+    const rows = new Map(Array.from({ length: 2000 }, (_, number) => [number, tree.add(pathOf(number))]));
+    for (let number = 0; number < 2000; number++) {
+      if (number % 4 === 0) continue;
+      tree.remove(rows.get(number)!);
+      rows.delete(number);
+      if (number % 10 === 1) rows.set(number + 5000, tree.add(pathOf(number + 5000)));
+    }
+    for (const [number, row] of rows) {
+      expect(tree.find(pathOf(number))).toBe(row);
+      expect(tree.path(row)).toBe(pathOf(number));
+    }
+    expect(tree.find(pathOf(1))).toBeUndefined();
+    for (const row of rows.values()) tree.remove(row);
+    expect(tree.memory).toBe(0);
+  });
 });

@@ -30,4 +30,23 @@ describe('RowIndex', () => {
       }),
     );
   });
+
+  it('grows a few rows at a time', () => {
+    let hashed = 0;
+    const index = new RowIndex((row) => {
+      hashed++;
+      return Math.imul(row, 0x9e3779b1);
+    });
+    let most = 0;
+    for (let row = 0; row < 20_000; row++) {
+      const before = hashed;
+      index.add(Math.imul(row, 0x9e3779b1), row);
+      most = Math.max(most, hashed - before);
+      if (row % 3 === 0) index.remove(Math.imul(row, 0x9e3779b1), row);
+    }
+    expect(most).toBeLessThanOrEqual(16);
+    for (let row = 0; row < 20_000; row++) {
+      expect(index.find(Math.imul(row, 0x9e3779b1), (other) => other === row)).toBe(row % 3 === 0 ? undefined : row);
+    }
+  });
 });
