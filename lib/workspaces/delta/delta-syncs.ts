@@ -23,6 +23,7 @@ export class DeltaSyncs {
     this.#contents = contents;
     this.#written = written;
     this.#fileSyncs = new FileSyncs(layers.syncs, {
+      needsJournal: (inode, datasync) => this.#needsJournal(inode, datasync),
       recordTimes: (inodes) => written.record(inodes),
       openToSync: (inode, datasync) => contents.openToSync(inode, datasync),
       failed: (inode) => this.#markUnsynced(inode),
@@ -37,6 +38,15 @@ export class DeltaSyncs {
   }
 
   /**
+   * Whether a sync of the data file alone is not enough. It is for fdatasync(2), which does not promise the times, if the
+   * journal is durable and has the file with contents: the present size is that of the data file.
+   */
+  #needsJournal(inode: Inode, datasync: boolean): boolean {
+    const isRecorded = inode.hasFile && (inode.expected ?? 0) > 0;
+    return !datasync || !isRecorded || !this.#index.journal.isDurable;
+  }
+
+  /**
    * Makes one file durable, with its links and times. `datasync`: fdatasync(2) in place of fsync(2) for its data file.
    * Returns the cause of the later answer; undefined: it is durable. Throws host errors.
    */
@@ -48,6 +58,7 @@ export class DeltaSyncs {
   }
 
   *#syncingFile(inode: Inode, datasync: boolean): Steps<void> {
+    const needsJournal = this.#needsJournal(inode, datasync);
     const file = this.#contents.openToSync(inode, datasync);
     try {
       if (file !== undefined) yield* this.#layers.syncs.syncing(() => ({ files: [file] }));
@@ -55,6 +66,7 @@ export class DeltaSyncs {
       this.#markUnsynced(inode);
       throw error;
     }
+    if (!needsJournal) return;
     this.#written.record([inode]);
     yield* this.syncingJournal();
   }

@@ -22,6 +22,8 @@ type Batch = Map<Inode, Wanted>;
 
 /** What the syncs of files need of their delta. */
 export interface SyncedDelta {
+  /** Whether a sync of the data file alone is not enough. */
+  needsJournal(inode: Inode, datasync: boolean): boolean;
   /** Journals the times of files that were written to. Throws host errors. */
   recordTimes(inodes: Iterable<Inode>): void;
   /** See `ContentStore`. */
@@ -38,7 +40,7 @@ export interface SyncedDelta {
 
 /**
  * FSYNC requests of one delta. Files that are requested while a sync is under way make up the next batch (group commit):
- * each batch syncs its files first, and then the journal with their links and times.
+ * each batch syncs its files first, and then the journal with their links and times, if one of them needs it.
  */
 export class FileSyncs {
   readonly #syncs: OwnSyncs;
@@ -72,7 +74,11 @@ export class FileSyncs {
       mayBegin: () => this.#delta.isFree(),
       open: () => {
         if (this.#next === batch) this.#next = undefined;
+        // Before the times are recorded, which changes the journal.
+        const needsJournal = [...batch].some(([inode, { datasync }]) => this.#delta.needsJournal(inode, datasync));
+        if (needsJournal) this.#delta.recordTimes(batch.keys());
         const files = this.#open(batch);
+        if (!needsJournal) return { files };
         try {
           journal = this.#delta.journal();
         } catch (thrown) {
@@ -90,7 +96,6 @@ export class FileSyncs {
 
   #open(batch: Batch): SyncedFile[] {
     const files: SyncedFile[] = [];
-    this.#delta.recordTimes(batch.keys());
     for (const [inode, wanted] of batch) {
       try {
         const file = this.#delta.openToSync(inode, wanted.datasync);

@@ -51,9 +51,9 @@ function slowDisk() {
   const turn = () => {
     while (tasks.size > 0) tasks.run();
   };
-  const fsync = (path: string, fs = s): number => {
+  const fsync = (path: string, datasync = false): number => {
     try {
-      s.fs.fsync(s.caller, fs.id(path), false);
+      s.fs.fsync(s.caller, s.id(path), datasync);
     } catch (thrown) {
       if (thrown instanceof AnsweredLater) return thrown.cause;
       throw thrown;
@@ -85,6 +85,36 @@ describe('a sync of a file on a slow disk', () => {
     end();
     expect(answers).toEqual(new Map([[cause, 0]]));
     expect(readFileSync(`${s.spec.delta}/journal.mark`, 'latin1')).toMatch(/^0 [1-9]/);
+  });
+
+  it('leaves out a durable journal for fdatasync, and nothing is lost', () => {
+    const { s, syncs, answers, end, fsync } = slowDisk();
+    const synced = () => syncs[0]!.files.map(({ file }) => readPath(file).replace(/.*\/(\d+|journal)$/, '$1'));
+    s.create('log', 'x'.repeat(70_000));
+    fsync('log', true);
+    expect(synced()).toEqual([expect.stringMatching(/^\d+$/), 'journal', s.spec.delta]);
+    end();
+    s.write('log', 'more', 70_000);
+    const alone = fsync('log', true);
+    expect(synced()).toEqual([expect.stringMatching(/^\d+$/)]);
+    end(0);
+    expect(answers.get(alone)).toBe(EIO);
+    const again = fsync('log', true);
+    end();
+    expect(answers.get(again)).toBe(0);
+    const withTimes = fsync('log');
+    expect(synced()).toEqual([expect.stringMatching(/^\d+$/), 'journal']);
+    end();
+    expect(answers.get(withTimes)).toBe(0);
+    s.write('log', 'last', 70_004);
+    fsync('log', true);
+    end();
+    s.restart();
+    expect(s.read('log').slice(70_000)).toBe('morelast');
+    s.rename('log', 'other');
+    fsync('other', true);
+    expect(synced()).toContain('journal');
+    end();
   });
 
   it('of a directory makes the journal durable, which has its entries', () => {

@@ -40,6 +40,11 @@ export class DurableJournal {
     this.synced(position);
   }
 
+  /** Whether a journal of this size in bytes is durable, with its name. */
+  covers(size: number): boolean {
+    return this.#nameSynced && this.#marked === size;
+  }
+
   /** Returns the files to sync for all present lines: the journal, open, its reserve and its directory. */
   files({ toSync }: JournalReserve): SyncedFile[] {
     // Not by its path later, where a replacement may be then.

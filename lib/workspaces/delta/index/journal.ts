@@ -85,10 +85,7 @@ export class Journal {
     return readWhole(this.#path, this.#reserve.lines);
   }
 
-  /**
-   * Hard-links the present file to `path`, where it stays unchanged when this journal is rewritten. Throws ENOSPC while
-   * lines are in the reserve.
-   */
+  /** Hard-links the file to `path`, where it is never rewritten. Throws ENOSPC while lines are in the reserve. */
   linkTo(path: string): void {
     if (this.#broken || this.#busy) throw EIO;
     if (!this.#drainReserve()) throw ENOSPC;
@@ -216,8 +213,7 @@ export class Journal {
    * records describe.
    */
   *rewriting(records: Iterable<readonly unknown[]>): Steps<void> {
-    const next = yield* this.preparing(records);
-    this.replace(next);
+    this.replace(yield* this.preparing(records));
     try {
       yield* this.confirming();
     } catch {
@@ -261,6 +257,11 @@ export class Journal {
   /** Makes the replacement of the journal durable, in steps. Throws if that fails. */
   confirming(): Steps<void> {
     return this.#durable.confirming(this.#generation);
+  }
+
+  /** Whether all lines are durable already. */
+  get isDurable(): boolean {
+    return !this.#broken && this.#reserve.toSync === undefined && this.#durable.covers(this.#size);
   }
 
   /** Begins a sync of all present lines. Throws host errors. */
