@@ -42,7 +42,7 @@ const cases: Omit<Case, 'needs'>[] = [
       const sandbox = await scene.sandbox(codebase);
       const command = 'echo first; while [ ! -e go ]; do sleep 0.02; done; echo second';
       let text = '';
-      for await (const { data } of scene.client.execStream({ sandbox_id: sandbox.id, command, timeout: 20 })) {
+      for await (const { data } of scene.client.execStream({ sandbox_id: sandbox.id, command, timeout: 60 })) {
         if (text === '') await scene.client.upload(codebase.id, 'go', '');
         text += Buffer.from(data).toString();
       }

@@ -135,7 +135,7 @@ const commands: Omit<Case, 'needs'>[] = [
       const sandbox = await scene.sandboxOn({});
       const { id: session_id } = await scene.client.call('CreateSession', { sandbox_id: sandbox.id });
       const command = 'echo first; seq 20000; echo error >&2; echo last';
-      const session = { session_id, command, timeout: 20 };
+      const session = { session_id, command, timeout: 60 };
       const calls = (more: object) => [
         scene.run(sandbox, command, more),
         scene.run(sandbox, command, { ...more, yield_after: 20_000 }),

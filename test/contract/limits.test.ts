@@ -261,7 +261,8 @@ const late: Case[] = [
       const error = await eventually('a refusal', () =>
         scene.run(sandbox, 'true', { timeout: 1 }).then(
           () => undefined,
-          (thrown: { code: string; message: string }) => thrown,
+          // Before it expires, a busy host may be late.
+          (thrown: { code: string; message: string }) => (thrown.code === 'DEADLINE_EXCEEDED' ? undefined : thrown),
         ),
       );
       expect(error).toMatchObject({ code: 'FAILED_PRECONDITION', message: expect.stringMatching(/expired/) });

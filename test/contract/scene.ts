@@ -59,7 +59,7 @@ export class Scene {
   }
 
   run(sandbox: Sandbox, command: string, more: object = {}): Promise<ExecResponse> {
-    return this.client.call('Exec', { sandbox_id: sandbox.id, command, timeout: 20, ...more });
+    return this.client.call('Exec', { sandbox_id: sandbox.id, command, timeout: 60, ...more });
   }
 
   /** What the command wrote to stdout; it must succeed. */

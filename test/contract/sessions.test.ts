@@ -7,7 +7,7 @@ const open = (scene: Scene, sandbox_id: string, more: object = {}) =>
   scene.client.call('CreateSession', { sandbox_id, ...more });
 
 const exec = (scene: Scene, { id }: Session, command: string, more: object = {}) =>
-  scene.client.call('SessionExec', { session_id: id, command, timeout: 20, ...more });
+  scene.client.call('SessionExec', { session_id: id, command, timeout: 60, ...more });
 
 const get = (scene: Scene, { id }: Session) => scene.client.call('GetSession', { session_id: id });
 

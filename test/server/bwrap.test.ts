@@ -125,7 +125,7 @@ describe('a bwrap server', () => {
     const sandbox = await api.sandbox(id);
     expect(sandbox.status).toBe('SANDBOX_RUNNING');
     expect(sandbox.status_reason).toMatch(/^it was brought up again: the workspace file system died: the mount was /);
-    expect(server.log.some((line) => line.includes('workspace file system failed, remounting'))).toBe(true);
+    await expect.poll(() => server.log.join('\n')).toContain('workspace file system failed, remounting');
   });
 
   it('has a higher priority than its sandboxes, which have its original one', async () => {

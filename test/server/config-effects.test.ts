@@ -23,9 +23,9 @@ beforeAll(async () => {
   writeFileSync(join(tools, 'tool'), 'a tool');
   server = await Server.start(state, {
     config: {
-      runtime: { default_timeout: '1s', max_timeout: '2500ms', read_only_paths: [tools] },
+      runtime: { default_timeout: '1s', max_timeout: '30500ms', read_only_paths: [tools] },
       sandbox: {
-        default_expiration: '90s',
+        default_expiration: '900s',
         max_per_user: 1,
         max_delta_bytes: '1MiB',
         max_delta_files: 3,
@@ -47,7 +47,7 @@ afterAll(async () => {
 
 async function exec(
   command: string,
-  more: object = {},
+  more: object = { timeout: 30 },
 ): Promise<{ status: number; body: ExecResponse & { message: string } }> {
   const { status, body } = await api.post(`/v1/sandboxes/${sandbox.id}/exec`, { command, ...more });
   return { status, body: body as ExecResponse & { message: string } };
@@ -55,13 +55,13 @@ async function exec(
 
 describe('the configuration key', () => {
   it('runtime.default_timeout applies to a command without a timeout', async () => {
-    expect((await exec('sleep 60')).status).toBe(504);
+    expect((await exec('sleep 60', {})).status).toBe(504);
   });
 
   it('runtime.max_timeout refuses a longer timeout and is named in the error', async () => {
-    const { status, body } = await exec('true', { timeout: 3 });
-    expect([status, body.message]).toEqual([400, expect.stringContaining('at most 2.5 seconds')]);
-    expect((await exec('true', { timeout: 2 })).status).toBe(200);
+    const { status, body } = await exec('true', { timeout: 31 });
+    expect([status, body.message]).toEqual([400, expect.stringContaining('at most 30.5 seconds')]);
+    expect((await exec('true')).status).toBe(200);
   });
 
   it('runtime.uid_range is the range of the host users', async () => {
@@ -77,7 +77,7 @@ describe('the configuration key', () => {
   });
 
   it('sandbox.default_expiration applies to a sandbox without expires_in', () => {
-    expect(sandbox.expires_at - sandbox.created_at).toBe(90);
+    expect(sandbox.expires_at - sandbox.created_at).toBe(900);
   });
 
   it('sandbox.max_per_user limits the sandboxes of a user', async () => {
@@ -92,7 +92,7 @@ describe('the configuration key', () => {
       cpu_shares: 512,
       pids_limit: 40,
     });
-    const { body } = await exec('for i in $(seq 60); do sleep 0.5 & done; wait', { timeout: 2 });
+    const { body } = await exec('for i in $(seq 60); do sleep 0.5 & done; wait');
     expect(body.stderr ?? body.message).toBeTruthy();
     expect(body.exit_code).not.toBe(0);
   });
@@ -113,8 +113,8 @@ describe('the configuration key', () => {
     expect((await exec('echo 0123456789abcdef')).body.stdout).toMatch(/^0123456789\n\[output cut at 10 bytes\]/);
   });
 
-  it('logging.level filters log lines', () => {
-    expect(server.log.some((line) => line.includes('"level":"debug"'))).toBe(true);
+  it('logging.level filters log lines', async () => {
+    await expect.poll(() => server.log.join()).toContain('"level":"debug"');
   });
 });
 

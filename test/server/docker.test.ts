@@ -92,7 +92,7 @@ describe('a docker server', () => {
     await expect
       .poll(async () => (await api.sandbox(id)).status_reason, { timeout: 60_000 })
       .toMatch(/^it was brought up again: the workspace file system died: the mount was /);
-    expect(server.log.some((line) => line.includes('workspace file system failed, remounting'))).toBe(true);
+    await expect.poll(() => server.log.join('\n')).toContain('workspace file system failed, remounting');
     expect(await run(api, id, 'cat file')).toBe('kept\n');
   });
 
