@@ -67,7 +67,7 @@ describe('a server that is killed', () => {
       await scene.output(sandbox, fill(present));
     }
     await endAll(scene, codebase.id);
-  }, 120_000);
+  }, 300_000);
 
   it('during a fork has complete forks or none, and they outlive their parent', async () => {
     let scene = served.scene();
@@ -91,5 +91,5 @@ describe('a server that is killed', () => {
       expect(await seen(scene, sandbox)).toBe(whole(2));
     }
     await endAll(scene, codebase.id);
-  }, 120_000);
+  }, 300_000);
 });

@@ -32,7 +32,7 @@ beforeAll(async () => {
   service = await dockerd.docker.createContainer(plan);
   await service.start();
   await until('its answer', () => json('GET', '/health').catch(() => undefined));
-}, 120_000);
+}, 400_000);
 afterAll(() => dockerd?.stop());
 
 async function build(): Promise<void> {
@@ -178,7 +178,7 @@ it('the service’s container can run the demo', async () => {
   const said = String(await demo.logs({ stdout: true, stderr: true }));
   expect(said).toMatch(/(\d+) of \1 checks hold/);
   expect(StatusCode).toBe(0);
-}, 180_000);
+}, 400_000);
 
 it('the seccomp profile in deploy/ matches the policy', async () => {
   const profile = { ...serviceProfile('x64'), architectures: ['SCMP_ARCH_X86_64', 'SCMP_ARCH_AARCH64'] };

@@ -58,7 +58,7 @@ describe('scripts/fs-mount.mjs', () => {
     await until(gone(second));
     expect(await readFile('/proc/self/mounts', 'utf8')).not.toContain(home);
     expect(await readFile(join(home, 'base/file'), 'utf8')).toBe('of the base');
-  }, 60_000);
+  }, 120_000);
 
   it('obeys rules from a file', async () => {
     const home = await directories();
@@ -68,7 +68,7 @@ describe('scripts/fs-mount.mjs', () => {
     expect(await shell(home, 'ls mnt; cat mnt/file 2>&1 || :')).toMatch(/^file\n.*Permission denied\n$/);
     process.kill(pid, 'SIGTERM');
     await until(gone(pid));
-  }, 60_000);
+  }, 120_000);
 
   it('refuses to start without base and delta', async () => {
     const home = await directories();

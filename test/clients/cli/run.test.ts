@@ -155,7 +155,7 @@ it('keeps the sandbox if ^C comes while the changes are applied', async () => {
   expect((await cli(['pull', id, repo], { url: served.url })).code).toBe(0);
   expect((await readdir(repo)).length).toBe(2000);
   expect((await cli(['rm', id], { url: served.url })).code).toBe(0);
-}, 60_000);
+});
 
 it('fails with 125 for its own failures, and 127 and 126 for commands that cannot be run', async () => {
   expect(await run('--', '/nonexistent')).toMatchObject({ code: 127 });
@@ -169,7 +169,7 @@ it('fails with 125 for its own failures, and 127 and 126 for commands that canno
   expect(missing).toMatchObject({ code: 125, stderr: expect.stringMatching(/^paddock: there is no directory .*\n$/) });
   const nobody = await cli(['ls'], { url: 'http://127.0.0.1:65001' });
   expect(nobody).toMatchObject({ code: 125, stderr: expect.stringMatching(/^paddock: no connection to .*\n$/) });
-}, 30_000);
+});
 
 describe('on a terminal', () => {
   const inTerminal = (options: string, command: string, url = served.url): Tmux => {

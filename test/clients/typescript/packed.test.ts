@@ -38,7 +38,7 @@ beforeAll(async () => {
     `./${stdout.trim().split('\n').at(-1)}`,
   ];
   await inFolder('npm', ...(install as []));
-}, 180_000);
+}, 400_000);
 afterAll(() => rm(folder, { recursive: true }));
 
 const example = async () => {

@@ -87,7 +87,7 @@ describe('a symlink in a codebase', () => {
     expect(await scratch.counted(id)).toEqual([2, 8]);
   });
 
-  it('that repeatedly replaces a directory leads no operation out of the codebase', { timeout: 60_000 }, async () => {
+  it('that repeatedly replaces a directory leads no operation out of the codebase', { timeout: 120_000 }, async () => {
     mkdirSync(inside('d'));
     writeFileSync(inside('d/secret'), 'inside');
     const swapper = new Worker(SWAPPER, { eval: true, workerData: { directory: inside('d'), outside } });
@@ -144,7 +144,7 @@ describe('an entry that is not a regular file', () => {
 });
 
 describe('a tree deeper than PATH_MAX', () => {
-  it('is listed, counted and deleted with few files open', { timeout: 60_000 }, async () => {
+  it('is listed, counted and deleted with few files open', { timeout: 120_000 }, async () => {
     writeFileSync(inside('bottom'), 'x');
     for (let depth = 0; depth < 1000; depth++) {
       mkdirSync(join(scratch.path, 'outer'));

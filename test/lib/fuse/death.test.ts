@@ -100,7 +100,7 @@ describe('a file system that stopped serving', () => {
     await workspaces.close();
     await call;
     expect(await mounts()).not.toContain(mountPoint);
-  }, 30_000);
+  }, 120_000);
 });
 
 describe('close', () => {

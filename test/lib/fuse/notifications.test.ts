@@ -71,5 +71,5 @@ describe('changes from outside the mount', () => {
     }
     await Promise.all(programs);
     expect(storms).toBeGreaterThan(0);
-  }, 60_000);
+  }, 120_000);
 });

@@ -80,7 +80,7 @@ describe.each(['json', 'yaml'] as const)('a text of %s', (redactor) => {
   const { write, read } = FORMATS[redactor];
   const style = fc.nat(YAML.length - 1);
 
-  it('gets exactly the values of the keys that kept their placeholders, or none', { timeout: 120_000 }, () => {
+  it('gets exactly the values of the keys that kept their placeholders, or none', { timeout: 400_000 }, () => {
     fc.assert(
       fc.property(file, edits, style, style, (base, all, before, after) => {
         const text = write(base, before);

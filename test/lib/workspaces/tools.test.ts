@@ -61,7 +61,7 @@ async function upload(path: string, content: string): Promise<void> {
 async function run(script: string, uid = UID): Promise<string> {
   const env = { PATH: process.env.PATH, HOME: '/nonexistent', GIT_CONFIG_GLOBAL: '/dev/null', LC_ALL: 'C' };
   const inside = `exec 2>&1; cd "$0" && { ${script}\n}`;
-  const options = { cwd: '/', uid, gid: uid, env, timeout: 50_000, maxBuffer: 1 << 24 };
+  const options = { cwd: '/', uid, gid: uid, env, timeout: 100_000, maxBuffer: 1 << 24 };
   return execute('/bin/sh', ['-c', inside, workspace], options).then(
     ({ stdout }) => stdout,
     (error: { code: number; stdout: string }) => `${error.stdout}[${error.code}]`,
@@ -223,7 +223,7 @@ describe('the kernel’s cache', () => {
       expect(await sh.ask(look), level).toBe(`${SEEN[level]}\n`);
     }
     await sh.end();
-  }, 30_000);
+  }, 120_000);
 
   it('keeps a working directory over a change of rules', async () => {
     const sh = shell();
