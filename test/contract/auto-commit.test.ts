@@ -51,6 +51,7 @@ const cases: Case[] = [
   },
   {
     name: 'on_exec: writes before a timeout are committed',
+    retry: 2,
     needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);

@@ -88,6 +88,7 @@ const cases: Omit<Case, 'needs'>[] = [
   },
   {
     name: 'ends a streamed command at its timeout after the output so far',
+    retry: 2,
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       let text = '';

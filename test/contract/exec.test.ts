@@ -131,6 +131,7 @@ const commands: Omit<Case, 'needs'>[] = [
   },
   {
     name: 'keeps the beginning and the end with max_output, and has one ordered stream with merge',
+    retry: 2,
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       const { id: session_id } = await scene.client.call('CreateSession', { sandbox_id: sandbox.id });
@@ -244,6 +245,7 @@ const commands: Omit<Case, 'needs'>[] = [
   },
   {
     name: 'kills a command at its timeout and returns its output so far',
+    retry: 2,
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       const command = 'echo partial; echo warning >&2; sleep 60';

@@ -245,6 +245,7 @@ const cases: Omit<Case, 'needs'>[] = [
   },
   {
     name: 'answers an Exec that yields with the process it goes on as, and one that ends before as usual',
+    retry: 2,
     async run(scene) {
       const { id: sandbox_id } = await scene.sandboxOn({});
       const exec = (command: string, more = {}) =>

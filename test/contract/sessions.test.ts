@@ -108,6 +108,7 @@ const commands: Omit<Case, 'needs'>[] = [
   },
   {
     name: 'runs the commands of one session in order, and drops one whose client leaves while it waits',
+    retry: 2,
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       const session = await open(scene, sandbox.id);

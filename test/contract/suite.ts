@@ -26,6 +26,8 @@ export interface Case {
   protocols?: readonly Protocol[];
   /** Absent: the suite's own. */
   timeoutMs?: number;
+  /** A busy machine may be slower than a timeout of the case: it is tried again, so many times. */
+  retry?: number;
   run(scene: Scene): Promise<void>;
 }
 
@@ -85,7 +87,9 @@ function column(
         scene = new Scene(server, state, runtime, protocol);
       });
       afterEach(() => scene.close());
-      for (const { name, run, timeoutMs } of own) it(name, () => run(scene), timeoutMs);
+      for (const { name, run, timeoutMs, retry = 0 } of own) {
+        it(name, { retry, ...(timeoutMs === undefined ? {} : { timeout: timeoutMs }) }, () => run(scene));
+      }
     });
   }
 }

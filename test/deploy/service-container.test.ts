@@ -49,12 +49,12 @@ async function build(): Promise<void> {
 }
 
 async function until<T>(what: string, probe: () => Promise<T | undefined>): Promise<T> {
-  const deadline = Date.now() + 45_000;
+  const deadline = Date.now() + 120_000;
   for (;;) {
     const found = await probe();
     if (found !== undefined) return found;
     if (Date.now() > deadline)
-      throw new Error(`not within 45 s: ${what}\n${await service.logs({ stdout: true, stderr: true })}`);
+      throw new Error(`not within 120 s: ${what}\n${await service.logs({ stdout: true, stderr: true })}`);
     await delay(50);
   }
 }

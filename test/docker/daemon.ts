@@ -38,7 +38,7 @@ export interface DaemonOptions {
   ownNetwork?: boolean;
 }
 
-const STARTED_WITHIN_MS = 30_000;
+const STARTED_WITHIN_MS = 120_000;
 
 export async function startDaemon({ args = [], ownNetwork = true }: DaemonOptions = {}): Promise<Daemon> {
   const root = await mkdtemp(join(tmpdir(), 'paddock-dockerd-'));

@@ -46,7 +46,7 @@ afterAll(async () => {
 });
 
 const run = (command: string) => scene.output(sandbox, command);
-const CURL = 'curl -sS -m 10 -H "Authorization: Bearer $TOKEN"';
+const CURL = 'curl -sS -m 30 -H "Authorization: Bearer $TOKEN"';
 
 describe('a command with a secret', () => {
   it.each([
@@ -55,7 +55,7 @@ describe('a command with a secret', () => {
     ['curl that trusts the system only', `env -u CURL_CA_BUNDLE -u SSL_CERT_FILE ${CURL} https://api.test/`],
     [
       'Python',
-      `python3 -c 'import os, urllib.request as u; r = u.Request("https://api.test/", headers={"Authorization": "Bearer " + os.environ["TOKEN"]}); print(u.urlopen(r, timeout=10).read().decode())'`,
+      `python3 -c 'import os, urllib.request as u; r = u.Request("https://api.test/", headers={"Authorization": "Bearer " + os.environ["TOKEN"]}); print(u.urlopen(r, timeout=30).read().decode())'`,
     ],
   ])('sends its value by %s, and sees its placeholder only', async (_, command) => {
     seen.length = 0;
@@ -163,7 +163,7 @@ describe('a program with its own configuration, whose values are redacted', () =
   ];
   const network = NETWORK;
   const secrets = [{ source: 'redacted', path: '.env', key: 'STRIPE_KEY', hosts: ['api.test'] }];
-  const curl = (host: string) => `. ./.env; curl -sS -m 10 -H "Authorization: Bearer $STRIPE_KEY" https://${host}/`;
+  const curl = (host: string) => `. ./.env; curl -sS -m 30 -H "Authorization: Bearer $STRIPE_KEY" https://${host}/`;
 
   it('sends the value to its host, sees the placeholder of the file only, and cannot send it elsewhere', async () => {
     const codebase = await scene.codebase({ '.env': `STRIPE_KEY=${KEY}\n` });

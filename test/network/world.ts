@@ -98,7 +98,7 @@ export async function openWorld(answer: RequestListener): Promise<World> {
     );
   });
   for (const each of servers) each.on('connection', (socket: Socket) => sockets.add(socket));
-  writeFileSync(join(directory, 'resolv.conf'), 'nameserver 127.0.0.1\noptions timeout:2 attempts:1\n');
+  writeFileSync(join(directory, 'resolv.conf'), 'nameserver 127.0.0.1\noptions timeout:10 attempts:1\n');
   return {
     resolver: `${prefix}.53`,
     address: `${prefix}.2`,

@@ -76,7 +76,7 @@ while sum(map(isOpen, held)) > 30: time.sleep(0.05)
 print("cut", flush=True); time.sleep(60)' > out & until grep -q cut out; do sleep 0.1; done`;
     await scene.output(hostile, hold, { timeout: 60 });
     for (let index = 0; index < 5; index++) {
-      const answer = await scene.output(other, 'curl -s -o /dev/null -w "%{http_connect}" -m 10 https://www.test/; :');
+      const answer = await scene.output(other, 'curl -s -o /dev/null -w "%{http_connect}" -m 30 https://www.test/; :');
       expect(answer).toBe('403');
     }
     expect(await scene.output(hostile, 'cat out')).toBe('held\ncut\n');

@@ -73,7 +73,7 @@ describe('commands', () => {
     }
   });
 
-  it('end at their timeout, with the output so far', async () => {
+  it('end at their timeout, with the output so far', { retry: 2 }, async () => {
     for (const onStdout of [undefined, () => undefined]) {
       const failed = sandbox.run('echo begun; sleep 60', { timeout: 1, onStdout });
       await expect(failed).rejects.toMatchObject({

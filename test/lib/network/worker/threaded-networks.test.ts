@@ -52,7 +52,7 @@ const list = (...hosts: string[]): NetworkPolicy => {
   return { mode: 'allow_list', rules: hosts.map((host) => ({ action: 'allow', host, ...more })), revision: 1 };
 };
 const NONE: NetworkPolicy = { mode: 'none', rules: [], revision: 0 };
-const get = (pid: number) => world.inNetworkOf(pid, 'curl -s --max-time 10 http://api.test/');
+const get = (pid: number) => world.inNetworkOf(pid, 'curl -s --max-time 30 http://api.test/');
 
 describe('the thread of the networks', () => {
   it('is not started for sandboxes without a network', async () => {

@@ -74,7 +74,7 @@ export function useBwrap({ spawner }: { spawner?: string } = {}): Bwrap {
 }
 
 /** Polls until `condition` returns true; the failure names the condition. */
-export async function until(what: string, condition: () => boolean | Promise<boolean>, ms = 30_000): Promise<void> {
+export async function until(what: string, condition: () => boolean | Promise<boolean>, ms = 60_000): Promise<void> {
   const deadline = Date.now() + ms;
   while (!(await condition())) {
     if (Date.now() > deadline) throw new Error(`waited ${ms} ms in vain: ${what}`);
