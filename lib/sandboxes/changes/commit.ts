@@ -6,6 +6,7 @@ import { emptyTree } from '../../host-tree/remove-tree.ts';
 import { filtered } from '../../long-lists.ts';
 import { compilingExcluded } from '../../permissions/index.ts';
 import type { CommitChanges } from '../../services.ts';
+import { Subtrees } from '../../subtrees.ts';
 import type { ChangeSelection, OwnDirectory, WorkspaceChange } from '../../workspaces/workspaces.ts';
 import type { SandboxContext } from '../context.ts';
 import type { Platform } from '../lifecycle/bring-up.ts';
@@ -15,6 +16,7 @@ import { growthOf, inStages, stepsOf } from './commit-plan.ts';
 import { withGitIndexes } from './git-index.ts';
 import { keepingLeft } from './left-below.ts';
 import { shownChange, typeOf } from './list-changes.ts';
+import { type Ahead, listedInPages } from './listed-in-pages.ts';
 import { newDirectories } from './new-directories.ts';
 import { preserveRemoved } from './preserve-removed.ts';
 import { rebasing } from './rebased-paths.ts';
@@ -64,13 +66,14 @@ export async function commitFrom(
     const by = { remote, small: smallContents((inodes) => mount.contents(id, inodes)), text: textOf(mount, id) };
     let count: number | undefined;
     let compared: Comparison = { changes: [], committed: [], reverted: [], own: [] };
-    const all = await stagedOf(staging, by, async () => {
+    const all = await stagedOf(staging, by, async (ahead) => {
       // Writes through mapped pages count as well, once they are written back.
       if (count !== undefined) await mount.changes(id, ROOT_PATH, 0);
       const now = Atomics.load(sandbox.changeCount, 0);
       if (count === now) return compared.committed;
       count = now;
-      compared = await compare(id, chosen, request, mount);
+      const isAsBefore = () => Atomics.load(sandbox.changeCount, 0) === now;
+      compared = await compare(id, chosen, request, mount, ahead && { take: ahead, isAsBefore });
       await refuseConflicts(compared.changes, request);
       await admit(await growthOf(compared.committed));
       return compared.committed;
@@ -102,10 +105,13 @@ async function compare(
   chosen: ChangeSelection,
   { on_conflict }: CommitChanges,
   mount: Platform['mount'],
+  ahead?: Ahead,
 ): Promise<Comparison> {
   const own = await mount.renamed(id);
   const asked = { selection: { ...chosen, paths: [ROOT_PATH] }, withLeft: true };
-  const all = await withGitIndexes((await mount.changes(id, ROOT_PATH, ALL, asked)).changes);
+  const list = (after: ByteString, limit: number) => mount.changes(id, after, limit, asked);
+  const listed = ahead && (await listedInPages(list, new Subtrees(chosen.paths), ahead));
+  const all = await withGitIndexes(listed ?? (await list(ROOT_PATH, ALL)).changes);
   const changes = await chosenChanges(all, chosen.paths, own, await withBreaks(compilingExcluded(chosen.exclude)));
   if (on_conflict !== 'theirs') return { changes, own, committed: changes, reverted: [] };
   return { changes, own, ...(await keepingLeft(resolveForCodebase(changes, own), all, own)) };
@@ -118,10 +124,16 @@ async function compare(
 async function stagedOf(
   staging: string,
   by: Parameters<typeof Staged.begin>[1],
-  look: () => Promise<WorkspaceChange[]>,
+  look: (ahead?: Ahead['take']) => Promise<WorkspaceChange[]>,
 ): Promise<{ changes: WorkspaceChange[]; staged: Staged }> {
-  let changes = await look();
-  let staged = await Staged.begin(staging, by, await newDirectories(changes));
+  let staged = await Staged.begin(staging, by);
+  let changes: WorkspaceChange[];
+  try {
+    changes = await look((some) => staged.ahead(some));
+  } finally {
+    await staged.aheadWritten;
+  }
+  staged.useWhole(await newDirectories(changes));
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     await staged.take(changes);
     const after = await look();

@@ -8,6 +8,7 @@ import type { WorkspaceChange } from '../../workspaces/workspaces.ts';
 import { typeOf } from './list-changes.ts';
 import { topOf } from './new-directories.ts';
 import { batchesOf, isSmall, type SmallContents } from './small-contents.ts';
+import { StagedAhead } from './staged-ahead.ts';
 
 /**
  * Staged copies of the contents to commit, with their modes and times: a numbered file or symlink for each, and the
@@ -18,6 +19,7 @@ export class Staged {
   readonly #small: SmallContents;
   readonly #text: TextOf;
   readonly #whole = new Map<ByteString, ByteString>();
+  readonly #ahead = new StagedAhead();
   readonly #byPath = new Map<ByteString, { name: ByteString; as: Now | undefined }>();
 
   private constructor(remote: Remote<CommitFiles>, small: SmallContents, text: TextOf) {
@@ -34,8 +36,35 @@ export class Staged {
   ): Promise<Staged> {
     await remote.stage(directory);
     const staged = new Staged(remote, small, text);
-    for (const path of whole) staged.#whole.set(path, fromLatin1(`whole-${staged.#whole.size}`));
+    staged.useWhole(whole);
     return staged;
+  }
+
+  /** The directories to stage as a whole. Call before `take`. */
+  useWhole(whole: ReadonlySet<ByteString>): void {
+    for (const path of whole) this.#whole.set(path, fromLatin1(`whole-${this.#whole.size}`));
+  }
+
+  /**
+   * Stages the next changes in the order of their paths, before the others are known. Resolves when the contents were read,
+   * while they are written. What fails is left to `take`.
+   */
+  async ahead(changes: readonly WorkspaceChange[]): Promise<void> {
+    const ahead = this.#ahead;
+    for (const batch of batchesOf(ahead.chosen(changes))) {
+      if (!(await ahead.hasRoom())) return;
+      try {
+        const contents = await this.#small(batch);
+        ahead.add(() => this.#write(batch, contents));
+      } catch {
+        ahead.fail();
+      }
+    }
+  }
+
+  /** Resolves when all that is staged ahead is written; the thread of the commit takes no other call before. Never rejects. */
+  get aheadWritten(): Promise<void> {
+    return this.#ahead.written;
   }
 
   /** Name in the staging directory of what is staged for this path. The path must be staged. */
@@ -79,13 +108,7 @@ export class Staged {
       // Read while the present batch is written.
       next = following && this.#small(following);
       next?.catch(() => undefined);
-      const there = batch.filter((change) => contents.has(change));
-      const entries = there.map((change) => this.#entry(change));
-      await this.#remote.write(
-        entries,
-        there.map((change) => contents.get(change)!),
-      );
-      for (const change of there) this.#taken(change);
+      await this.#write(batch, contents);
     }
     for (const change of await filtered(missing, ({ now }) => now!.isText === true)) {
       const bytes = await this.#text(change.path);
@@ -103,6 +126,16 @@ export class Staged {
       for (const change of some) this.#taken(change);
     }
     await this.#takeFiles(await filtered(missing, ({ now }) => now!.hostFile !== undefined));
+  }
+
+  async #write(batch: readonly WorkspaceChange[], contents: ReadonlyMap<WorkspaceChange, Uint8Array>): Promise<void> {
+    const there = batch.filter((change) => contents.has(change));
+    const entries = there.map((change) => this.#entry(change));
+    await this.#remote.write(
+      entries,
+      there.map((change) => contents.get(change)!),
+    );
+    for (const change of there) this.#taken(change);
   }
 
   async #takeFiles(files: readonly WorkspaceChange[]): Promise<void> {

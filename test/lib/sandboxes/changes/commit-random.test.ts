@@ -37,7 +37,8 @@ function work(s: Sandbox, steps: Steps): void {
 
 /**
  * A commit of everything, without the main thread's part; `meanwhile` is what programs do while it is applied, `each` is
- * called after every step of it. `whole`: new directories are moved to their places whole.
+ * called after every step of it. `whole`: new directories are moved to their places whole. `ahead`: the number of changes
+ * that are staged before the others are known.
  */
 async function commit(
   s: Sandbox,
@@ -45,6 +46,7 @@ async function commit(
   each = () => {},
   whole = true,
   crashAt = Infinity,
+  ahead = 0,
 ): Promise<void> {
   const home = mkdtempSync(join(tmpdir(), 'paddock-commit-'));
   try {
@@ -53,11 +55,14 @@ async function commit(
     expect(changes.filter(({ conflict }) => conflict)).toEqual([]);
     const own = s.fs.renamed('sb_1');
     const { remote, release } = await commitThread();
-    const staged = await Staged.begin(
-      join(home, 'commit'),
-      { remote, small: smallContents(async (inodes) => s.fs.contents('sb_1', inodes)), text: async () => undefined },
-      whole ? await newDirectories(changes) : undefined,
-    );
+    const staged = await Staged.begin(join(home, 'commit'), {
+      remote,
+      small: smallContents(async (inodes) => s.fs.contents('sb_1', inodes)),
+      text: async () => undefined,
+    });
+    for (const change of changes.slice(0, ahead)) await staged.ahead([change]);
+    await staged.aheadWritten;
+    if (whole) staged.useWhole(await newDirectories(changes));
     await staged.take(changes);
     await release();
     const paths = changes.map(({ path }) => path);
@@ -102,12 +107,13 @@ describe('whatever was done, committed', () => {
         fc.array(step, { maxLength: 8 }),
         fc.boolean(),
         fc.boolean(),
-        async (steps, more, restart, whole) => {
+        fc.nat(20),
+        async (steps, more, restart, whole, ahead) => {
           const s = new Sandbox(BASE);
           work(s, steps);
           const before = s.tree();
           if (restart) s.restart();
-          await commit(s, undefined, undefined, whole);
+          await commit(s, undefined, undefined, whole, Infinity, ahead);
           expect(s.tree()).toEqual(before);
           expect(changed(s)).toEqual([]);
           expect(over(s)).toEqual(before);

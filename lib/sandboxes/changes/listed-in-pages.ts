@@ -1,0 +1,34 @@
+import { type ByteString, ROOT_PATH } from '../../byte-string.ts';
+import type { Subtrees } from '../../subtrees.ts';
+import type { ChangePage, WorkspaceChange } from '../../workspaces/workspaces.ts';
+
+/** Changes in the first page. */
+const FIRST = 256;
+
+/** What is done with changes before all are known. */
+export interface Ahead {
+  /** Gets the chosen ones, page after page. */
+  take: (changes: readonly WorkspaceChange[]) => Promise<void>;
+  /** Whether the sandbox has changed nothing since the listing began. */
+  isAsBefore: () => boolean;
+}
+
+/**
+ * Lists all changes in pages, and passes each but the last on before it asks for the next, which is twice as large: to find
+ * the place of a page takes as long as the names in a directory are many. Returns undefined if the sandbox changed something
+ * meanwhile, as the pages are then no state that it was in.
+ */
+export async function listedInPages(
+  list: (after: ByteString, limit: number) => Promise<ChangePage>,
+  chosen: Pick<Subtrees, 'has'>,
+  { take, isAsBefore }: Ahead,
+): Promise<WorkspaceChange[] | undefined> {
+  const all: WorkspaceChange[] = [];
+  for (;;) {
+    const { changes, more } = await list(all.at(-1)?.path ?? ROOT_PATH, Math.max(FIRST, all.length));
+    for (const change of changes) all.push(change);
+    if (!isAsBefore()) return undefined;
+    if (!more) return all;
+    await take(changes.filter(({ path }) => chosen.has(path)));
+  }
+}
