@@ -80,7 +80,12 @@ describe('a server on the state of an earlier one', () => {
     await served.start();
 
     const second = scene();
-    const get = (sandbox_id: string) => second.client.call('GetSandbox', { sandbox_id });
+    // On a busy machine the server is ready before it has started each of them.
+    const get = (sandbox_id: string) =>
+      eventually('its start', async () => {
+        const found = await second.client.call('GetSandbox', { sandbox_id });
+        return found.status === 'SANDBOX_PENDING' ? undefined : found;
+      });
     // After a kill, files that were stored in the last seconds are counted in the background.
     await eventually('the totals', async () =>
       isDeepStrictEqual(await second.client.call('GetCodebase', { codebase_id: codebase.id }), codebase)

@@ -40,10 +40,27 @@ export class Api {
     return new Promise((resolve) => call.once('continue', () => resolve(call)));
   }
 
+  /** A server that starts on a busy machine is ready before it has started each sandbox: waits for that. */
   async sandbox(id: string): Promise<Sandbox> {
-    return (await this.get(`/v1/sandboxes/${id}`)) as Sandbox;
+    return this.#started(async () => (await this.get(`/v1/sandboxes/${id}`)) as Sandbox, isPending);
+  }
+
+  /** All of them; waits like `sandbox`. */
+  async sandboxes(): Promise<Sandbox[]> {
+    const list = async () => ((await this.get('/v1/sandboxes?page_size=1000')) as { sandboxes: Sandbox[] }).sandboxes;
+    return this.#started(list, (sandboxes) => sandboxes.some(isPending));
+  }
+
+  async #started<T>(ask: () => Promise<T>, isStarting: (found: T) => boolean): Promise<T> {
+    for (;;) {
+      const found = await ask();
+      if (!isStarting(found)) return found;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
   }
 }
+
+const isPending = ({ status }: Sandbox) => status === 'SANDBOX_PENDING';
 
 function idOf({ status, body }: { status: number; body: unknown }): string {
   if (status !== 200) throw new Error(`${status}: ${JSON.stringify(body)}`);

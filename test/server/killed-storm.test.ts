@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { Sandbox } from '../../lib/contract/messages.ts';
 import { Server, State } from '../contract/server.ts';
 import { Api } from './api.ts';
 import { StormModel } from './storm-model.ts';
@@ -25,15 +24,6 @@ afterEach(async () => {
   expect(await state.leftovers()).toEqual([]);
   await state.remove();
 });
-
-/** The sandboxes, once none is still to be started. */
-async function listed(api: Api): Promise<Sandbox[]> {
-  for (;;) {
-    const { sandboxes } = (await api.get('/v1/sandboxes?page_size=1000')) as { sandboxes: Sandbox[] };
-    if (sandboxes.every(({ status }) => status !== 'SANDBOX_PENDING')) return sandboxes;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
 
 /** Names of the cgroups of sandboxes; those of shells made ahead are no sandboxes'. */
 function cgroups(dir = '/sys/fs/cgroup', depth = 3): string[] {
@@ -66,7 +56,7 @@ it('has after each kill -9 what was acknowledged, and nothing of a sandbox that 
     server = await Server.start(state, { config });
     const api = new Api(server.httpAddress);
     codebase ||= await api.codebase();
-    const sandboxes = await listed(api);
+    const sandboxes = await api.sandboxes();
     const running = sandboxes.filter(({ status }) => status === 'SANDBOX_RUNNING');
     model.check(new Map(sandboxes.map((each) => [each.id, each])));
     // None is made ahead before the first creation: each process, cgroup and mount is of a sandbox that is known to run.

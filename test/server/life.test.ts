@@ -4,7 +4,6 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Sandbox } from '../../lib/contract/messages.ts';
 import { BUNDLE, Server, type StartOptions, State } from '../contract/server.ts';
 import { Api } from './api.ts';
 import { StormModel } from './storm-model.ts';
@@ -116,8 +115,7 @@ describe('after kill -9', () => {
     for (let round = 0; ; round++) {
       const { server, api } = await start({ config });
       codebase ||= await api.codebase();
-      const listed = (await api.get('/v1/sandboxes?page_size=1000')) as { sandboxes: Sandbox[] };
-      model.check(new Map(listed.sandboxes.map((each) => [each.id, each])));
+      model.check(new Map((await api.sandboxes()).map((each) => [each.id, each])));
       if (round === 5) return;
       let killed = false;
       const clients = Array.from({ length: 8 }, async () => {
