@@ -12,6 +12,8 @@ export interface StarterOptions {
   inheritance: Inheritance;
   /** Understands the arguments of perl. Absent: perl. */
   program?: string | undefined;
+  /** Milliseconds in which the spawner must answer. Absent: its own. */
+  answerMs?: number;
   log: Log;
 }
 
@@ -25,6 +27,8 @@ export class ProcessStarter {
   #opening: Promise<void> | undefined;
   #tried = Number.NEGATIVE_INFINITY;
   #closed = false;
+  /** Whether the spawner is left out because it did not answer. */
+  #isIgnored = false;
 
   constructor(options: StarterOptions) {
     this.#options = options;
@@ -43,16 +47,15 @@ export class ProcessStarter {
   /** Throws if the host has no room for a process. */
   start(entries: readonly string[]): WaitingProcess {
     const { inheritance } = this.#options;
-    if (this.#spawner !== undefined && !this.#spawner.failure)
-      return this.#spawner.start(entries, inheritance.niceness);
-    if (!this.#closed && performance.now() - this.#tried > AGAIN_MS) void this.open();
+    const spawner = this.#answering();
+    if (spawner !== undefined) return spawner.start(entries, inheritance.niceness);
+    if (!this.#closed && !this.#isIgnored && performance.now() - this.#tried > AGAIN_MS) void this.open();
     return new ShellProcess(entries, inheritance);
   }
 
   /** See `MakeFifos`. */
   makeFifos(paths: readonly string[]): Promise<void> {
-    const spawner = this.#spawner;
-    return spawner !== undefined && !spawner.failure ? spawner.makeFifos(paths) : byProgram(paths);
+    return this.#answering()?.makeFifos(paths) ?? byProgram(paths);
   }
 
   /** Ends every sandbox that the spawner started. */
@@ -63,12 +66,26 @@ export class ProcessStarter {
     this.#tried = Number.NEGATIVE_INFINITY;
   }
 
+  /** One that does not answer is not ended, because its sandboxes would end with it. */
+  #answering(): Spawner | undefined {
+    const spawner = this.#spawner;
+    if (spawner === undefined || spawner.failure) {
+      this.#isIgnored = false;
+      return undefined;
+    }
+    if (spawner.isSilent && !this.#isIgnored) {
+      this.#options.log.warn('the process that starts sandboxes does not answer: they are started without it');
+    }
+    this.#isIgnored = spawner.isSilent;
+    return spawner.isSilent ? undefined : spawner;
+  }
+
   async #try(): Promise<void> {
-    const { program, log } = this.#options;
+    const { program, answerMs, log } = this.#options;
     if (performance.now() - this.#tried <= AGAIN_MS) return;
     this.#tried = performance.now();
     try {
-      const spawner = await Spawner.open(program);
+      const spawner = await Spawner.open(program, answerMs === undefined ? {} : { answerMs });
       if (this.#closed) spawner.close();
       else this.#spawner = spawner;
     } catch (err) {

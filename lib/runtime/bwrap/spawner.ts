@@ -2,16 +2,21 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { constants } from 'node:os';
 import { getSystemErrorName } from 'node:util';
-import { errorCode } from '../../linux/errno.ts';
-import { type LaunchPlan, launchFiles, PROCESS, programWords } from './prelude.ts';
+import { ServiceError } from '../../errors.ts';
+import { PROCESS } from './prelude.ts';
+import { SILENT, SpawnedProcess } from './spawned-process.ts';
 import { spawnerProgram } from './spawner-program.ts';
-import { endOfBwrap, MAX_ERROR, type WaitingProcess } from './waiting-process.ts';
+import { endOfBwrap, type WaitingProcess } from './waiting-process.ts';
 
 /** Milliseconds for the process to be ready. */
 const READY_MS = 10_000;
 /** Characters of a line that it may write. */
 const MAX_LINE = 4096;
 const GONE = 'the process that starts sandboxes has ended';
+/** Milliseconds for the answer to a request. */
+const ANSWER_MS = 10_000;
+/** Parts of that: one counts for any time in which this process itself did not run. */
+const TICKS = 10;
 
 /** Words of a request: without blanks, and without characters that end a line. */
 const encode = (word: string): string => encodeURIComponent(word).replace(/%2F/g, '/');
@@ -19,6 +24,8 @@ const encode = (word: string): string => encodeURIComponent(word).replace(/%2F/g
 /**
  * The process of `spawnerProgram`, the parent of all sandboxes that it started: when it ends, they do. It holds the event loop
  * while it has any. `open` starts it.
+ *
+ * While it does not answer (it was stopped, or gets no CPU), its sandboxes live, and what was asked of it fails.
  */
 export class Spawner {
   readonly #child: ChildProcess;
@@ -26,12 +33,15 @@ export class Spawner {
   /** Requests for FIFOs without an answer. */
   readonly #making = new Map<number, (error?: Error) => void>();
   readonly #ready: Promise<void>;
+  readonly #answerMs: number;
+  #silent = false;
   #settle: { resolve: () => void; reject: (error: Error) => void } | undefined;
   #last = 0;
   #text = '';
   #failure: Error | undefined;
 
-  private constructor(program: string, text: string) {
+  private constructor(program: string, text: string, answerMs: number) {
+    this.#answerMs = answerMs;
     const child = spawn(program, ['-e', text, '--', String(process.pid)], {
       cwd: '/',
       env: {},
@@ -53,10 +63,16 @@ export class Spawner {
   }
 
   /** Rejects if this host has no such program, or another architecture than those it knows. */
-  static async open(program = 'perl', architecture: NodeJS.Architecture = process.arch): Promise<Spawner> {
+  static async open(
+    program = 'perl',
+    {
+      architecture = process.arch,
+      answerMs = ANSWER_MS,
+    }: { architecture?: NodeJS.Architecture; answerMs?: number } = {},
+  ): Promise<Spawner> {
     const text = spawnerProgram(PROCESS, architecture);
     if (text === undefined) throw new Error(`no spawner for ${architecture}`);
-    const spawner = new Spawner(program, text);
+    const spawner = new Spawner(program, text, answerMs);
     const timer = setTimeout(() => spawner.#end(new Error('the spawner does not answer')), READY_MS);
     try {
       await spawner.#ready;
@@ -71,10 +87,18 @@ export class Spawner {
     return this.#failure;
   }
 
+  /** Whether a request has had no answer in time, and none has come since. */
+  get isSilent(): boolean {
+    return this.#silent;
+  }
+
   /** Starts a process that enters the cgroups of these cgroup.procs files. */
   start(entries: readonly string[], niceness: number | undefined): WaitingProcess {
     const id = ++this.#last;
-    const spawned = new SpawnedProcess((what, words) => this.#send(what, id, words));
+    const spawned = new SpawnedProcess((what, words) => {
+      this.#send(what, id, words);
+      if (what === 'l') this.#expectAnswer(spawned);
+    });
     if (this.#failure) {
       spawned.end(GONE);
       return spawned;
@@ -82,6 +106,7 @@ export class Spawner {
     this.#processes.set(id, spawned);
     this.#hold();
     this.#send('s', id, [niceness === undefined ? '-' : String(niceness), ...entries]);
+    this.#expectAnswer(spawned);
     return spawned;
   }
 
@@ -93,10 +118,27 @@ export class Spawner {
         reject(this.#failure);
         return;
       }
-      this.#making.set(id, (error) => (error === undefined ? resolve() : reject(error)));
+      let left = TICKS;
+      const timer = setInterval(() => {
+        if (--left > 0) return;
+        this.#silent = true;
+        this.#making.get(id)?.(new ServiceError('UNAVAILABLE', SILENT));
+        this.#making.delete(id);
+        this.#hold();
+      }, this.#answerMs / TICKS);
+      this.#making.set(id, (error) => {
+        clearInterval(timer);
+        if (error === undefined) resolve();
+        else reject(error);
+      });
       this.#hold();
       this.#send('n', id, paths);
     });
+  }
+
+  /** Ends the process if the requests for it so far are not read in time. Requests are answered in their order. */
+  #expectAnswer(spawned: SpawnedProcess): void {
+    this.makeFifos([]).catch(() => spawned.giveUp(this.#child.pid));
   }
 
   /** Ends it, and every process that it started. Idempotent. */
@@ -109,6 +151,7 @@ export class Spawner {
   }
 
   #read(data: string): void {
+    this.#silent = false;
     const lines = (this.#text + data).split('\n');
     this.#text = lines.pop() ?? '';
     for (const line of lines) this.#take(line);
@@ -167,73 +210,10 @@ export class Spawner {
   }
 }
 
-/** A process of a spawner. The spawner alone waits for it, so that a signal never reaches another one with its pid. */
-class SpawnedProcess implements WaitingProcess {
-  pid: number | undefined;
-  readonly started: Promise<void>;
-  readonly ended: Promise<string>;
-  said = '';
-  #isOver = false;
-  readonly #send: (what: string, words: readonly string[]) => void;
-  #begun!: () => void;
-  #finish!: (how: string) => void;
-
-  constructor(send: (what: string, words: readonly string[]) => void) {
-    this.#send = send;
-    this.started = new Promise((resolve) => {
-      this.#begun = resolve;
-    });
-    this.ended = new Promise((resolve) => {
-      this.#finish = resolve;
-    });
-  }
-
-  /** Its end may not have been read yet: the spawner waits for it first. */
-  get alive(): boolean {
-    return !this.#isOver && (this.pid === undefined || exists(this.pid));
-  }
-
-  launch(plan: LaunchPlan): void {
-    const user = plan.uid === undefined ? '-' : String(plan.uid);
-    this.#send('l', [user, ...launchFiles(plan), ...programWords(plan)]);
-  }
-
-  closeOutput(): void {
-    if (!this.#isOver) this.#send('m', []);
-  }
-
-  kill(): void {
-    if (!this.#isOver) this.#send('k', []);
-  }
-
-  begin(pid: number): void {
-    this.pid = pid;
-    this.#begun();
-  }
-
-  hear(text: string): void {
-    this.said = (this.said + text).slice(0, MAX_ERROR);
-  }
-
-  end(how: string): void {
-    this.#isOver = true;
-    this.#begun();
-    this.#finish(how);
-  }
-}
-
 const textOf = (word: string): string => {
   const octets = word.replace(/%([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
   return Buffer.from(octets, 'latin1').toString();
 };
-
-function exists(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return errorCode(error) === 'EPERM';
-  }
-}
 
 /** Of wait(2). */
 function statusOf(status: number): string {

@@ -1,6 +1,16 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { ProcessStarter } from '../../../../lib/runtime/bwrap/process-starter.ts';
 import { ShellProcess } from '../../../../lib/runtime/bwrap/shell-process.ts';
 import { Spawner } from '../../../../lib/runtime/bwrap/spawner.ts';
 import type { WaitingProcess } from '../../../../lib/runtime/bwrap/waiting-process.ts';
@@ -161,7 +171,58 @@ it('makes FIFOs for nobody else, or says why not', async () => {
 it('is not opened without its program, or on an architecture whose system calls are not known', async () => {
   await expect(Spawner.open('/nonexistent/perl')).rejects.toThrow(/ENOENT/);
   await expect(Spawner.open('/bin/false')).rejects.toThrow(/has ended/);
-  await expect(Spawner.open('perl', 'riscv64')).rejects.toThrow(/riscv64/);
+  await expect(Spawner.open('perl', { architecture: 'riscv64' })).rejects.toThrow(/riscv64/);
+});
+
+describe('a spawner that was stopped', () => {
+  const log = { debug() {}, info() {}, warn() {}, error() {} };
+
+  it('ends what it was asked for with a reason, never starts it later, and is used again once it answers', async () => {
+    const inheritance = { closeFds: [], niceness: undefined };
+    const starter = new ProcessStarter({ inheritance, answerMs: 300, log });
+    const others = spawners();
+    await starter.open();
+    const [stopped] = spawners().filter((pid) => !others.includes(pid)) as [number];
+    try {
+      const living = starter.start([]);
+      const spare = starter.start([]);
+      await Promise.all([living.started, spare.started]);
+      process.kill(stopped, 'SIGSTOP');
+      const started = join(base, 'started late');
+      const asked = starter.start([]);
+      for (const each of [asked, spare]) each.launch(plan(`echo >>'${started}'`));
+      await expect(starter.makeFifos([join(base, 'unanswered')])).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+      for (const each of [asked, spare]) expect(await each.ended).toMatch(/does not answer/);
+      await until('it was killed', () => !/^State:\t[^Z]/m.test(fileOf(spare.pid!, 'status')));
+      expect([living.alive, asked.alive, spare.alive]).toEqual([true, false, false]);
+
+      // Without it.
+      await starter.makeFifos([join(base, 'by a program')]);
+      const other = starter.start([]);
+      expect(other).toBeInstanceOf(ShellProcess);
+      other.kill();
+      await other.ended;
+
+      process.kill(stopped, 'SIGCONT');
+      await until('it answers', () => statSync(join(base, 'unanswered'), { throwIfNoEntry: false }) !== undefined);
+      let next = starter.start([]);
+      await until('it is used', async () => {
+        if (!(next instanceof ShellProcess)) return true;
+        next.kill();
+        await next.ended;
+        next = starter.start([]);
+        return false;
+      });
+      const done = join(base, 'started next');
+      next.launch(plan(`echo >'${done}'`));
+      await next.ended;
+      expect([existsSync(done), existsSync(started)]).toEqual([true, false]);
+      expect(living.alive).toBe(true);
+    } finally {
+      process.kill(stopped, 'SIGCONT');
+      starter.close();
+    }
+  });
 });
 
 describe('the end of a spawner', () => {
