@@ -14,6 +14,7 @@ import { parseArgs } from 'node:util';
 import { loadFileSystem } from '../scripts/fs-mount/load.mjs';
 import { chart } from './fs/chart.mjs';
 import { measureCrowds } from './fs/crowd.mjs';
+import { databases } from './fs/databases.mjs';
 import { judge, requestTable, table } from './fs/report.mjs';
 import { install, mountSystems, NAMES, UID } from './fs/systems.mjs';
 import { makeCodebase } from './fs/trees.mjs';
@@ -64,7 +65,9 @@ try {
 
 async function measureWorkloads(directories) {
   const rows = [];
-  for (const workload of WORKLOADS.filter(({ label }) => label.includes(options.only))) {
+  const { rows: ofDatabases, left } = databases();
+  for (const sentence of left) say(sentence);
+  for (const workload of [...WORKLOADS, ...ofDatabases].filter(({ label }) => label.includes(options.only))) {
     /** @type {Record<string, number[]>} */
     const all = Object.fromEntries(Object.keys(directories).map((name) => [name, []]));
     let requests;

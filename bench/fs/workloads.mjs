@@ -24,7 +24,7 @@ const run = promisify(execFile);
  * Runs a load of load.pl in a directory; paths are relative to it, like those of a program in its workspace. This thread
  * must not wait for the load synchronously: it runs the syncs of the file system that is measured.
  */
-async function load(directory, ...args) {
+export async function load(directory, ...args) {
   const { stdout } = await run('perl', ['-U', LOAD, UID, directory, ...args].map(String), { cwd: '/' });
   return Number(stdout.trim().split('\n').at(-1));
 }
