@@ -16,23 +16,21 @@ interface Framing {
 const NDJSON: Framing = {
   contentType: 'application/x-ndjson',
   write: (res, message) => {
-    const { text, encoding } = toJson(message);
-    return res.write(`${text}\n`, encoding);
+    return writeText(res, '', toJson(message), '\n');
   },
 };
 const SSE: Framing = {
   contentType: 'text/event-stream',
   write: (res, message, id) => {
     if ('keepalive' in message && message.keepalive === true) return res.write(': keepalive\n\n', 'latin1');
-    const { text, encoding } = toJson(message);
-    return res.write(id === undefined ? `data: ${text}\n\n` : `id: ${id}\ndata: ${text}\n\n`, encoding);
+    return writeText(res, id === undefined ? 'data: ' : `id: ${id}\ndata: `, toJson(message), '\n\n');
   },
 };
 const OCTETS: Framing = {
   contentType: 'application/octet-stream',
   write: (res, message) => {
     const { data = NOTHING, ...fields } = message as { data?: Uint8Array };
-    return writeOctets(res, toJson(fields).text, data);
+    return writeOctets(res, toJson(fields).texts.join(''), data);
   },
 };
 
@@ -92,12 +90,26 @@ function lastEventId({ headers }: HandlerEvent): string | undefined {
 }
 
 interface Encoded {
-  text: string;
+  /** To be written one after the other. */
+  texts: readonly string[];
   encoding: 'latin1' | 'utf8';
 }
 
 const eventId = (message: Record<string, unknown>, { id, end }: Cursor): string =>
   `${message[id]}${message[end] === undefined ? '' : ENDED}`;
+
+/** Bytes that are encoded in one string, a multiple of 3: V8 collects the whole heap for a few of more than 128 KiB. */
+const ENCODED_BYTES = 49_152;
+
+function writeText(res: ServerResponse, before: string, { texts, encoding }: Encoded, after: string): boolean {
+  if (texts.length === 1) return res.write(`${before}${texts[0]}${after}`, encoding);
+  res.cork();
+  res.write(before, encoding);
+  for (const text of texts) res.write(text, encoding);
+  const goesOn = res.write(after, encoding);
+  res.uncork();
+  return goesOn;
+}
 
 const ASCII = /^[\x20-\x7e]*$/;
 
@@ -109,10 +121,17 @@ function toJson(message: object): Encoded {
   let encoding: 'latin1' | 'utf8' = 'latin1';
   // Appended, not joined: the text is copied once, when it is written.
   let text = '';
+  const texts: string[] = [];
   for (const [name, value] of Object.entries(message) as [string, unknown][]) {
-    const before = `${text === '' ? '{' : ','}"${name}":`;
+    const before = `${text === '' && texts.length === 0 ? '{' : ','}"${name}":`;
     if (value instanceof Uint8Array) {
-      text += `${before}"${base64(value)}"`;
+      text += `${before}"`;
+      let at = 0;
+      for (; value.length - at > ENCODED_BYTES; at += ENCODED_BYTES) {
+        texts.push(`${text}${base64(value.subarray(at, at + ENCODED_BYTES))}`);
+        text = '';
+      }
+      text += `${base64(value.subarray(at))}"`;
       giveBack(value);
       continue;
     }
@@ -121,7 +140,8 @@ function toJson(message: object): Encoded {
     if (!ASCII.test(json)) encoding = 'utf8';
     text += `${before}${json}`;
   }
-  return { text: text === '' ? '{}' : `${text}}`, encoding };
+  texts.push(text === '' && texts.length === 0 ? '{}' : `${text}}`);
+  return { texts, encoding };
 }
 
 function base64(bytes: Uint8Array): string {

@@ -114,6 +114,20 @@ describe('ExecStream over REST', () => {
     );
   });
 
+  it.each([undefined, 'text/event-stream'])('sends data of any size in one message: %s', async (accept) => {
+    const sizes = [49_151, 49_152, 49_153, 98_304, 98_305, 262_144];
+    const all = sizes.map((size) => Buffer.from(Array.from({ length: size }, (_, at) => (at * 7) % 256)));
+    run = () => execution(...all.map((data) => ({ ...output(''), data })), exit());
+    const lines = (await (await post(accept === undefined ? {} : { accept })).text()).split('\n').filter(Boolean);
+    const messages = lines.map((line) => JSON.parse(line.replace(/^data: /, '')) as { data: string });
+    expect(messages).toHaveLength(all.length + 1);
+    for (const [index, data] of all.entries()) {
+      expect(messages[index]).toMatchObject({ stream: 'STDOUT', duration_ms: 0 });
+      expect(Buffer.from(messages[index]!.data, 'base64').equals(data)).toBe(true);
+      expect(messages[index]!.data).toHaveLength(Math.ceil(data.length / 3) * 4);
+    }
+  });
+
   it('answers an error before the first chunk with its status', async () => {
     run = () => Promise.reject(new ServiceError('FAILED_PRECONDITION', 'it is SANDBOX_STOPPED'));
     const answer = await post();

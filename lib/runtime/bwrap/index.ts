@@ -199,6 +199,7 @@ class BwrapRuntime implements Runtime {
       lacking: this.#lacking,
       authorities: this.#options.authorities,
       makeFifos: (paths) => this.#starter.makeFifos(paths),
+      growPipe: (fd) => this.#starter.growPipe(fd),
     });
   }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ServiceError } from '../../errors.ts';
 import { Shares } from '../../shares.ts';
 import { mountAgentFiles, REQUEST_BYTES, RUNTIME_DIRECTORY } from '../agent-mount.ts';
-import { FifoPool, type MakeFifos } from '../executor/fifo-pool.ts';
+import { FifoPool, type GrowPipe, type MakeFifos } from '../executor/fifo-pool.ts';
 import { newScratch } from '../executor/pipe-reader.ts';
 import { newReadPaces, type ReadPaces } from '../executor/read-pace.ts';
 import { filterFor } from '../seccomp/assemble.ts';
@@ -52,7 +52,12 @@ export async function openInstance(
     lacking,
     authorities,
     makeFifos,
-  }: Pick<SystemView, 'readOnlyPaths' | 'lacking'> & { authorities?: string | undefined; makeFifos?: MakeFifos },
+    growPipe,
+  }: Pick<SystemView, 'readOnlyPaths' | 'lacking'> & {
+    authorities?: string | undefined;
+    makeFifos?: MakeFifos;
+    growPipe?: GrowPipe;
+  },
 ): Promise<Instance> {
   const program = filterFor(process.arch);
   if (!program) throw new ServiceError('FAILED_PRECONDITION', `bwrap runtime: no seccomp filter for ${process.arch}`);
@@ -65,7 +70,7 @@ export async function openInstance(
     dir,
     view: { ...systemView(join(dir, 'etc'), readOnlyPaths), ...(lacking && { lacking }) },
     seccompFile,
-    fifos: new FifoPool(join(dir, 'fifos'), makeFifos),
+    fifos: new FifoPool(join(dir, 'fifos'), makeFifos, growPipe),
     scratch: newScratch(),
     paces: newReadPaces(),
     room: new Shares(REQUEST_BYTES),

@@ -58,6 +58,11 @@ export class ProcessStarter {
     return this.#answering()?.makeFifos(paths) ?? byProgram(paths);
   }
 
+  /** See `GrowPipe`. Without a spawner nothing is done. */
+  growPipe(fd: number): void {
+    this.#spawner?.growPipe(fd);
+  }
+
   /** Ends every sandbox that the spawner started. */
   close(): void {
     this.#closed = true;

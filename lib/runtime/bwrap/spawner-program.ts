@@ -52,6 +52,7 @@ export interface ProcessLimit {
  *     k ID                      SIGKILL
  *     m ID                      closes its stderr, which is not read any more
  *     n ID FILE…                makes FIFOs with mode 0600; answered by `n ID ERRNO`
+ *     g ID FD INODE SIZE        makes a FIFO that the server has open larger, if the descriptor is still that FIFO
  *
  * It answers `r` once it is ready, and for a process `p ID PID`, `o ID TEXT` for what it says on stderr, and at the end, after
  * all of that, `x ID STATUS` (of wait(2)), or `f ID ERRNO` if it could not be started.
@@ -71,7 +72,7 @@ export function spawnerProgram(
   const { capset, mknodat, prctl, prlimit, setgroups, setresgid, setresuid, setsid, sigmask, signalfd } = numbers;
   return `
 use strict;
-use Fcntl qw(O_RDONLY O_WRONLY);
+use Fcntl qw(O_NONBLOCK O_RDONLY O_WRONLY);
 syscall(436, 3, 0xffffffff, 0) == 0 or exit 1;
 syscall(${prctl}, 1, 9, 0, 0, 0);
 exit 1 if getppid() != $ARGV[0];
@@ -208,9 +209,17 @@ sub make_fifos {
   report("n", $id, 0);
 }
 
+# Node has no fcntl(2). 1031: F_SETPIPE_SZ. Beyond the limits of pipe(7) it fails, and the FIFO stays as it is.
+sub grow {
+  my ($fd, $inode, $size) = @_;
+  sysopen(my $fifo, "/proc/$ARGV[0]/fd/$fd", O_RDONLY | O_NONBLOCK) or return;
+  fcntl($fifo, 1031, $size + 0) if -p $fifo && (stat(_))[1] == $inode;
+}
+
 sub request {
   my ($what, $id, $rest) = @_;
   if ($what eq "n") { make_fifos($id, words($rest)); return }
+  if ($what eq "g") { grow(words($rest)); return }
   if ($what eq "s") { start($id, words($rest)); return }
   if ($what eq "l" && $input{$id}) { syswrite($input{$id}, "$rest\\n"); delete $input{$id} }
   kill("KILL", $pid{$id}) if $what eq "k" && $pid{$id};
@@ -239,7 +248,7 @@ for (;;) {
   next unless vec($ready, 0, 1);
   sysread(STDIN, $text, 65536, length $text) or exit 0;
   while ($text =~ s/^([^\\n]*)\\n//) {
-    my ($what, $id, $rest) = $1 =~ /^([slkmn]) ([0-9]+)(?: (.*))?$/ or exit 1;
+    my ($what, $id, $rest) = $1 =~ /^([slkmng]) ([0-9]+)(?: (.*))?$/ or exit 1;
     request($what, $id, $rest // "");
   }
 }

@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { fstatSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { constants } from 'node:os';
 import { getSystemErrorName } from 'node:util';
 import { ServiceError } from '../../errors.ts';
+import { READ_BYTES } from '../executor/pipe-reader.ts';
 import { PROCESS } from './prelude.ts';
 import { SILENT, SpawnedProcess } from './spawned-process.ts';
 import { spawnerProgram } from './spawner-program.ts';
@@ -139,6 +141,11 @@ export class Spawner {
   /** Ends the process if the requests for it so far are not read in time. Requests are answered in their order. */
   #expectAnswer(spawned: SpawnedProcess): void {
     this.makeFifos([]).catch(() => spawned.giveUp(this.#child.pid));
+  }
+
+  /** See `GrowPipe`. The spawner knows the pipe by its inode: the descriptor may be another file's when it looks. */
+  growPipe(fd: number): void {
+    this.#send('g', ++this.#last, [fd, fstatSync(fd).ino, READ_BYTES].map(String));
   }
 
   /** Ends it, and every process that it started. Idempotent. */

@@ -1,6 +1,14 @@
 import type { OutputStream } from '../../contract/messages.ts';
-import { giveBack, RECYCLED_BYTES, recycledBuffer, sharedView } from '../../recycled-buffers.ts';
+import {
+  claim,
+  giveBack,
+  RECYCLED_BYTES,
+  recycledBuffer,
+  sharedView,
+  unclaimedBuffer,
+} from '../../recycled-buffers.ts';
 import type { CommandEvent, Execution } from '../runtime.ts';
+import { READ_BYTES } from './pipe-reader.ts';
 
 /** Bytes of output held for a slow consumer; above it reading pauses and the program blocks. */
 const HIGH_WATER = 1_048_576;
@@ -116,7 +124,7 @@ export class EventQueue implements Execution, AsyncIterator<CommandEvent> {
     const follows = last?.event.kind === 'output' && last.event.stream === stream;
     const room = follows ? Math.min(PIECE_BYTES, 2 * last.piece.length) : 0;
     const needed = Math.max(data.length, room);
-    const piece = needed > SMALL && needed <= PIECE_BYTES ? recycledBuffer() : Buffer.allocUnsafe(needed);
+    const piece = bufferFor(needed);
     piece.set(data);
     const cost = piece.length + EVENT_COST;
     this.#bytes += cost;
@@ -143,6 +151,15 @@ export class EventQueue implements Execution, AsyncIterator<CommandEvent> {
       else waiting.reject(error);
     }
   }
+}
+
+function bufferFor(size: number): Buffer {
+  if (size <= SMALL) return Buffer.allocUnsafe(size);
+  if (size <= PIECE_BYTES) return recycledBuffer();
+  // Of one size, so that the next one can use it.
+  const large = unclaimedBuffer(Math.max(size, READ_BYTES));
+  claim(large);
+  return large;
 }
 
 /** The consumer may give back the data of an event, which nothing changes any more. */

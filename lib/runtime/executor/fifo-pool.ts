@@ -7,8 +7,17 @@ const BATCH = 64;
 const LOW = 16;
 const run = promisify(execFile);
 
+/** Pipes that are larger than usual at a time: 12 MiB more, far below what a user may have of pipes (64 MiB, pipe(7)). */
+const MAX_LARGE = 64;
+
 /** Makes FIFOs with mode 0600 at new absolute paths; after a failure some may exist. */
 export type MakeFifos = (paths: readonly string[]) => Promise<void>;
+
+/** Makes the pipe of a descriptor of this process larger (F_SETPIPE_SZ), later. It may fail, which is not told. */
+export type GrowPipe = (fd: number) => void;
+
+/** Makes the pipe of a descriptor larger, if it may be. Returns what to call when the descriptor is closed. */
+export type Grow = (fd: number) => (() => void) | undefined;
 
 /** Starts mkfifo(1): a fork of this process. */
 export const byProgram: MakeFifos = async (paths) => {
@@ -26,8 +35,12 @@ export class FifoPool {
   #free: string[] = [];
   #made = 0;
   #refill: Promise<void> | undefined;
+  #large = 0;
+  /** See `Grow`. Their contents count as memory of the sandbox that writes. Absent: there is no way to make them larger. */
+  readonly grow: Grow | undefined;
 
-  constructor(dir: string, makeFifos: MakeFifos = byProgram) {
+  constructor(dir: string, makeFifos: MakeFifos = byProgram, growPipe?: GrowPipe) {
+    this.grow = growPipe && ((fd) => this.#grown(fd, growPipe));
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     this.#dir = dir;
     this.#makeFifos = makeFifos;
@@ -50,6 +63,15 @@ export class FifoPool {
       }
     }
     if (this.#free.length < LOW) this.#fill().catch(() => {});
+  }
+
+  #grown(fd: number, growPipe: GrowPipe): (() => void) | undefined {
+    if (this.#large >= MAX_LARGE) return undefined;
+    this.#large++;
+    growPipe(fd);
+    return () => {
+      this.#large--;
+    };
   }
 
   #fill(): Promise<void> {

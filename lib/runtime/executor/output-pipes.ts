@@ -41,7 +41,7 @@ export class OutputPipes {
     try {
       await host.fifos.place(paths, host.uid);
       for (const path of paths) {
-        readers.push(openPipeReader(path, 'read', host.scratch, host.paces.commands));
+        readers.push(openPipeReader(path, 'read', host.scratch, host.paces.commands, host.fifos.grow));
         writers.push(openFifo(path, 'write'));
       }
       return new OutputPipes(host, name, readers, writers);

@@ -2,11 +2,15 @@ import { readSync } from 'node:fs';
 import { type OnReadOpts, Socket, type SocketConstructorOpts } from 'node:net';
 import { closeQuietly } from '../../linux/close.ts';
 import { errorCode } from '../../linux/errno.ts';
-import { openFifo } from './fifo-pool.ts';
+import { type Grow, openFifo } from './fifo-pool.ts';
 import type { ReadPace } from './read-pace.ts';
 
-/** Usual capacity of a pipe: the maximum of one read. */
-const READ_BYTES = 65_536;
+/** Usual capacity of a pipe: what a full one gives. */
+const FULL_BYTES = 65_536;
+/** The maximum of one read, and the capacity of a pipe that was made larger. */
+export const READ_BYTES = 262_144;
+/** Bytes in full reads, after which a larger pipe saves a wake-up of the program and one of the server for each of them. */
+const BUSY_BYTES = 1_048_576;
 /**
  * Maximum capacity of a pipe by default (proc(5), /proc/sys/fs/pipe-max-size), and its maximum number of buffers: a
  * read takes at least one of them.
@@ -47,12 +51,18 @@ export class PipeReader {
   sink: Sink = () => true;
   /** undefined: the amounts are so small that they are read immediately. */
   #pace: ReadPace | undefined;
+  /** Absent: the pipe stays as it is, or has been made larger. */
+  #grow: Grow | undefined;
+  #shrunk: (() => void) | undefined;
+  /** Bytes that were read in full reads. */
+  #busy = 0;
 
   /** `scratch`: a buffer shared by all readers; it holds data only during a callback. */
-  constructor(fd: number, scratch: Buffer, pace?: ReadPace) {
+  constructor(fd: number, scratch: Buffer, pace?: ReadPace, grow?: Grow) {
     this.#fd = fd;
     this.#scratch = scratch;
     this.#pace = pace;
+    this.#grow = grow;
     // `onread` works for any handle; the types declare it for connections only.
     const options: SocketConstructorOpts & { onread: OnReadOpts } = {
       fd,
@@ -67,6 +77,7 @@ export class PipeReader {
       this.#socket.on('close', () => {
         this.#open = false;
         this.#pace?.leave(this);
+        this.#shrunk?.();
         resolve();
       });
     });
@@ -111,7 +122,7 @@ export class PipeReader {
 
   /** Returns false at the end of the pipe. */
   #drainOnce(quota: DrainQuota): boolean {
-    const size = readSync(this.#fd, this.#scratch, 0, READ_BYTES, null);
+    const size = readSync(this.#fd, this.#scratch, 0, Math.min(READ_BYTES, quota.bytes), null);
     quota.reads--;
     quota.bytes -= size;
     if (size > 0) this.sink(this.#scratch.subarray(0, size));
@@ -126,20 +137,37 @@ export class PipeReader {
 
   /** The sink's refusal takes precedence: a full consumer is resumed when it has room. */
   #take(data: Uint8Array): boolean {
-    const slow = data.length === READ_BYTES && performance.now() - this.#took > SLOW_MS;
+    const full = data.length >= FULL_BYTES;
+    const slow = full && performance.now() - this.#took > SLOW_MS;
     const more = this.sink(data) && (this.#pace?.took(this, data.length, slow) ?? true);
-    if (data.length === READ_BYTES) this.#took = performance.now();
+    if (full) {
+      this.#took = performance.now();
+      this.#growOnce(data.length);
+    }
     return more;
+  }
+
+  #growOnce(size: number): void {
+    this.#busy += size;
+    if (this.#grow === undefined || this.#busy < BUSY_BYTES || !this.#open) return;
+    this.#shrunk = this.#grow(this.#fd);
+    this.#grow = undefined;
   }
 }
 
 export const newScratch = (): Buffer => Buffer.allocUnsafeSlow(READ_BYTES);
 
 /** A reader of a FIFO. Leaves no descriptor open if it throws. */
-export function openPipeReader(path: string, access: 'read' | 'both', scratch: Buffer, pace?: ReadPace): PipeReader {
+export function openPipeReader(
+  path: string,
+  access: 'read' | 'both',
+  scratch: Buffer,
+  pace?: ReadPace,
+  grow?: Grow,
+): PipeReader {
   const fd = openFifo(path, access);
   try {
-    return new PipeReader(fd, scratch, pace);
+    return new PipeReader(fd, scratch, pace, grow);
   } catch (error) {
     closeQuietly(fd);
     throw error;

@@ -4,7 +4,7 @@ import { Turns } from '../../turns.ts';
 /** Fixed cost of a read in bytes, so that reads of single bytes are bounded, too. */
 const READ_COST = 4096;
 /** Maximum bytes of one read. */
-const MAX_READ_BYTES = 65_536;
+const MAX_READ_BYTES = 262_144;
 
 /** A reader that waits for its turn. */
 export interface Paced {

@@ -119,13 +119,15 @@ export class Runner {
   static #open(host: RunnerHost, path: (kind: string) => string): Runner {
     const fds: number[] = [];
     const readers: PipeReader[] = [];
-    const { scratch, paces } = host;
+    const { scratch, paces, fifos } = host;
     try {
       fds.push(openFifo(path('req'), 'both'));
       for (const kind of ['out', 'err', 'sts']) {
         const fd = openFifo(path(kind), 'read');
         fds.push(fd);
-        readers.push(new PipeReader(fd, scratch, kind === 'sts' ? undefined : paces.commands));
+        const reader =
+          kind === 'sts' ? new PipeReader(fd, scratch) : new PipeReader(fd, scratch, paces.commands, fifos.grow);
+        readers.push(reader);
         fds.pop();
       }
     } catch (error) {

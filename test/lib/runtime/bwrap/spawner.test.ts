@@ -1,12 +1,16 @@
 import {
   chmodSync,
+  closeSync,
+  constants,
   existsSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -166,6 +170,53 @@ it('makes FIFOs for nobody else, or says why not', async () => {
   spawner.close();
   await expect(pending).rejects.toThrow(/closed/);
   await expect(spawner.makeFifos([join(base, 'later')])).rejects.toThrow(/closed/);
+});
+
+describe('a larger FIFO', () => {
+  /** Opens both ends. */
+  const ends = (path: string): [reader: number, writer: number] => [
+    openSync(path, constants.O_RDONLY | constants.O_NONBLOCK),
+    openSync(path, constants.O_WRONLY | constants.O_NONBLOCK),
+  ];
+  /** Fills it, and returns the number of bytes that it took. */
+  const fill = (writer: number): number => {
+    let bytes = 0;
+    try {
+      for (;;) bytes += writeSync(writer, Buffer.alloc(4096));
+    } catch {
+      return bytes;
+    }
+  };
+
+  it('is made of one that this process has open', async () => {
+    const spawner = await open();
+    const path = join(base, 'grows');
+    await spawner.makeFifos([path]);
+    const [reader, writer] = ends(path);
+    let held = fill(writer);
+    expect(held).toBe(65_536);
+    spawner.growPipe(reader);
+    await until('it takes more', () => {
+      held += fill(writer);
+      return held > 65_536;
+    });
+    expect(held).toBe(262_144);
+    for (const each of [reader, writer]) closeSync(each);
+  });
+
+  it('is not made of another one that has the descriptor by then', async () => {
+    const spawner = await open();
+    const paths = ['goes', 'comes'].map((name) => join(base, name));
+    await spawner.makeFifos(paths);
+    const [first, firstWriter] = ends(paths[0]!);
+    spawner.growPipe(first);
+    closeSync(first);
+    const [second, secondWriter] = ends(paths[1]!);
+    expect(second).toBe(first);
+    await spawner.makeFifos([join(base, 'after')]);
+    expect(fill(secondWriter)).toBe(65_536);
+    for (const each of [firstWriter, second, secondWriter]) closeSync(each);
+  });
 });
 
 it('is not opened without its program, or on an architecture whose system calls are not known', async () => {

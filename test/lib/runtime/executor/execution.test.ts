@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { giveBack } from '../../../../lib/recycled-buffers.ts';
 import { EventQueue } from '../../../../lib/runtime/executor/execution.ts';
 
 const nothing = () => {};
@@ -35,6 +36,20 @@ describe('EventQueue', () => {
     expect(drained).not.toHaveBeenCalled();
     for (let index = 0; index <= writes; index++) await queue.next();
     expect(drained).toHaveBeenCalledTimes(1);
+  });
+
+  it('passes the data of a large read on whole, in memory that is used again', async () => {
+    const queue = new EventQueue(nothing, nothing);
+    const memory = new Set<ArrayBufferLike>();
+    for (let value = 0; value < 20; value++) {
+      const whole = Buffer.alloc(100_000 + 8000 * value, value);
+      queue.write('STDOUT', whole);
+      const { data } = (await queue.next()).value as { data: Buffer };
+      expect(data.equals(whole)).toBe(true);
+      memory.add(data.buffer);
+      giveBack(data);
+    }
+    expect(memory.size).toBe(1);
   });
 
   it('limits the memory of single-byte events', () => {

@@ -29,6 +29,17 @@ describe('the pool of FIFOs', () => {
       .toBe(true);
   });
 
+  it('lets a bounded number of pipes be larger at a time, and none without a way to make them', () => {
+    const grown: number[] = [];
+    const { grow } = new FifoPool(join(dir, 'pool'), undefined, (fd) => void grown.push(fd));
+    const closed = Array.from({ length: 70 }, (_, fd) => grow!(fd));
+    expect(grown).toEqual(Array.from({ length: 64 }, (_, fd) => fd));
+    closed[5]!();
+    expect([grow!(100), grow!(101)].map((release) => typeof release)).toEqual(['function', 'undefined']);
+    expect(grown.at(-1)).toBe(100);
+    expect(new FifoPool(join(dir, 'other')).grow).toBeUndefined();
+  });
+
   it('keeps a FIFO that could not be placed', async () => {
     const pool = new FifoPool(join(dir, 'pool'));
     await pool.place([join(dir, 'first')], undefined);

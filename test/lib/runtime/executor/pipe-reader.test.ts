@@ -90,6 +90,30 @@ while True: os.write(1, b"x")'`);
   });
 });
 
+it('asks once for a larger pipe, when full reads of the usual one have brought a MiB, and tells its end', async () => {
+  const grown: number[] = [];
+  let released = 0;
+  const fd = open();
+  const reader = new PipeReader(fd, newScratch(), undefined, (each) => {
+    grown.push(each);
+    return () => void released++;
+  });
+  let bytes = 0;
+  let before = 0;
+  reader.sink = ({ length }) => {
+    if (grown.length === 0) before += length;
+    bytes += length;
+    return true;
+  };
+  write('head -c 8388608 /dev/zero');
+  await until('all was read', () => bytes === 8 * MIB);
+  expect(grown).toEqual([fd]);
+  expect(before).toBeGreaterThanOrEqual(MIB);
+  reader.close();
+  await reader.ended;
+  expect(released).toBe(1);
+});
+
 describe('ReadPace', () => {
   /** A pace whose turns the test starts. */
   const manual = (bytes: number) => {
@@ -111,9 +135,9 @@ describe('ReadPace', () => {
   });
 
   it('lets later readers read in the next turns, in order, a limited number in each', () => {
-    const { pace, turn } = manual(131_072);
+    const { pace, turn } = manual(524_288);
     const readers = Array.from({ length: 5 }, reader);
-    for (const each of readers) expect(pace.took(each, 131_072)).toBe(false);
+    for (const each of readers) expect(pace.took(each, 524_288)).toBe(false);
     const resumed = () => readers.map((each) => each.resumed);
     turn();
     expect(resumed()).toEqual([1, 1, 0, 0, 0]);
