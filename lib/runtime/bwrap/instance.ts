@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { ServiceError } from '../../errors.ts';
 import { Shares } from '../../shares.ts';
 import { mountAgentFiles, REQUEST_BYTES, RUNTIME_DIRECTORY } from '../agent-mount.ts';
@@ -25,6 +27,8 @@ export interface Instance {
   dir: string;
   view: SystemView;
   seccompFile: string;
+  /** Whether /usr/bin/setsid of this machine, which sandboxes without an image see, has --fork. That of BusyBox has not. */
+  setsidForks: boolean;
   fifos: FifoPool;
   scratch: Buffer;
   paces: ReadPaces;
@@ -70,9 +74,16 @@ export async function openInstance(
     dir,
     view: { ...systemView(join(dir, 'etc'), readOnlyPaths), ...(lacking && { lacking }) },
     seccompFile,
+    setsidForks: await setsidForks(),
     fifos: new FifoPool(join(dir, 'fifos'), makeFifos, growPipe),
     scratch: newScratch(),
     paces: newReadPaces(),
     room: new Shares(REQUEST_BYTES),
   };
 }
+
+const setsidForks = (): Promise<boolean> =>
+  promisify(execFile)('/usr/bin/setsid', ['--fork', '/bin/true'], { cwd: '/', env: {} }).then(
+    () => true,
+    () => false,
+  );

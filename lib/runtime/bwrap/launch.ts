@@ -117,6 +117,7 @@ export class BwrapSandbox implements RunningSandbox {
         room: instance.room,
         descriptors: settings.descriptors,
         resetSignals: (spec.rootfs?.resetsSignals ?? true) ? settings.resetSignals : [],
+        forks: spec.rootfs === undefined && instance.setsidForks,
         sandboxId: spec.readyOnly ? '' : spec.id,
         hasNetwork: false,
         outOfMemory: outOfMemoryLine(spec.resources, spec.owner),

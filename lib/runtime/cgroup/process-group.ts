@@ -1,10 +1,22 @@
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, readSync, rmdirSync, writeFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmdirSync,
+  write,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { isOutOfDescriptors } from '../../descriptors.ts';
 import { errorCode } from '../../linux/errno.ts';
 import { Freeze } from './freeze.ts';
+
+const writeTo: (fd: number, text: string) => Promise<unknown> = promisify(write);
 
 /**
  * Maximum rounds of the slow kill. Each round kills all listed processes; frozen processes cannot fork between rounds.
@@ -131,7 +143,14 @@ export class CgroupProcessGroup {
 
   /** On another thread: a move waits for an RCU grace period unless another one has just happened. */
   async add(pid: number): Promise<void> {
-    for (const file of this.#entries) await writeFile(file, String(pid), { flag: 'r+' });
+    for (const file of this.#entries) {
+      const fd = openSync(file, 'r+');
+      try {
+        await writeTo(fd, String(pid));
+      } finally {
+        closeSync(fd);
+      }
+    }
   }
 
   pids(): number[] {

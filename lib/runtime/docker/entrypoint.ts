@@ -36,5 +36,5 @@ export const ENTRYPOINT = [
 
 /** Writes the agent of images whose env(1) cannot reset signals into the directory of agent files, readable by all. */
 export function writePlainAgent(agentDir: string, hasNetwork: boolean): void {
-  writeFileSync(join(agentDir, PLAIN), agentScript([], hasNetwork), { mode: 0o444 });
+  writeFileSync(join(agentDir, PLAIN), agentScript({ resetSignals: [], hasNetwork }), { mode: 0o444 });
 }

@@ -2,6 +2,16 @@ import { convenience } from './convenience.ts';
 import { AGENT_DIR } from './places.ts';
 import { shellQuote } from './shell-quote.ts';
 
+const FIND_SETSID = 's=/usr/bin/setsid; [ -x $s ] || s=$(command -v setsid); case $s in (/*) ;; (*) s= ;; esac';
+
+/** See agentScript. */
+export interface AgentOptions {
+  resetSignals: readonly string[];
+  /** Whether programs can reach other machines. */
+  hasNetwork: boolean;
+  forks?: boolean;
+}
+
 /**
  * Returns the script of the sandbox's main process: a POSIX shell that only starts runners. It reads their names, one
  * per line, from the FIFO `ctl`; the server holds the FIFO open, so its end ends the sandbox. A runner is orphaned at
@@ -13,16 +23,20 @@ import { shellQuote } from './shell-quote.ts';
  * Each runner has a session of its own, if there is setsid(1): a command that signals its process group, as with
  * `trap 'kill 0' EXIT`, must reach neither this shell nor other commands. PATH may have a directory that the sandbox can write,
  * so setsid is not looked up again once a command has run.
+ *
+ * `forks`: setsid is /usr/bin/setsid and has --fork. It orphans the runner itself, in the foreground of this shell, where no signal is
+ * ignored: one program less is executed for each runner.
  */
-export function agentScript(resetSignals: readonly string[], hasNetwork: boolean): string {
+export function agentScript({ resetSignals, hasNetwork, forks = false }: AgentOptions): string {
   const reset = resetSignals.map((word) => `${shellQuote(word)} `).join('');
+  const program = `/bin/sh ${AGENT_DIR}/$n.req`;
   return [
     'exec </dev/null >/dev/null 2>&1',
     ...convenience(hasNetwork),
-    's=/usr/bin/setsid; [ -x $s ] || s=$(command -v setsid); case $s in (/*) ;; (*) s= ;; esac',
+    ...(forks ? [] : [FIND_SETSID]),
     'while IFS= read -r n; do',
     "  case $n in '' | *[!0-9a-f]*) exit 64 ;; esac",
-    `  ($s ${reset}/bin/sh ${AGENT_DIR}/$n.req &)`,
+    forks ? `  /usr/bin/setsid --fork ${program} </dev/null` : `  ($s ${reset}${program} &)`,
     `done <${AGENT_DIR}/ctl`,
     '',
   ].join('\n');

@@ -5,7 +5,7 @@ import { hostError } from '../../host-error.ts';
 import { errorCode } from '../../linux/errno.ts';
 import { hasTriedNetwork } from '../network-attempts.ts';
 import type { Command, NetworkState, OpenShell, RunningCommand, RunningShell } from '../runtime.ts';
-import { agentScript } from './agent-script.ts';
+import { type AgentOptions, agentScript } from './agent-script.ts';
 import { askOneOf } from './ask-one-of.ts';
 import { inputNames, openInput } from './command-input.ts';
 import { CommandRun, type Outcome } from './command-run.ts';
@@ -31,13 +31,9 @@ const NOT_TAKEN = 'the command could not be given to the sandbox';
  * process, `dir` shown read-only at AGENT_DIR, the workspace as working directory, and `groups` around the cgroup it
  * starts in. When the sandbox ends for any reason, the launcher calls `close`.
  */
-export interface ExecutorHost extends RunnerHost {
-  /** See agentScript. */
-  resetSignals: readonly string[];
+export interface ExecutorHost extends RunnerHost, AgentOptions {
   /** Names the author of its commits. Empty: `assign` follows. */
   sandboxId: string;
-  /** Whether programs can reach other machines. */
-  hasNetwork: boolean;
   /** The line for a command's stderr after the memory limit killed a process. */
   outOfMemory: string;
   /** Called once when the sandbox can no longer be trusted; the launcher must kill it. Must not throw. */
@@ -78,7 +74,7 @@ export class Executor {
   /** Creates `host.dir` (which must not exist) with all files that the agent needs to start. */
   static async prepare(host: ExecutorHost): Promise<Executor> {
     mkdirSync(host.dir, { mode: 0o711 });
-    writeFileSync(join(host.dir, 'agent'), agentScript(host.resetSignals, host.hasNetwork), { mode: 0o444 });
+    writeFileSync(join(host.dir, 'agent'), agentScript(host), { mode: 0o444 });
     placePrograms(host.dir);
     if (host.sandboxId !== '') placeIdentity(host.dir, host.sandboxId);
     await host.fifos.place([join(host.dir, 'ctl')], host.uid);

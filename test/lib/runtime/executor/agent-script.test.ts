@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { agentScript } from '../../../../lib/runtime/executor/agent-script.ts';
@@ -19,11 +19,29 @@ it.each(shells)('no program that a sandbox put into PATH starts a runner, with %
   // The session of the runner is its own.
   const report = `read -r _ _ _ _ _ session _ </proc/$$/stat; [ $session = $$ ] && : >${started}`;
   writeFileSync(join(dir, 'abc.req'), `${report}\n`);
-  const script = agentScript([], true).replaceAll(AGENT_DIR, dir);
+  const script = agentScript({ resetSignals: [], hasNetwork: true }).replaceAll(AGENT_DIR, dir);
   const name = shell.endsWith('busybox') ? ['sh'] : [];
   execFileSync(shell, [...name, '-c', script], { env: { PATH: `${own}:/usr/bin:/bin` } });
   await expect.poll(() => existsSync(started!), { timeout: 30_000 }).toBe(true);
   expect(existsSync(planted!)).toBe(false);
+});
+
+it.each(shells)('a runner has its own session, no ignored signal and no input, by setsid and %s', async (shell) => {
+  const dir = mkdtempSync(join(base, 'f-'));
+  const told = join(dir, 'told');
+  writeFileSync(join(dir, 'ctl'), 'abc\n');
+  writeFileSync(
+    join(dir, 'abc.req'),
+    `read -r _ _ _ _ _ session _ </proc/$$/stat
+[ $session = $$ ] && while read -r name set; do case $name in SigIgn:) echo $set >${told}.new; esac; done </proc/$$/status
+readlink /proc/$$/fd/0 >>${told}.new
+mv ${told}.new ${told}\n`,
+  );
+  const script = agentScript({ resetSignals: [], hasNetwork: true, forks: true }).replaceAll(AGENT_DIR, dir);
+  const name = shell.endsWith('busybox') ? ['sh'] : [];
+  execFileSync(shell, [...name, '-c', script], { env: { PATH: '/usr/bin:/bin' } });
+  await expect.poll(() => existsSync(told), { timeout: 30_000 }).toBe(true);
+  expect(readFileSync(told, 'latin1')).toBe('0000000000000000\n/dev/null\n');
 });
 
 it.each([
