@@ -75,6 +75,11 @@ export class CodebaseTree {
     return this.#totals.last;
   }
 
+  /** Whether `lastTotals` have all changes through the service. */
+  get hasCurrentTotals(): boolean {
+    return this.#totals.isCurrent;
+  }
+
   /** Whether no commit of an earlier server may be unfinished. */
   get isSettled(): boolean {
     return this.#commits.isSettled;

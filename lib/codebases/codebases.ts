@@ -101,7 +101,7 @@ export class StoredCodebases implements Codebases {
   async get(id: string): Promise<Codebase> {
     const record = this.require(id);
     await this.#look(id).catch((error) => rethrow(this.#options.records.get(id) ? error : notFound('codebase', id)));
-    return withTotals(record, this.#trees.get(id)?.lastTotals ?? this.#options.records.get(id)?.contents);
+    return withTotals(record, this.#trees.get(id), this.#options.records.get(id)?.contents);
   }
 
   async list(filter: { owner_id: string } & Page): Promise<{ codebases: Codebase[]; next_page_token: string }> {

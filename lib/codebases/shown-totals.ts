@@ -6,11 +6,23 @@ import { shownCodebase } from '../metadata/shown.ts';
 import { diskError } from './disk-errors.ts';
 import type { Contents } from './totals.ts';
 
-/** `totals`: undefined until those of an earlier release are counted. */
-export function withTotals(record: CodebaseRecord, totals: Readonly<Contents> | undefined): Codebase {
+/** What a codebase in use knows of its totals. */
+interface KnownTotals {
+  readonly lastTotals: Readonly<Contents> | undefined;
+  readonly hasCurrentTotals: boolean;
+}
+
+/** `inUse`: absent if it is not. `kept`: those in the record; undefined until those of an earlier release are counted. */
+export function withTotals(
+  record: CodebaseRecord,
+  inUse: KnownTotals | undefined,
+  kept: CodebaseRecord['contents'],
+): Codebase {
+  const totals = inUse?.lastTotals ?? kept;
   const { files, bytes } = totals ?? { files: 0, bytes: 0 };
   const status_reason = totals === undefined ? 'the files are not counted yet' : '';
-  return { ...shownCodebase(record), file_count: files, total_size: bytes, status_reason };
+  const totals_outdated = !(inUse?.hasCurrentTotals ?? kept?.isExact);
+  return { ...shownCodebase(record), file_count: files, total_size: bytes, status_reason, totals_outdated };
 }
 
 /** In a list, where a damaged codebase must not affect the others. undefined: it was deleted meanwhile. */
@@ -21,7 +33,7 @@ export function damagedCodebase(record: CodebaseRecord | undefined, error: unkno
     log.error('files of a codebase could not be read', { codebase_id: record.id, err: error });
   }
   const status_reason = converted instanceof ServiceError ? converted.message : 'internal error';
-  return { ...shownCodebase(record), file_count: 0, total_size: 0, status_reason };
+  return { ...shownCodebase(record), file_count: 0, total_size: 0, status_reason, totals_outdated: true };
 }
 
 /** undefined: there may have been changes since they were kept. */

@@ -34,6 +34,11 @@ export class Totals {
     return this.#known ?? this.#last;
   }
 
+  /** Whether `last` has all changes through the service. */
+  get isCurrent(): boolean {
+    return this.#known !== undefined && !this.#isWrong;
+  }
+
   /** The bytes of `last`; undefined: nothing was known exactly since the start. */
   get lastBytes(): number | undefined {
     return this.#wasCounted ? this.last?.bytes : undefined;

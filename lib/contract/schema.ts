@@ -16,6 +16,7 @@ export const fields = {
     file_count: { type: 'int64' },
     total_size: { type: 'int64' },
     status_reason: { type: 'string' },
+    totals_outdated: { type: 'bool' },
   },
   CreateCodebaseRequest: {
     name: { type: 'string' },

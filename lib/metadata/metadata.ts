@@ -18,7 +18,7 @@ interface Created {
 
 /** `file_count` and `total_size` are not used. */
 export type CodebaseRecord = Readonly<
-  Codebase &
+  Omit<Codebase, 'totals_outdated'> &
     Created & {
       /** The totals of its files; not exact: files have changed since. Absent: never counted. */
       contents?: Readonly<{ files: number; bytes: number; directories: number; isExact: boolean }>;

@@ -20,8 +20,9 @@ export function shownSandbox(record: SandboxRecord, now: number): Sandbox {
   };
 }
 
+/** With the totals of a new one. */
 export function shownCodebase({ intent, contents, ...codebase }: CodebaseRecord): Codebase {
-  return codebase;
+  return { ...codebase, totals_outdated: false };
 }
 
 export function shownCheckpoint(sandbox_id: string, { layer, intent, ...checkpoint }: CheckpointRecord): Checkpoint {

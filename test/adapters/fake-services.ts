@@ -49,6 +49,7 @@ export const aCodebase: Codebase = {
   file_count: 2,
   total_size: 4_294_967_296,
   status_reason: '',
+  totals_outdated: false,
 };
 
 export const aKey: Key = {

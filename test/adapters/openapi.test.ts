@@ -65,6 +65,7 @@ describe('the check of answers against the document', () => {
     file_count: 0,
     total_size: 0,
     status_reason: '',
+    totals_outdated: false,
   };
   const bodyOf = (body: object) => () =>
     expectDocumentedBody('GET', '/v1/codebases/cb_1', head(200), JSON.stringify(body));

@@ -77,6 +77,7 @@ const cases: Case[] = [
         file_count: 0,
         total_size: 0,
         status_reason: '',
+        totals_outdated: false,
       });
       expect(created.created_at).toBeGreaterThanOrEqual(before);
       expect(await scene.client.call('GetCodebase', { codebase_id: created.id })).toEqual(created);

@@ -240,6 +240,10 @@ class Codebase:
         total_size: Size of all files in bytes. As counted last, like file_count.
         status_reason: Reason why the files cannot be counted, or are not counted yet (file_count
             and total_size are then 0); empty otherwise.
+        totals_outdated: Whether file_count and total_size may not be those of the present files:
+            after a crash or a failed change, until the
+            files are counted again in the background. status_reason is empty then, unless they
+            were never counted.
     """
 
     id: str = ""
@@ -249,6 +253,7 @@ class Codebase:
     file_count: int = 0
     total_size: int = 0
     status_reason: str = ""
+    totals_outdated: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

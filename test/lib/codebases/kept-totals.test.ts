@@ -36,6 +36,7 @@ describe('totals', () => {
     expect(codebases).toMatchObject([{ file_count: 1, total_size: 5 }]);
     await scratch.upload(id, 'b', '1');
     expect([await scratch.counted(id), kept()]).toMatchObject([[2, 6], { isExact: false }]);
+    expect(await scratch.codebases.get(id)).toMatchObject({ totals_outdated: false });
   });
 
   it('are kept a while after the last change', async () => {
@@ -47,10 +48,13 @@ describe('totals', () => {
     await restart();
     await scratch.upload(id, 'b', '1');
     await scratch.open({ verified: false });
-    expect(await scratch.counted(id)).toEqual([1, 5]);
+    const shown = async () => (await scratch.codebases.list({ owner_id: '', page_size: 10, page_token: '' })).codebases;
+    expect(await scratch.codebases.get(id)).toMatchObject({ file_count: 1, total_size: 5, totals_outdated: true });
+    expect(await shown()).toMatchObject([{ file_count: 1, totals_outdated: true, status_reason: '' }]);
     await scratch.verifyTotals();
     expect(kept()).toEqual({ files: 2, bytes: 6, directories: 1, isExact: true });
-    expect(await scratch.counted(id)).toEqual([2, 6]);
+    expect(await scratch.codebases.get(id)).toMatchObject({ file_count: 2, total_size: 6, totals_outdated: false });
+    expect(await shown()).toMatchObject([{ file_count: 2, totals_outdated: false }]);
   });
 
   it('include files that were added by hand once they are verified, in use or not', async () => {

@@ -92,6 +92,11 @@ export interface Codebase {
   totalSize: number;
   /** Reason why the files cannot be counted, or are not counted yet (file_count and total_size are then 0); empty otherwise. */
   statusReason: string;
+  /**
+   * Whether file_count and total_size may not be those of the present files: after a crash or a failed change, until the
+   * files are counted again in the background. status_reason is empty then, unless they were never counted.
+   */
+  totalsOutdated: boolean;
 }
 
 /** Request of CreateCodebase. */
