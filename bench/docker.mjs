@@ -1,20 +1,23 @@
 /**
  * Measures an Exec of `true` in a docker sandbox, by a separate client process over REST and over gRPC, compared with
  * `docker exec` in a container of the same image: by the command line, and by the two requests of the daemon's API.
- * Uses a private daemon and alternates the variants. Exit code 1 if an Exec takes more than a tenth of a `docker exec`.
- *   node bench/docker.mjs [rounds]
+ * Then creations with and without ready containers. Uses a private daemon and alternates the variants. Exit code 1 if an Exec
+ * takes more than a tenth of a `docker exec`, or a creation with a ready container more than a quarter of one without.
+ *   node bench/docker.mjs [rounds [creations]]
  */
 import { spawn } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { Service } from '../scripts/demo/service.mjs';
+import { creations } from './docker/creations.mjs';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const ROUNDS = Number(process.argv[2] ?? 100);
+const CREATIONS = Number(process.argv[3] ?? 20);
 const WARM_UP = 10;
 const MOST = 0.1;
 const IMAGE = 'bench';
@@ -24,15 +27,26 @@ chmodSync(directory, 0o711);
 const { startDaemon, importImage } = await loadHarness();
 const daemon = await startDaemon();
 const service = new Service();
+const pooled = new Service();
 try {
   await importImage(daemon.docker, IMAGE, { programs: ['sh', 'env', 'true', 'sleep'] });
-  const runtime = { type: 'docker', docker: { host: daemon.host, default_image: IMAGE } };
-  await service.start({ root: ROOT, bundle: join(ROOT, 'dist/server.mjs'), directory, sections: { runtime } });
-  process.exitCode = (await measure()) ? 0 : 1;
+  await start(service, { ready: 0, uid_range: { start: 2_900_000, size: 2048 } });
+  const isFast = await measure();
+  await start(pooled, { uid_range: { start: 2_910_000, size: 2048 } });
+  const servers = { 'with ready containers': pooled, 'without ready containers': service };
+  process.exitCode = (await creations(servers, CREATIONS)) && isFast ? 0 : 1;
 } finally {
+  await pooled.stop();
   await service.stop();
   await daemon.stop();
   rmSync(directory, { recursive: true, force: true });
+}
+
+async function start(server, settings) {
+  const runtime = { type: 'docker', docker: { host: daemon.host, default_image: IMAGE }, ...settings };
+  const own = join(directory, `server-${settings.uid_range.start}`);
+  mkdirSync(own, { mode: 0o711 });
+  await server.start({ root: ROOT, bundle: join(ROOT, 'dist/server.mjs'), directory: own, sections: { runtime } });
 }
 
 async function loadHarness() {

@@ -34,7 +34,7 @@ import type { Ports } from './port-services.ts';
 import type { Processes } from './process-services.ts';
 import { interruptedIn } from './retries/interrupted.ts';
 import { KeptAnswers } from './retries/kept-answers.ts';
-import { runtimeFactories } from './runtime-factories.ts';
+import { removeReady, runtimeFactories } from './runtime-factories.ts';
 import { Runtimes } from './runtimes.ts';
 import { RUNTIME_NAMES, settingsOf } from './sandbox-settings.ts';
 import { SandboxContext } from './sandboxes/context.ts';
@@ -203,6 +203,7 @@ async function openPlatform(config: Config, environment: Environment, cleanup: C
     });
   }
   await runtimes.get(RUNTIME_NAMES[config.runtime.type]);
+  await removeReady(config, runtimes, log);
   if (config.runtime.type !== 'mock') await mount.ready();
   const sandboxNetworks = openNetworks(config, {
     entry,
@@ -274,7 +275,7 @@ function readySandboxes(
   const now = () => performance.now();
   return new ReadySandboxes({
     mount,
-    runtime: () => runtimes.get('RUNTIME_BWRAP'),
+    runtime: (name) => runtimes.get(name),
     uids,
     most: runtime.ready,
     log,

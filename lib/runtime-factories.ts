@@ -5,9 +5,21 @@ import type { Descriptors } from './descriptors.ts';
 import type { Log } from './log.ts';
 import { createBwrapRuntime } from './runtime/bwrap/index.ts';
 import { createDockerRuntime } from './runtime/docker/index.ts';
+import { isMarkedReady } from './runtime/docker/ready-mark.ts';
 import { createMockRuntime } from './runtime/mock/index.ts';
-import type { RuntimeFactory } from './runtimes.ts';
+import type { RuntimeFactory, Runtimes } from './runtimes.ts';
 import { foldersOf } from './sandboxes/host/layout.ts';
+
+/**
+ * Removes the ready containers that a killed server left, before their users are given to sandboxes. Without the daemon, they are
+ * removed when that runtime is used: their main process has ended with the server.
+ */
+export async function removeReady({ storage }: Config, runtimes: Runtimes, log: Log): Promise<void> {
+  if (!isMarkedReady(storage.mountPath)) return;
+  await runtimes.get('RUNTIME_DOCKER').catch((err: unknown) => {
+    log.warn('ready containers of an earlier server could not be removed yet', { err });
+  });
+}
 
 /** Returns the factory of each runtime, bound to the configuration. */
 export function runtimeFactories(

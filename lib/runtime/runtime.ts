@@ -267,9 +267,9 @@ export interface ReadySandbox {
   isFit(): boolean;
   /**
    * Makes it the sandbox of `spec`, with exactly its limits. uid, workspace and file system are those it was prepared with.
-   * Throws if that is not possible: then it must be discarded.
+   * Rejects if that is not possible: then it must be discarded.
    */
-  take(spec: SandboxSpec): RunningSandbox;
+  take(spec: SandboxSpec): Promise<RunningSandbox>;
   /** Kills it and releases all its resources. Never throws. */
   discard(): Promise<void>;
 }
@@ -286,10 +286,9 @@ export interface Runtime {
    */
   launch(spec: SandboxSpec): Promise<RunningSandbox>;
   /**
-   * Starts a sandbox ahead of its creation, isolated as by `launch`; only `uid`, `workspace` and `resources` are known, and the
-   * latter are a guess. Absent: this runtime has none.
+   * Starts a sandbox ahead of its creation, isolated as by `launch`. `resources` are a guess. Absent: this runtime has none.
    */
-  prepare?(spec: Pick<SandboxSpec, 'uid' | 'workspace' | 'resources'>): Promise<ReadySandbox>;
+  prepare?(spec: Pick<SandboxSpec, 'uid' | 'workspace' | 'image' | 'resources'>): Promise<ReadySandbox>;
   /**
    * Kills and removes everything that an earlier server on this state left: processes, cgroups, containers. Must
    * precede any launch.

@@ -11,7 +11,7 @@ import { DETACHED, type HostState, isAttached, runningIn } from './host/host-sta
 import { Activity } from './lifecycle/activity.ts';
 import { nextStatus, type SandboxEvent } from './lifecycle/states.ts';
 import type { RefusalLog } from './network/refusal-log.ts';
-import type { Taken } from './ready/ready-sandboxes.ts';
+import type { Taken } from './ready/stock.ts';
 
 type Records = Pick<Table<SandboxRecord>, 'put'>;
 

@@ -9,7 +9,7 @@ import { importImage } from '../docker/images.ts';
 import { Api } from './api.ts';
 
 const WRITE = [{ pattern: '**', permission: 'PERMISSION_WRITE', type: 'PATTERN_GLOB', priority: 0 }];
-const PROGRAMS = ['sh', 'env', 'cat', 'sleep', 'setsid', 'ls'];
+const PROGRAMS = ['sh', 'env', 'cat', 'sleep', 'setsid', 'ls', 'id', 'hostname', 'sort', 'wc', 'cut', 'grep'];
 
 let dockerd: Daemon;
 let state: State;
@@ -34,9 +34,13 @@ afterEach(async () => {
   await state.remove();
 });
 
-async function start(sections: Record<string, Record<string, unknown>> = {}): Promise<{ server: Server; api: Api }> {
-  const config = { ...sections, runtime: { docker: { host: dockerd.host, default_image: 'small' } } };
-  const server = await Server.start(state, { runtime: 'docker', config });
+async function start(
+  sections: Record<string, Record<string, unknown>> = {},
+  runtime = 'docker',
+): Promise<{ server: Server; api: Api }> {
+  const docker = { host: dockerd.host, default_image: 'small' };
+  const config = { ...sections, runtime: { ...sections.runtime, docker } };
+  const server = await Server.start(state, { runtime, config });
   servers.push(server);
   return { server, api: new Api(server.httpAddress) };
 }
@@ -193,5 +197,77 @@ describe('a docker server', () => {
     await expect(Server.start(state, { runtime: 'docker', config })).rejects.toThrow(
       /ended \(1\)[\s\S]*paddock: .*Docker daemon at unix:\/\/\S+none\.sock, asking its version: connect ENOENT/,
     );
+  });
+});
+
+describe('ready containers', () => {
+  const READY = { runtime: { ready: 2 } };
+  const named = async (id: string) =>
+    (await dockerd.docker.listContainers({ filters: { name: [id] } })).map(({ Id }) => Id);
+  /** Waits until this number of containers runs, and returns them. */
+  const present = async (count: number) => {
+    await expect.poll(containers, { timeout: 60_000 }).toHaveLength(count);
+    return containers();
+  };
+  /** What the sandbox can see that could differ from others. */
+  const SEEN =
+    'id; hostname; env | sort; ls -A /tmp /home/sandbox /dev/shm /dev /run/agent/bin; ls -l /proc/self/fd | wc -l; umask; ' +
+    'cut -d" " -f1-4 /proc/mounts | sort; cat /proc/net/dev | cut -d: -f1; grep -E "^(Cap|NoNew|Sec|Sig)" /proc/self/status';
+
+  it('are taken by creations, forks and starts, once, and see what others see', async () => {
+    const { server, api } = await start(READY);
+    const codebase = await api.codebase();
+    const limits = (mib: number) => ({ permissions: WRITE, resources: { memory_bytes: mib << 20 } });
+    const plain = await api.create(codebase, limits(64));
+    // The user, and the layers of the image, differ from container to container.
+    const comparable = (text: string) => text.replaceAll(/\b\d{7,}\b|(?<=overlay2\/)[^/]*(\/[A-Z0-9]{26})?/g, '*');
+    const seen = async (id: string) => comparable(await run(api, id, SEEN));
+    const expected = await seen(plain);
+    await run(api, plain, 'echo secret >/tmp/s; echo secret >/dev/shm/s');
+    const used = new Set(await named(plain));
+    let free = (await present(3)).filter((each) => !used.has(each));
+    /** Its container was a ready one, and another one takes the place of that. */
+    const taken = async (id: string) => {
+      const [container] = await named(id);
+      expect(free).toContain(container);
+      used.add(container!);
+      free = (await present(used.size + 2)).filter((each) => !used.has(each));
+    };
+
+    const second = await api.create(codebase, limits(32));
+    await taken(second);
+    expect(await seen(second)).toBe(expected);
+    const [container] = await named(second);
+    const { HostConfig } = await dockerd.docker.getContainer(container!).inspect();
+    expect([HostConfig.Memory, HostConfig.MemorySwap]).toEqual([32 << 20, 32 << 20]);
+    await run(api, second, 'echo kept > file');
+
+    const { body } = await api.post(`/v1/sandboxes/${second}/fork`, {});
+    const [{ sandbox }] = (body as { results: [{ sandbox: Sandbox }] }).results;
+    await taken(sandbox.id);
+    expect(await run(api, sandbox.id, 'cat file')).toBe('kept\n');
+
+    await api.post(`/v1/sandboxes/${second}/stop`, {});
+    used.delete(container!);
+    await present(used.size + 2);
+    expect((await api.post(`/v1/sandboxes/${second}/start`, {})).status).toBe(200);
+    await taken(second);
+    expect(await run(api, second, 'cat file; ls /tmp')).toBe('kept\n');
+    expect(await server.stop()).toBe(0);
+    expect(await containers()).toEqual([]);
+    expect(existsSync(join(state.directory, 'mounts/docker-ready'))).toBe(false);
+  });
+
+  it('are removed by the next server after kill -9, also if it uses Docker for nothing else', async () => {
+    const { server, api } = await start(READY, 'bwrap');
+    const id = await api.create(await api.codebase(), { permissions: WRITE, runtime: 'RUNTIME_DOCKER' });
+    await present(3);
+    await api.fetch(`/v1/sandboxes/${id}`, { method: 'DELETE' });
+    await present(2);
+    await server.stop('SIGKILL');
+    // No process of them lives without its server.
+    await expect.poll(() => state.processes(), { timeout: 20_000 }).toEqual([]);
+    await start(READY, 'bwrap');
+    expect(await containers()).toEqual([]);
   });
 });

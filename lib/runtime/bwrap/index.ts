@@ -6,6 +6,7 @@ import { ServiceError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { unmountAgentFiles } from '../agent-mount.ts';
 import { CgroupTree } from '../cgroup/tree.ts';
+import { prepareSandbox } from '../prepared-sandbox.ts';
 import type { ReadySandbox, RootFileSystem, RunningSandbox, Runtime, SandboxSpec } from '../runtime.ts';
 import { TerminalLimit } from '../terminal-limit/terminal-limit.ts';
 import { type NewerOption, optionsLacking } from './arguments.ts';
@@ -16,7 +17,6 @@ import { BwrapSandbox, type LaunchSettings } from './launch.ts';
 import { Launcher } from './launcher.ts';
 import { checkHost, explainFailure } from './probe.ts';
 import { ProcessStarter } from './process-starter.ts';
-import { ReadyBwrapSandbox } from './ready-sandbox.ts';
 import { Spares } from './spares.ts';
 
 export interface BwrapOptions {
@@ -135,19 +135,11 @@ class BwrapRuntime implements Runtime {
   }
 
   /** Without cgroups there are none: a change in one would not be noticed. */
-  async prepare(spec: Pick<SandboxSpec, 'uid' | 'workspace' | 'resources'>): Promise<ReadySandbox> {
+  async prepare(spec: Pick<SandboxSpec, 'uid' | 'workspace' | 'image' | 'resources'>): Promise<ReadySandbox> {
     if (!this.#tree.available)
       throw new ServiceError('FAILED_PRECONDITION', 'sandboxes are not prepared without cgroups');
-    const id = `ready-${randomBytes(8).toString('hex')}`;
-    const whole = { ...spec, id, runDir: '', image: '', readyOnly: true };
-    const sandbox = await BwrapSandbox.launch(whole, await this.#open(), this.#tree, this.#settings);
-    try {
-      await sandbox.settled();
-      return new ReadyBwrapSandbox(sandbox, spec);
-    } catch (error) {
-      await sandbox.stop();
-      throw error;
-    }
+    const instance = await this.#open();
+    return prepareSandbox(spec, (whole) => BwrapSandbox.launch(whole, instance, this.#tree, this.#settings));
   }
 
   async close(): Promise<void> {

@@ -18,6 +18,8 @@ export interface ContainerPlace {
   memory: { version: 1 | 2; dir: string } | undefined;
 }
 
+/** The daemon sets them for the whole container. */
+const NO_LIMITS = { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0 };
 const ENTER_ROUNDS = 100;
 const LEAVE_MS = 3000;
 const POLL_MS = 5;
@@ -47,6 +49,14 @@ export function checkCgroups(): void {
       `docker runtime: cgroups must be writable: ${(cause as Error).message}`,
     );
   }
+}
+
+/** For a container whose cgroups this server cannot use. */
+export function cannotGroup(cause: unknown): ServiceError {
+  const text =
+    "docker runtime: the containers' cgroups must be writable here: the server has to run as root on the machine of the " +
+    'Docker daemon, in its pid namespace';
+  return new ServiceError('FAILED_PRECONDITION', text, [], { cause });
 }
 
 /** Removes the groups of an earlier server that are not below a container's cgroup. */
@@ -104,7 +114,7 @@ export class ContainerCgroup implements ProcessGroups {
     mkdirSync(groups, { recursive: true });
     await clearTree(join(groups, id));
     if (limits.pids?.version === 2 && pids_limit > 0) enablePidsController(place.pids);
-    const limited = { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit };
+    const limited = { ...NO_LIMITS, pids_limit };
     const cgroup = new ContainerCgroup(place, new SandboxCgroup(place.roots, id, limited), descriptors);
     try {
       cgroup.#enterAll();
@@ -137,6 +147,16 @@ export class ContainerCgroup implements ProcessGroups {
 
   basePids(): number[] {
     return this.#sandbox.basePids();
+  }
+
+  /** Every process of the container, whoever started it there. */
+  allPids(): number[] {
+    return pidsBelow(this.#place.pids);
+  }
+
+  /** While only the agent runs: see `SandboxCgroup.setLimits`. The daemon has set the limits of the container before. */
+  setLimits({ pids_limit }: ResourceLimits): void {
+    this.#sandbox.setLimits({ ...NO_LIMITS, pids_limit });
   }
 
   addGroup(name: string): ProcessGroup {

@@ -1,5 +1,6 @@
 import { isAbsolute, join, normalize } from 'node:path';
 import type { ContainerCreateOptions, HostConfig } from 'dockerode';
+import type { ResourceLimits } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
 import { cpuBandwidth } from '../cgroup/cpu-bandwidth.ts';
 import { withinOwner } from '../cgroup/owner-group.ts';
@@ -13,6 +14,8 @@ export type NetworkMode = 'none' | 'bridge' | 'host';
 
 export interface ContainerPlan {
   spec: SandboxSpec;
+  /** It is made for no sandbox yet: it has no label of one, because no label can be changed later. */
+  readyOnly?: boolean;
   /** Identifies the containers of this server among all on the daemon. */
   instance: string;
   /** Content digest of the image. */
@@ -83,6 +86,24 @@ export function containerName(instance: string, sandboxId: string): string {
   return `paddock-${instance}-${sandboxId}`;
 }
 
+/** Whether a container of this instance may have the name. */
+export function isOwnName(instance: string, name: string): boolean {
+  return name.startsWith(containerName(instance, ''));
+}
+
+/** The limits of a container, as the daemon has them. 0: none. */
+export function containerLimits({ memory_bytes, cpu_quota, cpu_shares, pids_limit }: ResourceLimits) {
+  const cpu = cpuBandwidth(cpu_quota);
+  return {
+    Memory: memory_bytes,
+    MemorySwap: memory_bytes,
+    CpuPeriod: cpu.period,
+    CpuQuota: cpu.quota,
+    CpuShares: cpu_shares,
+    PidsLimit: pids_limit > 0 ? pids_limit + SERVICE_PIDS : 0,
+  };
+}
+
 /** Builds the container options of a sandbox. The only tenant-controlled values are the limits and the image id. */
 export function containerPlan(plan: ContainerPlan): ContainerCreateOptions {
   const { spec, instance } = plan;
@@ -90,7 +111,7 @@ export function containerPlan(plan: ContainerPlan): ContainerCreateOptions {
   return {
     name: containerName(instance, spec.id),
     Image: plan.imageId,
-    Labels: { [INSTANCE_LABEL]: instance, [SANDBOX_LABEL]: spec.id },
+    Labels: { [INSTANCE_LABEL]: instance, ...(plan.readyOnly !== true && { [SANDBOX_LABEL]: spec.id }) },
     // With an explicit gid, the image's /etc/group adds no supplementary groups.
     User: `${uid}:${uid}`,
     Entrypoint: [...plan.command],
@@ -114,8 +135,6 @@ export function containerPlan(plan: ContainerPlan): ContainerCreateOptions {
 /** CgroupnsMode is missing in @types/dockerode. */
 function hostConfig(plan: ContainerPlan): HostConfig & { CgroupnsMode: 'private' } {
   const { resources, owner } = plan.spec;
-  const { memory_bytes, cpu_quota, cpu_shares, pids_limit } = withinOwner(resources, owner);
-  const cpu = cpuBandwidth(cpu_quota);
   return {
     Privileged: false,
     CapAdd: [],
@@ -140,13 +159,8 @@ function hostConfig(plan: ContainerPlan): HostConfig & { CgroupnsMode: 'private'
     RestartPolicy: { Name: 'no' },
     AutoRemove: false,
     LogConfig: { Type: 'none', Config: {} },
-    Memory: memory_bytes,
-    MemorySwap: memory_bytes,
+    ...containerLimits(withinOwner(resources, owner)),
     OomKillDisable: false,
-    CpuPeriod: cpu.period,
-    CpuQuota: cpu.quota,
-    CpuShares: cpu_shares,
-    PidsLimit: pids_limit > 0 ? pids_limit + SERVICE_PIDS : 0,
     OomScoreAdj: OOM_SCORE_ADJ,
     Ulimits: ULIMITS.map(([Name, Soft, Hard]) => ({ Name, Soft, Hard })),
     ShmSize: SHM_BYTES,

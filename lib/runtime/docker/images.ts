@@ -33,15 +33,20 @@ export async function findImage(daemon: Daemon, name: string, limits: ImageLimit
   if (name.length > MAX_IMAGE_LENGTH || !REFERENCE.test(name)) {
     throw invalidArgument('image', 'must be the name of a container image, like ubuntu:22.04');
   }
-  const present = await inspect(daemon, name, limits.callMs);
+  const present = await presentImage(daemon, name, limits);
   if (present !== undefined) return present;
   await pull(daemon, name, limits.pullMs);
-  const pulled = await inspect(daemon, name, limits.callMs);
+  const pulled = await presentImage(daemon, name, limits);
   if (pulled === undefined) throw notFound(name, 'it is gone again after it was pulled');
   return pulled;
 }
 
-async function inspect(daemon: Daemon, name: string, limitMs: number): Promise<ImageFacts | undefined> {
+/** The image, if the daemon has it. */
+export async function presentImage(
+  daemon: Daemon,
+  name: string,
+  { callMs: limitMs }: Pick<ImageLimits, 'callMs'>,
+): Promise<ImageFacts | undefined> {
   try {
     const { Id, Config } = await daemon.call({
       doing: `looking for image ${name}`,

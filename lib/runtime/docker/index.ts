@@ -5,6 +5,7 @@ import { Shares } from '../../shares.ts';
 import { REQUEST_BYTES } from '../agent-mount.ts';
 import { newScratch } from '../executor/pipe-reader.ts';
 import { newReadPaces } from '../executor/read-pace.ts';
+import { prepareSandbox } from '../prepared-sandbox.ts';
 import type { Runtime } from '../runtime.ts';
 import { TerminalLimit } from '../terminal-limit/terminal-limit.ts';
 import { type DockerEnvironment, daemonAddress } from './address.ts';
@@ -18,6 +19,7 @@ import { DockerSandbox } from './launch.ts';
 import { OwnContainers } from './own-containers.ts';
 import { OwnerCgroups } from './owner-cgroups.ts';
 import { probeDaemon } from './probe.ts';
+import { markReady, unmarkReady } from './ready-mark.ts';
 import { seccompProfile } from './seccomp-profile.ts';
 import { type DockerTimes, TIMES } from './times.ts';
 import { ImageUserFiles } from './user-files.ts';
@@ -74,13 +76,20 @@ export function createDockerRuntime(options: DockerOptions): Runtime {
       if (spec.owner !== undefined) await requireCgroupfs(daemon, times);
       return DockerSandbox.launch(spec, { ...shared, fifos: await agentDirs.open() });
     },
+    async prepare(spec) {
+      markReady(stateDir);
+      const opened = { ...shared, fifos: await agentDirs.open() };
+      return prepareSandbox(spec, (whole) => DockerSandbox.launch(whole, opened));
+    },
     async reclaim() {
       await shared.containers.reclaim();
+      unmarkReady(stateDir);
       await clearGroups(groupsName);
       await shared.owners.clear();
       await agentDirs.clear();
     },
     async close() {
+      if (shared.containers.areKnown) unmarkReady(stateDir);
       shared.terminals.close();
       await clearGroups(groupsName);
       await shared.owners.clear();

@@ -3,69 +3,41 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ContainerCreateOptions } from 'dockerode';
-import type { Descriptors } from '../../descriptors.ts';
 import { SandboxEnded, ServiceError } from '../../errors.ts';
 import { hostError, isHostFault } from '../../host-error.ts';
 import type { Turn } from '../../linux/shared-mappings.ts';
-import type { Shares } from '../../shares.ts';
 import { Executor, type ExecutorHost } from '../executor/executor.ts';
-import type { FifoPool } from '../executor/fifo-pool.ts';
-import type { ReadPaces } from '../executor/read-pace.ts';
 import { listeningPorts } from '../listening-ports.ts';
 import { mappingsOf } from '../mappings-of.ts';
 import { remove } from '../remove.ts';
 import type { Command, OpenShell, RunningCommand, RunningSandbox, RunningShell, SandboxSpec } from '../runtime.ts';
 import { outOfMemoryLine } from '../sandbox-environment.ts';
 import { SandboxLife } from '../sandbox-life.ts';
-import type { TerminalLimit } from '../terminal-limit/terminal-limit.ts';
 import { containerState, createContainer, startContainer } from './bring-up.ts';
-import { containerPlan, type NetworkMode } from './container.ts';
-import { ContainerCgroup, containerPlace } from './container-cgroup.ts';
-import type { Daemon } from './daemon.ts';
+import { containerPlan } from './container.ts';
+import { ContainerCgroup, cannotGroup, containerPlace } from './container-cgroup.ts';
 import { defaultParent, noOwnerLimits } from './default-parent.ts';
 import { ENTRYPOINT, RESET_SIGNALS, writePlainAgent } from './entrypoint.ts';
-import { findImage, type ImageFacts } from './images.ts';
+import { giveContainer, inspectLimits, type Limits, requireSameKinds } from './give-container.ts';
+import { findImage, type ImageFacts, presentImage } from './images.ts';
 import { notUp } from './not-up.ts';
-import type { OwnContainers } from './own-containers.ts';
-import type { OwnerCgroup, OwnerCgroups } from './owner-cgroups.ts';
+import type { OwnerCgroup } from './owner-cgroups.ts';
 import { checkPosture, statusOf } from './posture.ts';
-import type { SeccompProfile } from './seccomp-profile.ts';
-import type { DockerTimes } from './times.ts';
+import type { Shared } from './shared.ts';
 import { isRunning, killQuietly, unlessDying } from './unless-dying.ts';
-import { type ImageUserFiles, withUser, writeUserFiles } from './user-files.ts';
-import type { ContainerEnd, ContainerWatch } from './watch.ts';
-
-/** State shared by all sandboxes of one server. */
-export interface Shared {
-  daemon: Daemon;
-  containers: OwnContainers;
-  owners: OwnerCgroups;
-  watch: ContainerWatch;
-  times: DockerTimes;
-  instance: string;
-  networkMode: NetworkMode;
-  enableNetworking: boolean;
-  seccomp: SeccompProfile;
-  userFiles: ImageUserFiles;
-  /** Directory of this instance's process groups where v2 has no controllers. */
-  groupsName: string;
-  /** Parent of the agent directories. */
-  agentDirs: string;
-  fifos: FifoPool;
-  scratch: Buffer;
-  paces: ReadPaces;
-  room: Shares<object>;
-  descriptors: Descriptors;
-  terminals: TerminalLimit;
-}
+import { withUser, writeUserFiles } from './user-files.ts';
+import type { ContainerEnd } from './watch.ts';
 
 /** Milliseconds for the daemon to report a container's end after its processes have exited. */
 const END_EVENT_MS = 2000;
 
+/** `readyOnly`: its id and resources are replaced by `assign`; an image that the daemon does not have is not pulled for it. */
+export type LaunchSpec = SandboxSpec & { readyOnly?: boolean };
+
 /** One sandbox in a container, from launch to stop. */
 export class DockerSandbox implements RunningSandbox {
   readonly #life = new SandboxLife();
-  readonly #spec: SandboxSpec;
+  #spec: LaunchSpec;
   readonly #shared: Shared;
   readonly #agentDir: string;
   readonly #host: ExecutorHost;
@@ -74,13 +46,14 @@ export class DockerSandbox implements RunningSandbox {
   /** Present if the owner's sandboxes have limits together. */
   #ownerCgroup: OwnerCgroup | undefined;
   #containerId: string | undefined;
-  /** Host pid of docker-init. */
+  #imageId = '';
+  #readyLimits: Limits | undefined;
   #init: number | undefined;
   /** Until its terminals are limited: commands wait for it, the launch does not. */
   #limiting: Promise<void> | undefined;
   #ended: Promise<ContainerEnd> | undefined;
 
-  private constructor(spec: SandboxSpec, shared: Shared) {
+  private constructor(spec: LaunchSpec, shared: Shared) {
     this.#spec = spec;
     this.#shared = shared;
     // Random instead of the sandbox's id, because the name is visible in the sandbox's mount table.
@@ -95,7 +68,7 @@ export class DockerSandbox implements RunningSandbox {
       room: shared.room,
       descriptors: shared.descriptors,
       resetSignals: RESET_SIGNALS,
-      sandboxId: spec.id,
+      sandboxId: spec.readyOnly ? '' : spec.id,
       hasNetwork: shared.enableNetworking && shared.networkMode !== 'none',
       outOfMemory: outOfMemoryLine(spec.resources, spec.owner),
       onBroken: (reason) => this.#markFailed(reason),
@@ -107,7 +80,7 @@ export class DockerSandbox implements RunningSandbox {
   }
 
   /** Starts a sandbox and waits until it accepts commands. Cleans up if it fails. */
-  static async launch(spec: SandboxSpec, shared: Shared): Promise<DockerSandbox> {
+  static async launch(spec: LaunchSpec, shared: Shared): Promise<DockerSandbox> {
     if (spec.uid === 0) throw new ServiceError('INTERNAL', 'a sandbox never runs as root');
     const sandbox = new DockerSandbox(spec, shared);
     shared.containers.want(spec.id);
@@ -118,6 +91,36 @@ export class DockerSandbox implements RunningSandbox {
       await sandbox.stop();
       throw hostError(error, 'the sandbox could not be started');
     }
+  }
+
+  /** Host pid of docker-init; undefined once the container ends. */
+  get init(): number | undefined {
+    return this.#init !== undefined && isRunning(this.#init) ? this.#init : undefined;
+  }
+
+  /** For one with `readyOnly`: resolves when nothing of its start is left to do; rejects if it failed. */
+  async settled(): Promise<void> {
+    const { daemon, times } = this.#shared;
+    await this.#limiting;
+    this.#readyLimits = await inspectLimits(daemon, this.#containerId!, times.callMs);
+    if (this.#life.failureReason !== undefined) throw new Error(this.#life.failureReason);
+  }
+
+  /** See `Prepared`. Whatever has been started in its container is among them. */
+  basePids(): number[] | undefined {
+    return this.#life.failureReason === undefined ? this.#cgroup?.allPids() : undefined;
+  }
+
+  /** See `Prepared`. */
+  async assign(spec: SandboxSpec): Promise<void> {
+    const [id, init, limits] = [this.#containerId!, this.init, this.#readyLimits!];
+    if (init === undefined) throw new SandboxEnded('the sandbox has ended');
+    const before = this.#spec;
+    requireSameKinds(spec.resources, before.resources);
+    this.#spec = spec;
+    await giveContainer(this.#shared, { id, init, imageId: this.#imageId, spec: before, limits }, spec);
+    this.#cgroup?.setLimits(spec.resources);
+    this.#up.assign(spec.id, outOfMemoryLine(spec.resources));
   }
 
   get #up(): Executor {
@@ -167,8 +170,10 @@ export class DockerSandbox implements RunningSandbox {
   async #start(): Promise<void> {
     const spec = this.#spec;
     const { daemon, times, watch } = this.#shared;
-    const image = await findImage(daemon, spec.image, times);
-    mkdirSync(spec.runDir, { recursive: true, mode: 0o700 });
+    const image = await (spec.readyOnly ? presentImage : findImage)(daemon, spec.image, times);
+    if (image === undefined) throw new Error('the daemon does not have the image');
+    this.#imageId = image.id;
+    if (spec.runDir !== '') mkdirSync(spec.runDir, { recursive: true, mode: 0o700 });
     this.#executor = await Executor.prepare(this.#host);
     writePlainAgent(this.#agentDir, this.#host.hasNetwork);
 
@@ -199,6 +204,7 @@ export class DockerSandbox implements RunningSandbox {
   #plan(image: ImageFacts): ContainerCreateOptions {
     return containerPlan({
       spec: this.#spec,
+      readyOnly: this.#spec.readyOnly ?? false,
       instance: this.#shared.instance,
       imageId: image.id,
       imageVolumes: image.volumes,
@@ -228,7 +234,7 @@ export class DockerSandbox implements RunningSandbox {
       if (cause instanceof ServiceError || isHostFault(cause)) throw cause;
       // It may have ended since the daemon was asked.
       if (!isRunning(state.Pid)) throw this.#notUp((await this.#endEvent()) ?? { reason: 'its container ended' });
-      throw new ServiceError('FAILED_PRECONDITION', CANNOT_GROUP, [], { cause });
+      throw cannotGroup(cause);
     }
   }
 
@@ -289,10 +295,6 @@ export class DockerSandbox implements RunningSandbox {
     await containers.discard(this.#spec.id, this.#containerId);
     this.#ownerCgroup?.leave();
     remove(this.#agentDir);
-    remove(this.#spec.runDir);
+    if (this.#spec.runDir !== '') remove(this.#spec.runDir);
   }
 }
-
-const CANNOT_GROUP =
-  "docker runtime: the containers' cgroups must be writable here: the server has to run as root on the machine of the " +
-  'Docker daemon, in its pid namespace';

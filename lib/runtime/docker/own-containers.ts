@@ -1,6 +1,6 @@
 import type { ContainerInfo, ContainerInspectOptions } from 'dockerode';
 import type { Log } from '../../log.ts';
-import { containerName, INSTANCE_LABEL, SANDBOX_LABEL } from './container.ts';
+import { containerName, INSTANCE_LABEL, isOwnName } from './container.ts';
 import type { Daemon } from './daemon.ts';
 import { daemonStatus } from './errors.ts';
 import type { DockerTimes } from './times.ts';
@@ -19,9 +19,7 @@ export async function listOwn(daemon: Daemon, instance: string, limitMs: number)
     ask: async (docker, abortSignal) => {
       const containers = await docker.listContainers({ all: true, filters, abortSignal });
       if (!Array.isArray(containers)) throw new Error('its answer is no list');
-      return containers.filter(({ Names, Labels }) =>
-        Names.includes(`/${containerName(instance, Labels[SANDBOX_LABEL] ?? '')}`),
-      );
+      return containers.filter(({ Names }) => Names.some((name) => isOwnName(instance, name.slice(1))));
     },
   });
 }
@@ -77,6 +75,8 @@ export class OwnContainers {
   readonly #log: Log;
   /** Names of wanted containers, from before the create request until their removal. */
   readonly #wanted = new Set<string>();
+  /** By the present name. Both are wanted, because a list that the daemon began before has the former one. */
+  readonly #formerNames = new Map<string, string>();
   #sweep: NodeJS.Timeout | undefined;
 
   constructor(daemon: Daemon, instance: string, times: DockerTimes, log: Log) {
@@ -86,9 +86,27 @@ export class OwnContainers {
     this.#log = log;
   }
 
+  /** False while a container of this instance may exist that no sandbox needs. */
+  get areKnown(): boolean {
+    return this.#sweep === undefined && this.#wanted.size === 0;
+  }
+
   /** The sandbox's container is needed from now on: it is not removed as a remainder. */
   want(sandboxId: string): void {
     this.#wanted.add(containerName(this.#instance, sandboxId));
+  }
+
+  /** Gives the container of a ready sandbox, `from`, to another one. The names of both belong to it until `discard(to)`. */
+  async give(id: string, from: string, to: string): Promise<void> {
+    const name = containerName(this.#instance, to);
+    this.want(to);
+    this.#formerNames.set(name, containerName(this.#instance, from));
+    await this.#daemon.call({
+      doing: 'renaming a container',
+      limitMs: this.#times.callMs,
+      ask: (docker, abortSignal) =>
+        docker.getContainer(id).rename({ name, abortSignal } as { name: string }) as Promise<void>,
+    });
   }
 
   /**
@@ -98,6 +116,8 @@ export class OwnContainers {
   async discard(sandboxId: string, id?: string): Promise<void> {
     const name = containerName(this.#instance, sandboxId);
     this.#wanted.delete(name);
+    this.#wanted.delete(this.#formerNames.get(name) ?? '');
+    this.#formerNames.delete(name);
     try {
       if (id === undefined) await removeNamedContainer(this.#daemon, name, this.#times.removeMs);
       else await removeContainer(this.#daemon, id, this.#times.removeMs);

@@ -17,7 +17,7 @@ import type { Layout } from '../host/layout.ts';
 import type { OwnerDeltas } from '../host/owner-deltas.ts';
 import { closeNetwork, openNetwork } from '../network/open-network.ts';
 import type { SecretSource } from '../network/secrets-in-force.ts';
-import type { Taken } from '../ready/ready-sandboxes.ts';
+import type { Taken } from '../ready/stock.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 
 /** The components that a sandbox depends on. */
@@ -115,8 +115,8 @@ async function bringUpReady(
   const { id, record } = sandbox;
   const { place, workspace } = ready;
   try {
-    const { uid, resources } = record;
-    const running = ready.sandbox.take({ id, workspace, runDir: '', uid, image: '', resources });
+    const { uid, image, resources } = record;
+    const running = await ready.sandbox.take({ id, workspace, runDir: '', uid, image, resources });
     await attachWorkspace(sandbox, platform, place);
     sandbox.host = { kind: 'running', running, attached: true };
     if (isLost(sandbox, platform)) throw new Error('its workspace was lost');

@@ -9,6 +9,7 @@ import type { SandboxContext } from '../context.ts';
 import { newPolicy } from '../network/policies.ts';
 import { newSecrets, requireSecrets } from '../network/secrets.ts';
 import { presetRules, rulesOf } from '../permissions/rules.ts';
+import { kindOf } from '../ready/kind.ts';
 import { LiveSandbox } from '../sandbox.ts';
 import { quotaOf } from './admission.ts';
 import { bringUp, takeDown } from './bring-up.ts';
@@ -96,8 +97,7 @@ function registered(
   bytes: number,
 ): LiveSandbox {
   context.platform.ownerDeltas?.requireRoom(owner_id, bytes);
-  const isPlain = image === '' && context.platform.ownerResources?.(owner_id) === undefined;
-  const ready = context.ready?.take(runtime, isPlain, resources);
+  const ready = context.ready?.take(kindOf({ runtime, image, resources, owner_id }, context));
   const uid = ready?.uid ?? context.uids.take();
   if (uid === undefined) {
     throw new ServiceError('RESOURCE_EXHAUSTED', 'every host user of runtime.uid_range is in use by a sandbox');
@@ -133,7 +133,7 @@ export function bringUpNew(
     sandbox.transition('launched');
     return sandbox.view();
   });
-  return context.ready?.creating(up) ?? up;
+  return context.ready?.creating(up, kindOf(sandbox.record, context)) ?? up;
 }
 
 function codebaseOf(id: string, context: SandboxContext) {

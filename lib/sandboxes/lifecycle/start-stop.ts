@@ -5,6 +5,7 @@ import { hasJournal } from '../../workspaces/delta/layers/layers-on-disk.ts';
 import { autoCommit, commitsItself } from '../changes/auto-commit.ts';
 import type { SandboxContext } from '../context.ts';
 import { isExpired } from '../host/clock.ts';
+import { kindOf } from '../ready/kind.ts';
 import type { LiveSandbox, RecordPatch } from '../sandbox.ts';
 import { bringUp, deltaOf, endProcesses, takeDown } from './bring-up.ts';
 import { markFailed, onExit, reasonOf } from './failure.ts';
@@ -20,7 +21,7 @@ export function startSandbox(id: string, context: SandboxContext): Promise<Sandb
     sandbox.transition('start');
     const user = userOfReady(sandbox, context);
     const up = bringUpOrFail(sandbox, context, user.restore);
-    await (context.ready?.creating(up) ?? up);
+    await (context.ready?.creating(up, kindOf(sandbox.record, context)) ?? up);
     try {
       await sandbox.update({}, context.metadata.sandboxes, 'launched');
     } catch (error) {
@@ -64,11 +65,10 @@ async function bringUpOrFail(
  * nothing of the ready one. A workspace that file sessions have attached stays at its place.
  */
 function userOfReady(sandbox: LiveSandbox, context: SandboxContext): { keep(): void; restore(): void } {
-  const { runtime, image, owner_id, resources, uid } = sandbox.record;
+  const { uid } = sandbox.record;
   const none = { keep() {}, restore() {} };
   if (sandbox.hasWorkspace || sandbox.hasForeignUser) return none;
-  const isPlain = image === '' && context.platform.ownerResources?.(owner_id) === undefined;
-  const ready = context.ready?.take(runtime, isPlain, resources);
+  const ready = context.ready?.take(kindOf(sandbox.record, context));
   if (ready === undefined) return none;
   sandbox.ready = ready;
   sandbox.changeUser(ready.uid);

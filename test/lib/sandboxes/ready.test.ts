@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ResourceLimits } from '../../../lib/contract/messages.ts';
+import { ServiceError } from '../../../lib/errors.ts';
 import { silentLog } from '../../../lib/log.ts';
 import type { ReadySandbox, RunningSandbox, SandboxSpec } from '../../../lib/runtime/runtime.ts';
 import { UidSlots } from '../../../lib/sandboxes/host/uid-slots.ts';
 import { Keep } from '../../../lib/sandboxes/ready/keep.ts';
+import { kindOf, type ReadyKind } from '../../../lib/sandboxes/ready/kind.ts';
 import { ReadySandboxes } from '../../../lib/sandboxes/ready/ready-sandboxes.ts';
 import { createRequest, FakeRuntime, Fixture, forkOf, NO_LIMITS } from './fixture.ts';
 
@@ -22,7 +24,7 @@ class FakeReady implements ReadySandbox {
     return this.fit;
   }
 
-  take(spec: SandboxSpec): RunningSandbox {
+  async take(spec: SandboxSpec): Promise<RunningSandbox> {
     if (this.#fake.refusing) throw new Error('refused');
     this.taken = spec;
     let die = (_reason: string) => {};
@@ -42,9 +44,10 @@ class FakeReady implements ReadySandbox {
 class FakeSandboxes extends FakeRuntime {
   refusing = false;
   failing = false;
-  readonly prepared: { made: FakeReady; uid: number; workspace: string; resources: ResourceLimits }[] = [];
+  readonly prepared: { made: FakeReady; uid: number; workspace: string; image: string; resources: ResourceLimits }[] =
+    [];
 
-  async prepare(spec: Pick<SandboxSpec, 'uid' | 'workspace' | 'resources'>): Promise<ReadySandbox> {
+  async prepare(spec: Pick<SandboxSpec, 'uid' | 'workspace' | 'image' | 'resources'>): Promise<ReadySandbox> {
     if (this.failing) throw new Error('no more');
     const made = new FakeReady(this);
     this.prepared.push({ ...spec, made });
@@ -87,9 +90,12 @@ afterEach(async () => {
   world.remove();
 });
 
-const take = (resources = NO_LIMITS) => {
-  const taken = ready.take('RUNTIME_BWRAP', true, resources);
-  void ready.creating(Promise.resolve());
+const BWRAP: ReadyKind = { runtime: 'RUNTIME_BWRAP', image: '', resources: NO_LIMITS };
+const DOCKER: ReadyKind = { ...BWRAP, runtime: 'RUNTIME_DOCKER', image: 'default' };
+
+const take = (resources = NO_LIMITS, kind = BWRAP) => {
+  const taken = ready.take({ ...kind, resources });
+  void ready.creating(Promise.resolve(), { ...kind, resources });
   if (taken !== undefined) (taken.sandbox as FakeReady).taken = { id: 'sb' } as SandboxSpec;
   return taken;
 };
@@ -114,13 +120,25 @@ describe('ready sandboxes', () => {
     for (const place of places) expect(place).toMatch(/^[0-9a-f]{32}$/);
   });
 
-  it('are for sandboxes of bwrap without an image and without limits of an owner', async () => {
+  it('are for bwrap without an image and for Docker with the default one, without limits of an owner', async () => {
     take();
     await idle();
-    expect(ready.take('RUNTIME_DOCKER', true, NO_LIMITS)).toBeUndefined();
-    expect(ready.take('RUNTIME_MOCK', true, NO_LIMITS)).toBeUndefined();
-    expect(ready.take('RUNTIME_BWRAP', false, NO_LIMITS)).toBeUndefined();
+    expect(ready.take(undefined)).toBeUndefined();
+    expect(ready.take(DOCKER)).toBeUndefined();
     expect(present()).toHaveLength(2);
+    const ownerResources = (owner: string) =>
+      owner === 'limited' ? { group: 'o', memory_bytes: 1, cpu_quota: 0 } : undefined;
+    const server = { platform: { ownerResources }, settings: { defaultImage: 'default' } };
+    const kinds = [
+      { ...BWRAP, owner_id: 'me' },
+      { ...BWRAP, image: 'im_1', owner_id: 'me' },
+      { ...BWRAP, owner_id: 'limited' },
+      { ...DOCKER, owner_id: 'me' },
+      { ...DOCKER, image: 'of/a-user', owner_id: 'me' },
+      { ...DOCKER, owner_id: 'limited' },
+      { ...BWRAP, runtime: 'RUNTIME_MOCK' as const, owner_id: 'me' },
+    ].map((each) => kindOf(each, server));
+    expect(kinds).toEqual([BWRAP, undefined, undefined, DOCKER, undefined, undefined, undefined]);
   });
 
   it('are replaced by those for other kinds of limits; other values are no matter', async () => {
@@ -183,8 +201,36 @@ describe('ready sandboxes', () => {
   it('make room for a creation that failed', async () => {
     take();
     await idle();
-    await expect(ready.creating(Promise.reject(new Error('no descriptor')))).rejects.toThrow('no descriptor');
+    await expect(ready.creating(Promise.reject(new Error('no descriptor')), BWRAP)).rejects.toThrow('no descriptor');
     expect(present()).toEqual([]);
+  });
+
+  it('stay after a creation that failed because of its request, for whose image none is made', async () => {
+    take();
+    await idle();
+    const refused = new ServiceError(
+      'NOT_FOUND',
+      'image "no/such": the Docker daemon neither has it nor could pull it',
+    );
+    await expect(ready.creating(Promise.reject(refused), DOCKER)).rejects.toThrow('no/such');
+    await idle();
+    expect(present().map(({ image }) => image)).toEqual(['', '']);
+  });
+
+  it('of two runtimes are together as many as the maximum', async () => {
+    const images = () => present().map(({ image }) => image);
+    take(NO_LIMITS, DOCKER);
+    await idle();
+    expect(images()).toEqual(['default', 'default']);
+    for (let count = 0; count < 4; count++) take(NO_LIMITS, DOCKER);
+    await idle();
+    expect(images()).toEqual(Array(4).fill('default'));
+    // In proportion to the creations of each, of which there are as many as the maximum.
+    for (let count = 0; count < 4; count++) take();
+    await idle();
+    expect(images().sort()).toEqual(['', '', 'default', 'default']);
+    expect(take(NO_LIMITS, DOCKER)).toBeDefined();
+    expect(take()).toBeDefined();
   });
 
   it('are tried again later and later after failures, which leave nothing', async () => {

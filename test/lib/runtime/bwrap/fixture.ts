@@ -59,9 +59,9 @@ export function useBwrap({ spawner }: { spawner?: string } = {}): Bwrap {
       return sandbox;
     },
     async launchReady(spec = bwrap.spec(), guess = spec.resources) {
-      const ready = await runtime.prepare!({ uid: spec.uid, workspace: spec.workspace, resources: guess });
+      const ready = await runtime.prepare!({ ...spec, resources: guess });
       try {
-        const sandbox = ready.take(spec);
+        const sandbox = await ready.take(spec);
         running.push(sandbox);
         return sandbox;
       } catch (error) {

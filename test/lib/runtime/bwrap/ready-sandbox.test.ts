@@ -5,7 +5,7 @@ import { run } from '../run.ts';
 import { runtimeCgroups, until, useBwrap } from './fixture.ts';
 
 const bwrap = useBwrap();
-const prepare = ({ uid, workspace, resources } = bwrap.spec()) => bwrap.runtime.prepare!({ uid, workspace, resources });
+const prepare = (spec = bwrap.spec()) => bwrap.runtime.prepare!(spec);
 const cgroups = () =>
   runtimeCgroups(bwrap.stateDir).flatMap((dir) => readdirSync(dir).filter((each) => /^ready-|^sb_/.test(each)));
 
@@ -66,10 +66,10 @@ it('refuses a sandbox of another user, place, image or owner’s limits, and a s
     { image: 'x' },
     { owner: { group: 'owner-1', memory_bytes: 1, cpu_quota: 0 } },
   ];
-  for (const other of others) expect(() => ready.take({ ...spec, ...other })).toThrow('another kind');
-  const box = ready.take(spec);
+  for (const other of others) await expect(ready.take({ ...spec, ...other })).rejects.toThrow('another kind');
+  const box = await ready.take(spec);
   expect(await run(box, 'true')).toMatchObject({ exitCode: 0 });
-  expect(() => ready.take(spec)).toThrow('has ended');
+  await expect(ready.take(spec)).rejects.toThrow('has ended');
   await box.stop();
 });
 
@@ -80,7 +80,7 @@ it('is not fit once a process in it has ended, or another one is in it', async (
   const [agent] = limit('agent/cgroup.procs')[0]!.split('\n').reverse();
   process.kill(Number(agent), 'SIGKILL');
   await until('it has ended', () => !ended.isFit());
-  expect(() => ended.take(spec)).toThrow('has ended');
+  await expect(ended.take(spec)).rejects.toThrow('has ended');
   await ended.discard();
 
   const entered = await prepare(spec);

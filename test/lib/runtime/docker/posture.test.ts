@@ -29,7 +29,6 @@ beforeAll(async () => {
   await importImage(dockerd.docker, 'base');
   await importImage(dockerd.docker, 'hostile', { changes: HOSTILE });
   scene = await openScene(dockerd);
-  sandbox = await scene.launch();
 });
 afterAll(async () => {
   await scene?.end();
@@ -59,7 +58,15 @@ function caught(tests: readonly ArgTest[]): number[] {
   return args;
 }
 
-describe('in a container', () => {
+describe.each([
+  ['made for itself', false],
+  ['that was ready', true],
+])('in a container %s', (_, ready) => {
+  const launch = (changes = {}) => (ready ? scene.launchReady(changes) : scene.launch(changes));
+  beforeAll(async () => {
+    sandbox = await launch();
+  });
+
   it('a command has no capabilities, cannot get new privileges, and has a filter', async () => {
     const status = await output('cat /proc/self/status');
     for (const set of ['Inh', 'Prm', 'Eff', 'Bnd', 'Amb']) expect(status).toContain(`Cap${set}:\t0000000000000000`);
@@ -162,7 +169,7 @@ except OSError: print(len(held))`;
   });
 
   it('neither the server nor its sandboxes nor the daemon are visible', async () => {
-    await scene.launch();
+    await launch();
     const all = await output('ps axo args; cat /proc/1/environ /proc/*/environ | tr "\\0" "\\n"');
     expect(all).not.toMatch(/dockerd|containerd|vitest|paddock-docker-scene|docker\.sock/);
     expect(await output('ls /var/run/docker.sock /run/docker.sock 2>&1 | grep -c "No such"')).toBe('2\n');
@@ -188,10 +195,13 @@ except OSError: print(len(held))`;
   });
 });
 
-describe('an image whose configuration extends privileges', () => {
+describe.each([
+  ['made for itself', false],
+  ['that was ready', true],
+])('an image whose configuration extends privileges, in a container %s', (_, ready) => {
   let hostile: RunningSandbox;
   beforeAll(async () => {
-    hostile = await scene.launch({ image: 'hostile' });
+    hostile = await (ready ? scene.launchReady : scene.launch)({ image: 'hostile' });
   });
 
   it('gets its user, entrypoint, working directory and environment overridden, except PATH', async () => {

@@ -1,6 +1,7 @@
 import { chown, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ResourceLimits } from '../../../../lib/contract/messages.ts';
 import { silentLog } from '../../../../lib/log.ts';
 import { createDockerRuntime, type DockerOptions } from '../../../../lib/runtime/docker/index.ts';
 import { type DockerTimes, TIMES } from '../../../../lib/runtime/docker/times.ts';
@@ -14,6 +15,8 @@ export interface Scene {
   directory: string;
   spec(changes?: Partial<SandboxSpec>): Promise<SandboxSpec>;
   launch(changes?: Partial<SandboxSpec>): Promise<RunningSandbox>;
+  /** Prepares a sandbox and takes it. `guess`: the limits that it is prepared with. */
+  launchReady(changes?: Partial<SandboxSpec>, guess?: ResourceLimits): Promise<RunningSandbox>;
   /** Stops launched sandboxes, and removes everything. */
   end(): Promise<void>;
 }
@@ -51,6 +54,16 @@ export async function openScene(dockerd: Pick<Daemon, 'host'>, options: Partial<
     spec,
     async launch(changes) {
       const sandbox = await runtime.launch(await spec(changes));
+      launched.push(sandbox);
+      return sandbox;
+    },
+    async launchReady(changes, guess) {
+      const whole = await spec(changes);
+      const ready = await runtime.prepare!({ ...whole, resources: guess ?? whole.resources });
+      const sandbox = await ready.take(whole).catch(async (error: unknown) => {
+        await ready.discard();
+        throw error;
+      });
       launched.push(sandbox);
       return sandbox;
     },
