@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 
 const MOST_MS = 60_000;
 const EVERY_MS = 50;
@@ -13,18 +13,13 @@ export async function until(holds: () => boolean | Promise<boolean>, shown: () =
   }
 }
 
-const open: Tmux[] = [];
-afterEach(() => {
-  for (const each of open.splice(0)) each.close();
-});
-
-/** A real terminal in which a shell script runs. Its environment is that of the script only. */
+/** A real terminal in which a shell script runs, until the test ends. Its environment is that of the script only. */
 export class Tmux {
   readonly #socket = `paddock-${randomUUID()}`;
 
   static start(script: string, env: Record<string, string>): Tmux {
     const terminal = new Tmux();
-    open.push(terminal);
+    onTestFinished(() => terminal.close());
     const variables = Object.entries(env).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
     terminal.#tmux('-f', '/dev/null', 'new-session', '-d', '-x', '90', '-y', '25', ...variables, script);
     terminal.#tmux('set-option', '-g', 'status', 'off');

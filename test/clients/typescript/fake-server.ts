@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 
 export interface Seen {
   method: string;
@@ -11,7 +11,7 @@ export interface Seen {
 
 export type Answer = (res: ServerResponse, seen: Seen) => void;
 
-/** A server that answers each request by the next of `answers`, and the last one for ever. */
+/** A server that answers each request by the next of `answers`, and the last one for ever, until the test ends. */
 export async function fakeServer(...answers: Answer[]): Promise<{ url: string; seen: Seen[] }> {
   const seen: Seen[] = [];
   const server = createServer(async (req, res) => {
@@ -22,17 +22,12 @@ export async function fakeServer(...answers: Answer[]): Promise<{ url: string; s
     answer(res, seen.at(-1)!);
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  servers.push(() => {
+  onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
 }
-
-const servers: (() => void)[] = [];
-afterEach(() => {
-  for (const close of servers.splice(0)) close();
-});
 
 export const json =
   (value: unknown, status = 200, headers: Record<string, string> = {}): Answer =>
