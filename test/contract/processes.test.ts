@@ -176,7 +176,10 @@ const cases: Omit<Case, 'needs'>[] = [
       });
       await scene.client.call('SignalProcess', { sandbox_id, process_id: one.process_id, signal: 'SIGTERM' });
       expect(await endOf(scene, sandbox_id, one.process_id)).toMatchObject({ reason: 'signaled', signal: 15 });
-      expect((await scene.client.call('Exec', { sandbox_id, command: sleepers(7012) })).stdout).toBe('');
+      await eventually('the end of the others', async () => {
+        const { stdout } = await scene.client.call('Exec', { sandbox_id, command: sleepers(7012) });
+        return stdout === '' || undefined;
+      });
       await scene.client.call('SignalProcess', { sandbox_id, process_id: two.process_id, signal: 'SIGKILL' });
       expect(await endOf(scene, sandbox_id, two.process_id)).toMatchObject({ reason: 'killed', exit_code: 137 });
       const bad = { sandbox_id, process_id: two.process_id, signal: 'SIGNOTHING' };

@@ -52,13 +52,17 @@ describe('commands', () => {
   });
 
   it('have their output as it is written, in whole characters', async () => {
-    const parts: string[] = [];
+    const parts = { stdout: '', stderr: '' };
     const command = "printf '\\303'; sleep 0.05; printf '\\244'; echo err >&2; exit 1";
     const result = await sandbox.run(command, {
-      onStdout: (text) => parts.push(text),
-      onStderr: (text) => parts.push(text),
+      onStdout: (text) => {
+        parts.stdout += text;
+      },
+      onStderr: (text) => {
+        parts.stderr += text;
+      },
     });
-    expect(parts.join('')).toBe('äerr\n');
+    expect(parts).toEqual({ stdout: 'ä', stderr: 'err\n' });
     expect(result).toMatchObject({ exitCode: 1, stdout: 'ä', stderr: 'err\n' });
     const events = await collected(sandbox.stream('echo one; exit 2'));
     expect(events.map((event) => (event.type === 'exit' ? event.exitCode : event.text))).toEqual(['one\n', 2]);

@@ -94,9 +94,10 @@ describe('open', () => {
 
   it('is not seen in the network of the host', async () => {
     const namespace = await newNamespace();
-    const { servers } = await maker().open(namespace.pid, { ...NOTHING, tcp: [at(47_443)] });
+    const { servers } = await maker().open(namespace.pid, { ...NOTHING, tcp: [at(7443)] });
     answering(servers);
-    const refused = await new Promise((resolve) => connect(47_443, '127.0.0.1').on('error', resolve));
+    // No other program is given this port.
+    const refused = await new Promise((resolve) => connect(7443, '127.0.0.1').on('error', resolve));
     expect(refused).toMatchObject({ code: 'ECONNREFUSED' });
   });
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocketServer } from 'ws';
 import type { NetworkPolicy, NetworkRule } from '../../../../lib/network/policy/policy.ts';
 import { NetworkService } from '../../../../lib/network/worker/network-service.ts';
@@ -46,7 +46,7 @@ const allow = (host: string, more: Partial<NetworkRule> = {}): NetworkRule => ({
 const list = (...rules: NetworkRule[]): NetworkPolicy => ({ mode: 'allow_list', rules, revision: 1 });
 const open = (...rules: NetworkRule[]) => service.open('s', pid, list(...rules), []);
 const sh = (script: string) => world.inNetworkOf(pid, script);
-const curl = (args: string) => sh(`curl -sS --max-time 20 --cacert ${world.certificate} ${args} 2>&1`);
+const curl = (args: string) => sh(`curl -sS --max-time 60 --cacert ${world.certificate} ${args} 2>&1`);
 /** Sends bytes to a host and port in the sandbox, and returns what comes back until the end. */
 const send = (host: string, port: number, bytes: string, wait = 5) =>
   sh(`python3 -c '
@@ -157,7 +157,8 @@ describe('plain HTTP', () => {
 
   it('checks each request of a connection', async () => {
     await open(allow('api.test'));
-    const answers = await requests(get('/1') + get('/2', 'evil.test') + get('/3', 'api.test', 'Connection: close\r\n'));
+    const three = get('/1') + get('/2', 'evil.test') + get('/3', 'api.test', 'Connection: close\r\n');
+    const answers = await send('api.test', 80, three, 30);
     expect(answers.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 403', 'HTTP/1.1 200']);
     expect(reached).toEqual(['GET api.test /1', 'GET api.test /3']);
   });
@@ -234,8 +235,9 @@ describe('plain HTTP', () => {
     expect(bodies).toEqual(['POST 3 3', 'POST 0 0', 'PUT 3000000 chunked', 'DELETE 0 undefined']);
   });
 
-  it('passes WebSockets, and takes other upgrades for requests', async () => {
+  it('passes WebSockets, and takes other upgrades for requests', { retry: 2 }, async () => {
     const sockets = new WebSocketServer({ server: world.http });
+    onTestFinished(() => void sockets.close());
     sockets.on('connection', (socket) => socket.on('message', (message) => socket.send(`got ${message}`)));
     await open(allow('api.test'));
     const handshake =
@@ -246,7 +248,6 @@ describe('plain HTTP', () => {
     expect(await send('api.test', 80, get('/', 'evil.test', handshake))).toMatch(/^HTTP\/1.1 403 /);
     const h2c = 'Upgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings, close\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n';
     expect(await send('api.test', 80, get('/', 'api.test', h2c))).toMatch(/^HTTP\/1.1 200 /);
-    sockets.close();
   });
 });
 
@@ -296,7 +297,7 @@ describe('changes of a policy', () => {
   it('cuts what is no longer allowed before it resolves', async () => {
     await world.listen(7778, (socket) => socket.pipe(socket));
     await open(allow('api.test', { ports: [443, 7778] }), allow('other.test', { ports: [7778] }));
-    const hold = (host: string) => send(host, 7778, 'hello', 10);
+    const hold = (host: string) => send(host, 7778, 'hello', 60);
     const [cut, kept] = [hold('api.test'), hold('other.test')];
     await expect
       .poll(async () => (await service.connections('s')).filter(({ received }) => received === 5).length)
@@ -310,7 +311,7 @@ describe('changes of a policy', () => {
     expect(await kept).toBe('hello[ConnectionResetError]\n');
   });
 
-  it('opens ports and names that are new', async () => {
+  it('opens ports and names that are new', { retry: 2 }, async () => {
     await open(allow('api.test'));
     expect(await send('api.test', 7778, 'x')).toContain('Error');
     await service.update('s', list(allow('other.test', { ports: [7778] })), []);
@@ -325,7 +326,7 @@ describe('addresses', () => {
   it('are reached by a rule with their network, or in mode open', async () => {
     await open(allow('', { cidr: `${world.address}/32` }));
     expect(await curl(`http://${world.address}/`)).toMatch(/ok|hello/);
-    expect(await curl(`--max-time 3 http://${world.otherAddress}/`)).toMatch(
+    expect(await curl(`http://${world.otherAddress}/`)).toMatch(
       /Could not connect|Failed to connect|unreachable/i,
     );
     await service.update('s', { mode: 'open', rules: [{ ...allow('evil.test'), action: 'deny' }], revision: 2 }, []);
