@@ -103,12 +103,10 @@ const ENCODED_BYTES = 49_152;
 
 function writeText(res: ServerResponse, before: string, { texts, encoding }: Encoded, after: string): boolean {
   if (texts.length === 1) return res.write(`${before}${texts[0]}${after}`, encoding);
-  res.cork();
+  // Not corked: after that, later releases of Node tell nothing when the client has read.
   res.write(before, encoding);
   for (const text of texts) res.write(text, encoding);
-  const goesOn = res.write(after, encoding);
-  res.uncork();
-  return goesOn;
+  return res.write(after, encoding);
 }
 
 const ASCII = /^[\x20-\x7e]*$/;

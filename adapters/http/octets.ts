@@ -15,9 +15,7 @@ export function writeOctets(res: ServerResponse, json: string, data: Uint8Array)
   head.writeUInt32BE(data.byteLength, 4);
   head.write(json, LENGTHS);
   if (data.byteLength === 0) return res.write(head);
-  res.cork();
+  // Not corked: after that, later releases of Node tell nothing when the client has read.
   res.write(head);
-  const goesOn = res.write(data, () => giveBack(data));
-  res.uncork();
-  return goesOn;
+  return res.write(data, () => giveBack(data));
 }

@@ -151,6 +151,20 @@ const streams: Case[] = [
     },
   },
   {
+    name: 'streams much output of Exec to the end, in each form',
+    needs: ['commands'],
+    async run(scene) {
+      const { id } = await scene.sandboxOn({});
+      const url = `http://${scene.server.httpAddress}/v1/sandboxes/${id}/exec/stream`;
+      const body = JSON.stringify({ command: 'head -c 3000000 /dev/zero' });
+      for (const accept of ['application/x-ndjson', 'text/event-stream', 'application/octet-stream']) {
+        const headers = { accept, 'content-type': 'application/json' };
+        const answer = await fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(60_000) });
+        expect((await answer.arrayBuffer()).byteLength, accept).toBeGreaterThan(3_000_000);
+      }
+    },
+  },
+  {
     name: 'serves others after clients disconnect during any call',
     needs: ['commands'],
     async run(scene) {

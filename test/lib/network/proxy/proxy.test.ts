@@ -326,9 +326,7 @@ describe('addresses', () => {
   it('are reached by a rule with their network, or in mode open', async () => {
     await open(allow('', { cidr: `${world.address}/32` }));
     expect(await curl(`http://${world.address}/`)).toMatch(/ok|hello/);
-    expect(await curl(`http://${world.otherAddress}/`)).toMatch(
-      /Could not connect|Failed to connect|unreachable/i,
-    );
+    expect(await curl(`http://${world.otherAddress}/`)).toMatch(/Could not connect|Failed to connect|unreachable/i);
     await service.update('s', { mode: 'open', rules: [{ ...allow('evil.test'), action: 'deny' }], revision: 2 }, []);
     expect(await curl(`http://${world.otherAddress}/`)).toMatch(/ok|hello/);
     expect(await curl(`-H 'Host: evil.test' http://${world.otherAddress}/`)).toContain('denies it');
