@@ -12,6 +12,9 @@ export class SpawnedProcess implements WaitingProcess {
   readonly ended: Promise<string>;
   said = '';
   #isOver = false;
+  #launched = false;
+  /** To be sent once the process exists, so that one that was given up before is never told it. */
+  #program: readonly string[] = [];
   readonly #send: (what: string, words: readonly string[]) => void;
   #begun!: () => void;
   #finish!: (how: string) => void;
@@ -31,9 +34,16 @@ export class SpawnedProcess implements WaitingProcess {
     return !this.#isOver && (this.pid === undefined || exists(this.pid));
   }
 
+  /** Whether it was told its program. */
+  get isLaunched(): boolean {
+    return this.#launched;
+  }
+
   launch(plan: LaunchPlan): void {
+    this.#launched = true;
     const user = plan.uid === undefined ? '-' : String(plan.uid);
-    this.#send('l', [user, ...launchFiles(plan), ...programWords(plan)]);
+    this.#program = [user, ...launchFiles(plan), ...programWords(plan)];
+    if (this.pid !== undefined) this.#sendProgram();
   }
 
   closeOutput(): void {
@@ -44,7 +54,7 @@ export class SpawnedProcess implements WaitingProcess {
     if (!this.#isOver) this.#send('k', []);
   }
 
-  /** Its parent, the spawner, reads no requests now. When it does again, it finds one that ends the process before anything else. */
+  /** Its parent, the spawner, reads no requests now; when it does again, it finds one that ends a process which exists by then. */
   giveUp(parent: number | undefined): void {
     if (this.#isOver) return;
     this.kill();
@@ -55,7 +65,12 @@ export class SpawnedProcess implements WaitingProcess {
 
   begin(pid: number): void {
     this.pid = pid;
+    if (this.#launched) this.#sendProgram();
     this.#begun();
+  }
+
+  #sendProgram(): void {
+    if (!this.#isOver) this.#send('l', this.#program);
   }
 
   hear(text: string): void {

@@ -123,7 +123,7 @@ export class Spawner {
       let left = TICKS;
       const timer = setInterval(() => {
         if (--left > 0) return;
-        this.#silent = true;
+        this.#fallSilent();
         this.#making.get(id)?.(new ServiceError('UNAVAILABLE', SILENT));
         this.#making.delete(id);
         this.#hold();
@@ -136,6 +136,12 @@ export class Spawner {
       this.#hold();
       this.#send('n', id, paths);
     });
+  }
+
+  /** Ends the processes that wait for a program: with the next launch they would be told it in vain. */
+  #fallSilent(): void {
+    this.#silent = true;
+    for (const spawned of this.#processes.values()) if (!spawned.isLaunched) spawned.giveUp(this.#child.pid);
   }
 
   /** Ends the process if the requests for it so far are not read in time. Requests are answered in their order. */

@@ -230,22 +230,23 @@ describe('a spawner that was stopped', () => {
 
   it('ends what it was asked for with a reason, never starts it later, and is used again once it answers', async () => {
     const inheritance = { closeFds: [], niceness: undefined };
-    const starter = new ProcessStarter({ inheritance, answerMs: 300, log });
+    const starter = new ProcessStarter({ inheritance, answerMs: 1500, log });
     const others = spawners();
     await starter.open();
     const [stopped] = spawners().filter((pid) => !others.includes(pid)) as [number];
     try {
-      const living = starter.start([]);
-      const spare = starter.start([]);
-      await Promise.all([living.started, spare.started]);
+      const [living, spare, unused] = [starter.start([]), starter.start([]), starter.start([])];
+      living.launch(plan('exec sleep 300'));
+      await until('it runs', () => fileOf(living.pid ?? 0, 'comm') === 'sleep\n');
+      await Promise.all([spare.started, unused.started]);
       process.kill(stopped, 'SIGSTOP');
       const started = join(base, 'started late');
       const asked = starter.start([]);
       for (const each of [asked, spare]) each.launch(plan(`echo >>'${started}'`));
       await expect(starter.makeFifos([join(base, 'unanswered')])).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-      for (const each of [asked, spare]) expect(await each.ended).toMatch(/does not answer/);
+      for (const each of [asked, spare, unused]) expect(await each.ended).toMatch(/does not answer/);
       await until('it was killed', () => !/^State:\t[^Z]/m.test(fileOf(spare.pid!, 'status')));
-      expect([living.alive, asked.alive, spare.alive]).toEqual([true, false, false]);
+      expect([living.alive, asked.alive, spare.alive, unused.alive]).toEqual([true, false, false, false]);
 
       // Without it.
       await starter.makeFifos([join(base, 'by a program')]);
