@@ -15,17 +15,21 @@ const PAUSE_MS_EACH = 0.5;
 /** Of a network that is about to be closed. An answer has 250 events, and a network keeps 1,000. */
 const MOST_LAST_QUESTIONS = 6;
 
-/** Watches that pause now: those of all sandboxes that have much to read. One that is not read does not come to its pause. */
-let pausing = 0;
-
 /** Milliseconds after an answer with so many events, while so many watches pause. */
 export const pauseAfter = (events: number, watches: number): number =>
   Math.max(PAUSE_MS, events * watches * PAUSE_MS_EACH);
 
-async function pause(events: number, signal: AbortSignal): Promise<void> {
-  pausing++;
-  await delay(pauseAfter(events, pausing), undefined, { signal }).catch(() => undefined);
-  pausing--;
+/** The pauses of all watches of a server. */
+export class WatchPauses {
+  /** Watches that pause now: those of all sandboxes that have much to read. One that is not read does not come to its pause. */
+  #watches = 0;
+
+  /** After an answer with so many events. Ends early, without an error, when the signal is aborted. */
+  async pause(events: number, signal: AbortSignal): Promise<void> {
+    this.#watches++;
+    await delay(pauseAfter(events, this.#watches), undefined, { signal }).catch(() => undefined);
+    this.#watches--;
+  }
 }
 
 type Source = Pick<SandboxNetworks, 'events' | 'onNews'>;
@@ -43,6 +47,7 @@ interface Watched {
 export class NetworkWatch {
   readonly #source: Source;
   readonly #watched: Watched;
+  readonly #pauses: Pick<WatchPauses, 'pause'>;
   /** Asks one after the other: each starts where the one before ended. */
   readonly #questions = new SerialQueue();
   readonly #change = new EventTarget();
@@ -51,9 +56,10 @@ export class NetworkWatch {
   #isClosed = false;
   #hasNews = true;
 
-  constructor(source: Source, watched: Watched) {
+  constructor(source: Source, watched: Watched, pauses: Pick<WatchPauses, 'pause'>) {
     this.#source = source;
     this.#watched = watched;
+    this.#pauses = pauses;
     this.#cursor = { start: 0, after: watched.after, read: {} };
   }
 
@@ -71,7 +77,7 @@ export class NetworkWatch {
         this.#pending = [];
         if (taken.length > 0) {
           yield* taken;
-          await pause(taken.length, signal);
+          await this.#pauses.pause(taken.length, signal);
           continue;
         }
         if (this.#isClosed) return yield message({ sequence: this.#cursor.after, end: { reason: 'closed' } });

@@ -15,6 +15,7 @@ import { NO_NETWORK, shownPolicy, shownRule } from '../../network/policy/shown-p
 import type { Networks } from '../../network-services.ts';
 import { cursorOf, tokenOf } from '../../paging.ts';
 import type { SandboxContext } from '../context.ts';
+import { WatchPauses } from './network-watch.ts';
 import { changeNetwork } from './open-network.ts';
 import { requireNetwork } from './policies.ts';
 import { shownConnection } from './shown-connection.ts';
@@ -22,12 +23,13 @@ import { watchNetwork } from './watches.ts';
 
 /** All operations on the networks of sandboxes. */
 export function createNetworks(context: SandboxContext): Networks {
+  const pauses = new WatchPauses();
   return {
     get: (id) => shownPolicy(policyOf(id, context)),
     update: (request) => updateNetwork(request, context),
     explain: (request) => explainNetwork(request, context),
     connections: (request) => listConnections(request, context),
-    watch: (request, signal) => watchNetwork(request, signal, context),
+    watch: (request, signal) => watchNetwork(request, signal, context, pauses),
     presets: () => NETWORK_PRESETS.map((preset) => ({ ...preset, rules: preset.rules.map(shownRule) })),
   };
 }

@@ -1,7 +1,7 @@
 import type { NetworkEvent, WatchNetworkRequest } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
 import type { SandboxContext } from '../context.ts';
-import { NetworkWatch } from './network-watch.ts';
+import { NetworkWatch, type WatchPauses } from './network-watch.ts';
 import type { RefusalLog } from './refusal-log.ts';
 
 /** Of one sandbox. Each has at most as many events in memory as the network keeps. */
@@ -12,14 +12,12 @@ export async function watchNetwork(
   { sandbox_id, after, denied_only }: WatchNetworkRequest,
   signal: AbortSignal,
   context: SandboxContext,
+  pauses: WatchPauses,
 ): Promise<AsyncIterable<NetworkEvent>> {
   const { refusals } = context.find(sandbox_id);
   if (refusals !== undefined) requireRoom(sandbox_id, refusals);
-  const watch = new NetworkWatch(context.platform.networks ?? NOTHING, {
-    id: sandbox_id,
-    after,
-    deniedOnly: denied_only,
-  });
+  const watched = { id: sandbox_id, after, deniedOnly: denied_only };
+  const watch = new NetworkWatch(context.platform.networks ?? NOTHING, watched, pauses);
   if (refusals === undefined) await watch.close();
   return registered(watch, sandbox_id, refusals, signal);
 }
