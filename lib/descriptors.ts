@@ -6,13 +6,15 @@ import { Transfers } from './transfers.ts';
 /** Number of reserved descriptors; a stop or destroy under `lend` needs about five at a time. */
 const RESERVE = 32;
 /** Fraction of the process's descriptors for commands. What no fraction names is for sandboxes and the reserve. */
-const FOR_COMMANDS = 0.4;
+const FOR_COMMANDS = 0.35;
 /** Fraction for file transfers. */
 const FOR_TRANSFERS = 0.1;
 /** Fractions for connections. A gRPC client uses one connection for all of its calls. */
 const FOR_CONNECTIONS = { rest: 0.15, grpc: 0.1 };
 /** Fractions for the network of sandboxes: what listens in them, and connections. */
 const FOR_NETWORKS = { listeners: 0.1, connections: 0.1 };
+/** Fraction for the connections to opened ports, on the side of their sandboxes. */
+const FOR_PORTS = 0.05;
 /** Fraction for each cache of open files or directories, and the bounds of its size. */
 const FOR_CACHE = 0.05;
 const MIN_CACHE = 8;
@@ -41,12 +43,15 @@ export class Descriptors {
   readonly maxConnections: { readonly rest: number; readonly grpc: number };
   /** Maximum numbers of descriptors for what listens in all sandboxes, and for their connections to the network. */
   readonly network: { readonly listeners: number; readonly connections: number };
+  /** For connections through opened ports, by sandbox: one each besides that of the client. */
+  readonly ports: Shares<string>;
   readonly #reserve: number[] = [];
   #lent = 0;
 
   constructor(limit = descriptorLimit()) {
     this.commands = new Shares(Math.floor(limit * FOR_COMMANDS));
     this.transfers = new Transfers(Math.floor(limit * FOR_TRANSFERS));
+    this.ports = new Shares(Math.floor(limit * FOR_PORTS));
     const { listeners, connections } = FOR_NETWORKS;
     this.network = { listeners: Math.floor(limit * listeners), connections: Math.floor(limit * connections) };
     const { rest, grpc } = FOR_CONNECTIONS;

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../errors.ts';
+import type { Shares } from '../../shares.ts';
 
 type Cut = (reason: ServiceError) => void;
 
@@ -10,12 +11,14 @@ const LONGEST_TIMER = 2 ** 31 - 1;
 /** The connections through opened ports, by port. They are cut when their port is closed, is opened anew, or expires. */
 export class PortConnections {
   readonly #now: () => number;
+  readonly #descriptors: Shares<string>;
   readonly #open = new Map<string, Set<Cut>>();
   #cuts = 0;
 
-  /** `now`: wall-clock time in milliseconds since the epoch. */
-  constructor(now: () => number) {
+  /** `now`: wall-clock time in milliseconds since the epoch. `descriptors`: of each sandbox, one for a connection. */
+  constructor(now: () => number, descriptors: Shares<string>) {
     this.#now = now;
+    this.#descriptors = descriptors;
   }
 
   /**
@@ -28,12 +31,17 @@ export class PortConnections {
     if (connections.size >= MAX_PER_PORT) {
       throw new ServiceError('RESOURCE_EXHAUSTED', `port ${port} has ${MAX_PER_PORT} connections, the maximum`);
     }
+    if (!this.#descriptors.take(sandboxId, 1)) {
+      const problem = `the server has no descriptors left for another connection to port ${port} of this sandbox; try again`;
+      throw new ServiceError('RESOURCE_EXHAUSTED', problem);
+    }
     this.#open.set(key, connections);
     connections.add(cut);
     const timer = { current: undefined as NodeJS.Timeout | undefined };
     if (expiresAt !== 0) this.#cutAt(expiresAt * 1000, timer, () => cut(closed(port, 'has expired')));
     return () => {
       clearTimeout(timer.current);
+      this.#descriptors.give(sandboxId, 1);
       connections.delete(cut);
       if (connections.size === 0 && this.#open.get(key) === connections) this.#open.delete(key);
     };

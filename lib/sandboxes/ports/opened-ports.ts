@@ -17,7 +17,7 @@ const MAX_PORTS = 64;
 
 /** The operations on opened ports. What is opened is part of the record of its sandbox. The caller closes the dialer. */
 export function createPorts(sandboxes: SandboxContext, dialer: Dialer, domain?: PreviewDomain): Ports {
-  const connections = new PortConnections(() => sandboxes.clock.now());
+  const connections = new PortConnections(() => sandboxes.clock.now(), sandboxes.platform.descriptors.ports);
   const context: PortContext = { sandboxes, connections, dialer, domain };
   return {
     open: (request) => openPort(request, context),
