@@ -3,13 +3,13 @@ import { ServiceError } from '../errors.ts';
 import type { OnExpire } from '../field-values.ts';
 import type { OwnerLimitSource } from '../limits/stored-limits.ts';
 import type { Log } from '../log.ts';
-import type { Metadata } from '../metadata/metadata.ts';
+import type { Metadata, SandboxRecord } from '../metadata/metadata.ts';
 import type { Ceiling } from '../network/policy/policy.ts';
 import { LayerReclaimer } from './checkpoints/layer-reclaimer.ts';
 import { MappedFiles } from './files/mapped-files.ts';
 import type { Clock } from './host/clock.ts';
 import type { UidSlots } from './host/uid-slots.ts';
-import { type Platform, removeDelta } from './lifecycle/bring-up.ts';
+import { type Platform, type RemovedLayers, removeDelta } from './lifecycle/bring-up.ts';
 import { GoneSandboxes } from './lifecycle/gone.ts';
 import { RuleWarnings } from './permissions/warnings/rule-warnings.ts';
 import { PortLooks } from './ports/port-looks.ts';
@@ -146,12 +146,15 @@ export class SandboxContext {
 
   /** Ends the life of a sandbox that is taken down and has no record. */
   async forget(sandbox: LiveSandbox): Promise<void> {
-    const { uid } = sandbox.record;
+    const { id, record } = sandbox;
+    const { uid } = record;
     this.withForeignUser.delete(sandbox);
     const isShared = sandbox.hasForeignUser || this.isForeignUser(uid);
-    await this.removeLeftover(sandbox.id, isShared ? undefined : uid);
-    this.sandboxes.delete(sandbox.id);
-    if (sandbox.ownerBytes) this.platform.ownerDeltas?.remove(sandbox.record.owner_id, sandbox.ownerBytes);
+    const layers = await this.#removeFiles(id, isShared ? undefined : uid);
+    this.sandboxes.delete(id);
+    if (sandbox.ownerBytes) this.platform.ownerDeltas?.remove(record.owner_id, sandbox.ownerBytes);
+    // Not before it is deleted: the last two forks of a layer may be destroyed at once.
+    if (this.#mayLeaveLayers(record, layers)) this.#layersLeft = true;
     this.reclaimLeft();
   }
 
@@ -171,22 +174,38 @@ export class SandboxContext {
     this.layers.reclaim(this);
   }
 
+  /** Whether nobody may need some layer that a removed sandbox had: all sandboxes are asked then. */
+  #mayLeaveLayers({ id, origin, checkpoints }: SandboxRecord, layers: RemovedLayers): boolean {
+    if (layers === 'unknown' || checkpoints !== undefined) return true;
+    const below = layers?.below ?? [];
+    if (below.some((layer) => layer.startsWith(`${id}.`))) return true;
+    // All others are those of its origin: the last sandbox with the same one looks for what is left.
+    return origin === undefined ? below.length > 0 : !this.sandboxes.hasOrigin(origin);
+  }
+
+  /** Removes what a sandbox without a record left. */
+  async removeLeftover(id: string, uid: number | undefined): Promise<void> {
+    const layers = await this.#removeFiles(id, uid);
+    if (layers === 'unknown' || (layers !== undefined && layers.below.length > 0)) this.#layersLeft = true;
+  }
+
   /**
    * The uid is released after the last file that it may own has been removed; a failed removal is retried by `expire`.
    */
-  async removeLeftover(id: string, uid: number | undefined): Promise<void> {
-    if (this.#removing.has(id)) return;
+  async #removeFiles(id: string, uid: number | undefined): Promise<RemovedLayers> {
+    if (this.#removing.has(id)) return undefined;
     this.#removing.add(id);
     try {
-      if (await removeDelta(id, this.platform)) this.#layersLeft = true;
+      const layers = await removeDelta(id, this.platform);
       await this.processes.forget(id);
       this.leftovers.delete(id);
       if (uid !== undefined) this.uids.release(uid);
+      return layers;
     } catch (err) {
       this.leftovers.set(id, uid);
-      // The next attempt may not find its layers' names.
-      this.#layersLeft = true;
       this.log.error('delta of a destroyed sandbox could not be removed, will retry', { sandbox_id: id, err });
+      // The next attempt may not find its layers' names.
+      return 'unknown';
     } finally {
       this.#removing.delete(id);
     }

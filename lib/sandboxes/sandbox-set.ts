@@ -55,6 +55,11 @@ export class SandboxSet extends IdMap<LiveSandbox> {
     return this.#index.of(codebaseKey(id));
   }
 
+  /** Whether some were forked from the layer. */
+  hasOrigin(layer: string): boolean {
+    return this.#index.size(originKey(layer)) > 0;
+  }
+
   /** Those of RUNTIME_BWRAP with an image. */
   withImage(id: string): LiveSandbox[] {
     return this.#index.of(imageKey(id));
@@ -108,15 +113,17 @@ function toggle<T>(set: Set<T>, item: T, isIn: boolean): void {
 }
 
 function keysOf({ record, status }: LiveSandbox): string[] {
-  const { codebase_id, owner_id, runtime, image, labels } = record;
+  const { codebase_id, owner_id, runtime, image, labels, origin } = record;
   const keys = [codebaseKey(codebase_id), ownerKey(owner_id), statusKey(status)];
   if (runtime === 'RUNTIME_BWRAP' && image !== '') keys.push(imageKey(image));
+  if (origin !== undefined) keys.push(originKey(origin));
   for (const key of Object.keys(labels)) keys.push(labelKey(key, labels[key]!));
   return keys;
 }
 
 const codebaseKey = (id: string) => `codebase ${id}`;
 const ownerKey = (id: string) => `owner ${id}`;
+const originKey = (layer: string) => `origin ${layer}`;
 const statusKey = (status: string) => `status ${status}`;
 const imageKey = (id: string) => `image ${id}`;
 const labelKey = (key: string, value: string) => `label ${key.length} ${key} ${value}`;

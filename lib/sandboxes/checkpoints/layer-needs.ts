@@ -52,8 +52,11 @@ export class LayerNeeds {
     return alone;
   }
 
-  /** Adds the present needs of the sandbox. A damaged one is logged and does not prevent the others from being read. */
-  async add(sandbox: LiveSandbox): Promise<void> {
+  /**
+   * Adds the present needs of the sandbox. A damaged one is logged and does not prevent the others from being read.
+   * `hasDelta`: false if it had none when the layers were listed; one that it has since needs no others of them.
+   */
+  async add(sandbox: LiveSandbox, hasDelta = true): Promise<void> {
     const {
       id,
       record: { origin, checkpoints = [] },
@@ -61,7 +64,7 @@ export class LayerNeeds {
     this.#added.add(id);
     for (const { layer } of checkpoints) await this.#addFrozen(layer, sandbox);
     try {
-      const layers = await this.#deltas.layersOf(id);
+      const layers = hasDelta ? await this.#deltas.layersOf(id) : undefined;
       if (layers !== undefined) for (const layer of [layers.top, ...layers.below]) this.#need(layer, id);
       else if (origin !== undefined) await this.#addFrozen(origin, sandbox);
     } catch (err) {

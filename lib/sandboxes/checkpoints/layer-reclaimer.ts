@@ -104,7 +104,8 @@ export class LayerReclaimer {
     const hasDelta = await this.#headers.look();
     await inTurns(sandboxes.values(), async (sandbox) => {
       const { origin, checkpoints } = sandbox.record;
-      if (hasDelta(sandbox.id) || origin !== undefined || checkpoints !== undefined) await needs.add(sandbox);
+      const has = hasDelta(sandbox.id);
+      if (has || origin !== undefined || checkpoints !== undefined) await needs.add(sandbox, has);
       else needs.pass(sandbox.id);
     });
     const [removed, growths] = await this.#gate.exclusive(async () => {

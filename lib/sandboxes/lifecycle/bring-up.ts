@@ -9,7 +9,7 @@ import type { Log } from '../../log.ts';
 import type { SandboxNetworks } from '../../network/worker/networks.ts';
 import type { OwnerResources, RootFileSystem, RunningSandbox, Runtime } from '../../runtime/runtime.ts';
 import type { SharedThreads } from '../../threads/thread-pool.ts';
-import { checkDelta, layersOfDelta } from '../../workspaces/delta/layers/layers-on-disk.ts';
+import { checkDelta, type DeltaLayers, layersOfDelta } from '../../workspaces/delta/layers/layers-on-disk.ts';
 import type { Workspaces } from '../../workspaces/mount-workspaces.ts';
 import type { WorkspaceSpec } from '../../workspaces/workspaces.ts';
 import { DETACHED, withoutProcesses } from '../host/host-state.ts';
@@ -224,11 +224,14 @@ function left(id: string, what: string, err: unknown, { log }: Platform): void {
   log.warn('sandbox could not be taken down cleanly', { sandbox_id: id, what, err });
 }
 
+/** The layers of a delta that was removed. */
+export type RemovedLayers = DeltaLayers | 'unknown' | undefined;
+
 /**
- * Removes the sandbox's delta; shared layers are kept. Returns whether layers may have become unneeded. Throws if a
+ * Removes the sandbox's delta; shared layers are kept. Returns the layers that it had; undefined: none. Throws if a
  * part could not be removed. Large files of its top layer may be removed later.
  */
-export async function removeDelta(id: string, platform: Platform): Promise<boolean> {
+export async function removeDelta(id: string, platform: Platform): Promise<RemovedLayers> {
   const { layout } = platform;
   const delta = deltaOf(id, layout);
   const layers = await layersOfDelta(delta).catch(() => 'unknown' as const);
@@ -236,7 +239,7 @@ export async function removeDelta(id: string, platform: Platform): Promise<boole
   // No other sandbox can refer to the top layer. Lower ones may belong to a fork.
   if (layers !== undefined && layers !== 'unknown') await platform.removeLayer(join(layout.layers, layers.top));
   await rm(join(layout.run, id), { recursive: true, force: true });
-  return layers === 'unknown' || (layers !== undefined && layers.below.length > 0);
+  return layers;
 }
 
 /** Host directory of a sandbox's delta. */

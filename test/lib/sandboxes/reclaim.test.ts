@@ -191,3 +191,35 @@ it('reads the journals that have changed since the last time, and no others', as
   await reclaimed();
   expect(read).toEqual([second.id]);
 });
+
+describe('the destroy of a fork', () => {
+  it('asks other sandboxes for what they need only if no other fork is of the same layer', async () => {
+    const parent = await create();
+    mount.write(parent.id, 'file', 'parent');
+    const forks = [await fork(parent), await fork(parent), await fork(parent)] as const;
+    for (const { id } of forks) mount.write(id, 'own', 'fork');
+    await reclaimed();
+    const asked = vi.spyOn(fixture.context.layers, 'reclaim');
+    const destroy = async ({ id }: Sandbox) => {
+      await sandboxes.destroy(id);
+      await fixture.context.layers.done;
+      return asked.mock.calls.length;
+    };
+    expect(await destroy(forks[0])).toBe(0);
+    expect(await destroy(parent)).toBe(1);
+    expect(mount.read(forks[1].id, 'file')).toBe('parent');
+    await Promise.all([destroy(forks[1]), destroy(forks[2])]);
+    await fixture.context.layers.done;
+    expect(layers()).toEqual([]);
+  });
+
+  it('removes the layer of its parent that is gone, also if it never changed anything', async () => {
+    const parent = await create();
+    mount.write(parent.id, 'file', 'parent');
+    const { id } = await fork(parent);
+    await sandboxes.destroy(parent.id);
+    await sandboxes.destroy(id);
+    await fixture.context.layers.done;
+    expect(layers()).toEqual([]);
+  });
+});
