@@ -3,7 +3,7 @@ import { hashOfText } from './row-index.ts';
 /** A power of two. */
 const PARTS = 256;
 /** Keys from which on a map is divided. */
-const MANY = 1 << 14;
+const MANY = 1 << 12;
 
 /** A map of any size. */
 export type LargeMap<K extends string, V> = Map<K, V> | DividedMap<K, V>;
