@@ -1,6 +1,6 @@
 /**
  * Measures the creation of sandboxes, compared with one bare bwrap in the same run, with and without ready sandboxes, and
- * with many sandboxes on record. Prints a table. `--quick`: fewer rounds. Arguments: names of the parts to run. Exit code 1
+ * with many sandboxes on record, and destroys of forks. Prints a table. `--quick`: fewer rounds. Arguments: names of the parts to run. Exit code 1
  * if a target is missed.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -11,8 +11,10 @@ import { table } from './exec/table.mjs';
 import { bwrapPerCall } from './isolation.mjs';
 import { compaction } from './scale/compaction.mjs';
 import { creation } from './scale/creation.mjs';
+import { destroys } from './scale/destroys.mjs';
 import { forks } from './scale/forks.mjs';
 import { records } from './scale/records.mjs';
+import { restart } from './scale/restart.mjs';
 import { rows } from './scale/rows.mjs';
 
 const FILES = 2000;
@@ -24,7 +26,10 @@ const PARTS = {
   },
   rows: async (bwrap) => rows(await start({}), bwrap, quick ? 50 : 200),
   compaction: async () => compaction(directory, quick ? 20_000 : 100_000),
+  destroys: async () => destroys(directory, quick ? [31, 2000] : [31, 10_000]),
   forks: async () => forks(await start({}), quick ? 15 : 60),
+  restart: async () =>
+    restart(directory, quick ? { sandboxes: 10_000, running: 100 } : { sandboxes: 100_000, running: 1000 }),
   records: async () =>
     records(
       directory,

@@ -115,6 +115,12 @@ export class Server {
     return uid >= UIDS.start && uid < UIDS.start + UIDS.size;
   }
 
+  /** As a crash ends it; its state can be started again. */
+  async kill() {
+    this.#agent.destroy();
+    await this.#service.kill();
+  }
+
   async stop() {
     this.#agent.destroy();
     await this.#service.stop();

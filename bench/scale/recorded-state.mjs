@@ -9,8 +9,9 @@ const DAY = 86_400;
 /**
  * @param {string} state its directory
  * @param {{ sandboxes: number, running: number, codebases: number, firstUid: number }} counts
+ * @param {object} more fields of each sandbox
  */
-export function recordState(state, { sandboxes, running, codebases, firstUid }) {
+export function recordState(state, { sandboxes, running, codebases, firstUid }, more = {}) {
   const now = Math.floor(Date.now() / 1000);
   const lines = [JSON.stringify({ version: 2, log: 1, sequence: 0 })];
   for (let index = 0; index < codebases; index++) {
@@ -21,7 +22,8 @@ export function recordState(state, { sandboxes, running, codebases, firstUid }) 
   for (let index = 0; index < sandboxes; index++) {
     const status = index < running ? 'SANDBOX_RUNNING' : 'SANDBOX_STOPPED';
     const codebase_id = idOf('cb', index % codebases);
-    lines.push(JSON.stringify(['sandboxes', sandbox(idOf('sb', index), codebase_id, status, firstUid + index, now)]));
+    const record = { ...sandbox(idOf('sb', index), codebase_id, status, firstUid + index, now), ...more };
+    lines.push(JSON.stringify(['sandboxes', record]));
   }
   lines.push(JSON.stringify({ records: codebases + sandboxes }));
   mkdirSync(state, { recursive: true });
@@ -37,7 +39,7 @@ export function segment(log) {
 }
 
 /** Older than each id that a server makes. */
-function idOf(prefix, index) {
+export function idOf(prefix, index) {
   let digits = '';
   for (let rest = index; digits.length < 16; rest = Math.floor(rest / 32)) digits = DIGITS[rest % 32] + digits;
   return `${prefix}_1m0000000${digits}`;

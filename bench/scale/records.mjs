@@ -75,7 +75,7 @@ async function withRecords(directory, size, creates) {
 }
 
 /** Returns the milliseconds until as many sandboxes run. */
-async function untilRunning(server, count, began) {
+export async function untilRunning(server, count, began) {
   for (;;) {
     let running = 0;
     let token = '';

@@ -111,6 +111,14 @@ export class Service {
     return { call, answer };
   }
 
+  /** As a crash ends it. */
+  async kill() {
+    this.#grpc?.close();
+    const exited = once(this.#child, 'exit');
+    this.#child.kill('SIGKILL');
+    await exited;
+  }
+
   /** Returns the exit code. */
   async stop() {
     this.#grpc?.close();
