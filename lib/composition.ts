@@ -5,6 +5,7 @@ import { noKeys, openAccess } from './access/no-keys.ts';
 import { CleanupStack } from './cleanup-stack.ts';
 import { archiveThreads } from './codebases/archive/server-threads.ts';
 import { StoredCodebases } from './codebases/codebases.ts';
+import { spreadBelow } from './codebases/commits/spread.ts';
 import type { CodebaseThreads } from './codebases/options.ts';
 import type { DockerEnvironment } from './config/load.ts';
 import { previewDomainOf } from './config/preview-domain-of.ts';
@@ -115,6 +116,7 @@ async function build(config: Config, environment: Environment, cleanup: CleanupS
     log,
   });
   cleanup.add('codebases', () => codebases.close());
+  void spreadBelow(storage.codebasePath);
   const images = await openImages(config, platform, log);
   const dialer = new Dialer(createSocketMaker);
   const secrets = openSecrets(config, metadata, (secret) => sandboxes.secretChanged(secret));

@@ -160,12 +160,16 @@ export class CommitJournal {
   }
 }
 
-/** The names of what is put in place; undefined: too many to list. */
+/** The names of what is put in place; undefined: too many to list, or in a directory whose own name is not durable yet. */
 function fewPuts({ stages }: Commit): ByteString[] | undefined {
   const names: ByteString[] = [];
   for (const { steps } of stages) {
     if (steps.length > MAX_ITEMS) return undefined;
-    for (const step of steps) if (step[0] === 'put') names.push(step[2]);
+    for (const step of steps) {
+      if (step[0] !== 'put') continue;
+      if (step[2].includes('/')) return undefined;
+      names.push(step[2]);
+    }
   }
   return names;
 }

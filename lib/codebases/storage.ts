@@ -8,6 +8,7 @@ import type { Log } from '../log.ts';
 import { removeLater } from './archive/import-archive.ts';
 import { FILES, INCOMING } from './codebase-tree.ts';
 import { JOURNAL, STAGING } from './commit-journal.ts';
+import { SPREAD } from './commits/spread.ts';
 import { filesLost } from './resolve-path.ts';
 
 const DELETING = '.deleting-';
@@ -71,6 +72,7 @@ export class Storage {
     await mkdir(this.#path, { recursive: true, mode: 0o711 });
     const names = new Set(await readdir(this.#path));
     for (const name of names) {
+      if (name.startsWith(SPREAD)) await rmdir(join(this.#path, name)).catch(() => undefined);
       const id = name.startsWith(DELETING) ? name.slice(DELETING.length) : name;
       if (!isId('cb', id)) continue;
       if (name !== id) await (known(id) ? this.unmarkDeleting(id) : this.remove(id));

@@ -17,7 +17,7 @@ describe('a server that is killed while it commits', () => {
   /** What tells, in the codebase's directory, that the commit has come so far. */
   const moments: [string, (directory: string) => boolean][] = [
     ['stages', (directory) => existsSync(join(directory, 'commit'))],
-    ['has staged some', (directory) => existsSync(join(directory, 'commit/100'))],
+    ['has staged some', (directory) => existsSync(join(directory, 'commit/many/100'))],
     ['has prepared', (directory) => existsSync(join(directory, 'commit.json'))],
     ['has applied some', (directory) => existsSync(join(directory, 'files/f1'))],
     ['has applied the last', (directory) => existsSync(join(directory, 'files/f99'))],

@@ -34,6 +34,11 @@ export class CommitFiles {
     this.#staging = new StagingTree(staging);
   }
 
+  /** Makes a directory in the staging directory, for many files. */
+  makeForMany(name: ByteString): void {
+    this.#staged.makeForMany(name);
+  }
+
   makeDirectories(paths: readonly ByteString[]): void {
     for (const path of paths) this.#staged.makeDirectory(path);
   }

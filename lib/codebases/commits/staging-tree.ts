@@ -9,6 +9,7 @@ import { WritableTree } from '../../host-tree/writable-tree.ts';
 import { closeQuietly } from '../../linux/close.ts';
 import { errorCode } from '../../linux/errno.ts';
 import { hostSeconds } from '../../linux/time.ts';
+import { makeSpread } from './spread.ts';
 
 /** Directories of the sources that are kept open. */
 const OPEN_SOURCES = 64;
@@ -27,16 +28,28 @@ export interface StagedEntry {
 
 /** The staging directory of a commit, while its contents are copied. The caller must call `close`. */
 export class StagingTree {
+  readonly #root: string;
   readonly #tree: WritableTree;
   readonly #held = new HeldDirectories(OPEN_SOURCES);
   readonly #sources = new Map<string, HostTree>();
 
   constructor(root: string) {
+    this.#root = root;
     this.#tree = new WritableTree(root);
   }
 
   makeDirectory(path: ByteString): void {
     this.#tree.makeDirectory(path, 0o700);
+  }
+
+  /** Makes a directory for many files; see `makeSpread`. */
+  makeForMany(name: ByteString): void {
+    try {
+      makeSpread(this.#root, this.#tree, name);
+    } catch {
+      // The directory of all codebases is on another disk, or may not be written to.
+      this.makeDirectory(name);
+    }
   }
 
   setMode(path: ByteString, mode: number): void {

@@ -133,7 +133,7 @@ async function stagedOf(
   } finally {
     await staged.aheadWritten;
   }
-  staged.useWhole(await newDirectories(changes));
+  await staged.useWhole(await newDirectories(changes), changes.length);
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     await staged.take(changes);
     const after = await look();

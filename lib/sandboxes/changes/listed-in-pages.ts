@@ -27,7 +27,8 @@ export async function listedInPages(
   for (;;) {
     const { changes, more } = await list(all.at(-1)?.path ?? ROOT_PATH, Math.max(FIRST, all.length));
     for (const change of changes) all.push(change);
-    if (!isAsBefore()) return undefined;
+    const isOnly = !more && changes.length === all.length;
+    if (!isOnly && !isAsBefore()) return undefined;
     if (!more) return all;
     await take(changes.filter(({ path }) => chosen.has(path)));
   }

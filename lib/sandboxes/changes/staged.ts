@@ -1,4 +1,4 @@
-import { type ByteString, fromLatin1, joinPath, sliceOf } from '../../byte-string.ts';
+import { type ByteString, fromLatin1, joinPath, ROOT_PATH, sliceOf } from '../../byte-string.ts';
 import { type CommitFiles, MAX_ITEMS } from '../../codebases/commits/commit-files.ts';
 import type { StagedEntry } from '../../codebases/commits/staging-tree.ts';
 import { secondsOf } from '../../linux/time.ts';
@@ -10,6 +10,10 @@ import { topOf } from './new-directories.ts';
 import { batchesOf, isSmall, type SmallContents } from './small-contents.ts';
 import { StagedAhead } from './staged-ahead.ts';
 
+/** Entries that are worth a directory of their own; see lib/codebases/commits/spread.ts. */
+const MANY = 64;
+const MANY_AT = fromLatin1('many');
+
 /**
  * Staged copies of the contents to commit, with their modes and times: a numbered file or symlink for each, and the
  * directories of `whole` with their contents. The directories are copied once and not updated.
@@ -20,6 +24,8 @@ export class Staged {
   readonly #text: TextOf;
   readonly #whole = new Map<ByteString, ByteString>();
   readonly #ahead = new StagedAhead();
+  /** The directory of what is staged next, in the staging directory. */
+  #at = ROOT_PATH;
   readonly #byPath = new Map<ByteString, { name: ByteString; as: Now | undefined }>();
 
   private constructor(remote: Remote<CommitFiles>, small: SmallContents, text: TextOf) {
@@ -32,17 +38,15 @@ export class Staged {
   static async begin(
     directory: string,
     { remote, small, text }: { remote: Remote<CommitFiles>; small: SmallContents; text: TextOf },
-    whole: ReadonlySet<ByteString> = new Set(),
   ): Promise<Staged> {
     await remote.stage(directory);
-    const staged = new Staged(remote, small, text);
-    staged.useWhole(whole);
-    return staged;
+    return new Staged(remote, small, text);
   }
 
-  /** The directories to stage as a whole. Call before `take`. */
-  useWhole(whole: ReadonlySet<ByteString>): void {
-    for (const path of whole) this.#whole.set(path, fromLatin1(`whole-${this.#whole.size}`));
+  /** The directories to stage as a whole, of a commit with this number of changes. Call before `take`. */
+  async useWhole(whole: ReadonlySet<ByteString>, changes: number): Promise<void> {
+    if (whole.size > 0) await this.#makeRoomFor(changes);
+    for (const path of whole) this.#whole.set(path, joinPath(this.#at, fromLatin1(`whole-${this.#whole.size}`)));
   }
 
   /**
@@ -130,6 +134,7 @@ export class Staged {
 
   async #write(batch: readonly WorkspaceChange[], contents: ReadonlyMap<WorkspaceChange, Uint8Array>): Promise<void> {
     const there = batch.filter((change) => contents.has(change));
+    await this.#makeRoomFor(there.length);
     const entries = there.map((change) => this.#entry(change));
     await this.#remote.write(
       entries,
@@ -140,6 +145,7 @@ export class Staged {
 
   async #takeFiles(files: readonly WorkspaceChange[]): Promise<void> {
     for (const some of parts(files)) {
+      await this.#makeRoomFor(some.length);
       const entries = some.map((change) => this.#entry(change));
       const sources = some.map(({ now }) => now!.hostFile!);
       const copied = await this.#remote.copy(entries, sources);
@@ -147,10 +153,18 @@ export class Staged {
     }
   }
 
+  /** What is staged from now on is in a directory for many files, if there are many. */
+  async #makeRoomFor(count: number): Promise<void> {
+    if (count < MANY || this.#at !== ROOT_PATH) return;
+    await this.#remote.makeForMany(MANY_AT);
+    this.#at = MANY_AT;
+  }
+
   /** What is staged for the path is unknown until it is `taken`. */
   #entry({ path, now }: WorkspaceChange): StagedEntry {
     const before = this.#byPath.get(path)?.name;
-    this.#byPath.set(path, { name: before ?? fromLatin1(String(this.#byPath.size)), as: undefined });
+    const name = before ?? joinPath(this.#at, fromLatin1(String(this.#byPath.size)));
+    this.#byPath.set(path, { name, as: undefined });
     return {
       path: this.#place(path),
       mode: now!.mode & 0o777,

@@ -41,7 +41,7 @@ const STEPS: Step[] = [
   ['mkdir', fromText('n'), 0o755],
   ['put', fromText('a/f'), fromText('0')],
   ['put', fromText('d'), fromText('1')],
-  ['put', fromText('n/deep/er/g'), fromText('2')],
+  ['put', fromText('n/deep/er/g'), fromText('many/2')],
   ['put', fromText('link'), fromText('3')],
   ['chmod', fromText('b'), 0o600],
 ];
@@ -71,7 +71,8 @@ async function recover(): Promise<boolean> {
 
 async function prepare(): Promise<void> {
   await journal.begin();
-  for (const name of ['0', '1', '2']) writeFileSync(join(journal.staging, name), `new ${name}\n`);
+  mkdirSync(join(journal.staging, 'many'));
+  for (const name of ['0', '1', 'many/2']) writeFileSync(join(journal.staging, name), `new ${name.at(-1)}\n`);
   symlinkSync('b', join(journal.staging, '3'));
   await journal.prepare(commitOf(STEPS.slice(0, 5), STEPS.slice(5)), (await commitThread()).remote);
 }

@@ -62,7 +62,7 @@ async function commit(
     });
     for (const change of changes.slice(0, ahead)) await staged.ahead([change]);
     await staged.aheadWritten;
-    if (whole) staged.useWhole(await newDirectories(changes));
+    if (whole) await staged.useWhole(await newDirectories(changes), changes.length);
     await staged.take(changes);
     await release();
     const paths = changes.map(({ path }) => path);

@@ -116,6 +116,13 @@ describe('changes in pages', () => {
     expect(passed.slice(3)).toEqual([0, 0, 0]);
   });
 
+  it('are all in one page, which is a state of the sandbox whatever it does meanwhile', async () => {
+    const s = many(256);
+    const list = async (...page: [typeof ROOT_PATH, number]) => changesOf(s, ...page);
+    const listed = await listedInPages(list, { has: () => true }, { take: async () => {}, isAsBefore: () => false });
+    expect(listed).toHaveLength(256);
+  });
+
   it('are none if something changed meanwhile', async () => {
     const s = many(300);
     let asked = 0;
