@@ -47,6 +47,8 @@ let workspaces;
 try {
   const base = join(home, 'base');
   mkdirSync(base);
+  mkdirSync(join(home, 'databases'));
+  execFileSync('chmod', ['1777', join(home, 'databases')]);
   say('creating the codebase');
   makeCodebase(base);
   execFileSync('chown', ['-R', `${UID}:${UID}`, base]);
@@ -65,7 +67,7 @@ try {
 
 async function measureWorkloads(directories) {
   const rows = [];
-  const { rows: ofDatabases, left } = databases();
+  const { rows: ofDatabases, left } = databases(join(home, 'databases'));
   for (const sentence of left) say(sentence);
   for (const workload of [...WORKLOADS, ...ofDatabases].filter(({ label }) => label.includes(options.only))) {
     /** @type {Record<string, number[]>} */
