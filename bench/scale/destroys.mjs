@@ -59,7 +59,9 @@ async function withForks(directory, forks) {
   const server = await Server.start(home, {}, { uid_range: { start: FIRST_UID, size: 200_000 } });
   try {
     await idle(server);
-    const [before, times] = [server.cpu(), []];
+    const before = server.cpu();
+    /** @type {number[]} */
+    const times = [];
     for (let index = 0; index < Math.min(ROUNDS, forks - 1); index++) {
       const began = performance.now();
       await server.destroy(idOf('sb', index));
