@@ -16,7 +16,13 @@ import { small } from './files/small.mjs';
 
 const quick = process.argv.includes('--quick');
 const PARTS = { small, large, mapped, memory };
-const COLUMNS = { name: '', value: 'measured', beside: 'node:http and a plain file', must: 'must reach', verdict: '' };
+const COLUMNS = {
+  name: '',
+  value: 'measured',
+  beside: 'node:http or http2, and a plain file',
+  must: 'must reach',
+  verdict: '',
+};
 const ROUNDS = quick ? 3 : 9;
 
 const named = process.argv.slice(2).filter((each) => each in PARTS);

@@ -58,7 +58,7 @@ export function giveBack(data: Uint8Array): void {
 
 /** A buffer of this size with any content, for bytes of which the user will have a part. It is nobody's before `claim`. */
 export function unclaimedBuffer(size: number): Buffer {
-  const fitting = spareLarge.findLastIndex(({ length }) => length >= size && length <= 2 * size);
+  const fitting = spareLarge.findLastIndex(({ length }) => length >= size && 2 * length <= 3 * size);
   const [kept] = fitting < 0 ? [] : spareLarge.splice(fitting, 1);
   const buffer = kept ?? Buffer.allocUnsafeSlow(size);
   if (size > RECYCLED_BYTES && size <= MAX_LARGE) unclaimed.set(buffer.buffer, { buffer, users: 1 });

@@ -1,4 +1,7 @@
-/** Measures files of 64 MiB over both protocols, and the server's memory meanwhile. */
+/**
+ * Measures files of 64 MiB over both protocols, and the server's memory meanwhile. What is beside gRPC is node:http2 with the same
+ * client and frames, over a plain file.
+ */
 import { once } from 'node:events';
 import { median } from '../exec/table.mjs';
 import { alternate, verdictOf } from '../processes/alternate.mjs';
@@ -19,6 +22,7 @@ export async function large(server, plain, rounds) {
   const one = await RawClient.open(server.address);
   const peer = await RawClient.open(plain.address);
   const lean = await LeanGrpc.open(server.grpcAddress);
+  const leanPeer = await LeanGrpc.open(plain.http2Address);
   const file = { sandbox_id: id, path: 'large', as: 'agent' };
   const chunk = lean.frame('WriteFile', { chunk: content.subarray(0, PIECE) });
   const uploads = [lean.frame('WriteFile', file), ...Array.from({ length: SIZE / PIECE }, () => chunk)];
@@ -31,10 +35,12 @@ export async function large(server, plain, rounds) {
     {
       peerUp: () => rate(() => peer.call('PUT', '/file', content)),
       up: () => rate(() => one.call('PUT', ours, content)),
+      leanPeerUp: () => rate(() => leanPeer.send('/up', uploads)),
       leanUp: () => rate(() => lean.call('WriteFile', uploads)),
       grpcUp: () => rate(() => uploaded(server, id, content)),
       peerDown: () => rate(() => peer.call('GET', '/file')),
       down: () => rate(() => one.call('GET', ours)),
+      leanPeerDown: () => rate(() => leanPeer.send('/down', [])),
       leanDown: () => rate(() => lean.call('ReadFile', [lean.frame('ReadFile', file)])),
       grpcDown: () => rate(() => downloaded(server, id)),
     },
@@ -42,7 +48,7 @@ export async function large(server, plain, rounds) {
     1,
   );
   clearInterval(timer);
-  for (const client of [one, peer, lean]) client.close();
+  for (const client of [one, peer, lean, leanPeer]) client.close();
   const row = (name, key, peerKey, least) => {
     const value = median(rates[key]);
     return {
@@ -58,10 +64,15 @@ export async function large(server, plain, rounds) {
     rows: [
       row('up, REST', 'up', 'peerUp', 500),
       row('down, REST', 'down', 'peerDown', 600),
-      row('up, gRPC (of what REST reached)', 'leanUp', 'peerUp', PART * median(rates.up)),
-      row('down, gRPC (of what REST reached)', 'leanDown', 'peerDown', PART * median(rates.down)),
-      row('up, gRPC, with the copies of grpc-js in the client', 'grpcUp', 'peerUp', PART * median(rates.up)),
-      row('down, gRPC, with the copies of grpc-js in the client', 'grpcDown', 'peerDown', PART * median(rates.down)),
+      row('up, gRPC (of what REST reached)', 'leanUp', 'leanPeerUp', PART * median(rates.up)),
+      row('down, gRPC (of what REST reached)', 'leanDown', 'leanPeerDown', PART * median(rates.down)),
+      row('up, gRPC, with the copies of grpc-js in the client', 'grpcUp', 'leanPeerUp', PART * median(rates.up)),
+      row(
+        'down, gRPC, with the copies of grpc-js in the client',
+        'grpcDown',
+        'leanPeerDown',
+        PART * median(rates.down),
+      ),
     ],
   };
 }

@@ -42,7 +42,16 @@ export class LeanGrpc {
    * @param {Iterable<Buffer>} frames
    */
   async call(rpc, frames) {
-    const { path } = this.#methods[rpc];
+    const { bytes, status } = await this.send(this.#methods[rpc].path, frames);
+    if (status !== '0') throw new Error(`${rpc}: status ${status}`);
+    return bytes;
+  }
+
+  /**
+   * @param {string} path
+   * @param {Iterable<Buffer>} frames
+   */
+  async send(path, frames) {
     const headers = { 'content-type': 'application/grpc', te: 'trailers' };
     const stream = this.#session.request({ ':method': 'POST', ':path': path, ...headers });
     let bytes = 0;
@@ -57,7 +66,6 @@ export class LeanGrpc {
     for (const frame of frames) if (!stream.write(frame)) await once(stream, 'drain');
     stream.end();
     await ended;
-    if (status !== '0') throw new Error(`${rpc}: status ${status}`);
-    return bytes;
+    return { bytes, status };
   }
 }

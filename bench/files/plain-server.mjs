@@ -1,9 +1,13 @@
-/** The peer: node:http over plain files. A PUT is whole, too: it is written under another name and renamed. */
+/**
+ * The peer: node:http and node:http2 over plain files. A PUT is whole, too: it is written under another name and renamed. What is
+ * sent over HTTP/2 is stored as it is, in its frames of gRPC.
+ */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { createServer as createHttp2Server } from 'node:http2';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
@@ -15,13 +19,16 @@ const SMALL = 65_536;
 export class PlainServer {
   #child;
   address;
+  /** Host and port, of HTTP/2. */
+  http2Address;
 
   /** @param {string} directory */
   static async start(directory) {
     const server = new PlainServer();
     server.#child = fork(fileURLToPath(import.meta.url), ['--serve', directory]);
-    const [port] = await once(server.#child, 'message');
+    const [[port, http2Port]] = await once(server.#child, 'message');
     server.address = { host: '127.0.0.1', port };
+    server.http2Address = `127.0.0.1:${http2Port}`;
     return server;
   }
 
@@ -58,9 +65,24 @@ if (process.argv.includes('--serve') && process.send) {
     await rename(staged, path);
     res.end('{}');
   });
-  server.listen(0, '127.0.0.1', () => {
-    const address = /** @type {import('node:net').AddressInfo} */ (server.address());
-    process.send?.(address.port);
+  const http2 = createHttp2Server({ settings: { initialWindowSize: CHUNK } });
+  http2.on('session', (session) => session.setLocalWindowSize(CHUNK));
+  http2.on('stream', async (stream, headers) => {
+    const path = join(directory, 'file');
+    stream.respond();
+    if (headers[':path'] === '/down') {
+      await pipeline(createReadStream(path, { highWaterMark: CHUNK }), stream);
+      return;
+    }
+    const staged = join(directory, `staged-${count++}`);
+    await pipeline(stream, createWriteStream(staged, { highWaterMark: CHUNK }));
+    await rename(staged, path);
+    stream.end();
   });
+  const ports = [server, http2].map(async (each) => {
+    await once(each.listen(0, '127.0.0.1'), 'listening');
+    return /** @type {import('node:net').AddressInfo} */ (each.address()).port;
+  });
+  process.send?.(await Promise.all(ports));
   process.on('disconnect', () => process.exit());
 }

@@ -156,8 +156,8 @@ export class EventQueue implements Execution, AsyncIterator<CommandEvent> {
 function bufferFor(size: number): Buffer {
   if (size <= SMALL) return Buffer.allocUnsafe(size);
   if (size <= PIECE_BYTES) return recycledBuffer();
-  // Of one size, so that the next one can use it.
-  const large = unclaimedBuffer(Math.max(size, READ_BYTES));
+  // Of one of two sizes, so that the next one can use it; a reader that keeps some of them counts the bytes of data only.
+  const large = unclaimedBuffer(size <= READ_BYTES / 2 ? READ_BYTES / 2 : Math.max(size, READ_BYTES));
   claim(large);
   return large;
 }

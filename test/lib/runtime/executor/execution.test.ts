@@ -42,7 +42,7 @@ describe('EventQueue', () => {
     const queue = new EventQueue(nothing, nothing);
     const memory = new Set<ArrayBufferLike>();
     for (let value = 0; value < 20; value++) {
-      const whole = Buffer.alloc(100_000 + 8000 * value, value);
+      const whole = Buffer.alloc(100_000 + 1500 * value, value);
       queue.write('STDOUT', whole);
       const { data } = (await queue.next()).value as { data: Buffer };
       expect(data.equals(whole)).toBe(true);
