@@ -26,11 +26,9 @@ export async function large(server, plain, rounds) {
   const file = { sandbox_id: id, path: 'large', as: 'agent' };
   const chunk = lean.frame('WriteFile', { chunk: content.subarray(0, PIECE) });
   const uploads = [lean.frame('WriteFile', file), ...Array.from({ length: SIZE / PIECE }, () => chunk)];
-  let most = 0;
-  const timer = setInterval(() => {
-    most = Math.max(most, server.rss());
-  }, 20);
   const before = server.rss();
+  let most = before;
+  const timer = setInterval(() => (most = Math.max(most, server.rss())), 20);
   const rates = await alternate(
     {
       peerUp: () => rate(() => peer.call('PUT', '/file', content)),
