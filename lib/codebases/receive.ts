@@ -23,8 +23,8 @@ export interface Received {
 
 /**
  * Writes `content` to a new file in `directory`; durable when it resolves. Requests a chunk only after the previous one
- * is written; a chunk may be used again then. A failure of content or disk leaves nothing. `admit` is called before each chunk with the resulting size,
- * and throws if that is too large. The caller must pass the result to `discard` in any case.
+ * is written, and gives that one back. A failure of content or disk leaves nothing. `admit` is called before each chunk
+ * with the resulting size, and throws if that is too large. The caller must pass the result to `discard` in any case.
  */
 export async function receive(
   directory: string,
