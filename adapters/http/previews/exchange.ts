@@ -2,6 +2,7 @@ import { type ClientRequest, type IncomingMessage, type RequestOptions, request 
 import { Socket } from 'node:net';
 import { ServiceError } from '../../../lib/errors.ts';
 import { errorCode } from '../../../lib/linux/errno.ts';
+import { pacedPipe } from './paced-pipe.ts';
 import { requestHeaders } from './request-headers.ts';
 import { responseHeaders } from './response-headers.ts';
 import { splice } from './splice.ts';
@@ -58,7 +59,7 @@ export async function carryRequest(exchange: PreviewExchange, connection: Socket
   res.once('close', cut);
   const answered = answerOf(sent, exchange);
   if (signal.aborted || res.destroyed) cut();
-  sendBody(req, sent);
+  sendBody(exchange, sent);
   const { answer, head } = await answered;
   if (head === undefined) await sendAnswer(answer, exchange);
   else await splice(exchange, answer, own ?? answer.socket, head);
@@ -117,21 +118,18 @@ function failure(error: Error | undefined, port: number): ServiceError {
 const hasBody = ({ headers }: IncomingMessage) =>
   headers['transfer-encoding'] !== undefined || headers['content-length'] !== undefined;
 
-function sendBody(req: IncomingMessage, sent: ClientRequest): void {
+function sendBody({ req, pace }: PreviewExchange, sent: ClientRequest): void {
   if (!hasBody(req)) {
     sent.end();
     return;
   }
-  req.pipe(sent);
+  pacedPipe(req, sent, pace);
   req.once('error', () => sent.destroy());
   // A program may answer before it has read all: the rest is discarded, so that the client reads the answer.
-  sent.once('close', () => {
-    req.unpipe(sent);
-    req.resume();
-  });
+  sent.once('close', () => req.resume());
 }
 
-async function sendAnswer(answer: IncomingMessage, { req, res, target }: PreviewExchange): Promise<void> {
+async function sendAnswer(answer: IncomingMessage, { req, res, target, pace }: PreviewExchange): Promise<void> {
   const headers = responseHeaders(answer, target);
   if (!req.complete) res.shouldKeepAlive = false;
   for (const name of Object.keys(headers)) if (res.hasHeader(name)) res.removeHeader(name);
@@ -144,7 +142,7 @@ async function sendAnswer(answer: IncomingMessage, { req, res, target }: Preview
     );
   }
   res.flushHeaders();
-  answer.pipe(res);
+  pacedPipe(answer, res, pace);
   // What was sent is not the whole answer: the client must see that.
   answer.once('error', () => res.destroy());
   answer.once('aborted', () => res.destroy());

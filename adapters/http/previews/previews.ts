@@ -8,6 +8,7 @@ import { ServiceError } from '../../../lib/errors.ts';
 import type { PreviewDomain } from '../../../lib/network/ports/preview-domain.ts';
 import { missing } from '../../../lib/not-found.ts';
 import type { Door, PortUse } from '../../../lib/port-services.ts';
+import { ReadPace } from '../../../lib/read-pace.ts';
 import type { Credentials, Services } from '../../../lib/services.ts';
 import { clientNameOf } from '../../tls/client-name.ts';
 import { type AcceptedHosts, requireOneHost } from '../accepted-host.ts';
@@ -27,6 +28,8 @@ import { answerWithCookie, isPageLoad, takeToken, tokensOf } from './token.ts';
 /** What the use of a port needs from a caller with a key: what a command in the sandbox needs, which could use it too. */
 const NEED: Need = { role: 'agent', scope: 'exec', on: 'sandbox' };
 const COUNTS = ['connection'] as const;
+/** Bytes of all bodies in one turn of the event loop: about a millisecond. */
+const TURN_BYTES = 1_048_576;
 
 interface Shared {
   services: Services;
@@ -47,6 +50,8 @@ interface Admitted {
 export class Previews {
   readonly #shared: Shared;
   readonly #agent = new PortAgent();
+  /** Of the bodies of all requests and answers. */
+  readonly #pace = new ReadPace(TURN_BYTES, (next) => void setImmediate(next));
 
   constructor(shared: Shared) {
     this.#shared = shared;
@@ -137,7 +142,7 @@ export class Previews {
       if (target.door === 'connect') {
         await this.#connect(incoming, await use.connect(call.signal));
       } else {
-        await carry({ req, res, head, target, isTls, signal: call.signal }, use, this.#agent);
+        await carry({ req, res, head, target, isTls, signal: call.signal, pace: this.#pace }, use, this.#agent);
       }
     } finally {
       for (const end of endings) end();

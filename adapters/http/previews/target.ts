@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type PreviewDomain, placeOfLabel, portPath } from '../../../lib/network/ports/preview-domain.ts';
+import type { ReadPace } from '../../../lib/read-pace.ts';
 import { hostNameOf } from '../../host-name.ts';
 import { parseTarget } from '../router.ts';
 
@@ -28,6 +29,8 @@ export interface PreviewExchange {
   target: PreviewTarget;
   isTls: boolean;
   signal: AbortSignal;
+  /** Of the bodies of all previews. */
+  pace: ReadPace;
 }
 
 const PATH = /^\/v1\/sandboxes\/(sb_[0-9a-z]+)\/ports\/([1-9]\d{0,4})\/(?:(connect)$|proxy(?=\/|$)(.*)$)/s;

@@ -2,8 +2,8 @@ import { readSync } from 'node:fs';
 import { type OnReadOpts, Socket, type SocketConstructorOpts } from 'node:net';
 import { closeQuietly } from '../../linux/close.ts';
 import { errorCode } from '../../linux/errno.ts';
+import type { ReadPace } from '../../read-pace.ts';
 import { type Grow, openFifo } from './fifo-pool.ts';
-import type { ReadPace } from './read-pace.ts';
 
 /** Usual capacity of a pipe: what a full one gives. */
 const FULL_BYTES = 65_536;

@@ -3,8 +3,8 @@ import { constants, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ReadPace } from '../../../../lib/read-pace.ts';
 import { newQuota, newScratch, PipeReader } from '../../../../lib/runtime/executor/pipe-reader.ts';
-import { ReadPace } from '../../../../lib/runtime/executor/read-pace.ts';
 import { until } from '../bwrap/fixture.ts';
 
 const MIB = 1_048_576;
