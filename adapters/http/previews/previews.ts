@@ -28,7 +28,7 @@ import { answerWithCookie, isPageLoad, takeToken, tokensOf } from './token.ts';
 /** What the use of a port needs from a caller with a key: what a command in the sandbox needs, which could use it too. */
 const NEED: Need = { role: 'agent', scope: 'exec', on: 'sandbox' };
 const COUNTS = ['connection'] as const;
-/** Bytes of all bodies in one turn of the event loop: about a millisecond. */
+/** Bytes of all bodies, WebSockets and connections in one turn of the event loop: about a millisecond. */
 const TURN_BYTES = 1_048_576;
 
 interface Shared {
@@ -156,7 +156,7 @@ export class Previews {
     try {
       const peer = new Peer(await accept(req, res, head!));
       cutWhenAborted(peer, call.signal);
-      await carryBytes(peer, socket);
+      await carryBytes(peer, socket, this.#pace);
     } finally {
       cut();
     }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { pacedPipe } from './paced-pipe.ts';
 import { responseHeaders } from './response-headers.ts';
 import type { PreviewExchange } from './target.ts';
 
@@ -9,7 +10,7 @@ const END_MS = 30_000;
 
 /** Sends the answer that switches to a WebSocket, and from then on the bytes of both sides as they are. Resolves at the end. */
 export function splice(
-  { req, head: fromClient, target }: Pick<PreviewExchange, 'req' | 'head' | 'target'>,
+  { req, head: fromClient, target, pace }: Pick<PreviewExchange, 'req' | 'head' | 'target' | 'pace'>,
   answer: IncomingMessage,
   inside: Socket,
   fromInside: Buffer,
@@ -24,8 +25,8 @@ export function splice(
   if (fromClient && fromClient.length > 0) inside.write(fromClient);
   client.setTimeout(0);
   inside.setTimeout(IDLE_MS, () => inside.destroy());
-  client.pipe(inside);
-  inside.pipe(client);
+  pacedPipe(client, inside, pace);
+  pacedPipe(inside, client, pace);
   inside.once('close', () => {
     client.destroySoon();
     // It may not read what it was sent last.

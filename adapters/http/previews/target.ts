@@ -29,7 +29,7 @@ export interface PreviewExchange {
   target: PreviewTarget;
   isTls: boolean;
   signal: AbortSignal;
-  /** Of the bodies of all previews. */
+  /** Of the bytes of all previews. */
   pace: ReadPace;
 }
 

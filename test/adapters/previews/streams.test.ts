@@ -2,9 +2,10 @@ import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { createServer, type Socket } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import WebSocket, { WebSocketServer } from 'ws';
 import { ServiceError } from '../../../lib/errors.ts';
+import { ReadPace } from '../../../lib/read-pace.ts';
 import { SANDBOX, TOKEN, world } from './world.ts';
 
 let at: Awaited<ReturnType<typeof world>>;
@@ -13,6 +14,13 @@ beforeEach(async () => {
   at = await world((req, res) => respond(req, res));
 });
 afterEach(() => at.close());
+
+/** The bytes that the pace of all previews has counted from now on. */
+function counted(): () => number {
+  const took = vi.spyOn(ReadPace.prototype, 'took');
+  onTestFinished(() => took.mockRestore());
+  return () => took.mock.calls.reduce((sum, [, size]) => sum + size, 0);
+}
 
 const md5 = (bytes: Buffer) => createHash('md5').update(bytes).digest('hex');
 const idle = () => vi.waitFor(() => expect([at.uses(), at.cuts.size]).toEqual([0, 0]), { timeout: 30_000 });
@@ -120,8 +128,9 @@ describe('WebSockets', () => {
   };
   const url = () => `ws://127.0.0.1:${at.rest.port}`;
 
-  it('pass by path and by host name', async () => {
+  it('pass by path and by host name, at the pace of all previews', async () => {
     echo();
+    const bytesCounted = counted();
     const byPath = [`${url()}${at.path}/hmr?a=1`, at.key('ann'), '/hmr?a=1'] as const;
     const byHost = [`${url()}/hmr?paddock_token=${TOKEN}`, { host: at.host }, '/hmr'] as const;
     const sockets: WebSocket[] = [];
@@ -135,6 +144,7 @@ describe('WebSockets', () => {
       const [data] = (await once(socket, 'message')) as [Buffer];
       expect(md5(data)).toBe(md5(bytes));
     }
+    expect(bytesCounted()).toBeGreaterThan(4_000_000);
     expect(at.uses()).toBe(2);
     sockets[0]!.close();
     sockets[1]!.terminate();
@@ -182,7 +192,8 @@ describe('connections of TCP', () => {
   const open = (headers: Record<string, string> = at.key('ann'), query = '') =>
     new WebSocket(`ws://127.0.0.1:${at.rest.port}${path()}${query}`, { headers });
 
-  it('carry bytes, and the end of each direction on its own', async () => {
+  it('carry bytes at the pace of all previews, and the end of each direction on its own', async () => {
+    const bytesCounted = counted();
     at.inside.close();
     const server = createServer({ allowHalfOpen: true }, async (socket) => {
       let received = 0;
@@ -198,6 +209,7 @@ describe('connections of TCP', () => {
     socket.send('{"type":"eof"}');
     const [code] = await once(socket, 'close');
     expect([frames.join(''), code]).toEqual(['got 2000000{"type":"eof"}', 1000]);
+    expect(bytesCounted()).toBeGreaterThan(2_000_000);
     server.close();
     await idle();
   });
