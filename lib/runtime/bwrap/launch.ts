@@ -31,6 +31,7 @@ import type { TerminalLimit } from '../terminal-limit/terminal-limit.ts';
 import { bwrapArguments, encodeArguments } from './arguments.ts';
 import type { Instance } from './instance.ts';
 import { BASE_PIDS, Launcher, type StartProcess } from './launcher.ts';
+import { startFailure } from './start-failure.ts';
 
 /** Milliseconds that `stop` waits for killed processes to exit; processes stuck in the kernel are left to `reclaim`. */
 const STOP_MS = 2000;
@@ -237,8 +238,7 @@ export class BwrapSandbox implements RunningSandbox {
       if (settings.root && this.#init !== undefined) this.#limitTerminals(settings.terminals, this.#init);
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'RESOURCE_EXHAUSTED') throw error;
-      const reason = launcher.said || (error as Error).message;
-      throw new ServiceError('UNAVAILABLE', `the sandbox did not start: ${reason}`, [], { cause: error });
+      throw startFailure(launcher.said || (error as Error).message, error);
     } finally {
       launcher.closeOutput();
       remove(this.#argumentsFile);

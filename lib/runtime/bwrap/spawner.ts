@@ -55,7 +55,7 @@ export class Spawner {
       this.#settle = { resolve, reject };
     });
     child.on('error', (error) => this.#end(error));
-    child.on('exit', () => this.#end(new Error(GONE)));
+    child.on('exit', () => this.#end(new ServiceError('UNAVAILABLE', GONE)));
     child.stdin?.on('error', () => {});
     child.stdout?.on('error', () => {});
     child.stdout?.setEncoding('latin1').on('data', (data: string) => this.#read(data));
@@ -156,7 +156,7 @@ export class Spawner {
 
   /** Ends it, and every process that it started. Idempotent. */
   close(): void {
-    this.#end(new Error('the spawner was closed'));
+    this.#end(new ServiceError('UNAVAILABLE', 'the spawner was closed'));
   }
 
   #send(what: string, id: number, words: readonly string[]): void {
@@ -168,7 +168,7 @@ export class Spawner {
     const lines = (this.#text + data).split('\n');
     this.#text = lines.pop() ?? '';
     for (const line of lines) this.#take(line);
-    if (this.#text.length > MAX_LINE) this.#end(new Error('the spawner wrote too much'));
+    if (this.#text.length > MAX_LINE) this.#end(new ServiceError('UNAVAILABLE', 'the spawner wrote too much'));
   }
 
   #take(line: string): void {

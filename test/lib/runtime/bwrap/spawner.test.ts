@@ -168,8 +168,20 @@ it('makes FIFOs for nobody else, or says why not', async () => {
   await expect(spawner.makeFifos([join(base, 'another'), paths[0]!])).rejects.toMatchObject({ code: 'EEXIST' });
   const pending = spawner.makeFifos([join(base, 'late')]);
   spawner.close();
-  await expect(pending).rejects.toThrow(/closed/);
-  await expect(spawner.makeFifos([join(base, 'later')])).rejects.toThrow(/closed/);
+  const closed = { code: 'UNAVAILABLE', message: expect.stringContaining('closed') };
+  await expect(pending).rejects.toMatchObject(closed);
+  await expect(spawner.makeFifos([join(base, 'later')])).rejects.toMatchObject(closed);
+});
+
+it('that is killed refuses what it has not made yet with UNAVAILABLE', async () => {
+  const others = spawners();
+  const spawner = await open();
+  for (const pid of spawners().filter((each) => !others.includes(each))) process.kill(pid, 'SIGSTOP');
+  const pending = spawner.makeFifos([join(base, 'never')]);
+  for (const pid of spawners().filter((each) => !others.includes(each))) process.kill(pid, 'SIGKILL');
+  const gone = { code: 'UNAVAILABLE', message: 'the process that starts sandboxes has ended' };
+  await expect(pending).rejects.toMatchObject(gone);
+  await expect(spawner.makeFifos([join(base, 'later')])).rejects.toMatchObject(gone);
 });
 
 describe('a larger FIFO', () => {
