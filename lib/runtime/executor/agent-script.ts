@@ -25,7 +25,8 @@ export interface AgentOptions {
  * so setsid is not looked up again once a command has run.
  *
  * `forks`: setsid is /usr/bin/setsid and has --fork. It orphans the runner itself, in the foreground of this shell, where no signal is
- * ignored: one program less is executed for each runner.
+ * ignored: one program less is executed for each runner. If the host has no room for the process, the status pipe gets a line with the
+ * runner's name; it is opened in a way that does not wait for a reader.
  */
 export function agentScript({ resetSignals, hasNetwork, forks = false }: AgentOptions): string {
   const reset = resetSignals.map((word) => `${shellQuote(word)} `).join('');
@@ -36,7 +37,9 @@ export function agentScript({ resetSignals, hasNetwork, forks = false }: AgentOp
     ...(forks ? [] : [FIND_SETSID]),
     'while IFS= read -r n; do',
     "  case $n in '' | *[!0-9a-f]*) exit 64 ;; esac",
-    forks ? `  /usr/bin/setsid --fork ${program} </dev/null` : `  ($s ${reset}${program} &)`,
+    forks
+      ? `  /usr/bin/setsid --fork ${program} </dev/null || echo "$n f 0" 1<>${AGENT_DIR}/$n.sts`
+      : `  ($s ${reset}${program} &)`,
     `done <${AGENT_DIR}/ctl`,
     '',
   ].join('\n');

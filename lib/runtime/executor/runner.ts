@@ -16,6 +16,8 @@ import { type StatusLine, StatusParser } from './status.ts';
 /** Descriptors per runner: four pipes, the list of its group, and the standard input of its command. */
 const DESCRIPTORS = 6;
 
+const NO_PROCESS = 'the sandbox could not start a runner for the command: it can start no further process';
+
 /** Milliseconds after which every process of a command on a terminal counts as its program. */
 const STARTING_MS = 500;
 /** Processes that are looked at: a command that is just being started has few. */
@@ -96,7 +98,7 @@ export class Runner {
     try {
       await host.fifos.place(paths, host.uid);
       runner = Runner.#open(host, path);
-      const up = runner.#hello(nonce);
+      const up = runner.#hello(name, nonce);
       up.catch(() => {});
       writeSync(runner.#request, bootLine(name, nonce));
       start(name);
@@ -139,10 +141,11 @@ export class Runner {
     return new Runner(host, fds[0]!, out!, err!, status!);
   }
 
-  #hello(nonce: string): Promise<number> {
+  #hello(name: string, nonce: string): Promise<number> {
     return new Promise((resolve, reject) => {
       this.onStatus = (line) => {
         if (line?.kind === 'h' && line.nonce === nonce) resolve(line.value);
+        else if (line?.kind === 'f' && line.nonce === name) reject(new ServiceError('RESOURCE_EXHAUSTED', NO_PROCESS));
         else reject(new Error('the agent answered with garbage'));
       };
       this.onGone = () => reject(new Error('the runner ended before it answered'));

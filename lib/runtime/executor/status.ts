@@ -8,7 +8,7 @@
  * - m 0: the sandbox has no program that makes a terminal
  * - p 0: no terminal could be opened; nothing of the command has run
  * - x CODE: the command ended
- * - f 0: the runner exits
+ * - f 0: the runner exits; with its name in place of the nonce: it could not be started
  *
  * Processes of the command can write to the pipe (same uid), so everything is validated and bounded.
  */

@@ -1,5 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { agentScript } from '../../../../lib/runtime/executor/agent-script.ts';
@@ -42,6 +52,32 @@ mv ${told}.new ${told}\n`,
   execFileSync(shell, [...name, '-c', script], { env: { PATH: '/usr/bin:/bin' } });
   await expect.poll(() => existsSync(told), { timeout: 30_000 }).toBe(true);
   expect(readFileSync(told, 'latin1')).toBe('0000000000000000\n/dev/null\n');
+});
+
+it.each(shells)('a runner that %s and setsid cannot start is reported, and the next one is started', async (shell) => {
+  const dir = mkdtempSync(join(base, 'n-'));
+  const bin = join(dir, 'bin');
+  mkdirSync(bin);
+  // setsid(1) ends like this where fork(2) fails.
+  writeFileSync(
+    join(bin, 'setsid'),
+    `#!/bin/sh\n[ -e ${dir}/room ] || { >${dir}/room; exit 1; }\nexec /usr/bin/setsid "$@"\n`,
+    {
+      mode: 0o755,
+    },
+  );
+  writeFileSync(join(dir, 'ctl'), 'abc\ndef\n');
+  for (const name of ['abc', 'def']) writeFileSync(join(dir, `${name}.req`), `>${dir}/${name}.started\n`);
+  for (const name of ['abc', 'def']) execFileSync('mkfifo', [join(dir, `${name}.sts`)]);
+  const status = openSync(join(dir, 'abc.sts'), constants.O_RDONLY | constants.O_NONBLOCK);
+  const script = agentScript({ resetSignals: [], hasNetwork: true, forks: true })
+    .replaceAll(AGENT_DIR, dir)
+    .replaceAll('/usr/bin/setsid', join(bin, 'setsid'));
+  const name = shell.endsWith('busybox') ? ['sh'] : [];
+  execFileSync(shell, [...name, '-c', script], { env: { PATH: '/usr/bin:/bin' } });
+  await expect.poll(() => existsSync(join(dir, 'def.started')), { timeout: 30_000 }).toBe(true);
+  expect([readFileSync(status, 'latin1'), existsSync(join(dir, 'abc.started'))]).toEqual(['abc f 0\n', false]);
+  closeSync(status);
 });
 
 it.each([

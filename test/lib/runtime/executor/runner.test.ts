@@ -11,8 +11,11 @@ function program(seconds: string): number {
   return child.pid!;
 }
 
-/** A runner in a process that only says hello, with a group that has the given processes and sends nothing. */
-async function runnerIn(shell: number, inGroup: () => number[]) {
+/**
+ * A runner in a process that only says hello, with a group that has the given processes and sends nothing. `answer`: what is said in
+ * the place of that.
+ */
+async function runnerIn(shell: number, inGroup: () => number[], answer?: (name: string) => string) {
   const dir = mkdtempSync('/tmp/paddock-runner-');
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   const sent: string[] = [];
@@ -35,7 +38,7 @@ async function runnerIn(shell: number, inGroup: () => number[]) {
     const line = Buffer.alloc(4096);
     const nonce = /; n=(\w+);/.exec(line.toString('latin1', 0, readSync(request, line)))![1];
     closeSync(request);
-    writeFileSync(join(dir, `${name}.sts`), `${nonce} h ${shell}\n`);
+    writeFileSync(join(dir, `${name}.sts`), answer?.(name) ?? `${nonce} h ${shell}\n`);
   };
   const runner = await Runner.create(host, hello, new Promise<never>(() => {}));
   onTestFinished(() => runner.close());
@@ -57,4 +60,17 @@ it('a signal waits until the copy of the shell has become the program, however l
   inGroup = [shell, copy, started];
   expect(await runner.signal('SIGTERM', true)).toBe(2);
   expect(sent).toEqual(['SIGINT', 'SIGTERM']);
+});
+
+it('that its host has no room for is RESOURCE_EXHAUSTED', async () => {
+  await expect(
+    runnerIn(
+      0,
+      () => [],
+      (name) => `${name} f 0\n`,
+    ),
+  ).rejects.toMatchObject({
+    code: 'RESOURCE_EXHAUSTED',
+    message: 'the sandbox could not start a runner for the command: it can start no further process',
+  });
 });
