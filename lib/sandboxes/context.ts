@@ -10,6 +10,7 @@ import { MappedFiles } from './files/mapped-files.ts';
 import type { Clock } from './host/clock.ts';
 import type { UidSlots } from './host/uid-slots.ts';
 import { type Platform, type RemovedLayers, removeDelta } from './lifecycle/bring-up.ts';
+import { BringUpOrder } from './lifecycle/bring-up-order.ts';
 import { GoneSandboxes } from './lifecycle/gone.ts';
 import { RuleWarnings } from './permissions/warnings/rule-warnings.ts';
 import { PortLooks } from './ports/port-looks.ts';
@@ -18,6 +19,9 @@ import type { ReadySandboxes } from './ready/ready-sandboxes.ts';
 import type { LiveSandbox } from './sandbox.ts';
 import { SandboxSet } from './sandbox-set.ts';
 import { SessionTable } from './sessions/session-table.ts';
+
+/** Sandboxes that are brought up again at a time. */
+const BRING_UPS = 8;
 
 /** What happens to sandboxes that expire. */
 export interface ExpirySettings {
@@ -72,6 +76,8 @@ export class SandboxContext {
   readonly leftovers = new Map<string, number | undefined>();
   /** Those whose user another sandbox has, or nobody. */
   readonly withForeignUser = new Set<LiveSandbox>();
+  /** Of those that ran under the last server, or on a file system that failed. */
+  readonly bringUps = new BringUpOrder(BRING_UPS);
   readonly layers: LayerReclaimer;
   readonly gone: GoneSandboxes;
   readonly processes: ProcessTable;
@@ -126,6 +132,7 @@ export class SandboxContext {
   /** Runs `task` exclusively among the changes of this sandbox; NOT_FOUND if a previous one destroyed it. */
   async change<T>(id: string, task: (sandbox: LiveSandbox) => Promise<T>): Promise<T> {
     const sandbox = this.find(id);
+    this.bringUps.hurry(id);
     return sandbox.queue.run(async () => {
       this.refuseWhenClosing();
       return task(this.find(id));
@@ -135,6 +142,7 @@ export class SandboxContext {
   /** Waits for the changes of the sandbox that have been requested. NOT_FOUND if its idle policy destroyed it. */
   async settled(sandbox: LiveSandbox): Promise<void> {
     const { ending } = sandbox;
+    this.bringUps.hurry(sandbox.id);
     await sandbox.queue.run(async () => undefined);
     if (ending) this.find(sandbox.id);
   }

@@ -4,10 +4,11 @@ import type { SandboxRecord } from '../../metadata/metadata.ts';
 import { autoCommit } from '../changes/auto-commit.ts';
 import type { SandboxContext } from '../context.ts';
 import { isExpired } from '../host/clock.ts';
-import { each, limiter } from '../limiter.ts';
+import { each } from '../limiter.ts';
 import { LiveSandbox } from '../sandbox.ts';
 import { launch } from './start-stop.ts';
 
+/** Leftovers that are removed at a time. */
 const CONCURRENCY = 8;
 
 /**
@@ -33,9 +34,9 @@ export async function recoverSandboxes(context: SandboxContext): Promise<() => P
   return async () => {
     context.reclaimLayers();
     void each([...context.leftovers.keys()], CONCURRENCY, (id) => context.removeLeftover(id, undefined));
-    const limited = limiter(CONCURRENCY);
     // All are queued at once, so that a command that comes before its sandbox's turn waits for it.
-    await Promise.all(resumed.map((sandbox) => sandbox.queue.run(() => limited(() => resume(sandbox, context)))));
+    const turn = (sandbox: LiveSandbox) => context.bringUps.run(sandbox.id, () => resume(sandbox, context));
+    await Promise.all(resumed.map((sandbox) => sandbox.queue.run(() => turn(sandbox))));
   };
 }
 

@@ -1,11 +1,8 @@
 import type { SandboxContext } from '../context.ts';
 import { DETACHED } from '../host/host-state.ts';
-import { limiter } from '../limiter.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 import { describeLoss, endProcesses } from './bring-up.ts';
 import { launch } from './start-stop.ts';
-
-const CONCURRENCY = 8;
 
 /**
  * Call when the workspace file system has failed: ends the commands of all sandboxes on it, with the reason, and
@@ -13,14 +10,13 @@ const CONCURRENCY = 8;
  * sandbox that is just starting handles the failure itself (`bringUp`).
  */
 export function reviveSandboxes(reason: string, back: Promise<unknown>, context: SandboxContext): void {
-  const limited = limiter(CONCURRENCY);
   for (const sandbox of context.sandboxes.values()) {
     if (sandbox.host.kind === 'leased') sandbox.host = DETACHED;
     if (!sandbox.attached) continue;
     lose(sandbox, reason, context);
     const revived = sandbox.queue.run(async () => {
       await back;
-      await limited(() => revive(sandbox, reason, context));
+      await context.bringUps.run(sandbox.id, () => revive(sandbox, reason, context));
     });
     revived.catch((err: unknown) => {
       context.log.error('a sandbox was not brought up again', { sandbox_id: sandbox.id, err });

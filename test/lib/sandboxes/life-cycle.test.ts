@@ -545,6 +545,24 @@ describe('a restart', () => {
     expect([fixture.runtime.up.size, most]).toEqual([22, 8]);
   });
 
+  it('brings up what a call waits for before the others', async () => {
+    fixture.settings.owners = unlimitedOwners(0);
+    const ids = [sandbox.id];
+    for (let n = 0; n < 19; n++) ids.push((await sandboxes.create(createRequest())).id);
+    // As the records are read; those of one second are in no order.
+    ids.sort();
+    const resume = await restart();
+    const gate = new Deferred<void>();
+    fixture.runtime.before = () => gate.promise;
+    const resuming = resume();
+    await vi.waitUntil(() => fixture.runtime.launches.length === 8, { timeout: 30_000 });
+    const calls = [sandboxes.exec(execRequest(ids[18]!), never), sandboxes.stop(ids[15]!)];
+    gate.resolve();
+    await Promise.all([resuming, ...calls]);
+    const others = ids.slice(8).filter((id) => id !== ids[18] && id !== ids[15]);
+    expect(fixture.runtime.launches).toEqual([...ids.slice(0, 8), ids[18], ids[15], ...others]);
+  });
+
   it('keeps one that cannot be started as SANDBOX_ERROR, and starts the others', async () => {
     const other = await sandboxes.create(createRequest());
     const resume = await restart();
