@@ -19,9 +19,10 @@ import { ServerTls } from './tls/server-tls.ts';
 /** Milliseconds for commands and calls in progress to finish after a stop signal. */
 const GRACE_MS = 3000;
 /**
- * Maximum milliseconds that restarting the previous sandboxes delays the listeners; the rest restart in the background.
+ * Milliseconds after the start of the process until which the listeners wait for the previous sandboxes; the rest restart in the
+ * background. With many records, reading them takes a part of it: then few sandboxes are waited for, or none.
  */
-const RESUME_MS = 3000;
+const RESUME_BY_MS = 3000;
 
 /** Below a second, in which a task runs at most once: idle sandboxes are ended at each check. */
 const IDLE_CHECK_MS = 500;
@@ -64,7 +65,7 @@ async function start(
   cleanups.add('server', () => server.close());
   life.lastResort = server.abandon;
   if (life.ending) return;
-  await resumeFor(RESUME_MS, server);
+  await resumeUntil(RESUME_BY_MS, server);
   if (life.ending) return;
   const listeners = await listen(config, server, tls, log);
   cleanups.add('listeners', listeners.close);
@@ -107,10 +108,11 @@ async function openTls({ server: { tls: paths } }: Serve['config'], log: Log): P
   return paths.certificate === '' ? undefined : ServerTls.open({ paths, log });
 }
 
-async function resumeFor(ms: number, server: Composition): Promise<void> {
+/** `ms`: since the start of the process, as `performance.now()` is. */
+async function resumeUntil(ms: number, server: Composition): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const enough = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
+    timer = setTimeout(resolve, Math.max(0, ms - performance.now()));
   });
   await Promise.race([server.resume(), enough]);
   clearTimeout(timer);
