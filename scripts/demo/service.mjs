@@ -9,7 +9,8 @@ import { pipeline } from 'node:stream/promises';
 import { credentials, loadPackageDefinition } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 
-const READY_MS = 20_000;
+/** Reading 100,000 records takes a few seconds, and many times as long on a busy machine. */
+const READY_MS = 60_000;
 
 export class Service {
   #child;
@@ -34,7 +35,10 @@ export class Service {
     });
     const said = [];
     createInterface({ input: this.#child.stderr }).on('line', (line) => said.push(line));
-    const { http_addr, grpc_addr } = await ready(this.#child, said);
+    const { http_addr, grpc_addr } = await ready(this.#child, said).catch(async (error) => {
+      if (this.#child.signalCode === null) await this.stop();
+      throw error;
+    });
     const [host, port] = http_addr.split(/:(?=\d+$)/);
     this.#http = { host: host || '127.0.0.1', port: Number(port) };
     const definition = loadSync('service/v1/sandbox.proto', {
@@ -143,7 +147,7 @@ function configFile(directory, state, sections) {
 
 function ready(child, said) {
   return new Promise((done, failed) => {
-    const timer = setTimeout(() => failed(new Error('the server is not ready after 20 s')), READY_MS);
+    const timer = setTimeout(() => failed(new Error(`the server is not ready after ${READY_MS / 1000} s`)), READY_MS);
     child.once('exit', (code) => failed(new Error(`the server ended with ${code}: ${said.join('\n')}`)));
     createInterface({ input: child.stdout }).on('line', (line) => {
       const entry = line.startsWith('{') ? JSON.parse(line) : {};
