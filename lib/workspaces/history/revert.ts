@@ -5,6 +5,8 @@ import { isDirectory } from '../../linux/mode.ts';
 import { mergedBase } from '../base/merged-base.ts';
 import { shownFrom } from '../base/shown-from.ts';
 import { identityOf } from '../delta/index/base-versions.ts';
+import { dividedIfLarge, type LargeMap } from '../delta/index/divided-map.ts';
+import { IdSet } from '../delta/index/id-set.ts';
 import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
 import { ROOT_ID } from '../delta/index/inode-table.ts';
 import { memoryOf } from '../delta/index/memory.ts';
@@ -25,6 +27,18 @@ interface Place {
   name: ByteString;
 }
 
+/** By path. */
+type Places = LargeMap<ByteString, Place>;
+
+/** What is removed, of a million entries without a step that handles all of them. */
+interface Removal {
+  ops: Op[];
+  /** Ids of the inodes that lose a name. */
+  dropped: IdSet;
+  /** Those of directories among them. */
+  origins: ByteString[];
+}
+
 /**
  * Reverts paths ('': all) and everything below to the base, in one journal record. Open files show the base's contents,
  * or keep theirs if the base has none. Returns the number of reverted names. Throws FAILED_PRECONDITION, with nothing
@@ -37,43 +51,64 @@ export function* revert(workspace: Workspace, paths: readonly ByteString[]): Ste
 
 function* revertAll(workspace: Workspace, paths: readonly ByteString[]): Steps<number> {
   const counter = new StepCounter(ITEMS_PER_STEP);
-  const root = workspace.delta.table.get(ROOT_ID);
+  const { table } = workspace.delta;
+  const root = table.get(ROOT_ID);
   if (root === undefined) return 0;
-  const places = new Map<ByteString, Place>();
-  for (const path of paths) {
-    for (const place of path === '' ? namesOf(root) : [find(workspace, root, path)]) {
-      if (place !== undefined) places.set(joinPath(place.dirPath, place.name), place);
-      yield* counter.count();
-    }
+  const places = yield* findAll(workspace, root, paths, counter);
+  const removal: Removal = { ops: [], dropped: new IdSet(), origins: [] };
+  const topmost: Place[] = [];
+  for (const [path, place] of places) {
+    yield* counter.count();
+    // Contents of a reverted directory are reverted with it.
+    if (isBelow(path, places)) continue;
+    topmost.push(place);
+    yield* stageRemoval(place, removal, counter);
   }
-  // Contents of a reverted directory are reverted with it.
-  const topmost = [...places].filter(([path]) => !isBelow(path, places));
-  const ops: Op[] = [];
-  const dropped = new Set<Inode>();
-  for (const [, { dir, name }] of topmost) yield* stageRemoval(dir, name, ops, dropped, counter);
-  const seen = yield* removedWith(workspace, dropped, places, counter);
+  const { ops, dropped } = removal;
+  const count = ops.length;
+  const seen = yield* removedWith(workspace, removal, places, counter);
   // A discard must not fail: beyond the memory limit these removals become conflicts.
   if (!workspace.shared.memory.isOver(workspace, memoryOf(seen), true)) for (const op of seen) ops.push(op);
   if (topmost.length > 0) {
-    for (const [seen] of workspace.delta.table.baseVersions.entries()) {
+    for (const [seen] of table.baseVersions.entries()) {
       if (places.has(seen) || isBelow(seen, places)) ops.push(['unseen', seen]);
       yield* counter.count();
     }
   }
   if (ops.length === 0) return 0;
-  const count = ops.filter(([kind]) => kind === 'drop').length;
   yield* workspace.delta.committing(ops, true);
-  for (const [, { dirPath, name }] of topmost) {
+  const above = new Set<ByteString>();
+  for (const { dirPath, name } of topmost) {
+    above.add(dirPath);
     const node = nodeAt(workspace, dirPath);
     if (node !== undefined) yield* showBase(workspace, node, name);
     yield* counter.count();
   }
-  for (const inode of dropped) {
-    if (inode.names === 0 && !workspace.tree.hasNode(inode)) workspace.delta.release(inode);
+  for (const id of dropped.values()) {
+    const inode = table.get(id);
+    if (inode?.names === 0 && !workspace.tree.hasNode(inode)) workspace.delta.release(inode);
     yield* counter.count();
   }
-  yield* removeUnusedDirectories(workspace, new Set(topmost.map(([, { dirPath }]) => dirPath)), 'always');
+  yield* removeUnusedDirectories(workspace, above, 'always');
   return count;
+}
+
+/** Returns the entries of these paths, which may be a million. Throws FAILED_PRECONDITION as `revert`. */
+function* findAll(
+  workspace: Workspace,
+  root: Inode,
+  paths: readonly ByteString[],
+  counter: StepCounter,
+): Steps<Places> {
+  let places: Places = new Map();
+  for (const path of paths) {
+    for (const place of path === '' ? namesOf(root) : [find(workspace, root, path)]) {
+      places = dividedIfLarge(places);
+      if (place !== undefined) places.set(joinPath(place.dirPath, place.name), place);
+      yield* counter.count();
+    }
+  }
+  return places;
 }
 
 function* namesOf(root: Inode): Generator<Place> {
@@ -119,13 +154,7 @@ function inside(path: ByteString, directory: ByteString): ServiceError {
  * Stages the removal of a name and everything below it, bottom-up. The tree can be deeper than the stack, so there is
  * no recursion.
  */
-function* stageRemoval(
-  dir: Inode,
-  name: ByteString,
-  ops: Op[],
-  dropped: Set<Inode>,
-  counter: StepCounter,
-): Steps<void> {
+function* stageRemoval({ dir, name }: Place, { ops, dropped, origins }: Removal, counter: StepCounter): Steps<void> {
   const downwards: Op[] = [];
   const waiting: [Inode, ByteString][] = [[dir, name]];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
@@ -134,10 +163,16 @@ function* stageRemoval(
     yield* counter.count();
     const entry = above.requireEntries().get(at);
     if (entry === WHITEOUT || entry === undefined) continue;
-    dropped.add(entry);
-    for (const below of entry.entries?.keys() ?? []) waiting.push([entry, below]);
+    if (dropped.add(entry.id) && entry.origin !== undefined) origins.push(entry.origin);
+    for (const below of entry.entries?.keys() ?? []) {
+      waiting.push([entry, below]);
+      yield* counter.count();
+    }
   }
-  for (const op of downwards.reverse()) ops.push(op);
+  for (let last = downwards.pop(); last !== undefined; last = downwards.pop()) {
+    ops.push(last);
+    yield* counter.count();
+  }
 }
 
 /**
@@ -146,18 +181,16 @@ function* stageRemoval(
  */
 function* removedWith(
   workspace: Workspace,
-  dropped: ReadonlySet<Inode>,
-  places: ReadonlyMap<ByteString, Place>,
+  { dropped, origins }: Removal,
+  places: Places,
   counter: StepCounter,
 ): Steps<Op[]> {
   const { base, delta } = workspace;
   const ops: Op[] = [];
-  const lost = [...dropped].flatMap(({ origin }) => origin ?? []);
-  if (lost.length === 0) return ops;
-  const ids = new Set([...dropped].map(({ id }) => id));
+  if (origins.length === 0) return ops;
   const renamed = yield* renamedDirectories(workspace);
-  const shown = new Set(renamed.flatMap(({ id, origin }) => (ids.has(id) ? [] : (origin ?? []))));
-  for (const top of lost) {
+  const shown = new Set(renamed.flatMap(({ id, origin }) => (dropped.has(id) ? [] : (origin ?? []))));
+  for (const top of origins) {
     if (places.has(top) || isBelow(top, places) || shownFrom(workspace, top) === top) continue;
     const waiting = [top];
     for (let dir = waiting.pop(); dir !== undefined; dir = waiting.pop()) {
@@ -180,7 +213,7 @@ function nodeAt(workspace: Workspace, path: ByteString): Node | undefined {
   return node;
 }
 
-function isBelow(path: ByteString, tops: ReadonlyMap<ByteString, unknown>): boolean {
+function isBelow(path: ByteString, tops: Places): boolean {
   for (const above of ancestorsOf(path)) if (tops.has(above)) return true;
   return false;
 }

@@ -1,8 +1,9 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { fromLatin1, fromText } from '../../../lib/byte-string.ts';
 import { complete, type Steps } from '../../../lib/fuse/connection/steps.ts';
+import { Entries } from '../../../lib/workspaces/delta/index/entries.ts';
 import { sorted } from '../../../lib/workspaces/sorted.ts';
 import { outcome, rule, Sandbox } from './sandbox.ts';
 import { count, postponedBy } from './stepping.ts';
@@ -113,6 +114,30 @@ describe('a directory with many names', () => {
     const steps = s.fs.begin('changes', ['sb_1', '', 1])!;
     expect(count(steps)).toBeGreaterThan((4 * FILES) / 64);
   });
+});
+
+it('the discard of a new directory with many names examines few of them in a step', () => {
+  const { s } = sliced();
+  s.mkdir('new');
+  for (const name of NAMES) s.create(`new/${name}`);
+  const keys = Entries.prototype.keys;
+  let examined = 0;
+  onTestFinished(() => void vi.restoreAllMocks());
+  vi.spyOn(Entries.prototype, 'keys').mockImplementation(function* (this: Entries<never>) {
+    for (const name of keys.call(this)) {
+      examined++;
+      yield name;
+    }
+  });
+  const steps = s.fs.begin('revert', ['sb_1', ['']])!;
+  let most = 0;
+  for (let done = false; !done; most = Math.max(most, examined)) {
+    examined = 0;
+    done = steps.next().done === true;
+  }
+  expect(most).toBeGreaterThan(0);
+  expect(most).toBeLessThan(100);
+  expect(s.list('')).not.toContain('new');
 });
 
 describe('the sort of names', () => {
