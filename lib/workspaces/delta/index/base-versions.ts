@@ -5,6 +5,9 @@ import { type Identity, IdentityRows } from './identity-rows.ts';
 import { PathTree } from './path-tree.ts';
 import { hashOfNumber, RowIndex } from './row-index.ts';
 
+/** Rows from which on inode numbers are indexed as rows are added: at the first use that would block for long. */
+const MANY = 1 << 10;
+
 /**
  * The version of the base at each path when the sandbox first copied it up or whited it out. The first version counts:
  * from then on the sandbox does not see the base there.
@@ -14,7 +17,7 @@ export class BaseVersions {
   /** By row of `#paths`; absent for a directory above a path. */
   readonly #identities = new IdentityRows();
   readonly #parent: BaseVersions | undefined;
-  /** Rows by inode number, one of each; made at the first use. */
+  /** Rows by inode number, one of each; made at the first use, or when there are many. */
   #byIno: RowIndex | undefined;
 
   /** Extends `below`, which must not change any more. */
@@ -43,6 +46,7 @@ export class BaseVersions {
     const row = this.#rowOf(path) ?? this.#paths.add(path);
     this.#identities.set(row, identity);
     if (this.#byIno !== undefined) this.#index(this.#byIno, row);
+    else if (this.#paths.end >= MANY) this.#byIno = this.#makeIndex();
   }
 
   /** Removes a recorded version. */
@@ -69,14 +73,17 @@ export class BaseVersions {
 
   /** Returns the path at which a base file with this inode number was recorded. */
   pathOf(ino: number): ByteString | undefined {
-    if (this.#byIno === undefined) {
-      this.#byIno = new RowIndex((row) => hashOfNumber(this.#identities.inoOf(row)));
-      for (let row = 0; row < this.#paths.end; row++) this.#index(this.#byIno, row);
-    }
+    this.#byIno ??= this.#makeIndex();
     const row = this.#find(this.#byIno, ino);
     if (row !== undefined) return this.#paths.path(row);
     const below = this.#parent?.pathOf(ino);
     return below === undefined || this.#rowOf(below) !== undefined ? undefined : below;
+  }
+
+  #makeIndex(): RowIndex {
+    const byIno = new RowIndex((row) => hashOfNumber(this.#identities.inoOf(row)));
+    for (let row = 0; row < this.#paths.end; row++) this.#index(byIno, row);
+    return byIno;
   }
 
   /** Directories have no inode number. Of several hard links one is enough. */

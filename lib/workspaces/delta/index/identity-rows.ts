@@ -39,7 +39,8 @@ export class IdentityRows {
 
   /** Returns the inode number of an identity; 0 for that of a directory, and for other rows. */
   inoOf(row: number): number {
-    const identity = this.get(row);
-    return typeof identity === 'object' ? identity[0] : 0;
+    const block = this.#blocks[Math.floor(row / BLOCK)];
+    const at = (row % BLOCK) * FIELDS;
+    return block !== undefined && block[at + 1]! > 0 ? block[at]! : 0;
   }
 }
