@@ -29,9 +29,10 @@ const sections = [];
 try {
   for (const name of chosen) {
     const directory = mkdtempSync(join(home, `${name}-`));
-    const server = await Server.start(directory);
+    const blocks = PARTS[name].watched?.(directory);
+    const server = await Server.start(directory, blocks?.env);
     try {
-      sections.push(await PARTS[name](server, directory, ROUNDS));
+      sections.push(await PARTS[name](server, directory, ROUNDS, blocks));
     } finally {
       await server.stop();
       rmSync(directory, { recursive: true, force: true });
