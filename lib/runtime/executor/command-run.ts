@@ -18,8 +18,6 @@ import { cannotOpenTerminal, Terminal } from './terminal/terminal.ts';
 const STRAGGLER_MS = 200;
 /** Milliseconds after which the end of a killed command is reported anyway (a process is stuck in the kernel). */
 const KILL_MS = 700;
-/** Milliseconds by which the report of a sandbox's end may follow that of its runner. */
-export const DEATH_MS = 50;
 /** Maximum bytes read after the end of a command regardless of the consumer: both pipes at their largest. */
 const LAST_BYTES = 2_097_152;
 const MAX_TIMER_MS = 2_147_483_647;
@@ -38,6 +36,8 @@ export interface RunContext {
   outOfMemory: () => string | undefined;
   /** Whether the sandbox has reached its limit of processes. */
   atPidsLimit: () => boolean;
+  /** Milliseconds by which the report of the sandbox's end may follow that of the runner's. */
+  deathMs: () => number;
   done: (outcome: Outcome) => void;
   /** For kills and last reads, shared by all sandboxes. */
   endings: TurnTime;
@@ -212,7 +212,7 @@ export class CommandRun implements RunningCommand {
   /** The runner's own shell was killed under the command, by the memory limit or by the command itself. */
   async #onGone(): Promise<void> {
     // If the whole sandbox has ended, that is known a moment later and is the better reason.
-    await delay(DEATH_MS);
+    await delay(this.#context.deathMs(), undefined, { ref: false });
     if (!this.#begin()) return;
     await this.#killed();
     this.#exit(KILLED, 'killed');

@@ -15,7 +15,7 @@ import { OpenNetwork } from './open-network.ts';
 import { placeIdentity, placePrograms } from './programs.ts';
 import { type Request, requestFor } from './request.ts';
 import { newNonce, type Runner, type RunnerHost } from './runner.ts';
-import { RunnerPool } from './runner-pool.ts';
+import { deathMs, RunnerPool } from './runner-pool.ts';
 import type { ScriptPart } from './script-part.ts';
 import { SessionShell } from './session-shell.ts';
 import type { Stdin } from './stdin.ts';
@@ -51,6 +51,7 @@ export class Executor {
   readonly #runs = new Map<CommandRun, { oom: boolean }>();
   readonly #network: OpenNetwork;
   #oomKills = 0;
+  #isBroken = false;
   #closed: ServiceError | undefined;
   #lose!: (error: ServiceError) => void;
 
@@ -129,6 +130,7 @@ export class Executor {
       outOfMemory: () => this.#outOfMemory(run),
       endings: this.#host.paces.endings,
       atPidsLimit: () => this.#host.groups?.atPidsLimit() ?? false,
+      deathMs: () => deathMs(this.#isBroken),
       done: (outcome) => {
         release();
         this.#done(run, runner, outcome);
@@ -283,6 +285,7 @@ export class Executor {
   }
 
   #broken(reason: string): void {
+    this.#isBroken = true;
     if (!this.#closed) this.#host.onBroken(reason);
   }
 

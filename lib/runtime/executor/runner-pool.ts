@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isOutOfDescriptors } from '../../descriptors.ts';
 import { ServiceError } from '../../errors.ts';
 import { hostError } from '../../host-error.ts';
-import { DEATH_MS } from './command-run.ts';
 import { Runner, type RunnerHost } from './runner.ts';
 import { continueAgent, continueStopped } from './stopped-shells.ts';
 
@@ -24,6 +23,11 @@ const STOPPED_LOOKS = 5;
 /** A command that has run for so many milliseconds is looked at only once in MANY_LOOKS. */
 const LONG_MS = 10_000;
 const MANY_LOOKS = 10;
+/**
+ * Milliseconds by which the report of a sandbox's end may follow that of its runner. `isBroken`: it is being ended, so that its
+ * end comes however busy the host is, unless it cannot be killed.
+ */
+export const deathMs = (isBroken: boolean): number => (isBroken ? 10_000 : 50);
 const CANNOT_START = 'the sandbox could not start a runner for the command';
 
 export interface PoolHost {
@@ -224,7 +228,7 @@ export class RunnerPool {
   async #again(error: unknown): Promise<Runner> {
     if (error instanceof ServiceError) throw error;
     if (isOutOfDescriptors(error)) throw hostError(error, CANNOT_START);
-    await Promise.race([delay(DEATH_MS), this.#host.lost]);
+    await Promise.race([delay(deathMs(false)), this.#host.lost]);
     return this.#attempt().catch((cause: unknown) => {
       const converted = hostError(cause, CANNOT_START);
       throw converted instanceof ServiceError

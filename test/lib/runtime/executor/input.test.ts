@@ -1,6 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Command, CommandInput, RunningCommand, RunningSandbox } from '../../../../lib/runtime/runtime.ts';
+import { hasEnded, statusOf } from '../../../process-status.ts';
+import { until } from '../bwrap/fixture.ts';
 import { command, finish, run } from '../run.ts';
 import { openShells } from './shells.ts';
 
@@ -98,8 +101,15 @@ describe('a command’s input', () => {
     const forging = await open(box, 'sleep 1; echo "0123456789abcdef x 0" >/proc/$PPID/fd/9; sleep 60');
     const result = finish(forging);
     const { waiting } = await fill(forging.input);
-    await expect(waiting).rejects.toMatchObject(refused);
+    // The end of the sandbox, which is that of bwrap, is known long after the end of its processes.
+    const init = box.networkPid();
+    const bwrap = Number(/^PPid:\t(\d+)$/m.exec(statusOf(init))![1]);
+    process.kill(bwrap, 'SIGSTOP');
+    await until('its end', () => hasEnded(init));
+    expect(await Promise.race([result, delay(300)])).toBe(undefined);
+    process.kill(bwrap, 'SIGCONT');
     expect(await result).toMatchObject({ code: 'UNAVAILABLE' });
+    await expect(waiting).rejects.toMatchObject(refused);
     await forging.kill('SIGTERM');
     expect(await forging.pids()).toEqual([]);
     await forging.endLeftBehind?.();
