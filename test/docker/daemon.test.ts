@@ -1,6 +1,7 @@
 import { access, readdir, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { hasEnded } from '../process-status.ts';
 import { type Daemon, startDaemon } from './daemon.ts';
 import { importImage } from './images.ts';
 
@@ -12,7 +13,7 @@ async function traces(root: string): Promise<string[]> {
   );
   const mounts = await readFile('/proc/self/mounts', 'utf8');
   found.push(...mounts.split('\n').filter((line) => line.includes(root)));
-  for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+  for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name) && !hasEnded(Number(name)))) {
     const read = (file: string) => readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '');
     const cgroup = (await read('cgroup')).includes(basename(root));
     if (cgroup || (await read('cmdline')).includes(`${root}/`)) found.push(`process ${pid}`);

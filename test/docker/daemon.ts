@@ -6,6 +6,7 @@ import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import Docker from 'dockerode';
 import { unmount } from '../../lib/linux/mount.ts';
+import { hasEnded } from '../process-status.ts';
 import { mountsUnder } from './mounts.ts';
 
 /**
@@ -170,7 +171,7 @@ async function processesOf(root: string): Promise<number[]> {
   const pids: number[] = [];
   for (const entry of await readdir('/proc')) {
     const pid = Number(entry);
-    if (!Number.isInteger(pid) || pid === process.pid) continue;
+    if (!Number.isInteger(pid) || pid === process.pid || hasEnded(pid)) continue;
     const read = (file: string) => readFile(`/proc/${entry}/${file}`, 'utf8').catch(() => '');
     const [command, cgroup] = [await read('cmdline'), await read('cgroup')];
     const daemonPart = command.includes(`${root}/`) && /^(dockerd|\S*containerd|\S*containerd-shim\S*)\0/.test(command);

@@ -5,9 +5,10 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { hasEnded } from '../process-status.ts';
 
 const SCRIPT = resolve('scripts/fs-mount.mjs');
-const DEADLINE_MS = 20_000;
+const DEADLINE_MS = 60_000;
 const execute = promisify(execFile);
 
 async function directories(): Promise<string> {
@@ -33,14 +34,7 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
     if (Date.now() > end) throw new Error('not in time');
 }
 
-const lives = (pid: number) => async () => {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-};
-const gone = (pid: number) => async () => !(await lives(pid)());
+const gone = (pid: number) => async () => hasEnded(pid);
 const shell = async (home: string, script: string) =>
   (await execute('/bin/sh', ['-c', script], { cwd: home, timeout: DEADLINE_MS })).stdout;
 

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { afterEach } from 'vitest';
+import { hasEnded } from '../../../process-status.ts';
 import { until } from '../../runtime/bwrap/fixture.ts';
 
 /** A process in network and pid namespaces of its own, like a sandbox's. `lo` is down. */
@@ -48,7 +49,7 @@ async function newNamespace(options = '-npf'): Promise<Namespace> {
     },
     async end() {
       child.kill('SIGKILL');
-      await until('the end of the namespace', () => !existsSync(`/proc/${pid}`));
+      await until('the end of the namespace', () => hasEnded(pid));
     },
   };
 }

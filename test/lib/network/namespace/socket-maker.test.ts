@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Worker } from 'node:worker_threads';
 import { build } from 'esbuild';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startOf } from '../../../../lib/network/namespace/process-start.ts';
 import { createSocketMaker, type SocketMaker } from '../../../../lib/network/namespace/socket-maker.ts';
 import { until } from '../../runtime/bwrap/fixture.ts';
@@ -35,8 +35,8 @@ const at = (port: number, address = '0.0.0.0') => ({ address, port });
 const get = (address: string, port: number) =>
   `perl -MSocket -e 'socket(my $s, AF_INET, SOCK_STREAM, 0); connect($s, pack_sockaddr_in(${port}, inet_aton("${address}"))) or print("failed: $!"), exit; print <$s>'`;
 
-/** Processes of the socket makers of this process. */
-function helpers(): number[] {
+/** Those of this process: also of other test files, and of makers of an earlier test that are about to end. */
+function perls(): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
@@ -47,6 +47,13 @@ function helpers(): number[] {
       return status.includes(`\nPPid:\t${process.pid}\n`) && status.startsWith('Name:\tperl\n');
     });
 }
+
+let others: number[];
+beforeEach(() => {
+  others = perls();
+});
+/** Processes of the socket makers of a test. */
+const helpers = () => perls().filter((pid) => !others.includes(pid));
 
 function statusOf(pid: number): string {
   try {
@@ -259,7 +266,7 @@ describe('the process of a socket maker', () => {
       for (const server of (await asked).servers) server.close();
     }
     answering((await maker().open(pid, { ...NOTHING, tcp: [at(443)] })).servers);
-    expect(helpers()).toHaveLength(1);
+    await until('the others have ended', () => helpers().length === 1);
   });
 
   it('that ends at once makes calls fail', async () => {

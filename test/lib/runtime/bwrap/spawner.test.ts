@@ -18,6 +18,7 @@ import { ProcessStarter } from '../../../../lib/runtime/bwrap/process-starter.ts
 import { ShellProcess } from '../../../../lib/runtime/bwrap/shell-process.ts';
 import { Spawner } from '../../../../lib/runtime/bwrap/spawner.ts';
 import type { WaitingProcess } from '../../../../lib/runtime/bwrap/waiting-process.ts';
+import { hasEnded } from '../../../process-status.ts';
 import { run } from '../run.ts';
 import { until, useBwrap } from './fixture.ts';
 
@@ -94,7 +95,7 @@ describe('a process of a spawner', () => {
     waiting.launch({ ...plan('echo up >&2; exec sleep 300'), uid: UID });
     await until('it is up', () => waiting.said === 'up\n');
     process.kill(spawners().at(-1)!, 'SIGKILL');
-    await until('it is gone', () => fileOf(waiting.pid!, 'stat') === '');
+    await until('it is gone', () => hasEnded(waiting.pid!));
   });
 
   it.each([0, -1, 0xffff_ffff, 0x1_0000_0000, 1.5])('does not run its program as user %s', async (uid) => {
@@ -152,7 +153,7 @@ describe('a process of a spawner', () => {
     await waiting.started;
     spawner.close();
     expect(await waiting.ended).toMatch(/has ended/);
-    await until('it is gone', () => fileOf(waiting.pid!, 'stat') === '');
+    await until('it is gone', () => hasEnded(waiting.pid!));
     expect(await spawner.start([], undefined).ended).toMatch(/has ended/);
   });
 });
@@ -251,13 +252,15 @@ describe('a spawner that was stopped', () => {
       living.launch(plan('exec sleep 300'));
       await until('it runs', () => fileOf(living.pid ?? 0, 'comm') === 'sleep\n');
       await Promise.all([spare.started, unused.started]);
+      // It has answered all that was asked before, also the launch of what runs.
+      await starter.makeFifos([]);
       process.kill(stopped, 'SIGSTOP');
       const started = join(base, 'started late');
       const asked = starter.start([]);
       for (const each of [asked, spare]) each.launch(plan(`echo >>'${started}'`));
       await expect(starter.makeFifos([join(base, 'unanswered')])).rejects.toMatchObject({ code: 'UNAVAILABLE' });
       for (const each of [asked, spare, unused]) expect(await each.ended).toMatch(/does not answer/);
-      await until('it was killed', () => !/^State:\t[^Z]/m.test(fileOf(spare.pid!, 'status')));
+      await until('it was killed', () => hasEnded(spare.pid!));
       expect([living.alive, asked.alive, spare.alive, unused.alive]).toEqual([true, false, false, false]);
 
       // Without it.

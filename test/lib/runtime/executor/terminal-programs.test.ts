@@ -20,30 +20,35 @@ const QUIET = { PS1: '$ ', HISTFILE: '', GIT_EDITOR: 'vi', LESSHISTFILE: '-' };
 
 /** The same program twice, with the same keys: on a terminal of the executor, and under tmux. */
 class Twice {
+  static #count = 0;
   readonly #terminal: OpenTerminal;
+  readonly #tmux: string;
   #screen = new Screen(SIZE);
 
-  private constructor(terminal: OpenTerminal) {
+  private constructor(terminal: OpenTerminal, tmux: string) {
     this.#terminal = terminal;
+    this.#tmux = tmux;
   }
 
   static async start(program: string): Promise<Twice> {
     const { columns, rows } = SIZE;
-    const tmux = `tmux -f /tmp/tmux.conf new-session -d -x ${columns} -y ${rows} '${program}'`;
-    expect(await run(box, tmux, { env: QUIET })).toMatchObject({ exitCode: 0 });
-    return new Twice(await openTerminal(box, program, { env: QUIET }));
+    // A server of its own: that of the program before may be about to end.
+    const tmux = `tmux -L ${Twice.#count++}`;
+    const session = `${tmux} -f /tmp/tmux.conf new-session -d -x ${columns} -y ${rows} '${program}'`;
+    expect(await run(box, session, { env: QUIET })).toMatchObject({ exitCode: 0 });
+    return new Twice(await openTerminal(box, program, { env: QUIET }), tmux);
   }
 
   async type(text: string): Promise<void> {
     await this.#terminal.type(text);
     const bytes = [...Buffer.from(text)].map((byte) => byte.toString(16)).join(' ');
-    await run(box, `tmux send-keys -H ${bytes}`);
+    await run(box, `${this.#tmux} send-keys -H ${bytes}`);
   }
 
   async resize(size: TerminalSize): Promise<void> {
     await this.#terminal.running.resize!(size);
     this.#screen.resize(size);
-    await run(box, `tmux resize-window -x ${size.columns} -y ${size.rows}`);
+    await run(box, `${this.#tmux} resize-window -x ${size.columns} -y ${size.rows}`);
   }
 
   /** Polls until both screens are the same and have the text. */
@@ -51,7 +56,7 @@ class Twice {
     let [own, other] = ['', ''];
     const compare = async () => {
       own = (await this.#screen.lines(this.#terminal.output())).join('\n').trimEnd();
-      const captured = await run(box, 'tmux capture-pane -p');
+      const captured = await run(box, `${this.#tmux} capture-pane -p`);
       other = captured.stdout
         .split('\n')
         .map((line) => line.trimEnd())
@@ -73,7 +78,7 @@ class Twice {
 
   async end(code: number): Promise<void> {
     expect(await this.#terminal.ended).toBe(code);
-    await run(box, 'tmux kill-server');
+    await run(box, `${this.#tmux} kill-server`);
   }
 }
 
