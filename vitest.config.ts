@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import base from './vitest.base.config.ts';
-import { projects } from './vitest.projects.ts';
+import { projects, replaceModules } from './vitest.projects.ts';
 
 /** All tests but those for a kernel with cgroup v2 only: npm run test:vm. */
 export default defineConfig({
@@ -12,6 +12,7 @@ export default defineConfig({
       include: ['test/**/*.test.ts'],
       exclude: ['test/vm/**'],
       ownProcess: [
+        ...replaceModules('test'),
         'test/adapters/cron.test.ts',
         'test/{deploy,docker,scripts}/**/*.test.ts',
         'test/lib/{fuse,host-tree,linux,verify}/**/*.test.ts',

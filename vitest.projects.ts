@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { configDefaults, type TestProjectInlineConfiguration } from 'vitest/config';
 import base from './vitest.base.config.ts';
 
@@ -6,6 +8,17 @@ export interface Files {
   exclude?: string[];
   /** Those of them that run in a process of their own: they replace modules, or look at or change their process. */
   ownProcess: string[];
+}
+
+/**
+ * The test files of a directory that replace modules. In a shared process the modules that use them may be loaded already,
+ * and would be those of later files.
+ */
+export function replaceModules(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => join(directory, name))
+    .filter((path) => /^vi\.mock\(/m.test(readFileSync(path, 'utf8')));
 }
 
 /**
