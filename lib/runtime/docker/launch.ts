@@ -83,7 +83,6 @@ export class DockerSandbox implements RunningSandbox {
   static async launch(spec: LaunchSpec, shared: Shared): Promise<DockerSandbox> {
     if (spec.uid === 0) throw new ServiceError('INTERNAL', 'a sandbox never runs as root');
     const sandbox = new DockerSandbox(spec, shared);
-    shared.containers.want(spec.id);
     try {
       await sandbox.#start();
       return sandbox;
@@ -185,6 +184,7 @@ export class DockerSandbox implements RunningSandbox {
       this.#ownerCgroup = await this.#shared.owners.enter(spec.owner, findParent);
       plan.HostConfig = { ...plan.HostConfig, CgroupParent: this.#ownerCgroup.path };
     }
+    this.#shared.containers.want(spec.id);
     this.#containerId = await createContainer(daemon, plan, spec.image, times);
     const inImage = await this.#shared.userFiles.read(image.id, this.#containerId, times.callMs);
     writeUserFiles(userFiles, withUser(inImage, spec.uid));

@@ -91,7 +91,7 @@ export class OwnContainers {
     return this.#sweep === undefined && this.#wanted.size === 0;
   }
 
-  /** The sandbox's container is needed from now on: it is not removed as a remainder. */
+  /** Precedes the request to create the sandbox's container. It is needed from now on: it is not removed as a remainder. */
   want(sandboxId: string): void {
     this.#wanted.add(containerName(this.#instance, sandboxId));
   }
@@ -111,11 +111,11 @@ export class OwnContainers {
 
   /**
    * Removes the container of a sandbox. `id`: absent if the request to create it was not answered. Never throws: a
-   * container that cannot be removed now is removed later.
+   * container that cannot be removed now is removed later. A daemon that was not asked to create it is not asked for it.
    */
   async discard(sandboxId: string, id?: string): Promise<void> {
     const name = containerName(this.#instance, sandboxId);
-    this.#wanted.delete(name);
+    if (!this.#wanted.delete(name) && id === undefined) return;
     this.#wanted.delete(this.#formerNames.get(name) ?? '');
     this.#formerNames.delete(name);
     try {

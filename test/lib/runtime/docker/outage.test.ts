@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Daemon as DaemonClient } from '../../../../lib/runtime/docker/daemon.ts';
 import { type Daemon, startDaemon } from '../../../docker/daemon.ts';
 import { importImage } from '../../../docker/images.ts';
 import { openScene, type Scene, sh } from './sandbox.ts';
@@ -72,6 +73,7 @@ describe('while the daemon is not running', () => {
 describe('while the daemon hangs', () => {
   it('running commands continue, and a launch fails within its limit and leaves nothing', async () => {
     const sandbox = await scene.launch();
+    const calls = vi.spyOn(DaemonClient.prototype, 'call');
     dockerd.pause();
     try {
       expect((await sh(sandbox, 'echo on')).stdout).toBe('on\n');
@@ -79,8 +81,11 @@ describe('while the daemon hangs', () => {
         code: 'UNAVAILABLE',
         message: expect.stringContaining('no answer within'),
       });
+      // The daemon is not asked a second time, about a container that it never was to create.
+      expect(calls.mock.calls.map(([{ doing }]) => doing)).toEqual(['looking for image base']);
     } finally {
       dockerd.resume();
+      calls.mockRestore();
     }
     await sandbox.stop();
     await until(noContainers);
