@@ -1,6 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ResourceLimits } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
 import { errorCode } from '../../linux/errno.ts';
@@ -9,11 +8,10 @@ import { CONTROLLER_OF, requestedLimits } from './limits.ts';
 import { type Hierarchy, mountedHierarchies, parseMembership } from './mounts.ts';
 import { openOwnerGroup, removeOwnerGroup, withinOwner } from './owner-group.ts';
 import { killTree, readPids } from './process-group.ts';
+import { Removals } from './removals.ts';
 import { type CgroupRoots, removeTree, SandboxCgroup } from './sandbox-cgroup.ts';
 
 const CONTROLLERS = ['memory', 'cpu', 'pids'] as const;
-/** Milliseconds that `reclaim` waits for killed processes to exit; the caller reports processes stuck in the kernel. */
-const RECLAIM_MS = 5000;
 /**
  * Cgroup to which the server and its neighbours are moved if they prevent the delegation of controllers (see `enable`).
  */
@@ -100,19 +98,15 @@ export class CgroupTree {
     if (owner !== undefined && this.#roots !== undefined) removeOwnerGroup(this.#roots, owner.group);
   }
 
-  /** Kills and removes everything that an earlier server left under this instance's name. */
+  /**
+   * Kills and removes everything that an earlier server left under this instance's name. All are killed before any is waited for.
+   */
   async reclaim(): Promise<void> {
-    const deadline = Date.now() + RECLAIM_MS;
+    const removals = new Removals({ remove: removeTree, kill: (dir) => killTree(dir, () => descendants(dir)) });
+    // That of the groups comes first: with the processes in it, those in the others end.
     for (const root of this.#directories()) {
-      for (const entry of readdirSync(root, { withFileTypes: true })) {
-        if (!entry.isDirectory()) continue;
-        const dir = join(root, entry.name);
-        while (!removeTree(dir) && Date.now() < deadline) {
-          // What is left is killed in the next round.
-          await Promise.resolve(killTree(dir, () => descendants(dir))).catch(() => {});
-          await sleep(5);
-        }
-      }
+      const entries = readdirSync(root, { withFileTypes: true });
+      await removals.removeAll(entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(root, name)));
     }
   }
 
