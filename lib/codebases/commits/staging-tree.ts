@@ -9,6 +9,7 @@ import { WritableTree } from '../../host-tree/writable-tree.ts';
 import { closeQuietly } from '../../linux/close.ts';
 import { errorCode } from '../../linux/errno.ts';
 import { hostSeconds } from '../../linux/time.ts';
+import { NewFiles } from './new-files.ts';
 import { makeSpread } from './spread.ts';
 
 /** Directories of the sources that are kept open. */
@@ -32,6 +33,8 @@ export class StagingTree {
   readonly #tree: WritableTree;
   readonly #held = new HeldDirectories(OPEN_SOURCES);
   readonly #sources = new Map<string, HostTree>();
+  /** Of a commit of many files. Those of a few are synced one by one, with the names in their directory only. */
+  #newFiles: NewFiles | undefined;
 
   constructor(root: string) {
     this.#root = root;
@@ -49,7 +52,9 @@ export class StagingTree {
     } catch {
       // The directory of all codebases is on another disk, or may not be written to.
       this.makeDirectory(name);
+      return;
     }
+    this.#newFiles = new NewFiles(this.#root, this.#tree);
   }
 
   setMode(path: ByteString, mode: number): void {
@@ -58,7 +63,7 @@ export class StagingTree {
 
   write({ path, mode, mtime, again }: StagedEntry, bytes: Uint8Array): void {
     if (again) this.#remove(path);
-    const fd = this.#tree.create(path, mode);
+    const fd = (this.#newFiles ?? this.#tree).create(path, mode);
     try {
       for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
       futimesSync(fd, hostSeconds(mtime), hostSeconds(mtime));
@@ -98,6 +103,7 @@ export class StagingTree {
 
   close(): void {
     for (const source of this.#sources.values()) source.close();
+    this.#newFiles?.close();
     this.#tree.close();
   }
 
