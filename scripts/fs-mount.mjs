@@ -10,12 +10,13 @@
  * (default: WRITE everywhere); max_bytes=N and max_files=N set the quota. Other options are ignored. The command returns
  * when the file system is mounted; with -f it stays in the foreground. SIGTERM, or umount of MOUNTPOINT, ends it.
  */
-import { execFileSync, fork } from 'node:child_process';
+import { execFile, fork } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { loadFileSystem } from './fs-mount/load.mjs';
 
 const WATCH_MS = 50;
@@ -58,7 +59,8 @@ async function serve() {
   });
   try {
     const path = await workspaces.attach(workspace());
-    execFileSync('mount', ['-i', '--bind', path, mountPoint], { cwd: '/' });
+    // Not synchronously: this thread starts the threads that the first lookup may need.
+    await promisify(execFile)('mount', ['-i', '--bind', path, mountPoint], { cwd: '/' });
     process.send?.({});
     if (process.connected) process.disconnect();
     const why = await Promise.race([stopped, unmounted(fileSystem)]);

@@ -126,8 +126,6 @@ export interface WorkspaceOperations {
   layersRemoved(): void;
   /** A background copy or truncation is complete (errno 0) or failed: operations that wait for it are run again. */
   copied(id: number, errno: number): void;
-  /** A sync of host files in the background has ended, with the errno of each or 0. */
-  synced(id: number, errnos: readonly number[]): void;
   /** Runs one of `WorkspaceFiles`. */
   files(id: string, actor: Actor, operation: FileOperation, args: readonly unknown[]): unknown;
   /**
@@ -201,7 +199,6 @@ export const TRAITS: { readonly [O in Operation]: Traits<O> } = {
   compact: { again: (outcome) => outcome === 'more' },
   layersRemoved: { unmounted: NOTHING },
   copied: {},
-  synced: {},
   files: {},
   shownFrom: {},
   usage: {},
@@ -218,7 +215,6 @@ const INTERNAL = [
   'detach',
   'trim',
   'copied',
-  'synced',
   'files',
   'syncAll',
 ] as const satisfies readonly Operation[];

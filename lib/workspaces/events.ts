@@ -1,14 +1,11 @@
 import type { BackgroundCopy } from './delta/contents/background-copy.ts';
 import type { BackgroundFree } from './delta/contents/background-free.ts';
-import type { BackgroundSync } from './delta/contents/background-sync.ts';
 import type { DamageReport } from './workspaces.ts';
 
 /** Events that the request worker emits to the main thread. */
 export type WorkspaceEvent =
   /** The main thread copies a host file, and then calls `copied`. */
   | { kind: 'copy'; copy: BackgroundCopy }
-  /** The main thread makes host files durable, and then calls `synced`. */
-  | { kind: 'sync'; sync: BackgroundSync }
   /** The main thread frees disk space, and then calls `copied` for a truncation. */
   | { kind: 'free'; free: BackgroundFree }
   /** The main thread logs the damage, and marks the sandbox as failed if nothing of it can be read. */

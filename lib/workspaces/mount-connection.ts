@@ -13,7 +13,6 @@ import { type Answer, type Arguments, type Operation, TRAITS } from './calls.ts'
 import { CurrentWorkspace } from './current-workspace.ts';
 import { copyInBackground } from './delta/contents/background-copy.ts';
 import { BackgroundFrees } from './delta/contents/background-free.ts';
-import { syncInBackground } from './delta/contents/background-sync.ts';
 import type { WorkspaceEvent } from './events.ts';
 import { MappedPages } from './mapped-pages.ts';
 import type { DamageReport, FileSystemExit } from './workspaces.ts';
@@ -73,10 +72,10 @@ export class MountConnection {
   static async open(options: MountOptions): Promise<MountConnection> {
     const mountPoint = resolve(options.mountPoint);
     const current = new CurrentWorkspace();
-    const ended = (operation: 'copied' | 'synced', id: number, result: unknown) => {
-      void connection.threads.control.call(operation, id, result).catch(() => {});
+    const ended = (id: number, errno: number) => {
+      void connection.threads.control.call('copied', id, errno).catch(() => {});
     };
-    const frees = new BackgroundFrees((id, errno) => ended('copied', id, errno));
+    const frees = new BackgroundFrees(ended);
     const onEvent = (posted: unknown) => {
       const event = posted as WorkspaceEvent;
       switch (event.kind) {
@@ -84,13 +83,10 @@ export class MountConnection {
           report(event.report, options);
           break;
         case 'copy':
-          void copyInBackground(event.copy).then((errno) => ended('copied', event.copy.id, errno));
+          void copyInBackground(event.copy).then((errno) => ended(event.copy.id, errno));
           break;
         case 'free':
           frees.start(event.free);
-          break;
-        case 'sync':
-          void syncInBackground(event.sync).then((errnos) => ended('synced', event.sync.id, errnos));
       }
     };
     const { entry, log } = options;

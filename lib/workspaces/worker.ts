@@ -25,7 +25,7 @@ export function optionsOf(host: FileSystemHost, current: unknown): WorkspaceFile
     maxOpenFiles: cached,
     maxOpenDirectories: cached,
     startCopy: (copy) => emit({ kind: 'copy', copy }),
-    startSync: (sync) => emit({ kind: 'sync', sync }),
+    startSync: host.startSync,
     answer: host.answer,
     startFree: (free) => emit({ kind: 'free', free }),
     damaged: (report) => emit({ kind: 'damaged', report }),

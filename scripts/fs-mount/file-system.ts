@@ -4,6 +4,8 @@ import { isMainThread, workerData } from 'node:worker_threads';
 import type { ControlledFileSystem } from '../../lib/fuse/connection/control.ts';
 import { type FuseNotifierData, serveNotifications } from '../../lib/fuse/connection/notifier.ts';
 import { type FuseWorkerData, serveRequests } from '../../lib/fuse/connection/request-worker.ts';
+import type { FuseSyncData } from '../../lib/fuse/connection/sync-thread.ts';
+import { runSyncThread } from '../../lib/workspaces/sync-thread.ts';
 import { optionsOf } from '../../lib/workspaces/worker.ts';
 import { WorkspaceFileSystem } from '../../lib/workspaces/workspace-file-system.ts';
 
@@ -17,11 +19,12 @@ export { findMount } from '../../lib/linux/mountinfo.ts';
 export { mountWorkspaces } from '../../lib/workspaces/index.ts';
 
 /** Methods that the thread calls between requests. They are not counted. */
-const HOOKS = new Set(['begin', 'control', 'toError', 'operationEnded', 'requestEnded', 'workAhead']);
+const HOOKS = new Set(['begin', 'control', 'toError', 'operationEnded', 'requestEnded', 'workAhead', 'synced']);
 
 if (!isMainThread) {
-  const data = workerData as FuseWorkerData | FuseNotifierData;
+  const data = workerData as FuseWorkerData | FuseNotifierData | FuseSyncData;
   if (data.role === 'fuse-notifier') serveNotifications(data);
+  else if (data.role === 'fuse-sync') runSyncThread(data);
   else
     profiled(() =>
       serveRequests(data, (host, current) =>
@@ -45,6 +48,7 @@ function counting(fileSystem: WorkspaceFileSystem): ControlledFileSystem {
   counted.operationEnded = () => fileSystem.operationEnded();
   counted.requestEnded = () => fileSystem.requestEnded();
   counted.workAhead = () => fileSystem.workAhead();
+  counted.synced = (id: number, errnos: readonly number[]) => fileSystem.synced(id, errnos);
   counted.begin = (operation: string, args: unknown[]) => fileSystem.begin(operation, args);
   counted.toError = (thrown: unknown) => fileSystem.toError(thrown);
   counted.control = (operation: string, args: unknown[]) =>

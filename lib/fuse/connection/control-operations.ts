@@ -88,6 +88,8 @@ export class ControlOperations {
       this.#tasks.run();
       this.#retryPostponed();
     }
+    // A sync that has ended may have released some.
+    this.#retryPostponed();
     this.#moreMail = false;
     for (let pieces = 0; pieces < PIECES; ) {
       const mail = receiveMessageOnPort(this.#port) as { message: ControlRequest | ListPiece } | undefined;

@@ -2,6 +2,7 @@ import { type Code, ServiceError } from '../../errors.ts';
 import { Errno, errorCode } from '../../linux/errno.ts';
 import type { FileSystem, Notifier } from '../filesystem.ts';
 import type { Steps } from './steps.ts';
+import type { Sync } from './sync-threads.ts';
 
 /**
  * A file system with operations that the main thread can call, by name and one at a time, between requests of the
@@ -27,6 +28,8 @@ export interface ControlledFileSystem extends FileSystem {
   operationEnded(): void;
   /** Called after each request, when released requests have been run again, too. */
   requestEnded(): void;
+  /** A sync of `startSync` has ended, with the errno of each of its files or 0. */
+  synced?(id: number, errnos: readonly number[]): void;
   /**
    * Does some microseconds of work that a later request is likely to need. Called again and again while there is no
    * request, until it returns false: there is nothing to do.
@@ -45,6 +48,11 @@ export interface FileSystemHost {
    * Runs the requests and operations again that were `Postponed` with this cause, and continues steps that wait for it.
    */
   release(cause: number): void;
+  /**
+   * Starts a sync in a thread that may wait for the disk, at the end of the current request; `synced` is called at its end.
+   * The thread replies to the requests of `answers` if everything is durable.
+   */
+  startSync(sync: Sync): void;
   /** Replies to the requests that are `AnsweredLater` with this cause: success, or the error. */
   answer(cause: number, error: Errno | undefined): void;
 }
@@ -76,6 +84,8 @@ export type WorkerMessage =
   | { kind: 'part'; id: number; encoded: Uint8Array }
   /** From `FileSystemHost.emit`. */
   | { kind: 'event'; event: unknown }
+  /** A sync waits for a sync thread that has not been started. */
+  | { kind: 'startSyncThread'; index: number }
   | { kind: 'defect'; operation: number; error: ControlError }
   | { kind: 'ended'; reason: string };
 

@@ -1,16 +1,17 @@
 import type { Errno } from '../../linux/errno.ts';
 import { IN_HEADER_SIZE, OUT_HEADER_SIZE } from '../protocol/opcodes.ts';
 import { encodeHeader } from '../protocol/replies.ts';
+import type { PreparedReply } from './sync-thread.ts';
 import { writeDevice } from './write-device.ts';
-
-/** How long the write of a reply is retried, in ms; all sandboxes wait in the meantime. */
-const RETRY_MS = 20;
 
 /** A request without a reply yet, with the descriptor it was read from. */
 interface LateReply {
   fd: number;
   header: Buffer;
 }
+
+/** How long the write of a reply is retried, in ms; all sandboxes wait in the meantime. */
+const RETRY_MS = 20;
 
 /** The requests that are `AnsweredLater`, by their causes. Each has a process that waits for it. */
 export class LateReplies {
@@ -23,6 +24,21 @@ export class LateReplies {
     const replies = this.#byCause.get(cause);
     if (replies === undefined) this.#byCause.set(cause, [{ fd, header }]);
     else replies.push({ fd, header });
+  }
+
+  /** Replies without an error to the requests that wait for `cause`, for another thread. */
+  prepared(cause: number): PreparedReply[] {
+    return (this.#byCause.get(cause) ?? []).map(({ fd, header }) => {
+      // Not of the pool of buffers, which would cross to the thread as a whole.
+      const message = Buffer.allocUnsafeSlow(OUT_HEADER_SIZE);
+      encodeHeader(message, OUT_HEADER_SIZE, 0, header);
+      return { fd, message };
+    });
+  }
+
+  /** Another thread has sent the replies that wait for `cause`. */
+  drop(cause: number): void {
+    this.#byCause.delete(cause);
   }
 
   /** Sends the replies that wait for `cause`: without an error, or with this one. */

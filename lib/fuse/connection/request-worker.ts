@@ -11,6 +11,7 @@ import { descriptor, type PostponedRequest, serve } from './device.ts';
 import { LateReplies } from './late-replies.ts';
 import { NotificationQueue } from './notification-queue.ts';
 import { RequestReader } from './request-reader.ts';
+import { SyncThreads } from './sync-threads.ts';
 import { WaitQueue } from './wait-queue.ts';
 
 /** workerData of the request worker. */
@@ -27,6 +28,8 @@ export interface FuseWorkerData {
   control: MessagePort;
   /** Sends `NotificationBatch` to the notifier thread. */
   notifications: MessagePort;
+  /** One for each sync thread: sends `StartedSync`, receives `EndedSync`. */
+  syncs: readonly MessagePort[];
   /** Passed to `makeFileSystem`. */
   options: unknown;
 }
@@ -45,6 +48,7 @@ export function serveRequests(
   const requests = new WaitQueue<PostponedRequest>();
   const late = new LateReplies();
   const control = new ControlOperations(data.control, data.fd, notifications);
+  const syncs = new SyncThreads(data.syncs, late, (index) => control.post({ kind: 'startSyncThread', index }));
   const host: FileSystemHost = {
     notifier: notifications,
     emit: (event) => control.post({ kind: 'event', event }),
@@ -53,6 +57,7 @@ export function serveRequests(
       control.release(cause);
       requests.release(cause);
     },
+    startSync: (sync) => syncs.start(sync),
     answer: (cause, error) => late.answer(cause, error),
   };
   const fileSystem = makeFileSystem(host, data.options);
@@ -60,7 +65,10 @@ export function serveRequests(
   const events: SessionEvents = {
     onInit: ({ minor }) => control.post({ kind: 'ready', minor }),
     onDefect: (operation, thrown) => control.post({ kind: 'defect', operation, error: encodeError(thrown) }),
-    onWake: (unique) => control.wake(unique),
+    onWake: (unique) => {
+      syncs.receive((id, errnos) => fileSystem.synced?.(id, errnos));
+      control.wake(unique);
+    },
   };
   const session = new Session(fileSystem, new ControlNode(data.controlName, data.controlUid), events, parents);
 
@@ -69,6 +77,7 @@ export function serveRequests(
   const reader = new RequestReader(descriptor(data.fd), nonBlocking, () => fileSystem.workAhead?.() ?? false);
   const reason = serve(reader, session, requests, late, () => {
     fileSystem.requestEnded();
+    syncs.flush();
     notifications.flush();
     control.requestContinue();
     return !control.stopped;

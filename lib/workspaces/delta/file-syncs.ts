@@ -78,14 +78,15 @@ export class FileSyncs {
         const needsJournal = [...batch].some(([inode, { datasync }]) => this.#delta.needsJournal(inode, datasync));
         if (needsJournal) this.#delta.recordTimes(batch.keys());
         const files = this.#open(batch);
-        if (!needsJournal) return { files };
+        const answers = [...batch.values()].filter(({ errno = 0 }) => errno === 0).map(({ cause }) => cause);
+        if (!needsJournal) return { files, answers };
         try {
           journal = this.#delta.journal();
         } catch (thrown) {
           closeSynced(files);
           throw thrown;
         }
-        return { files: [...files, ...journal.files] };
+        return { files: [...files, ...journal.files], answers };
       },
       done: (result) => {
         this.#done(batch, result);

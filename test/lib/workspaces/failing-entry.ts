@@ -1,6 +1,8 @@
 import { workerData } from 'node:worker_threads';
 import { type FuseNotifierData, serveNotifications } from '../../../lib/fuse/connection/notifier.ts';
 import { type FuseWorkerData, serveRequests } from '../../../lib/fuse/connection/request-worker.ts';
+import type { FuseSyncData } from '../../../lib/fuse/connection/sync-thread.ts';
+import { runSyncThread } from '../../../lib/workspaces/sync-thread.ts';
 import { optionsOf } from '../../../lib/workspaces/worker.ts';
 import { WorkspaceFileSystem } from '../../../lib/workspaces/workspace-file-system.ts';
 import { WorkerFaults } from './worker-faults.ts';
@@ -21,7 +23,8 @@ function* slowly() {
 }
 
 WorkerFaults.install();
-const data = workerData as FuseWorkerData | FuseNotifierData;
+const data = workerData as FuseWorkerData | FuseNotifierData | FuseSyncData;
 if (data.role === 'fuse')
   serveRequests(data, (host, current) => new FailingFileSystem(host.notifier, optionsOf(host, current)));
+else if (data.role === 'fuse-sync') runSyncThread(data);
 else serveNotifications(data);

@@ -1,22 +1,20 @@
-import fs, { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Deferred } from '../../../lib/fuse/connection/deferred.ts';
 import { bundleEntry } from '../fuse/bundle-entry.ts';
 import { type Mounted, mounted, shell } from '../fuse/mounted.ts';
+import { HeldSyncs } from './held-syncs.ts';
 import { ALL_WRITE } from './sandbox.ts';
 
-const { fdatasync, fsync } = fs;
-
+const syncs = HeldSyncs.inMemory();
 let bundle: Awaited<ReturnType<typeof bundleEntry>>;
 let mount: Mounted;
 let home: string;
 const paths: string[] = [];
 
 beforeAll(async () => {
-  bundle = await bundleEntry('../workspaces/worker-entry.ts');
+  bundle = await bundleEntry('../workspaces/slow-sync-entry.ts');
   home = mkdtempSync(join(tmpdir(), 'slow-fsync-'));
   mkdirSync(join(home, 'base'));
   writeFileSync(join(home, 'base', 'file'), 'of the codebase');
@@ -30,51 +28,35 @@ beforeAll(async () => {
   }
 });
 afterAll(async () => {
-  replaceFsync(fsync);
-  replaceFdatasync(fdatasync);
+  syncs.fail(undefined);
+  syncs.release();
   await mount.remove();
   await bundle.remove();
   rmSync(home, { recursive: true });
 });
 
-function replaceFsync(replacement: unknown): void {
-  (fs as { fsync: unknown }).fsync = replacement;
-  syncBuiltinESMExports();
-}
-
-function replaceFdatasync(replacement: unknown): void {
-  (fs as { fdatasync: unknown }).fdatasync = replacement;
-  syncBuiltinESMExports();
-}
-
+const WITHIN = { timeout: 30_000, interval: 5 };
 const SYNCED = 'dd if=/dev/zero of="$1/large" bs=70000 count=1 conv=fsync 2>&1';
 
 it('a disk that holds the fsync of one sandbox holds no request of another one', async () => {
-  const begun = new Deferred<void>();
-  const held = new Deferred<void>();
-  replaceFsync((fd: number, done: (error: Error | null) => void) => {
-    begun.resolve();
-    void held.promise.then(() => fsync(fd, done));
-  });
+  syncs.hold('fsyncSync');
   const written = shell(SYNCED, paths[0]!);
   let ended = false;
   void written.then(() => (ended = true));
-  await begun.promise;
+  await expect.poll(() => syncs.begun, WITHIN).toBe(1);
   expect(await shell('cat "$1/file"; echo new >"$1/new"; ls "$1"', paths[1]!)).toBe('of the codebasefile\nnew\n');
   expect(await mount.workspaces.usage('sb_2')).toEqual({ bytes: 4, files: expect.any(Number) });
   expect(ended).toBe(false);
-  held.resolve();
+  syncs.release();
   expect(await written).toMatch(/70000 bytes/);
 });
 
 it('an fsync that fails on the disk fails in the sandbox', async () => {
-  replaceFsync((_: number, done: (error: Error) => void) =>
-    done(Object.assign(new Error('EIO'), { code: 'EIO', errno: -5 })),
-  );
+  syncs.fail('fsyncSync');
   await expect(shell(SYNCED, paths[0]!)).rejects.toMatchObject({
     stdout: expect.stringMatching(/Input\/output error/),
   });
-  replaceFsync(fsync);
+  syncs.fail(undefined);
   expect(await shell(SYNCED, paths[0]!)).toMatch(/70000 bytes/);
 });
 
@@ -82,18 +64,28 @@ it('a disk that holds a durable file which outgrows its slot holds no request of
   expect(await shell('dd if=/dev/zero of="$1/grows" bs=65536 count=1 conv=fsync 2>&1', paths[0]!)).toMatch(
     /65536 bytes/,
   );
-  const begun = new Deferred<void>();
-  const held = new Deferred<void>();
-  replaceFdatasync((fd: number, done: (error: Error | null) => void) => {
-    begun.resolve();
-    void held.promise.then(() => fdatasync(fd, done));
-  });
+  syncs.hold('fdatasyncSync');
   const grown = shell('head -c 4464 /dev/zero >>"$1/grows"; stat -c %s "$1/grows"', paths[0]!);
   let ended = false;
   void grown.then(() => (ended = true));
-  await begun.promise;
+  await expect.poll(() => syncs.begun, WITHIN).toBe(1);
   expect(await shell('cat "$1/file"', paths[1]!)).toBe('of the codebase');
   expect(ended).toBe(false);
-  held.resolve();
+  syncs.release();
   expect(await grown).toBe('70000\n');
+});
+
+it('a mount is removed while its disk ends an fsync', async () => {
+  const other = await mounted(bundle.entry);
+  const path = await other.workspaces.attach({
+    ...{ id: 'sb_1', codebaseId: 'cb', base: join(home, 'base'), delta: join(home, 'held') },
+    ...{ uid: 0, rules: ALL_WRITE, maxBytes: 0, maxFiles: 0 },
+  });
+  syncs.hold('fsyncSync');
+  const written = shell(SYNCED, path).catch((error: { stdout: string }) => error.stdout);
+  await expect.poll(() => syncs.begun, WITHIN).toBe(1);
+  expect(await shell('cat "$1/file"', path)).toBe('of the codebase');
+  syncs.release();
+  await Promise.all([other.remove(), written]);
+  expect(other.logged).toEqual([]);
 });

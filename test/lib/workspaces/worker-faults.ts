@@ -69,8 +69,8 @@ export class WorkerFaults {
       calls[name] = (...args) => {
         const onDevice = (name === 'readSync' || name === 'writeSync') && (args[0] === fd || args[0] === nonBlockingFd);
         // A failed read of the device is a failed request of the kernel's own; a poll without a request is not a call.
-        if (!onDevice || name === 'writeSync')
-          this.#failIfDue(onDevice ? (role === 'fuse' ? 'device' : 'notifier') : 'files', name, call, args);
+        const counted = onDevice ? name === 'writeSync' && role !== 'fuse-sync' : true;
+        if (counted) this.#failIfDue(onDevice ? (role === 'fuse' ? 'device' : 'notifier') : 'files', name, call, args);
         return call(...args);
       };
     }

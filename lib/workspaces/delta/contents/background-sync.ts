@@ -1,7 +1,5 @@
-import { execFile, spawnSync } from 'node:child_process';
-import { fdatasync, fdatasyncSync, fsync, fsyncSync, openSync } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { promisify } from 'node:util';
+import { spawnSync } from 'node:child_process';
+import { fdatasyncSync, fsyncSync, openSync } from 'node:fs';
 import { closeQuietly } from '../../../linux/close.ts';
 import { errnoOf, errorCode } from '../../../linux/errno.ts';
 
@@ -28,17 +26,11 @@ export interface SyncedFiles {
 /** A sync for another thread. */
 export interface BackgroundSync extends SyncedFiles {
   id: number;
+  /** Causes of the requests that have succeeded if all files are durable. */
+  answers?: readonly number[];
 }
 
-/** Makes the files durable; returns an errno for each, or 0. */
-export async function syncInBackground({ files, directory }: SyncedFiles): Promise<number[]> {
-  if (directory !== undefined && files.length > MANY && (await syncFileSystem(directory))) return files.map(() => 0);
-  const errnos: number[] = [];
-  for (const each of files) errnos.push(await syncFile(each).then(() => 0, errnoOfSync(each)));
-  return errnos;
-}
-
-/** As `syncInBackground`, in this thread. */
+/** Makes the files durable; returns an errno for each, or 0. Waits for the disk. */
 export function syncNow({ files, directory }: SyncedFiles): number[] {
   // Many files are synced faster with their file system by syncfs(2), which only a program (sync(1)) can call.
   if (directory !== undefined && files.length > MANY) {
@@ -52,23 +44,6 @@ export function syncNow({ files, directory }: SyncedFiles): number[] {
       return errnoOfSync(each)(thrown);
     }
   });
-}
-
-function syncFileSystem(directory: string): Promise<boolean> {
-  return promisify(execFile)('sync', ['-f', directory], { cwd: '/' }).then(
-    () => true,
-    () => false,
-  );
-}
-
-async function syncFile({ file, datasync }: SyncedFile): Promise<void> {
-  if (typeof file === 'number') return promisify(datasync ? fdatasync : fsync)(file);
-  const handle = await open(file, 'r');
-  try {
-    await (datasync ? handle.datasync() : handle.sync());
-  } finally {
-    await handle.close().catch(() => {});
-  }
 }
 
 function syncFileNow({ file, datasync }: SyncedFile): void {

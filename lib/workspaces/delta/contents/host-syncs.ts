@@ -1,10 +1,9 @@
 import { type Steps, Waiting } from '../../../fuse/connection/steps.ts';
+import { SYNC_THREADS } from '../../../fuse/connection/sync-threads.ts';
 import { closeQuietly } from '../../../linux/close.ts';
 import { Errno, hostErrno } from '../../../linux/errno.ts';
 import { type BackgroundSync, type SyncedFile, type SyncedFiles, syncNow } from './background-sync.ts';
 
-/** Syncs that run in other threads at once. They share the thread pool of the process, which has 4 threads. */
-const MAX_RUNNING = 2;
 /** Causes below are those of holds and copies. */
 const FIRST_CAUSE = 2 ** 40;
 
@@ -12,7 +11,9 @@ const NONE: BegunSync = { files: [] };
 
 /** The files of a sync that has begun. */
 export interface BegunSync extends SyncedFiles {
-  /** Called when all files are durable, before anything that waits for the sync continues. Must not throw. */
+  /** Causes of requests that are answered at its end. A sync thread answers them at once if all files are durable. */
+  answers?: readonly number[];
+  /** Called when all files are durable, before a later request is handled. Must not throw. */
   synced?(): void;
 }
 
@@ -97,7 +98,7 @@ export class HostSyncs {
 
   #startNext(): void {
     for (const [owner, jobs] of this.#waiting) {
-      if (this.#running.size >= MAX_RUNNING) return;
+      if (this.#running.size >= SYNC_THREADS) return;
       if (this.#busy.has(owner)) continue;
       const at = jobs.findIndex(({ sync }) => sync.mayBegin?.() ?? true);
       if (at === -1) continue;
@@ -117,8 +118,8 @@ export class HostSyncs {
       // Reported at the end, as every other failure.
       job.failure = { thrown };
     }
-    const { files, directory } = job.begun;
-    this.#start!({ id: job.id, files, ...(directory !== undefined && { directory }) });
+    const { files, directory, answers } = job.begun;
+    this.#start!({ id: job.id, files, ...(directory !== undefined && { directory }), ...(answers && { answers }) });
   }
 }
 
