@@ -16,7 +16,12 @@ export interface Run {
 /** Runs the built command line without a terminal. */
 export async function runCli(
   args: readonly string[],
-  { url, input, env }: { url: string; input?: Uint8Array | undefined; env?: Record<string, string> },
+  {
+    url,
+    input,
+    env,
+    onOutput,
+  }: { url: string; input?: Uint8Array | undefined; env?: Record<string, string>; onOutput?: () => void },
 ): Promise<Run> {
   const child = spawn(process.execPath, [BUNDLE, ...args], {
     env: { PATH: process.env.PATH, HOME: '/nonexistent', PADDOCK_URL: url, ...env },
@@ -24,7 +29,10 @@ export async function runCli(
   });
   child.stdin.on('error', () => undefined).end(input ?? '');
   const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []];
-  child.stdout.on('data', (data: Buffer) => stdout.push(data));
+  child.stdout.on('data', (data: Buffer) => {
+    stdout.push(data);
+    onOutput?.();
+  });
   child.stderr.on('data', (data: Buffer) => stderr.push(data));
   const [exitCode] = (await once(child, 'close')) as [number | null];
   return { exitCode, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString() };

@@ -185,8 +185,12 @@ describe('in a pipe', () => {
     onTestFinished(() => proxy.close());
     const count = 'i=0; while [ $i -lt 300 ]; do i=$((i+1)); echo line $i; sleep 0.01; done';
     await sandbox.start(['sh', '-c', count], { id: 'counting' });
-    const cutting = setInterval(() => proxy.cut({ again: true }), 300);
-    const { stdout } = await runCli(['logs', '-f', `${sandbox.id}/counting`], { url: proxy.url });
+    // Not before it follows: of the requests before, each is tried three times only.
+    let cutting: NodeJS.Timeout | undefined;
+    const onOutput = () => {
+      cutting ??= setInterval(() => proxy.cut({ again: true }), 300);
+    };
+    const { stdout } = await runCli(['logs', '-f', `${sandbox.id}/counting`], { url: proxy.url, onOutput });
     clearInterval(cutting);
     expect(stdout.toString().split('\n')).toEqual([...Array.from({ length: 300 }, (_, at) => `line ${at + 1}`), '']);
   });

@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { silentLog } from '../../../../lib/log.ts';
 import { createBwrapRuntime } from '../../../../lib/runtime/bwrap/index.ts';
@@ -195,8 +196,10 @@ describe('the unexpected end of a sandbox', () => {
     await run(
       sandbox,
       `for p in /proc/[0-9]*; do case $(tr '\\0' ' ' <$p/cmdline) in *.req*) echo $p;; esac; done |
-      grep -vx /proc/$PPID | while read p; do kill -9 \${p#/proc/}; done`,
+      grep -vx /proc/$PPID | while read p; do kill -9 \${p#/proc/}; while [ -e $p/fd/9 ]; do sleep 0.02; done; done`,
     );
+    // Their pipes have ended. The server, which is this process, reads that in its next turns.
+    await delay(100);
     for (let round = 0; round < 5; round++) {
       expect(await run(sandbox, 'echo on')).toMatchObject({ stdout: 'on\n', exitCode: 0 });
     }

@@ -101,6 +101,8 @@ describe('programs on a terminal show the same as under tmux', () => {
     await less.type('G');
     await less.same('1000 línea');
     await less.resize(LARGER);
+    // Drawn again: it loses a key that comes with the signal.
+    await less.same(/1000 línea\n~/);
     await less.type('g');
     await less.same('31 línea');
     await less.type('/777\r');
