@@ -61,11 +61,11 @@ function record(require, path, shortest) {
     const ms = all - (waiting - before.waiting);
     if (ms >= shortest) fs.writeSync(into, `${JSON.stringify({ ms, cpu: cpu - before.cpu })}\n`);
   };
-  fs.readSync = (from, ...rest) => {
-    if (from !== fd && from !== nonBlockingFd) return readSync(from, ...rest);
+  fs.readSync = (...args) => {
+    if (args[0] !== fd && args[0] !== nonBlockingFd) return Reflect.apply(readSync, fs, args);
     ended();
     try {
-      return readSync(from, ...rest);
+      return Reflect.apply(readSync, fs, args);
     } finally {
       before = times();
       began = performance.now();
