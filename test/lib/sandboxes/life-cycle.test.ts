@@ -1,10 +1,11 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Sandbox } from '../../../lib/contract/messages.ts';
 import { ServiceError } from '../../../lib/errors.ts';
 import { Deferred } from '../../../lib/fuse/connection/deferred.ts';
 import { unlimitedOwners } from '../../../lib/limits/stored-limits.ts';
+import { BringUpOrder } from '../../../lib/sandboxes/lifecycle/bring-up-order.ts';
 import type { SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
 import type { SandboxFilter } from '../../../lib/services.ts';
 import { createRequest, execRequest, Fixture, never } from './fixture.ts';
@@ -549,18 +550,30 @@ describe('a restart', () => {
     fixture.settings.owners = unlimitedOwners(0);
     const ids = [sandbox.id];
     for (let n = 0; n < 19; n++) ids.push((await sandboxes.create(createRequest())).id);
-    // As the records are read; those of one second are in no order.
-    ids.sort();
     const resume = await restart();
-    const gate = new Deferred<void>();
-    fixture.runtime.before = () => gate.promise;
+    const arrivals = vi.spyOn(BringUpOrder.prototype, 'run');
+    const hurries = vi.spyOn(BringUpOrder.prototype, 'hurry');
+    onTestFinished(() => void vi.restoreAllMocks());
+    const gates: Deferred<void>[] = [];
+    fixture.runtime.before = () => {
+      gates.push(new Deferred<void>());
+      return gates.at(-1)!.promise;
+    };
+    const { launches } = fixture.runtime;
+    const until = (condition: () => boolean) => vi.waitUntil(condition, { timeout: 30_000, interval: 5 });
     const resuming = resume();
-    await vi.waitUntil(() => fixture.runtime.launches.length === 8, { timeout: 30_000 });
-    const calls = [sandboxes.exec(execRequest(ids[18]!), never), sandboxes.stop(ids[15]!)];
-    gate.resolve();
+    await until(() => arrivals.mock.calls.length === 20 && launches.length === 8);
+    // The last to arrive are the last without calls.
+    const awaited = [arrivals.mock.calls[17]![0], arrivals.mock.calls[19]![0]];
+    const calls = [sandboxes.exec(execRequest(awaited[0]!), never), sandboxes.stop(awaited[1]!)];
+    await until(() => awaited.every((id) => hurries.mock.calls.some(([hurried]) => hurried === id)));
+    for (const gate of gates.slice(0, 2)) gate.resolve();
+    await until(() => launches.length === 10);
+    expect(launches.slice(8).sort()).toEqual(awaited.sort());
+    fixture.runtime.before = async () => {};
+    for (const gate of gates) gate.resolve();
     await Promise.all([resuming, ...calls]);
-    const others = ids.slice(8).filter((id) => id !== ids[18] && id !== ids[15]);
-    expect(fixture.runtime.launches).toEqual([...ids.slice(0, 8), ids[18], ids[15], ...others]);
+    expect([...launches].sort()).toEqual(ids.sort());
   });
 
   it('keeps one that cannot be started as SANDBOX_ERROR, and starts the others', async () => {
