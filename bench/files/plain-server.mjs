@@ -71,6 +71,8 @@ if (process.argv.includes('--serve') && process.send) {
     const path = join(directory, 'file');
     stream.respond();
     if (headers[':path'] === '/down') {
+      // A request that nobody reads to its end makes the close of the stream a premature one.
+      stream.resume();
       await pipeline(createReadStream(path, { highWaterMark: CHUNK }), stream);
       return;
     }
