@@ -4,11 +4,11 @@ import { WritableTree } from '../../host-tree/writable-tree.ts';
 import { closeQuietly } from '../../linux/close.ts';
 import { makeSpread } from './spread.ts';
 
-/** Of one creation: 10 to 30 where no freed inodes are passed, and 100 to 400 behind thousands of them. */
+/** Microseconds above which a creation is slow. It takes 10 to 30 on a free part of the disk, 100 to 400 behind freed inodes. */
 const SLOW_US = 80;
 /** Slow creations in a row: a thread may lose its processor in the middle of one. */
 const IN_ROW = 4;
-/** Limit of the places of one commit: on a slow disk none is better. */
+/** Most places for one commit: on a slow disk no place is better than another. */
 const MAX_PLACES = 16;
 const US_PER_MS = 1000;
 

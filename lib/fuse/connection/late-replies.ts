@@ -4,14 +4,14 @@ import { encodeHeader } from '../protocol/replies.ts';
 import type { PreparedReply } from './sync-thread.ts';
 import { writeDevice } from './write-device.ts';
 
+/** How long the write of a reply is retried, in ms; all sandboxes wait in the meantime. */
+const RETRY_MS = 20;
+
 /** A request without a reply yet, with the descriptor it was read from. */
 interface LateReply {
   fd: number;
   header: Buffer;
 }
-
-/** How long the write of a reply is retried, in ms; all sandboxes wait in the meantime. */
-const RETRY_MS = 20;
 
 /** The requests that are `AnsweredLater`, by their causes. Each has a process that waits for it. */
 export class LateReplies {

@@ -563,7 +563,7 @@ describe('a restart', () => {
     const until = (condition: () => boolean) => vi.waitUntil(condition, { timeout: 30_000, interval: 5 });
     const resuming = resume();
     await until(() => arrivals.mock.calls.length === 20 && launches.length === 8);
-    // The last to arrive are the last without calls.
+    // Both arrived late: without calls they would be brought up among the last.
     const awaited = [arrivals.mock.calls[17]![0], arrivals.mock.calls[19]![0]];
     const calls = [sandboxes.exec(execRequest(awaited[0]!), never), sandboxes.stop(awaited[1]!)];
     await until(() => awaited.every((id) => hurries.mock.calls.some(([hurried]) => hurried === id)));
