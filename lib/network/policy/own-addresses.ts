@@ -2,27 +2,37 @@ import { networkInterfaces } from 'node:os';
 import { formatAddress, parseAddress } from './addresses.ts';
 import type { AddressSet } from './policy.ts';
 
-/** Milliseconds for which the addresses of the interfaces are remembered. */
-const REMEMBERED_MS = 5000;
+/**
+ * The addresses are remembered for so many times as long as it took to read them: a flood of connections spends a small part of
+ * its time on that, and a new address counts after a few milliseconds, however many interfaces there are.
+ */
+const REMEMBERED = 20;
 
-let known: { addresses: ReadonlySet<string>; until: number } | undefined;
+type Interfaces = typeof networkInterfaces;
 
-/** The addresses of this machine's interfaces, which can change at any time. */
-export const ownAddresses: AddressSet = {
-  has: (address) => {
-    const parsed = parseAddress(address);
-    return parsed !== undefined && addresses().has(formatAddress(parsed));
-  },
-};
+/** The addresses of this machine's interfaces, which can change at any time: Docker and VPNs make them. */
+export function addressesOf(read: Interfaces, now = () => performance.now()): AddressSet {
+  let known: ReadonlySet<string> = new Set();
+  let until = Number.NEGATIVE_INFINITY;
+  return {
+    has: (address) => {
+      const parsed = parseAddress(address);
+      if (parsed === undefined) return false;
+      const began = now();
+      if (began >= until) {
+        known = formatted(read());
+        until = began + (now() - began) * REMEMBERED;
+      }
+      return known.has(formatAddress(parsed));
+    },
+  };
+}
 
-function addresses(): ReadonlySet<string> {
-  const now = performance.now();
-  if (known !== undefined && now < known.until) return known.addresses;
-  const all = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+export const ownAddresses: AddressSet = addressesOf(networkInterfaces);
+
+function formatted(interfaces: ReturnType<Interfaces>): ReadonlySet<string> {
+  const all = Object.values(interfaces).flatMap((each) => each ?? []);
   // The zone is not part of a link-local address.
-  const parsed = all
-    .map(({ address }) => parseAddress(address.replace(/%.*$/, '')))
-    .filter((each) => each !== undefined);
-  known = { addresses: new Set(parsed.map(formatAddress)), until: now + REMEMBERED_MS };
-  return known.addresses;
+  const parsed = all.map(({ address }) => parseAddress(address.replace(/%.*$/, '')));
+  return new Set(parsed.filter((each) => each !== undefined).map(formatAddress));
 }
