@@ -30,20 +30,11 @@ unset BARE_DEBIAN_ROOT
 mount --make-rprivate /
 mount -t tmpfs -o mode=755 tmpfs "$root"
 
-log=$root/bare-debian.log
-quietly() {
-  "$@" >"$log" 2>&1 || {
-    tail -n 20 "$log" >&2
-    fail "$1 failed"
-  }
-}
 
 PATH=$PATH:/usr/sbin:/sbin
-if ! command -v debootstrap >/dev/null; then
-  quietly apt-get -o DPkg::Lock::Timeout=300 update
-  quietly apt-get -o DPkg::Lock::Timeout=300 install -y --no-install-recommends debootstrap debian-archive-keyring
-fi
-quietly debootstrap --variant=minbase "$suite" "$root/system" "$mirror"
+command -v debootstrap >/dev/null || sh scripts/apt-install.sh debootstrap debian-archive-keyring || fail 'no debootstrap'
+# It continues where it has failed.
+sh scripts/from-network.sh debootstrap --variant=minbase "$suite" "$root/system" "$mirror" || fail 'debootstrap failed'
 root=$root/system
 
 # How this machine reaches the mirror.

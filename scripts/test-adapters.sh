@@ -15,14 +15,14 @@ esac
 # The list of what is installed is written last: without it an installation was interrupted.
 installed=$adapters/node_modules/.installed
 if ! cmp -s "$adapters/package-lock.json" "$installed"; then
-  npm ci --prefix "$adapters" --ignore-scripts --no-audit --no-fund --loglevel=error
+  sh scripts/from-network.sh npm ci --prefix "$adapters" --ignore-scripts --no-audit --no-fund --loglevel=error
   cp "$adapters/package-lock.json" "$installed"
 fi
 python=$adapters/node_modules/.python
 if ! cmp -s "$adapters/python/requirements.txt" "$python/.installed"; then
   sh scripts/test-packages.sh
   /usr/bin/python3 -m venv --clear "$python"
-  "$python/bin/pip" install --quiet --disable-pip-version-check -r "$adapters/python/requirements.txt"
+  sh scripts/from-network.sh "$python/bin/pip" install --quiet --disable-pip-version-check -r "$adapters/python/requirements.txt"
   cp "$adapters/python/requirements.txt" "$python/.installed"
 fi
 [ "${1:-}" != --install ] || exit 0

@@ -19,13 +19,8 @@ if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then
   exit 1
 fi
 say "installing$missing with apt-get, for the tests"
-export DEBIAN_FRONTEND=noninteractive
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
 # shellcheck disable=SC2086 # one word per package
-if ! { apt-get -o DPkg::Lock::Timeout=300 update &&
-  apt-get -o DPkg::Lock::Timeout=300 install -y --no-install-recommends $missing; } >"$log" 2>&1; then
-  tail -n 20 "$log" >&2
+if ! sh "$(dirname "$0")/apt-install.sh" $missing; then
   say "apt-get could not install$missing"
   exit 1
 fi

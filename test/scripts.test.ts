@@ -42,6 +42,37 @@ it('the docker run line in deploy/compose.yaml grants what the service of the fi
   expect(words).toContain('--cgroupns private --read-only ');
 });
 
+describe('what comes from the network', () => {
+  /** A command that fails so many times. */
+  function fetchAfter(failures: number) {
+    const count = join(directory, 'count');
+    const command = `echo . >>${count}; [ $(wc -l <${count}) -gt ${failures} ] || { echo it broke; exit 7; }; echo fetched`;
+    const env = { ...process.env, FROM_NETWORK_PAUSE: '0' };
+    const args = [join(SCRIPTS, 'from-network.sh'), 'sh', '-c', command];
+    const { status, stdout, stderr } = spawnSync('sh', args, { cwd: directory, env, encoding: 'utf8' });
+    const attempts = readFileSync(count, 'utf8').length / 2;
+    return { status, stdout, said: stderr.split('\n').map((line) => line.replace(/: sh -c .*/, '')), attempts };
+  }
+
+  it('is asked for once if it comes', () => {
+    expect(fetchAfter(0)).toEqual({ status: 0, stdout: '', said: [''], attempts: 1 });
+  });
+
+  it('is asked for again, visibly, after a failure', () => {
+    const said = ['it broke', 'from-network: attempt 1 failed (exit code 7)', 'from-network: once more in 0 s', ''];
+    expect(fetchAfter(1)).toEqual({ status: 0, stdout: '', said, attempts: 2 });
+  });
+
+  it('fails with the third failure', () => {
+    const { status, said, attempts } = fetchAfter(9);
+    expect({ status, attempts, last: said.at(-2) }).toEqual({
+      status: 7,
+      attempts: 3,
+      last: 'from-network: attempt 3 failed (exit code 7)',
+    });
+  });
+});
+
 it('systemd accepts the unit, and reserves a user of the default range', () => {
   const settings = readFileSync(resolve(SCRIPTS, '../deploy/systemd/paddock.service'), 'utf8');
   const unit = join(directory, 'paddock.service');

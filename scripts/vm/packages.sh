@@ -12,18 +12,8 @@ fail() {
   exit 1
 }
 
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-quietly() {
-  message=$1
-  shift
-  "$@" >"$log" 2>&1 || {
-    tail -n 20 "$log" >&2
-    fail "$message"
-  }
-}
-export DEBIAN_FRONTEND=noninteractive
-apt() { apt-get -o DPkg::Lock::Timeout=300 "$@"; }
+scripts=$(cd "$(dirname "$0")/.." && pwd)
+from_network() { sh "$scripts/from-network.sh" "$@"; }
 
 [ "$(uname -m)" = x86_64 ] || fail 'the virtual machine runs this machine’s programs, which must be x86-64'
 command -v apt-get >/dev/null 2>&1 || fail 'the virtual machine is built from packages of Debian 12: apt-get is missing'
@@ -32,7 +22,7 @@ PATH=$PATH:/usr/sbin:/sbin
 
 updated=
 update() {
-  [ -n "$updated" ] || quietly 'apt-get update failed' apt update
+  [ -n "$updated" ] || from_network apt-get -o DPkg::Lock::Timeout=300 update || fail 'apt-get update failed'
   updated=1
 }
 
@@ -42,9 +32,9 @@ for want in qemu-system-x86_64:qemu-system-x86 depmod:kmod mke2fs:e2fsprogs ip:i
 done
 if [ -n "$missing" ]; then
   say "installing$missing with apt-get, for the virtual machine"
-  update
   # shellcheck disable=SC2086 # one word per package
-  quietly "apt-get could not install$missing" apt install -y --no-install-recommends $missing
+  sh "$scripts/apt-install.sh" $missing || fail "apt-get could not install$missing"
+  updated=1
 fi
 
 # The metapackage depends on the current one: linux-image-6.1.0-56-cloud-amd64.
@@ -60,14 +50,15 @@ if [ ! -f "$kernel/vmlinuz" ]; then
   say "unpacking $package into $cache, for the virtual machine"
   mkdir -p "$cache"
   making=$(mktemp -d "$cache/making.XXXXXX")
-  trap 'rm -rf "$log" "$making"' EXIT
+  trap 'rm -rf "$making"' EXIT
   # As root, because apt's own user cannot write to the directory.
-  download() { (cd "$making" && apt -o APT::Sandbox::User=root download "$package"); }
-  download >"$log" 2>&1 || {
+  download() { (cd "$making" && "$@" apt-get -o APT::Sandbox::User=root download "$package"); }
+  # The lists of packages may be older than the archive.
+  download >"$making/log" 2>&1 || {
     update
-    quietly "apt-get could not download $package" download
+    download from_network || fail "apt-get could not download $package"
   }
-  quietly "$package could not be unpacked" dpkg -x "$making"/*.deb "$making/unpacked"
+  dpkg -x "$making"/*.deb "$making/unpacked" || fail "$package could not be unpacked"
   mkdir "$making/kernel"
   mv "$making"/unpacked/boot/vmlinuz-* "$making/kernel/vmlinuz"
   mv "$making"/unpacked/lib/modules "$making/kernel/modules"
