@@ -183,12 +183,27 @@ describe('on a terminal', () => {
     const terminal = inTerminal('', CHANGE);
     await terminal.shows('Take these 3 changes?');
     terminal.line('x');
+    await terminal.shows(/: x\s+Take these 3 changes\?/);
     terminal.line('e');
     await terminal.shows(/\(1\/2\) M a.txt:/);
     terminal.line('n');
     await terminal.shows(/\(2\/2\) A new\/c.txt:/);
     terminal.line('y');
     await terminal.shows('code=3');
+    expect([await get('a.txt'), await get('new/c.txt')]).toEqual(['a\n', 'c\n']);
+  });
+
+  it('takes answers that were typed ahead, and ^C among them', async () => {
+    await put('a.txt', 'a\n');
+    const asked = inTerminal('', CHANGE);
+    await asked.shows('Take these 3 changes?');
+    asked.type(...['x', 'e', 'n'].flatMap((answer) => [answer, 'Enter']), 'C-c');
+    await asked.shows('code=130');
+    expect(await readdir(repo)).toEqual(['a.txt']);
+    const taking = inTerminal('', CHANGE);
+    await taking.shows('Take these 3 changes?');
+    taking.type(...['x', 'e', 'n', 'y'].flatMap((answer) => [answer, 'Enter']));
+    await taking.shows('code=3');
     expect([await get('a.txt'), await get('new/c.txt')]).toEqual(['a\n', 'c\n']);
   });
 
