@@ -30,6 +30,7 @@ import { SandboxLife } from '../sandbox-life.ts';
 import type { TerminalLimit } from '../terminal-limit/terminal-limit.ts';
 import { bwrapArguments, encodeArguments } from './arguments.ts';
 import type { Instance } from './instance.ts';
+import { isEnding } from './is-ending.ts';
 import { BASE_PIDS, Launcher, type StartProcess } from './launcher.ts';
 import { startFailure } from './start-failure.ts';
 
@@ -108,11 +109,13 @@ export class BwrapSandbox implements RunningSandbox {
       launcher ??= new Launcher(tree.create(spec.id, spec.resources, spec.owner), settings.start, settings.descriptors);
       const { cgroup } = launcher;
       if (spare) cgroup?.expectMove(spare.pid);
+      const groups = cgroup ?? new ProcGroups(() => sandbox?.init);
       const executor = await Executor.prepare({
         dir: agentDir,
         uid: settings.root ? spec.uid : undefined,
         fifos: instance.fifos,
-        groups: cgroup ?? new ProcGroups(() => sandbox?.init),
+        groups,
+        isEnding: async () => sandbox !== undefined && isEnding(sandbox.#launcher, sandbox.init, groups),
         scratch: instance.scratch,
         paces: instance.paces,
         room: instance.room,

@@ -3,13 +3,13 @@ import { basename, dirname } from 'node:path';
 import type { ContainerCreateOptions } from 'dockerode';
 import { ServiceError } from '../../errors.ts';
 import { isHostFault } from '../../host-error.ts';
+import { isRunning } from '../../linux/is-running.ts';
 import { type Hierarchy, mountedHierarchies, parseMembership } from '../cgroup/mounts.ts';
 import { containerState, createContainer, startContainer } from './bring-up.ts';
 import type { Daemon } from './daemon.ts';
 import { notUp } from './not-up.ts';
 import { removeNamedContainer } from './own-containers.ts';
 import type { DockerTimes } from './times.ts';
-import { isRunning } from './unless-dying.ts';
 
 /** Stops itself, so that its cgroup can be read; docker-init above it goes on. */
 const WAITING = ['/bin/sh', '-c', 'kill -STOP $$'];

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ContainerCreateOptions } from 'dockerode';
 import { SandboxEnded, ServiceError } from '../../errors.ts';
 import { hostError, isHostFault } from '../../host-error.ts';
+import { isRunning } from '../../linux/is-running.ts';
 import type { Turn } from '../../linux/shared-mappings.ts';
 import { Executor, type ExecutorHost } from '../executor/executor.ts';
 import { listeningPorts } from '../listening-ports.ts';
@@ -24,7 +25,7 @@ import { notUp } from './not-up.ts';
 import type { OwnerCgroup } from './owner-cgroups.ts';
 import { checkPosture, statusOf } from './posture.ts';
 import type { Shared } from './shared.ts';
-import { isRunning, killQuietly, unlessDying } from './unless-dying.ts';
+import { killQuietly, unlessDying } from './unless-dying.ts';
 import { withUser, writeUserFiles } from './user-files.ts';
 import type { ContainerEnd } from './watch.ts';
 
@@ -224,8 +225,7 @@ export class DockerSandbox implements RunningSandbox {
         throw noOwnerLimits('the daemon did not put the container into the owner’s cgroup');
       }
       const place = containerPlace(id, state.Pid, this.#shared.groupsName);
-      const { descriptors } = this.#shared;
-      this.#cgroup = await ContainerCgroup.enter(place, this.#spec.id, this.#spec.resources, descriptors);
+      this.#cgroup = await ContainerCgroup.enter(place, this.#spec.id, this.#spec.resources, this.#shared.descriptors);
       this.#host.groups = this.#cgroup;
       this.#init = state.Pid;
       // The earlier the better: from here on, a shell of the image runs.

@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs';
 import { SandboxEnded } from '../../errors.ts';
-import { errorCode } from '../../linux/errno.ts';
 import type { CommandEvent, RunningCommand } from '../runtime.ts';
 
 const KILLED = 137;
@@ -33,24 +31,6 @@ export function unlessDying(command: RunningCommand, dying: () => Promise<string
       };
     },
   };
-}
-
-/**
- * PF_EXITING: the init process exits before the processes of its pid namespace are killed, which takes a moment
- * (proc_pid_stat(5), flags).
- */
-const PF_EXITING = 0x4;
-
-/** Whether a host process exists and is not exiting (PF_EXITING in proc_pid_stat(5)). True if that cannot be read. */
-export function isRunning(pid: number): boolean {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return (Number(fields[6]) & PF_EXITING) === 0;
-  } catch (error) {
-    // Any other error says nothing about the process.
-    return !['ENOENT', 'ESRCH'].includes(errorCode(error) ?? '');
-  }
 }
 
 export function killQuietly(pid: number): void {

@@ -6,6 +6,7 @@ import type { Command, CommandEvent, CommandInput, RunningCommand, TerminalSize 
 import { killer, killPaced, signalPaced } from './command-signals.ts';
 import { EventQueue } from './execution.ts';
 import { LastOutput } from './last-output.ts';
+import { outliveShell } from './outlive-shell.ts';
 import { refusalOf } from './refusals.ts';
 import type { Runner } from './runner.ts';
 import type { StatusLine } from './status.ts';
@@ -36,8 +37,8 @@ export interface RunContext {
   outOfMemory: () => string | undefined;
   /** Whether the sandbox has reached its limit of processes. */
   atPidsLimit: () => boolean;
-  /** Milliseconds by which the report of the sandbox's end may follow that of the runner's. */
-  deathMs: () => number;
+  /** Whether the end of the sandbox has begun and will be reported. Never rejects. */
+  isEnding: () => Promise<boolean>;
   done: (outcome: Outcome) => void;
   /** For kills and last reads, shared by all sandboxes. */
   endings: TurnTime;
@@ -211,11 +212,9 @@ export class CommandRun implements RunningCommand {
 
   /** The runner's own shell was killed under the command, by the memory limit or by the command itself. */
   async #onGone(): Promise<void> {
-    // If the whole sandbox has ended, that is known a moment later and is the better reason.
-    await delay(this.#context.deathMs(), undefined, { ref: false });
-    if (!this.#begin()) return;
-    await this.#killed();
-    this.#exit(KILLED, 'killed');
+    await outliveShell(this.#context.isEnding);
+    const unread = this.#ending ? undefined : this.#context.runner.unread();
+    await (unread ? this.#kill(unread) : this.#killAll());
   }
 
   async #kill(error: ServiceError): Promise<void> {

@@ -15,7 +15,7 @@ import { OpenNetwork } from './open-network.ts';
 import { placeIdentity, placePrograms } from './programs.ts';
 import { type Request, requestFor } from './request.ts';
 import { newNonce, type Runner, type RunnerHost } from './runner.ts';
-import { deathMs, RunnerPool } from './runner-pool.ts';
+import { RunnerPool } from './runner-pool.ts';
 import type { ScriptPart } from './script-part.ts';
 import { SessionShell } from './session-shell.ts';
 import type { Stdin } from './stdin.ts';
@@ -130,7 +130,7 @@ export class Executor {
       outOfMemory: () => this.#outOfMemory(run),
       endings: this.#host.paces.endings,
       atPidsLimit: () => this.#host.groups?.atPidsLimit() ?? false,
-      deathMs: () => deathMs(this.#isBroken),
+      isEnding: async () => this.#isBroken || (await this.#host.isEnding?.()) === true,
       done: (outcome) => {
         release();
         this.#done(run, runner, outcome);

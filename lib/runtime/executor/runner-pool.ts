@@ -23,11 +23,8 @@ const STOPPED_LOOKS = 5;
 /** A command that has run for so many milliseconds is looked at only once in MANY_LOOKS. */
 const LONG_MS = 10_000;
 const MANY_LOOKS = 10;
-/**
- * Milliseconds by which the report of a sandbox's end may follow that of its runner. `isBroken`: it is being ended, so that its
- * end comes however busy the host is, unless it cannot be killed.
- */
-export const deathMs = (isBroken: boolean): number => (isBroken ? 10_000 : 50);
+/** Milliseconds before a runner is started again: the sandbox may have ended with the first one. */
+const AGAIN_MS = 50;
 const CANNOT_START = 'the sandbox could not start a runner for the command';
 
 export interface PoolHost {
@@ -228,7 +225,7 @@ export class RunnerPool {
   async #again(error: unknown): Promise<Runner> {
     if (error instanceof ServiceError) throw error;
     if (isOutOfDescriptors(error)) throw hostError(error, CANNOT_START);
-    await Promise.race([delay(deathMs(false)), this.#host.lost]);
+    await Promise.race([delay(AGAIN_MS), this.#host.lost]);
     return this.#attempt().catch((cause: unknown) => {
       const converted = hostError(cause, CANNOT_START);
       throw converted instanceof ServiceError

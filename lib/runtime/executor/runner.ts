@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, rmSync, writeSync } from 'node:fs';
+import { readFileSync, readSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Descriptors } from '../../descriptors.ts';
 import { ServiceError } from '../../errors.ts';
@@ -17,6 +17,8 @@ import { type StatusLine, StatusParser } from './status.ts';
 const DESCRIPTORS = 6;
 
 const NO_PROCESS = 'the sandbox could not start a runner for the command: it can start no further process';
+
+const NOT_BEGUN = 'the command has not begun: the shell that was to run it was killed';
 
 /** Milliseconds after which every process of a command on a terminal counts as its program. */
 const STARTING_MS = 500;
@@ -39,6 +41,8 @@ export interface RunnerHost {
   scratch: Buffer;
   paces: ReadPaces;
   descriptors: Descriptors;
+  /** Whether the end of the sandbox has begun and will be reported. Never rejects. */
+  isEnding?: () => Promise<boolean>;
   /** Byte budget of the file system of `dir`, shared by all sandboxes. */
   room: Shares<object>;
 }
@@ -63,6 +67,8 @@ export class Runner {
   readonly #host: RunnerHost;
   readonly #request: number;
   readonly #status: PipeReader;
+  /** Bytes of the last line. */
+  #sent = 0;
   #closed = false;
 
   private constructor(host: RunnerHost, request: number, out: PipeReader, err: PipeReader, status: PipeReader) {
@@ -185,7 +191,18 @@ export class Runner {
    */
   execute(line: string): void {
     this.executedAt = performance.now();
-    writeSync(this.#request, line);
+    this.#sent = writeSync(this.#request, line);
+  }
+
+  /** After the end of its shell: the error if it has read nothing of its last command. */
+  unread(): ServiceError | undefined {
+    if (this.#closed) return undefined;
+    try {
+      const rest = readSync(this.#request, Buffer.alloc(this.#sent + 1));
+      return rest === this.#sent ? new ServiceError('UNAVAILABLE', NOT_BEGUN) : undefined;
+    } catch {
+      return undefined;
+    }
   }
 
   /** Whether no other process of its command is left (or this cannot be determined). False if in doubt. */
