@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { atTimeout } from '../at-timeout.ts';
 import { eventually, expectRefusal } from './scene.ts';
 import { CANARY } from './server.ts';
 import { sleepers } from './sleepers.ts';
@@ -131,7 +132,6 @@ const commands: Omit<Case, 'needs'>[] = [
   },
   {
     name: 'keeps the beginning and the end with max_output, and has one ordered stream with merge',
-    retry: 2,
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       const { id: session_id } = await scene.client.call('CreateSession', { sandbox_id: sandbox.id });
@@ -155,7 +155,10 @@ const commands: Omit<Case, 'needs'>[] = [
         expect(answer).toMatchObject({ stdout: '', stderr: '', output_dropped_bytes: 108_911 - 200 });
       }
       const ordered = 'for i in 1 2 3; do echo out$i; echo err$i >&2; done; sleep 30';
-      const late = await expectRefusal(scene.run(sandbox, ordered, { merge: true, timeout: 1 }), 'DEADLINE_EXCEEDED');
+      const late = await atTimeout(
+        (timeout) => expectRefusal(scene.run(sandbox, ordered, { merge: true, timeout }), 'DEADLINE_EXCEEDED'),
+        ({ details }) => JSON.stringify(details).includes('err3'),
+      );
       expect(late.message).toMatch(/details; the sandbox has no network; a longer command takes .*StartProcess$/);
       expect(late.details).toEqual([{ output: 'out1\nerr1\nout2\nerr2\nout3\nerr3\n' }]);
       const seen: string[] = [];
@@ -245,11 +248,13 @@ const commands: Omit<Case, 'needs'>[] = [
   },
   {
     name: 'kills a command at its timeout and returns its output so far',
-    retry: 2,
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       const command = 'echo partial; echo warning >&2; sleep 60';
-      const error = await expectRefusal(scene.run(sandbox, command, { timeout: 1 }), 'DEADLINE_EXCEEDED');
+      const error = await atTimeout(
+        (timeout) => expectRefusal(scene.run(sandbox, command, { timeout }), 'DEADLINE_EXCEEDED'),
+        ({ details }) => JSON.stringify(details).includes('warning'),
+      );
       expect(error.details).toContainEqual({ stdout: 'partial\n', stderr: 'warning\n' });
     },
   },

@@ -26,8 +26,6 @@ export interface Case {
   protocols?: readonly Protocol[];
   /** Absent: the suite's own. */
   timeoutMs?: number;
-  /** A busy machine may be slower than a timeout of the case: it is tried again, so many times. */
-  retry?: number;
   run(scene: Scene): Promise<void>;
 }
 
@@ -87,8 +85,8 @@ function column(
         scene = new Scene(server, state, runtime, protocol);
       });
       afterEach(() => scene.close());
-      for (const { name, run, timeoutMs, retry = 0 } of own) {
-        it(name, { retry, ...(timeoutMs === undefined ? {} : { timeout: timeoutMs }) }, () => run(scene));
+      for (const { name, run, timeoutMs } of own) {
+        it(name, timeoutMs === undefined ? {} : { timeout: timeoutMs }, () => run(scene));
       }
     });
   }
