@@ -271,29 +271,35 @@ contract('committing automatically', cases, { sandbox: { cleanup_interval: '1s' 
 describe('a server that is killed while it commits automatically', () => {
   const served = useServer();
 
-  it.each(['commit', 'commit/100', 'commit.json', 'files/f1'])('(at %s): the next server commits', async (moment) => {
-    const first = served.scene();
-    const codebase = await first.codebase({ a: 'one\n' });
-    const sandbox = await sandboxThat(first, codebase, 'on_stop');
-    await first.output(sandbox, 'for i in $(seq 400); do echo $i > f$i; done; rm a');
-    const directory = join(served.state.directory, 'codebases', codebase.id);
-    const stopping = first.client.call('StopSandbox', { sandbox_id: sandbox.id }).catch(() => undefined);
-    const end = Date.now() + 30_000;
-    while (!existsSync(join(directory, moment)) && Date.now() < end) await new Promise((done) => setImmediate(done));
-    await served.server.stop('SIGKILL');
-    await stopping;
-    first.rest.close();
-    first.grpc.close();
-    await served.start();
+  it.each(['commit', 'commit/many/100', 'commit.json', 'files/f1'])(
+    '(at %s): the next server commits',
+    async (moment) => {
+      const first = served.scene();
+      const codebase = await first.codebase({ a: 'one\n' });
+      const sandbox = await sandboxThat(first, codebase, 'on_stop');
+      await first.output(sandbox, 'for i in $(seq 400); do echo $i > f$i; done; rm a');
+      const directory = join(served.state.directory, 'codebases', codebase.id);
+      const stopping = first.client.call('StopSandbox', { sandbox_id: sandbox.id }).catch(() => undefined);
+      let isOver = false;
+      void stopping.then(() => {
+        isOver = true;
+      });
+      while (!existsSync(join(directory, moment)) && !isOver) await new Promise((done) => setImmediate(done));
+      await served.server.stop('SIGKILL');
+      await stopping;
+      first.rest.close();
+      first.grpc.close();
+      await served.start();
 
-    const second = served.scene();
-    await eventually('the commit', async () =>
-      (await second.client.call('GetCodebase', { codebase_id: codebase.id })).file_count === 400 ? true : undefined,
-    );
-    expect(await second.content(codebase, 'f400')).toBe('400\n');
-    expect(await changed(second, sandbox)).toEqual([]);
-    expect(await get(second, sandbox)).toMatchObject({ status: 'SANDBOX_STOPPED', auto_commit_error: '' });
-    await second.client.call('DestroySandbox', { sandbox_id: sandbox.id });
-    await second.close();
-  });
+      const second = served.scene();
+      await eventually('the commit', async () =>
+        (await second.client.call('GetCodebase', { codebase_id: codebase.id })).file_count === 400 ? true : undefined,
+      );
+      expect(await second.content(codebase, 'f400')).toBe('400\n');
+      expect(await changed(second, sandbox)).toEqual([]);
+      expect(await get(second, sandbox)).toMatchObject({ status: 'SANDBOX_STOPPED', auto_commit_error: '' });
+      await second.client.call('DestroySandbox', { sandbox_id: sandbox.id });
+      await second.close();
+    },
+  );
 });
