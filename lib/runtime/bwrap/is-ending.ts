@@ -17,7 +17,8 @@ export async function isEnding(
   if (!isRunning(init)) return true;
   try {
     const inside = [init, ...(await groups.basePids())].filter(isRunning).map(innerPid);
-    return !BASE_PIDS.every((pid) => inside.includes(pid));
+    // One that cannot be read, because no descriptor is free, may be the agent.
+    return !inside.includes(undefined) && !BASE_PIDS.every((pid) => inside.includes(pid));
   } catch {
     return false;
   }

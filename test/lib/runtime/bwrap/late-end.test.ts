@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { innerPid } from '../../../../lib/linux/inner-pid.ts';
+import { isEnding } from '../../../../lib/runtime/bwrap/is-ending.ts';
 import type { RunningSandbox } from '../../../../lib/runtime/runtime.ts';
 import { hasEnded, statusOf } from '../../../process-status.ts';
 import { command, finish, run } from '../run.ts';
@@ -42,6 +43,15 @@ it.each<[name: string, stopped: (init: number) => number, kill: (sandbox: Runnin
     expect(await result).toMatchObject({ code: 'UNAVAILABLE', message: expect.stringMatching(/main process ended/) });
   },
 );
+
+it('a sandbox is not taken for ending when its processes cannot be read', async () => {
+  const ends = (pids: unknown[], alive = true) =>
+    isEnding({ alive }, process.pid, { basePids: () => pids as number[] });
+  expect([await ends([]), await ends([process.ppid], false)]).toEqual([true, true]);
+  // No directory, so that reading fails as it does without a free descriptor.
+  expect(await ends(['version'])).toBe(false);
+  expect(await isEnding({ alive: true }, undefined, { basePids: () => [] })).toBe(false);
+});
 
 it('a command whose shell is killed before it reads it has not begun', async () => {
   const sandbox = await bwrap.launch();
