@@ -208,7 +208,7 @@ export class WorkspaceFileSystem extends KernelRequests implements ControlledFil
     return { bytes: delta.bytes + delta.retained.bytes, files: delta.inodes + delta.retained.files };
   }
 
-  synced(id: number, errnos: readonly number[]): void {
+  synced(id: number, errnos: readonly number[] | undefined): void {
     this.workspaces.syncs.done(id, errnos);
   }
 

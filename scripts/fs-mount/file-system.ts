@@ -48,7 +48,7 @@ function counting(fileSystem: WorkspaceFileSystem): ControlledFileSystem {
   counted.operationEnded = () => fileSystem.operationEnded();
   counted.requestEnded = () => fileSystem.requestEnded();
   counted.workAhead = () => fileSystem.workAhead();
-  counted.synced = (id: number, errnos: readonly number[]) => fileSystem.synced(id, errnos);
+  counted.synced = (id: number, errnos: readonly number[] | undefined) => fileSystem.synced(id, errnos);
   counted.begin = (operation: string, args: unknown[]) => fileSystem.begin(operation, args);
   counted.toError = (thrown: unknown) => fileSystem.toError(thrown);
   counted.control = (operation: string, args: unknown[]) =>

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { killUnlessEnded } from '../../linux/kill-unless-ended.ts';
 import { unmountSync } from '../../linux/mount.ts';
 import { findMount } from '../../linux/mountinfo.ts';
 import type { Log } from '../../log.ts';
@@ -27,6 +28,8 @@ export interface ConnectionOptions {
 
 const READY_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 5_000;
+/** How long an exit may wait for threads that did not end, such as for one that syncs to a disk that does not answer. */
+const EXIT_SECONDS = 1.5;
 
 /** A FUSE connection: the device, the mount, and the threads that serve it. */
 export class Connection {
@@ -82,6 +85,7 @@ export class Connection {
     this.#onExit = () => {
       this.threads.stopAtExit();
       unmountSync(options.mountPoint, 'detach');
+      killUnlessEnded(EXIT_SECONDS);
     };
     process.on('exit', this.#onExit);
   }
@@ -116,7 +120,8 @@ export class Connection {
 
   /**
    * Unmounts, stops both threads and closes the device, within seconds; with `force`, without letting requests in
-   * progress finish. Idempotent. If a thread does not end, this is logged, and the device stays open.
+   * progress finish. Idempotent. If a thread does not end, this is logged, and the device stays open; the exit of the
+   * process kills it then, at the latest.
    */
   close({ force = false } = {}): Promise<void> {
     this.#teardown ??= this.#close(force);

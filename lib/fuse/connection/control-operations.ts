@@ -41,6 +41,7 @@ export class ControlOperations {
   /** Whether messages may be left that no wake-up stands for. */
   #moreMail = false;
   #fileSystem!: ControlledFileSystem;
+  #syncThreadEnded!: (index: number) => void;
   #stopped = false;
 
   /** `port` receives `ControlRequest` and sends `WorkerMessage`; `fd` is the mounted /dev/fuse. */
@@ -51,8 +52,9 @@ export class ControlOperations {
   }
 
   /** Call once, before the first request. The file system itself is made with `startSteps`. */
-  connect(fileSystem: ControlledFileSystem): void {
+  connect(fileSystem: ControlledFileSystem, syncThreadEnded: (index: number) => void): void {
     this.#fileSystem = fileSystem;
+    this.#syncThreadEnded = syncThreadEnded;
   }
 
   /** Whether `stop` was called. */
@@ -60,9 +62,9 @@ export class ControlOperations {
     return this.#stopped;
   }
 
-  /** Posts a message to the main thread. Throws for a value that cannot be cloned. */
-  post(message: WorkerMessage): void {
-    this.#port.postMessage(message);
+  /** Posts a message to the main thread, with its ports. Throws for a value that cannot be cloned. */
+  post(message: WorkerMessage, ports: readonly MessagePort[] = []): void {
+    this.#port.postMessage(message, ports);
   }
 
   /** Runs work of the file system that no caller waits for. Its failure is reported as a defect. */
@@ -154,7 +156,8 @@ export class ControlOperations {
     args: readonly unknown[],
   ): { value: unknown } | { error: ControlError } | { steps: Steps<unknown> } | Postponed {
     try {
-      if (operation === 'ping' || operation === 'stop') return { value: undefined };
+      if (operation === 'syncThreadEnded') this.#syncThreadEnded(args[0] as number);
+      if (operation === 'ping' || operation === 'stop' || operation === 'syncThreadEnded') return { value: undefined };
       const steps = this.#fileSystem.begin(operation, args);
       return steps === undefined ? { value: this.#fileSystem.control(operation, args) } : { steps };
     } catch (thrown) {

@@ -1,3 +1,4 @@
+import type { MessagePort } from 'node:worker_threads';
 import { type Code, ServiceError } from '../../errors.ts';
 import { Errno, errorCode } from '../../linux/errno.ts';
 import type { FileSystem, Notifier } from '../filesystem.ts';
@@ -28,8 +29,11 @@ export interface ControlledFileSystem extends FileSystem {
   operationEnded(): void;
   /** Called after each request, when released requests have been run again, too. */
   requestEnded(): void;
-  /** A sync of `startSync` has ended, with the errno of each of its files or 0. */
-  synced?(id: number, errnos: readonly number[]): void;
+  /**
+   * A sync of `startSync` has ended, with the errno of each of its files or 0; undefined: its thread ended, and it is
+   * not known what is durable.
+   */
+  synced?(id: number, errnos: readonly number[] | undefined): void;
   /**
    * Does some microseconds of work that a later request is likely to need. Called again and again while there is no
    * request, until it returns false: there is nothing to do.
@@ -60,7 +64,10 @@ export interface FileSystemHost {
 /** A message of the main thread to the request worker. */
 export interface ControlRequest {
   id: number;
-  /** An operation of the file system, or `ping` (does nothing), or `stop` (exits the worker). */
+  /**
+   * An operation of the file system, or `ping` (does nothing), `stop` (exits the worker), `syncThreadEnded` (a sync thread,
+   * by its index, has ended by itself).
+   */
   operation: string;
   args: readonly unknown[];
 }
@@ -84,8 +91,8 @@ export type WorkerMessage =
   | { kind: 'part'; id: number; encoded: Uint8Array }
   /** From `FileSystemHost.emit`. */
   | { kind: 'event'; event: unknown }
-  /** A sync waits for a sync thread that has not been started. */
-  | { kind: 'startSyncThread'; index: number }
+  /** A sync waits for a sync thread that has not been started. `syncs`: the port of the thread. */
+  | { kind: 'startSyncThread'; index: number; syncs: MessagePort }
   | { kind: 'defect'; operation: number; error: ControlError }
   | { kind: 'ended'; reason: string };
 

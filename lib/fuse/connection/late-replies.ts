@@ -41,17 +41,26 @@ export class LateReplies {
     this.#byCause.delete(cause);
   }
 
+  /** Sends replies that another thread may have sent. */
+  sendAgain(replies: readonly PreparedReply[]): void {
+    for (const { fd, message } of replies) send(fd, message);
+  }
+
   /** Sends the replies that wait for `cause`: without an error, or with this one. */
   answer(cause: number, error: Errno | undefined): void {
     const replies = this.#byCause.get(cause) ?? [];
     this.#byCause.delete(cause);
     for (const { fd, header } of replies) {
       encodeHeader(this.#reply, OUT_HEADER_SIZE, error === undefined ? 0 : -error.errno, header);
-      try {
-        writeDevice(fd, this.#reply, 0, OUT_HEADER_SIZE, RETRY_MS);
-      } catch {
-        // The request was aborted, or the connection has ended, which the next read(2) reports.
-      }
+      send(fd, this.#reply);
     }
+  }
+}
+
+function send(fd: number, message: Uint8Array): void {
+  try {
+    writeDevice(fd, message, 0, message.length, RETRY_MS);
+  } catch {
+    // The request was answered or aborted, or the connection has ended, which the next read(2) reports.
   }
 }

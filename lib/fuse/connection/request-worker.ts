@@ -1,7 +1,7 @@
 import { readlinkSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { basename } from 'node:path';
-import type { MessagePort } from 'node:worker_threads';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { ControlNode } from '../session/control-node.ts';
 import { ParentDirectories } from '../session/parent-directories.ts';
 import { Session, type SessionEvents } from '../session/session.ts';
@@ -28,8 +28,6 @@ export interface FuseWorkerData {
   control: MessagePort;
   /** Sends `NotificationBatch` to the notifier thread. */
   notifications: MessagePort;
-  /** One for each sync thread: sends `StartedSync`, receives `EndedSync`. */
-  syncs: readonly MessagePort[];
   /** Passed to `makeFileSystem`. */
   options: unknown;
 }
@@ -48,7 +46,11 @@ export function serveRequests(
   const requests = new WaitQueue<PostponedRequest>();
   const late = new LateReplies();
   const control = new ControlOperations(data.control, data.fd, notifications);
-  const syncs = new SyncThreads(data.syncs, late, (index) => control.post({ kind: 'startSyncThread', index }));
+  const syncs = new SyncThreads(late, (index) => {
+    const { port1, port2 } = new MessageChannel();
+    control.post({ kind: 'startSyncThread', index, syncs: port2 }, [port2]);
+    return port1;
+  });
   const host: FileSystemHost = {
     notifier: notifications,
     emit: (event) => control.post({ kind: 'event', event }),
@@ -61,12 +63,13 @@ export function serveRequests(
     answer: (cause, error) => late.answer(cause, error),
   };
   const fileSystem = makeFileSystem(host, data.options);
-  control.connect(fileSystem);
+  const synced = (id: number, errnos: readonly number[] | undefined) => fileSystem.synced?.(id, errnos);
+  control.connect(fileSystem, (index) => syncs.threadEnded(index, synced));
   const events: SessionEvents = {
     onInit: ({ minor }) => control.post({ kind: 'ready', minor }),
     onDefect: (operation, thrown) => control.post({ kind: 'defect', operation, error: encodeError(thrown) }),
     onWake: (unique) => {
-      syncs.receive((id, errnos) => fileSystem.synced?.(id, errnos));
+      syncs.receive(synced);
       control.wake(unique);
     },
   };

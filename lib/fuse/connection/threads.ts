@@ -8,8 +8,7 @@ import { ControlClient } from './control-client.ts';
 import { Deferred } from './deferred.ts';
 import type { FuseNotifierData } from './notifier.ts';
 import type { FuseWorkerData } from './request-worker.ts';
-import type { FuseSyncData } from './sync-thread.ts';
-import { SYNC_THREADS } from './sync-threads.ts';
+import { StartedSyncThreads } from './started-sync-threads.ts';
 
 /** Options of the threads of one connection. */
 export interface ThreadOptions {
@@ -46,25 +45,19 @@ const WORKER_END_MS = 200;
  * a collection, which copies it while all sandboxes wait: with the default of 48 for up to 13 ms.
  */
 const YOUNG_MB = 6;
-/** The same of a sync thread, which makes few and small ones. */
-const YOUNG_MB_OF_SYNC = 1;
 
 /** The request worker, the notifier and the sync threads of one connection. The caller ends them with `stop` or `terminate`. */
 export class Threads {
   readonly control: ControlClient;
   readonly #worker: Worker;
   readonly #notifier: Worker;
-  /** Those that have been needed. */
-  readonly #syncThreads: Worker[] = [];
-  /** The ports of sync threads, by their indices. */
-  readonly #syncPorts: readonly MessagePort[];
+  readonly #syncThreads: StartedSyncThreads;
   /** The main thread's ends: of the request worker, and of the notifier. */
   readonly #ports: readonly [control: MessagePort, written: MessagePort];
   readonly #ready = new Deferred<void>();
   readonly #ended = new Deferred<ConnectionEnd>();
   readonly #exited: Promise<unknown>;
   readonly #options: ThreadOptions;
-  #ending = false;
 
   constructor(options: ThreadOptions) {
     this.#options = options;
@@ -72,9 +65,8 @@ export class Threads {
     const control = new MessageChannel();
     const notifications = new MessageChannel();
     const written = new MessageChannel();
-    const syncs = Array.from({ length: SYNC_THREADS }, () => new MessageChannel());
-    this.#syncPorts = syncs.map(({ port2 }) => port2);
     this.control = new ControlClient(fd, control.port1);
+    this.#syncThreads = new StartedSyncThreads(options, (index) => this.control.call('syncThreadEnded', index));
     this.#ports = [control.port1, written.port1];
     const workerData: FuseWorkerData = {
       role: 'fuse',
@@ -84,7 +76,6 @@ export class Threads {
       controlUid: process.getuid?.() ?? 0,
       control: control.port2,
       notifications: notifications.port1,
-      syncs: syncs.map(({ port1 }) => port1),
       options: options.options,
     };
     const notifierData: FuseNotifierData = {
@@ -94,7 +85,7 @@ export class Threads {
       written: written.port2,
     };
     this.#worker = startThread(entry, workerData, {
-      transferList: [control.port2, notifications.port1, ...workerData.syncs],
+      transferList: [control.port2, notifications.port1],
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
     });
     this.#notifier = startThread(entry, notifierData, { transferList: [notifications.port2, written.port2] });
@@ -109,7 +100,7 @@ export class Threads {
     return this.#ready.promise;
   }
 
-  /** Resolves when either thread has ended, for any reason. Never rejects. */
+  /** Resolves when the request worker or the notifier has ended, for any reason. Never rejects. */
   get ended(): Promise<ConnectionEnd> {
     return this.#ended.promise;
   }
@@ -124,19 +115,17 @@ export class Threads {
    * holder of the lock that a notification may wait for. Does not resolve while a thread hangs.
    */
   async stop(): Promise<void> {
-    this.#ending = true;
     await this.#notifier.terminate();
     const exited = once(this.#worker, 'exit');
     this.control.stop();
     if (this.#worker.threadId !== -1) await exited;
-    await Promise.all(this.#syncThreads.map((thread) => thread.terminate()));
+    await this.#syncThreads.terminate();
     for (const port of this.#ports) port.close();
   }
 
   /** Terminates all threads. A thread blocked in a system call ends only if the connection was aborted. */
   async terminate(): Promise<void> {
-    this.#ending = true;
-    const threads = [this.#notifier, this.#worker, ...this.#syncThreads];
+    const threads = [this.#notifier, this.#worker, this.#syncThreads];
     await Promise.all(threads.map((thread) => thread.terminate()));
   }
 
@@ -146,19 +135,6 @@ export class Threads {
    */
   stopAtExit(): void {
     this.control.stop();
-  }
-
-  #startSyncThread(index: number): void {
-    // Nobody would end it.
-    if (this.#ending) return;
-    const syncs = this.#syncPorts[index]!;
-    const data: FuseSyncData = { role: 'fuse-sync', fd: this.#options.fd, syncs };
-    const thread = startThread(this.#options.entry, data, {
-      transferList: [syncs],
-      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB_OF_SYNC },
-    });
-    this.#syncThreads.push(thread);
-    this.#onEnd('sync thread', thread);
   }
 
   #listen(): void {
@@ -192,7 +168,7 @@ export class Threads {
         this.#options.onEvent(message.event);
         break;
       case 'startSyncThread':
-        this.#startSyncThread(message.index);
+        this.#syncThreads.start(message.index, message.syncs);
         break;
       case 'defect':
         this.#options.log.error('the file system failed a request', {

@@ -1,7 +1,7 @@
 import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MessageChannel } from 'node:worker_threads';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { LateReplies } from '../../../lib/fuse/connection/late-replies.ts';
 import { serveSyncs } from '../../../lib/fuse/connection/sync-thread.ts';
@@ -37,28 +37,27 @@ function replyTo(unique: number, errno = 0): string {
   return reply.toString('hex');
 }
 
-/** Sync threads, in this thread, whose syncs end with `errnos`. Files take the place of the device's two descriptors. */
-function threads(errnos: readonly number[]) {
+/**
+ * Sync threads, in this thread, whose syncs end with `errnos`. Files take the place of the device's two descriptors. `serve`:
+ * what a thread does in place of that.
+ */
+function threads(errnos: readonly number[], serve?: (port: MessagePort) => void) {
   const device = join(home, 'device');
   const clone = join(home, 'clone');
   const fd = openSync(device, 'a');
-  const channels = [new MessageChannel(), new MessageChannel()];
-  for (const { port1, port2 } of channels) ports.push(port1, port2);
   const late = new LateReplies();
   const started: number[] = [];
-  const syncs = new SyncThreads(
-    channels.map(({ port1 }) => port1),
-    late,
-    (index) => {
-      started.push(index);
-      serveSyncs({ role: 'fuse-sync', fd, syncs: channels[index]!.port2 }, (sync) => ({
-        id: (sync as { id: number }).id,
-        errnos,
-      }));
-    },
-  );
+  const syncs = new SyncThreads(late, (index) => {
+    started.push(index);
+    const { port1, port2 } = new MessageChannel();
+    ports.push(port1, port2);
+    if (serve !== undefined) serve(port2);
+    else serveSyncs({ role: 'fuse-sync', fd, syncs: port2 }, (sync) => ({ id: (sync as { id: number }).id, errnos }));
+    return port1;
+  });
   const written = () => [device, clone].map((path) => readFileSync(path, 'hex'));
   const ended: unknown[] = [];
+  const end = (index: number) => syncs.threadEnded(index, (id, result) => ended.push([id, result]));
   const receive = async (count: number) => {
     await expect
       .poll(() => {
@@ -68,7 +67,7 @@ function threads(errnos: readonly number[]) {
       .toBe(count);
     return ended;
   };
-  return { syncs, late, started, written, receive, fd, cloneFd: openSync(clone, 'a') };
+  return { syncs, late, started, written, receive, end, ended, fd, cloneFd: openSync(clone, 'a') };
 }
 
 it('A sync that makes everything durable is answered by its thread, after the wake-up of the worker', async () => {
@@ -103,14 +102,53 @@ it('A sync that fails for one file is answered by the worker', async () => {
 it('A second thread is started only for a sync beside another one', async () => {
   const { syncs, started, receive } = threads([0]);
   for (const id of [1, 2]) {
-    syncs.start({ id } as object);
+    syncs.start({ id });
     syncs.flush();
     await receive(id);
   }
   expect(started).toEqual([0]);
-  syncs.start({ id: 3 } as object);
-  syncs.start({ id: 4 } as object);
+  syncs.start({ id: 3 });
+  syncs.start({ id: 4 });
   syncs.flush();
   await receive(4);
   expect(started).toEqual([0, 1]);
+});
+
+it('A sync whose thread ends before it is reported as failed, and answered by the worker; the next one has a new thread', async () => {
+  const { syncs, late, started, written, end, ended, fd } = threads([0], () => undefined);
+  syncs.start({ id: 1, answers: [1] });
+  late.add(1, fd, request(31));
+  syncs.flush();
+  end(0);
+  expect(ended).toEqual([[1, undefined]]);
+  expect(written()[0]).toBe('');
+  late.answer(1, new Errno(5));
+  expect(written()[0]).toBe(replyTo(31, 5));
+  syncs.start({ id: 2 });
+  syncs.flush();
+  expect(started).toEqual([0, 0]);
+});
+
+it('The replies of a thread that ends with the report of a sync are sent by the worker', async () => {
+  const reportAndEnd = (port: MessagePort) =>
+    port.on('message', ({ sync }: { sync: { id: number } }) =>
+      port.postMessage({ id: sync.id, errnos: [0], replied: true }),
+    );
+  const { syncs, late, written, receive, end, ended, fd } = threads([0], reportAndEnd);
+  syncs.start({ id: 1, answers: [1] });
+  late.add(1, fd, request(41));
+  syncs.flush();
+  await receive(1);
+  expect(written()[0]).toBe('');
+  // Whether or not another sync has begun.
+  syncs.start({ id: 2 });
+  syncs.flush();
+  end(0);
+  expect(ended).toEqual([
+    [1, [0]],
+    [2, undefined],
+  ]);
+  expect(written()[0]).toBe(replyTo(41));
+  end(0);
+  expect(written()[0]).toBe(replyTo(41));
 });

@@ -1,4 +1,6 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -60,6 +62,17 @@ it('an fsync that fails on the disk fails in the sandbox', async () => {
   expect(await shell(SYNCED, paths[0]!)).toMatch(/70000 bytes/);
 });
 
+it('an fsync whose thread ends fails, and neither the mount nor the next fsync', async () => {
+  syncs.kill('fsyncSync');
+  await expect(shell(SYNCED, paths[0]!)).rejects.toMatchObject({
+    stdout: expect.stringMatching(/Input\/output error/),
+  });
+  expect(mount.logged.splice(0)).toEqual([expect.stringMatching(/a sync thread ended/)]);
+  expect(await shell(SYNCED, paths[0]!)).toMatch(/70000 bytes/);
+  expect(await shell('cat "$1/file"', paths[1]!)).toBe('of the codebase');
+  expect(mount.logged).toEqual([]);
+});
+
 it('a disk that holds a durable file which outgrows its slot holds no request of another sandbox', async () => {
   expect(await shell('dd if=/dev/zero of="$1/grows" bs=65536 count=1 conv=fsync 2>&1', paths[0]!)).toMatch(
     /65536 bytes/,
@@ -88,4 +101,20 @@ it('a mount is removed while its disk ends an fsync', async () => {
   syncs.release();
   await Promise.all([other.remove(), written]);
   expect(other.logged).toEqual([]);
+});
+
+it('a process whose disk does not end an fsync exits all the same, and leaves no mount', async () => {
+  const server = await bundleEntry('../workspaces/hung-sync-entry.ts');
+  const own = join(home, 'hung');
+  mkdirSync(join(own, 'base'), { recursive: true });
+  const child = spawn(process.execPath, [server.file, own], { stdio: ['pipe', 'pipe', 'ignore'], cwd: '/' });
+  const [path] = (await once(child.stdout, 'data')) as [Buffer];
+  const written = shell(SYNCED, path.toString().trim()).catch(() => 'failed');
+  await expect.poll(() => existsSync(join(own, 'begun')), WITHIN).toBe(true);
+  const exited = once(child, 'exit');
+  child.stdin.end('exit\n');
+  expect(await exited).toEqual([null, 'SIGKILL']);
+  expect(await written).toBe('failed');
+  expect(readFileSync('/proc/self/mounts', 'utf8')).not.toContain(own);
+  await server.remove();
 });

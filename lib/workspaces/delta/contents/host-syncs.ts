@@ -1,7 +1,7 @@
 import { type Steps, Waiting } from '../../../fuse/connection/steps.ts';
 import { SYNC_THREADS } from '../../../fuse/connection/sync-threads.ts';
 import { closeQuietly } from '../../../linux/close.ts';
-import { Errno, hostErrno } from '../../../linux/errno.ts';
+import { EIO, Errno, hostErrno } from '../../../linux/errno.ts';
 import { type BackgroundSync, type SyncedFile, type SyncedFiles, syncNow } from './background-sync.ts';
 
 /** Causes below are those of holds and copies. */
@@ -83,10 +83,11 @@ export class HostSyncs {
     if (this.#waiting.size > 0) this.#startNext();
   }
 
-  /** Called when the other thread has ended a sync. */
-  done(id: number, errnos: readonly number[]): void {
+  /** Called when the other thread has ended a sync; without `reported` the thread itself has ended: no file is durable. */
+  done(id: number, reported: readonly number[] | undefined): void {
     const job = this.#running.get(id);
     if (job === undefined) return;
+    const errnos = reported ?? job.begun.files.map(() => EIO.errno);
     this.#running.delete(id);
     this.#busy.delete(job.owner);
     closeSynced(job.begun.files);
