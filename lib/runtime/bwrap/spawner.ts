@@ -39,6 +39,8 @@ export class Spawner {
   #silent = false;
   #settle: { resolve: () => void; reject: (error: Error) => void } | undefined;
   #last = 0;
+  /** Not sent yet. */
+  #requests = '';
   #text = '';
   #failure: Error | undefined;
 
@@ -160,7 +162,14 @@ export class Spawner {
   }
 
   #send(what: string, id: number, words: readonly string[]): void {
-    if (!this.#failure) this.#child.stdin?.write(`${[what, id, ...words.map(encode)].join(' ')}\n`);
+    if (this.#requests === '') queueMicrotask(() => this.#flush());
+    this.#requests += `${[what, id, ...words.map(encode)].join(' ')}\n`;
+  }
+
+  /** One write for all requests of a turn: each wakes the spawner. */
+  #flush(): void {
+    if (!this.#failure) this.#child.stdin?.write(this.#requests, 'latin1');
+    this.#requests = '';
   }
 
   #read(data: string): void {
