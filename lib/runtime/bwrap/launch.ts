@@ -12,7 +12,7 @@ import { Executor } from '../executor/executor.ts';
 import { ProcGroups } from '../executor/proc-groups.ts';
 import { listeningPorts } from '../listening-ports.ts';
 import { mappingsOf } from '../mappings-of.ts';
-import { remove } from '../remove.ts';
+import { remove, removeDirectory } from '../remove.ts';
 import type {
   Command,
   ListeningPort,
@@ -292,6 +292,6 @@ export class BwrapSandbox implements RunningSandbox {
     if (cgroup && !(await removeGroup(cgroup, this.#descriptors, deadline))) this.#tree.leave(this.#id, cgroup);
     this.#tree.leaveGroup(this.#owner);
     remove(this.#argumentsFile);
-    remove(this.#agentDir);
+    removeDirectory(this.#agentDir);
   }
 }

@@ -257,14 +257,28 @@ const isOfMemory = ({ controller }: LimitWrite): boolean => controller === 'memo
  */
 export function removeTree(dir: string, budget = { left: Number.POSITIVE_INFINITY }): boolean {
   try {
-    for (const entry of readdirSync(dir, { withFileTypes: true })) {
-      if (entry.isDirectory() && !removeTree(`${dir}/${entry.name}`, budget)) return false;
+    if (budget.left <= 0) return false;
+    if (!isRemoved(dir)) {
+      const below = readdirSync(dir, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+      if (below.length === 0 || !below.every(({ name }) => removeTree(`${dir}/${name}`, budget))) return false;
+      if (budget.left <= 0) return false;
+      rmdirSync(dir);
     }
-    if (budget.left-- <= 0) return false;
-    rmdirSync(dir);
+    budget.left--;
   } catch (error) {
     if (isOutOfDescriptors(error)) throw error;
     return errorCode(error) === 'ENOENT';
   }
   return true;
+}
+
+/** Most have none below, and a list of the dozens of files in a cgroup takes longer than an attempt. */
+function isRemoved(dir: string): boolean {
+  try {
+    rmdirSync(dir);
+    return true;
+  } catch (error) {
+    if (errorCode(error) === 'EBUSY' || errorCode(error) === 'ENOTEMPTY') return false;
+    throw error;
+  }
 }
