@@ -187,7 +187,9 @@ async function openPlatform(config: Config, environment: Environment, cleanup: C
   cleanup.add('descriptors', () => descriptors.close());
   const inspection = await openInspection(config, log);
   const authorities = inspection?.authorities;
-  const runtimes = new Runtimes(runtimeFactories(config, { ...environment, descriptors, authorities }));
+  const runtimes = new Runtimes(
+    runtimeFactories(config, { ...environment, descriptors, authorities, workspacesDir: layout.fs }),
+  );
   cleanup.add('runtimes', () => runtimes.close());
   const mount = createWorkspaceMount({
     mount: async (observer) => {

@@ -29,12 +29,14 @@ export function runtimeFactories(
     niceness,
     descriptors,
     authorities,
+    workspacesDir,
     log,
   }: {
     dockerEnvironment: DockerEnvironment;
     niceness?: number | undefined;
     descriptors: Descriptors;
     authorities: string | undefined;
+    workspacesDir: string;
     log: Log;
   },
 ): Readonly<Record<RuntimeName, RuntimeFactory>> {
@@ -42,7 +44,8 @@ export function runtimeFactories(
   const { bwrapPath, readOnlyPaths } = runtime;
   const shared = { stateDir: storage.mountPath, descriptors, log };
   return {
-    RUNTIME_BWRAP: () => createBwrapRuntime({ imagesDir, bwrapPath, readOnlyPaths, niceness, authorities, ...shared }),
+    RUNTIME_BWRAP: () =>
+      createBwrapRuntime({ imagesDir, workspacesDir, bwrapPath, readOnlyPaths, niceness, authorities, ...shared }),
     RUNTIME_DOCKER: () => createDockerRuntime({ ...runtime.docker, environment: dockerEnvironment, ...shared }),
     RUNTIME_MOCK: () => createMockRuntime(),
   };

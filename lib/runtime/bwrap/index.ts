@@ -15,6 +15,7 @@ import { inheritedFds } from './inherited-fds.ts';
 import { type Instance, instanceDir, instanceName, openInstance } from './instance.ts';
 import { BwrapSandbox, type LaunchSettings } from './launch.ts';
 import { Launcher } from './launcher.ts';
+import { neededPaths } from './needed-paths.ts';
 import { checkHost, explainFailure } from './probe.ts';
 import { ProcessStarter } from './process-starter.ts';
 import { Spares } from './spares.ts';
@@ -23,6 +24,11 @@ export interface BwrapOptions {
   bwrapPath: string;
   /** The server's state directory. Its path identifies the instance, so that leftovers are found after a restart. */
   stateDir: string;
+  /**
+   * Directory of the workspaces, the mount point of their file system. Absent: sandboxes are started among all mounts of the host,
+   * which takes longer.
+   */
+  workspacesDir?: string;
   /** Additional host paths shown read-only at the same path inside, for example a toolchain outside /usr. */
   readOnlyPaths?: readonly string[];
   /** Host directory of images; absent: there are none. */
@@ -60,6 +66,7 @@ class BwrapRuntime implements Runtime {
   #instance: Promise<Instance> | undefined;
   #lacking: NewerOption[] = [];
   #imagesMounted: Promise<void> | undefined;
+  #needs: string[] | undefined;
 
   constructor(options: BwrapOptions) {
     this.#options = options;
@@ -76,6 +83,7 @@ class BwrapRuntime implements Runtime {
       terminals: new TerminalLimit(options.log),
       bwrapPath: options.bwrapPath,
       root: this.#root,
+      needs: (workspace) => (workspace.startsWith(`${options.workspacesDir}/`) ? this.#needs : undefined),
       resetSignals: ['/usr/bin/env', '--default-signal=INT,QUIT'],
     };
     this.#spares = new Spares(
@@ -186,13 +194,16 @@ class BwrapRuntime implements Runtime {
 
   async #openInstance(): Promise<Instance> {
     await this.#starter.open();
-    return openInstance(this.#dir, this.#root, {
+    const instance = await openInstance(this.#dir, this.#root, {
       readOnlyPaths: this.#options.readOnlyPaths ?? [],
       lacking: this.#lacking,
       authorities: this.#options.authorities,
       makeFifos: (paths) => this.#starter.makeFifos(paths),
       growPipe: (fd) => this.#starter.growPipe(fd),
     });
+    const { bwrapPath, workspacesDir } = this.#options;
+    if (this.#root && workspacesDir !== undefined) this.#needs = neededPaths(instance, bwrapPath, workspacesDir);
+    return instance;
   }
 
   async #tryOut(): Promise<void> {

@@ -47,6 +47,8 @@ export interface LaunchSettings {
   /** The file system of a sandbox with an image, at a path that its uid can traverse. */
   rootOf?(rootfs: RootFileSystem): Promise<RootFileSystem & { path: string }>;
   terminals: TerminalLimit;
+  /** See `LaunchPlan`. */
+  needs?(workspace: string): readonly string[] | undefined;
 }
 
 /** One bwrap sandbox and its agent, from launch to stop. */
@@ -233,6 +235,7 @@ export class BwrapSandbox implements RunningSandbox {
       uid: settings.root ? spec.uid : undefined,
       argumentsFile: this.#argumentsFile,
       seccompFile: instance.seccompFile,
+      needs: rootfs === undefined ? settings.needs?.(spec.workspace) : undefined,
     });
     try {
       await Promise.race([ready, ended.then((how) => Promise.reject(new Error(how)))]);

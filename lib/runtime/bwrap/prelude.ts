@@ -17,6 +17,11 @@ export interface LaunchPlan {
   uid: number | undefined;
   argumentsFile: string;
   seccompFile: string;
+  /**
+   * All host paths that bwrap and its arguments use, by their canonical names: mounts elsewhere may be left out for it. Absent: it
+   * needs those of the host.
+   */
+  needs?: readonly string[] | undefined;
 }
 
 /** Descriptor on which bwrap reads its arguments. */
@@ -96,6 +101,10 @@ export const launchFiles = ({ argumentsFile, seccompFile }: LaunchPlan): [string
   argumentsFile,
   seccompFile,
 ];
+
+/** What NEEDED stands for in `spawnerProgram`. */
+export const neededWord = ({ bwrapPath, needs }: LaunchPlan): string =>
+  needs === undefined ? '-' : [bwrapPath, ...needs].map((path) => `${path}\0`).join('');
 
 const BWRAP_WORDS = ['--args', `${ARGUMENTS_FD}`, '--', '/bin/sh', `${AGENT_DIR}/agent`];
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { errorCode } from '../../linux/errno.ts';
-import { type LaunchPlan, launchFiles, programWords } from './prelude.ts';
+import { type LaunchPlan, launchFiles, neededWord, programWords } from './prelude.ts';
 import { MAX_ERROR, type WaitingProcess } from './waiting-process.ts';
 
 export const SILENT = 'the process that starts sandboxes does not answer';
@@ -42,7 +42,7 @@ export class SpawnedProcess implements WaitingProcess {
   launch(plan: LaunchPlan): void {
     this.#launched = true;
     const user = plan.uid === undefined ? '-' : String(plan.uid);
-    this.#program = [user, ...launchFiles(plan), ...programWords(plan)];
+    this.#program = [neededWord(plan), user, ...launchFiles(plan), ...programWords(plan)];
     if (this.pid !== undefined) this.#sendProgram();
   }
 

@@ -1,16 +1,21 @@
 // Size: the text of one program in another language.
+import { fewMountsProgram } from './few-mounts-program.ts';
 
 const NUMBERS = {
   capset: 126,
   mknodat: 259,
+  mount: 165,
   prctl: 157,
   prlimit: 302,
   setgroups: 116,
+  setns: 308,
   setresgid: 119,
   setresuid: 117,
   setsid: 112,
   sigmask: 14,
   signalfd: 289,
+  umount: 166,
+  unshare: 272,
 };
 
 /** Numbers of the system calls that Perl has no functions for. */
@@ -19,14 +24,18 @@ const SYSTEM_CALLS: Partial<Record<NodeJS.Architecture, Record<keyof typeof NUMB
   arm64: {
     capset: 91,
     mknodat: 33,
+    mount: 40,
     prctl: 167,
     prlimit: 261,
     setgroups: 159,
+    setns: 268,
     setresgid: 149,
     setresuid: 147,
     setsid: 157,
     sigmask: 135,
     signalfd: 74,
+    umount: 39,
+    unshare: 97,
   },
 };
 
@@ -46,9 +55,10 @@ export interface ProcessLimit {
  *
  *     s ID NICENESS FILE…       starts a process, which enters the cgroups of these cgroup.procs files, sets its limits and waits;
  *                               NICENESS: `-` for that of the spawner
- *     l ID UID FILE FILE PROGRAM…
+ *     l ID NEEDED UID FILE FILE PROGRAM…
  *                               the waiting process opens the files as descriptors 3 and 4, becomes that user with that group and
- *                               no privileges, and executes the program; UID: `-` for that of the spawner
+ *                               no privileges, and executes the program; UID: `-` for that of the spawner. NEEDED: `-`, or the paths
+ *                               whose mounts suffice (fewMountsProgram), each ended by NUL, the first of them the program's
  *     k ID                      SIGKILL
  *     m ID                      closes its stderr, which is not read any more
  *     n ID FILE…                makes FIFOs with mode 0600; answered by `n ID ERRNO`
@@ -87,6 +97,7 @@ exit 1 if $descriptor < 0;
 open(my $signals, "<&=", $descriptor) or exit 1;
 my (%pid, %id, %input, %errors, %said, %status);
 
+${fewMountsProgram(numbers)}
 sub report {
   my $text = join(" ", @_) . "\\n";
   while (length $text) {
@@ -149,7 +160,7 @@ sub become {
   syscall(${sigmask}, 2, $none, 0, 8);
   $SIG{PIPE} = "DEFAULT";
   open(STDIN, "<&", $pipes->[0]) && open(STDERR, ">&", $pipes->[3]) && open(STDOUT, ">", "/dev/null") or exit 1;
-  close($_) for (@$pipes, values %input, values %errors, $signals);
+  close($_) for (@$pipes, values %input, values %errors, $signals, grep { $_ } $few, $mounts, @maker{qw(hold output)});
   syscall(436, 3, 0xffffffff, 0);
   umask ${umask};
   chdir("/") or fail("chdir: $!");
@@ -160,7 +171,8 @@ ${limits.map(({ resource, soft, hard }) => `  limit(${resource}, ${soft}, ${hard
   my $line = "";
   until ($line =~ /\\n/) { sysread(STDIN, $line, 65536, length $line) or exit 0 }
   chomp $line;
-  my ($uid, $third, $fourth, @program) = words($line);
+  my ($namespace, $uid, $third, $fourth, @program) = words($line);
+  enter_few($namespace) if $namespace ne "-";
   open(STDIN, "<", "/dev/null") or fail("/dev/null: $!");
   $^F = 4;
   sysopen(my $first, $third, O_RDONLY) or fail("$third: $!");
@@ -171,7 +183,7 @@ ${limits.map(({ resource, soft, hard }) => `  limit(${resource}, ${soft}, ${hard
   fail("$program[0]: $!");
 }
 
-sub words { return map { s/%([0-9A-F]{2})/chr hex $1/ger } split(/ /, $_[0]) }
+sub words { return map { octets($_) } split(/ /, $_[0]) }
 
 sub start {
   my ($id, $niceness, @entries) = @_;
@@ -221,7 +233,11 @@ sub request {
   if ($what eq "n") { make_fifos($id, words($rest)); return }
   if ($what eq "g") { grow(words($rest)); return }
   if ($what eq "s") { start($id, words($rest)); return }
-  if ($what eq "l" && $input{$id}) { syswrite($input{$id}, "$rest\\n"); delete $input{$id} }
+  if ($what eq "l" && $input{$id}) {
+    my ($needed, $launch) = split(/ /, $rest, 2);
+    syswrite($input{$id}, few_for($needed) . " $launch\\n");
+    delete $input{$id};
+  }
   kill("KILL", $pid{$id}) if $what eq "k" && $pid{$id};
   if ($what eq "m" && $errors{$id}) { delete $errors{$id}; finish($id) }
 }
@@ -229,11 +245,19 @@ sub request {
 report("r");
 my $text = "";
 for (;;) {
+  make_few();
   my $ready = "";
   vec($ready, 0, 1) = 1;
   vec($ready, fileno($signals), 1) = 1;
   vec($ready, fileno($_), 1) = 1 for values %errors;
-  next unless select($ready, undef, undef, undef) > 0;
+  vec($ready, fileno($maker{output}), 1) = 1 if %maker;
+  my $changed = "";
+  vec($changed, fileno($mounts), 1) = 1 if $mounts && !$changed_at;
+  my $count = select($ready, undef, $changed, $changed_at ? 1 : undef);
+  check_few() if $changed_at && $changed_at != time;
+  next unless $count > 0;
+  $changed_at = time if $mounts && vec($changed, fileno($mounts), 1);
+  finish_few() if %maker && vec($ready, fileno($maker{output}), 1);
   for my $id (keys %errors) { listen_to($id) if vec($ready, fileno($errors{$id}), 1) }
   if (vec($ready, fileno($signals), 1)) {
     sysread($signals, my $which, 4096);

@@ -32,7 +32,13 @@ export function useBwrap({ spawner }: { spawner?: string } = {}): Bwrap {
   const stateDir = mkdtempSync('/tmp/paddock-runtime-');
   chmodSync(stateDir, 0o711);
   const more = spawner === undefined ? {} : { spawner };
-  const runtime = createBwrapRuntime({ bwrapPath: '/usr/bin/bwrap', stateDir, log: silentLog, ...more });
+  const runtime = createBwrapRuntime({
+    bwrapPath: '/usr/bin/bwrap',
+    stateDir,
+    workspacesDir: stateDir,
+    log: silentLog,
+    ...more,
+  });
   const running: RunningSandbox[] = [];
   let count = 0;
   beforeAll(() => runtime.probe());
