@@ -36,6 +36,7 @@ it.each<[name: string, stopped: (init: number) => number, kill: (sandbox: Runnin
     const init = sandbox.networkPid();
     const stopped = stoppedOf(init);
     process.kill(stopped, 'SIGSTOP');
+  await until('its stop', () => /^State:\tT/m.test(statusOf(stopped)));
     kill(sandbox, init);
     await until('the end of its shell', () => hasEnded(shell));
     expect(await Promise.race([result, delay(300, 'none')])).toBe('none');
@@ -60,6 +61,8 @@ it('a command whose shell is killed before it reads it has not begun', async () 
   const children = readFileSync(`/proc/${init}/task/${init}/children`, 'latin1').trim().split(' ').map(Number);
   const idle = children.find((pid) => innerPid(pid) === inner)!;
   process.kill(idle, 'SIGSTOP');
+  // Until then it could still read.
+  await until('its stop', () => /^State:\tT/m.test(statusOf(idle)));
   const never = await sandbox.exec(command('touch /tmp/begun'));
   process.kill(idle, 'SIGKILL');
   expect(await finish(never)).toMatchObject({ code: 'UNAVAILABLE', message: expect.stringMatching(/has not begun/) });
