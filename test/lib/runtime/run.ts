@@ -52,3 +52,12 @@ export async function finish(
   const decode = (parts: Buffer[]) => Buffer.concat(parts).toString(encoding);
   return { stdout: decode(output.STDOUT), stderr: decode(output.STDERR), ...result };
 }
+
+/** Runs so many commands at once, each of which waits for the others: as many shells are idle then. */
+export async function withIdleShells(sandbox: RunningSandbox, count: number): Promise<void> {
+  const wait = (index: number) =>
+    `touch /tmp/at-once-${index}; until [ -e /tmp/at-once-${count - 1} ] && set -- /tmp/at-once-* && [ $# = ${count} ]; do sleep 0.02; done`;
+  const all = await Promise.all(Array.from({ length: count }, (_, index) => run(sandbox, wait(index))));
+  if (all.some(({ exitCode }) => exitCode !== 0))
+    throw new Error(`not ${count} commands at once: ${JSON.stringify(all)}`);
+}

@@ -6,7 +6,7 @@ import { createBwrapRuntime } from '../../../../lib/runtime/bwrap/index.ts';
 import { instanceDir } from '../../../../lib/runtime/bwrap/instance.ts';
 import type { RunningSandbox } from '../../../../lib/runtime/runtime.ts';
 import { atTimeout } from '../../../at-timeout.ts';
-import { command, run } from '../run.ts';
+import { command, run, withIdleShells } from '../run.ts';
 import { runtimeCgroups, until, useBwrap } from './fixture.ts';
 
 const bwrap = useBwrap();
@@ -183,7 +183,7 @@ describe('the unexpected end of a sandbox', () => {
   it('is not caused by a stopped agent; commands that need it keep their timeout and can be cancelled', async () => {
     const sandbox = await bwrap.launch();
     // Runners for the three commands that must not need the agent.
-    await Promise.all(['sleep 0.5', 'sleep 0.5', 'sleep 0.5'].map((text) => run(sandbox, text)));
+    await withIdleShells(sandbox, 3);
     const abort = new AbortController();
     const cancelled = run(sandbox, 'sleep 60', { signal: abort.signal });
     const busy = run(sandbox, 'kill -STOP 2; sleep 60', { timeoutMs: 3000 });
@@ -200,7 +200,7 @@ describe('the unexpected end of a sandbox', () => {
 
   it('is not caused by the death of an idle runner', async () => {
     const sandbox = await bwrap.launch();
-    await Promise.all(['sleep 0.2', 'sleep 0.2', 'sleep 0.2'].map((text) => run(sandbox, text)));
+    await withIdleShells(sandbox, 3);
     await run(
       sandbox,
       `for p in /proc/[0-9]*; do case $(tr '\\0' ' ' <$p/cmdline) in *.req*) echo $p;; esac; done |

@@ -36,7 +36,7 @@ it.each<[name: string, stopped: (init: number) => number, kill: (sandbox: Runnin
     const init = sandbox.networkPid();
     const stopped = stoppedOf(init);
     process.kill(stopped, 'SIGSTOP');
-  await until('its stop', () => /^State:\tT/m.test(statusOf(stopped)));
+    await until('its stop', () => /^State:\tT/m.test(statusOf(stopped)));
     kill(sandbox, init);
     await until('the end of its shell', () => hasEnded(shell));
     expect(await Promise.race([result, delay(300, 'none')])).toBe('none');

@@ -7,10 +7,9 @@ import { openInstance } from '../../../../lib/runtime/bwrap/instance.ts';
 import { BwrapSandbox } from '../../../../lib/runtime/bwrap/launch.ts';
 import { ShellProcess } from '../../../../lib/runtime/bwrap/shell-process.ts';
 import { CgroupTree } from '../../../../lib/runtime/cgroup/tree.ts';
-import type { RunningSandbox } from '../../../../lib/runtime/runtime.ts';
 import { TerminalLimit } from '../../../../lib/runtime/terminal-limit/terminal-limit.ts';
 import { Shares } from '../../../../lib/shares.ts';
-import { run } from '../run.ts';
+import { run, withIdleShells } from '../run.ts';
 import { until, useBwrap } from './fixture.ts';
 
 const bwrap = useBwrap();
@@ -29,16 +28,11 @@ for p in /proc/[0-9]*; do
   esac
 done; :`;
 
-async function withIdleShells(sandbox: RunningSandbox): Promise<void> {
-  const several = await Promise.all(Array.from({ length: 4 }, () => run(sandbox, 'sleep 0.3')));
-  expect(several.every(({ exitCode }) => exitCode === 0)).toBe(true);
-}
-
 describe('a sandbox that stops the shells that run its commands', () => {
   it('and fills their pipes loses these shells, and other shells run the next commands', async () => {
     const sandbox = await bwrap.launch();
     const beside = await bwrap.launch();
-    await withIdleShells(sandbox);
+    await withIdleShells(sandbox, 4);
     const { stdout } = await run(sandbox, STOP_SHELLS);
     expect(stdout.split('\n').length).toBeGreaterThan(3);
     const rounds = await Promise.all(Array.from({ length: 6 }, (_, round) => run(sandbox, `sleep 0.1; echo ${round}`)));

@@ -49,8 +49,8 @@ describe('open standard input', () => {
     };
     const sending = send();
     await expect.poll(() => sent.length, { timeout: 30_000 }).toBeGreaterThan(5);
-    // The pipe's capacity is 64 KiB, and the reader's socket holds as much.
-    expect(sent.length).toBeLessThan(20);
+    // The pipe's capacity is 64 KiB, and the reader's socket holds as much, and one read more.
+    expect(sent.length).toBeLessThan(30);
     const received = await buffer(reader);
     await sending;
     expect(received.equals(Buffer.concat(sent.map((at) => Buffer.alloc(10_000, at))))).toBe(true);
