@@ -1,6 +1,6 @@
 import type { ByteString } from '../../byte-string.ts';
 import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
-import type { Inode } from '../delta/index/inode.ts';
+import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
 import type { Node } from '../nodes/node.ts';
 import type { NodeTree } from '../nodes/node-tree.ts';
 import type { Workspace } from '../workspace.ts';
@@ -57,31 +57,39 @@ export function* rollback(workspace: Workspace, layer: string): Steps<void> {
         else shared.notifier.invalInode(child.id);
       }
     }
-    for (const name of yield* namesOf(workspace, dir, before.get(dir)!)) {
-      if (!dir.children?.has(name)) shared.notifier.invalEntry(dir.id, name);
-      yield* counter.count();
-    }
+    yield* tellNames(workspace, dir, before.get(dir)!);
   }
   for (const node of orphans) if (node.links.length === 0) yield* expireTree(workspace, tree, node, counter);
   // Last, because the nodes must match the delta even if this throws.
   yield* delta.layers.confirming();
 }
 
-/** All names that may resolve differently than before. */
-function* namesOf(workspace: Workspace, dir: Node, before: Known): Steps<Set<ByteString>> {
+/**
+ * Tells the kernel of the names that may exist now and of which it may hold a negative dentry. A name that existed before
+ * has one only if rules hid it; then it may have a node, too.
+ */
+function* tellNames(workspace: Workspace, dir: Node, before: Known): Steps<void> {
   const counter = new StepCounter(ITEMS_PER_STEP);
-  const names = new Set<ByteString>();
-  for (const entries of [before.entries, dir.inode?.entries]) {
-    for (const name of entries?.keys() ?? []) {
-      names.add(name);
-      yield* counter.count();
-    }
+  const { hiddenMisses } = dir;
+  const all = hiddenMisses === 'many';
+  const now = dir.inode?.entries;
+  const tell = (name: ByteString) => {
+    if (hiddenMisses !== undefined || !dir.children?.has(name)) workspace.shared.notifier.invalEntry(dir.id, name);
+  };
+  if (!all) hiddenMisses?.forEach(tell);
+  for (const [name, entry] of before.entries?.found() ?? []) {
+    if (all || (entry === WHITEOUT && now?.get(name) !== WHITEOUT)) tell(name);
+    yield* counter.count();
   }
-  if (before.basePath === dir.basePath) return names;
-  for (const path of [before.basePath, dir.basePath]) {
-    for (const { name } of path === undefined ? [] : yield* workspace.base.reading(path)) names.add(name);
+  for (const [name, entry] of now?.found() ?? []) {
+    if (entry !== WHITEOUT && (all || before.entries?.has(name) !== true)) tell(name);
+    yield* counter.count();
   }
-  return names;
+  if (before.basePath === dir.basePath || dir.basePath === undefined) return;
+  for (const { name } of yield* workspace.base.reading(dir.basePath)) {
+    if (all || before.entries?.has(name) !== true) tell(name);
+    yield* counter.count();
+  }
 }
 
 /** Expires a node and everything below it that has no other link. */

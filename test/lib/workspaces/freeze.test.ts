@@ -229,6 +229,22 @@ describe('a rollback', () => {
     s.forgetAll();
   });
 
+  it('tells the kernel of no name that was there before: each costs time for which all sandboxes wait', () => {
+    const s = sandbox();
+    s.mkdir('m');
+    for (const name of ['kept', 'removed']) s.create(`m/${name}`, name);
+    const layer = freeze(s);
+    s.unlink('m/removed');
+    s.create('m/new', 'new');
+    s.forgetAll();
+    s.id('m');
+    s.notices.entries.length = 0;
+    rollback(s, layer);
+    expect(s.notices.entries.map((entry) => entry.replace(/^\d+\//, ''))).toEqual(['removed']);
+    expect(s.exists('m/kept')).toBe(true);
+    expect(s.exists('m/new')).toBe(false);
+  });
+
   it('treats a file of another type as another file', () => {
     const s = sandbox();
     const layer = freeze(s);
