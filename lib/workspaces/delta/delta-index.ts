@@ -144,9 +144,10 @@ export class DeltaIndex {
   *converting(): Steps<void> {
     if (this.journal.sealed || this.journal.size === 0) return;
     try {
-      const lines = yield* this.journal.readingAgain();
-      yield* this.journal.rewriting([this.#header(this.#parentLayer, this.#below), ...lines]);
-      this.#wasRewritten(lines.length === 0);
+      const { isChanged } = this;
+      const header = this.#header(this.#parentLayer, this.#below);
+      yield* this.journal.rewriting(converted(header, this.journal.linesAgain()));
+      this.#wasRewritten(!isChanged);
     } catch {
       // Tried again at the next load.
     }
@@ -270,6 +271,11 @@ export class DeltaIndex {
     this.journal.close();
     for (const index of this.#indexes.splice(0)) this.#layers.frozen.release(index);
   }
+}
+
+function* converted(header: HeaderRecord, lines: Iterable<Op[]>): Generator<HeaderRecord | Op[]> {
+  yield header;
+  yield* lines;
 }
 
 function* wholeJournal(header: HeaderRecord, table: InodeTable): Generator<HeaderRecord | Op[]> {

@@ -8,7 +8,7 @@ import type { Header } from './header.ts';
 import { lineInParts, plainLine, readMore, sealedLine } from './journal-lines.ts';
 import { writeMark } from './journal-mark.ts';
 import { isFull, type JournalPosition, JournalReserve } from './journal-reserve.ts';
-import { type JournalReceiver, readMarked, readWhole } from './read-journal.ts';
+import { type JournalReceiver, linesOf, readMarked } from './read-journal.ts';
 import type { Op } from './records.ts';
 import { type NewJournal, putInPlace, writeNewJournal } from './replace-journal.ts';
 
@@ -80,9 +80,9 @@ export class Journal {
     return read.header;
   }
 
-  /** Reads the lines after the first again, in steps. */
-  readingAgain(): Steps<Op[][]> {
-    return readWhole(this.#path, this.#reserve.lines);
+  /** The lines after the first, which are read again as they are used; with empty ones between them. */
+  linesAgain(): Generator<Op[]> {
+    return linesOf(this.#path, this.#reserve.lines);
   }
 
   /** Hard-links the file to `path`, where it is never rewritten. Throws ENOSPC while lines are in the reserve. */

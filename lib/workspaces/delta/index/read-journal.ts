@@ -85,12 +85,23 @@ export function* readJournal(path: string, receiver: JournalReceiver): Steps<Jou
   }
 }
 
-/** Reads all lines after the first, and those in the reserve, in steps. */
-export function* readWhole(path: string, reserved: string): Steps<Op[][]> {
-  const all = new CollectedLines();
-  const read = yield* readJournal(path, all);
-  if (read !== undefined) yield* all.lines(readMore(reserved, read).records as Op[][]);
-  return all.collected;
+/** The lines after the first, then those in the reserve, read block by block as they are used; an empty one after each. */
+export function* linesOf(path: string, reserved: string): Generator<Op[]> {
+  const block = new CollectedLines();
+  const reading = readJournal(path, block);
+  try {
+    for (;;) {
+      const { done, value: read } = reading.next();
+      yield* block.collected.splice(0);
+      if (done) {
+        if (read !== undefined) yield* readMore(reserved, read).records as Op[][];
+        return;
+      }
+      yield [];
+    }
+  } finally {
+    reading.return(undefined);
+  }
 }
 
 /** Returns the header of a journal, in steps; undefined if there is none. Throws as `readJournal`. */

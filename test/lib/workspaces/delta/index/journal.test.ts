@@ -56,6 +56,27 @@ it('a journal is passed on while it is read: header, then some lines at a time, 
   expect(again.events.at(-1)).toBe('later');
 });
 
+it('the lines of an older server’s journal are read again a part at a time, to be converted', () => {
+  const home = mkdtempSync(join(tmpdir(), 'journal-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const lines = [['paddock-delta', 3, 2, 2 ** 48, '0', [], '']].map((line) => JSON.stringify(line));
+  for (let number = 0; number < LINES; number++) lines.push(JSON.stringify([number, 'x'.repeat(30)]));
+  writeFileSync(join(home, 'journal'), `${lines.join('\n')}\n`);
+  const journal = new Journal(join(home, 'journal'));
+  complete(journal.loading(new Received()));
+  let atOnce = 0;
+  let most = 0;
+  const read: unknown[] = [];
+  for (const line of journal.linesAgain()) {
+    atOnce = line.length === 0 ? 0 : atOnce + 1;
+    most = Math.max(most, atOnce);
+    if (line.length > 0) read.push(line[0]);
+  }
+  journal.close();
+  expect(read).toEqual(Array.from({ length: LINES }, (_, number) => number));
+  expect(most).toBeLessThan(MOST_AT_ONCE);
+});
+
 it('lines before a damaged one are passed on, and the damage is told', () => {
   const path = journalOf(LINES);
   appendFileSync(path, '[12345,"other"]\n');
