@@ -6,17 +6,16 @@ import { emptyTree } from '../../host-tree/remove-tree.ts';
 import { filtered } from '../../long-lists.ts';
 import { compilingExcluded } from '../../permissions/index.ts';
 import type { CommitChanges } from '../../services.ts';
-import { Subtrees } from '../../subtrees.ts';
 import type { ChangeSelection, OwnDirectory, WorkspaceChange } from '../../workspaces/workspaces.ts';
 import type { SandboxContext } from '../context.ts';
 import type { Platform } from '../lifecycle/bring-up.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 import { chosenChanges } from './chosen-changes.ts';
 import { growthOf, inStages, stepsOf } from './commit-plan.ts';
-import { withGitIndexes } from './git-index.ts';
 import { keepingLeft } from './left-below.ts';
 import { shownChange, typeOf } from './list-changes.ts';
-import { type Ahead, listedInPages } from './listed-in-pages.ts';
+import { listedFor } from './listed-for.ts';
+import type { Ahead } from './listed-in-pages.ts';
 import { newDirectories } from './new-directories.ts';
 import { preserveRemoved } from './preserve-removed.ts';
 import { rebasing } from './rebased-paths.ts';
@@ -31,7 +30,6 @@ import { withWorkspace } from './with-workspace.ts';
 const NAMED = 1000;
 /** Maximum number of attempts to copy files that are written to meanwhile. */
 const ATTEMPTS = 10;
-const ALL = Number.MAX_SAFE_INTEGER;
 
 /**
  * Commits changes to the codebase, atomically. Runs in the order of the codebase's changes: nothing else changes its
@@ -108,10 +106,7 @@ async function compare(
   ahead?: Ahead,
 ): Promise<Comparison> {
   const own = await mount.renamed(id);
-  const asked = { selection: { ...chosen, paths: [ROOT_PATH] }, withLeft: true };
-  const list = (after: ByteString, limit: number) => mount.changes(id, after, limit, asked);
-  const listed = ahead && (await listedInPages(list, new Subtrees(chosen.paths), ahead));
-  const all = await withGitIndexes(listed ?? (await list(ROOT_PATH, ALL)).changes);
+  const all = await listedFor(chosen, own, (...listing) => mount.changes(id, ...listing), ahead);
   const changes = await chosenChanges(all, chosen.paths, own, await withBreaks(compilingExcluded(chosen.exclude)));
   if (on_conflict !== 'theirs') return { changes, own, committed: changes, reverted: [] };
   return { changes, own, ...(await keepingLeft(resolveForCodebase(changes, own), all, own)) };

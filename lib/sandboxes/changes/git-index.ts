@@ -4,6 +4,12 @@ import type { WorkspaceChange } from '../../workspaces/workspaces.ts';
 
 const REFERENCE = /^((?:.*\/)?\.git\/)(?:HEAD|packed-refs|refs\/.+)$/s;
 const INDEX = fromText('index');
+const INDEX_PATH = /(?:^|\/)\.git\/index$/;
+
+/** Whether the path is that of the index of a repository. */
+export function isGitIndex(path: ByteString): boolean {
+  return INDEX_PATH.test(path);
+}
 
 /**
  * All changes, where the index of a repository is chosen with its references: with an older index, the next commit of git

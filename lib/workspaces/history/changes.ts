@@ -161,6 +161,10 @@ function* below(walk: Walk, dir: Compared, after: ByteString): Generator<Workspa
     const descend = key.endsWith('/');
     const name = descend ? sliceOf(key, 0, -1) : key;
     const path = joinPath(dir.path, name);
+    if (walk.choice?.concerns(path) === false) {
+      yield;
+      continue;
+    }
     const now = dir.now && presentAt(workspace, dir.now, name);
     const was = base.stat(name);
     const rule = dir.rule.child(name);

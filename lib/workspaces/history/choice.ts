@@ -67,8 +67,13 @@ export class Choice {
     return (yield* this.#holders.holdsOnlyScratch(inode, rule)) ? 'scratch' : undefined;
   }
 
+  /** Whether the path is chosen, or above one that is. */
+  concerns(path: ByteString): boolean {
+    return this.#covered === undefined || this.#above.has(path) || this.#covered.has(path);
+  }
+
   /** Whether paths below the directory can be chosen. */
   mayHaveBelow(path: ByteString, excluded: RuleState | undefined): boolean {
-    return !isExcluded(excluded) && (this.#covered === undefined || this.#above.has(path) || this.#covered.has(path));
+    return !isExcluded(excluded) && this.concerns(path);
   }
 }

@@ -1,58 +1,42 @@
-import { type ByteString, joinPath, NO_BYTES, parentOf, sliceOf } from '../../byte-string.ts';
+import { type ByteString, joinPath, parentOf, ROOT_PATH, sliceOf } from '../../byte-string.ts';
 import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
-import type { Base } from '../base/base.ts';
 import { isBaseDirectory, mergedBase } from '../base/merged-base.ts';
-import type { Inode } from '../delta/index/inode.ts';
-import { pathOf } from '../delta/index/path-of.ts';
+import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
+import { ROOT_ID } from '../delta/index/inode-table.ts';
 import type { Workspace } from '../workspace.ts';
 import type { OwnDirectory } from '../workspaces.ts';
 
 /** Inodes examined in one step. */
 const ITEMS_PER_STEP = 16;
 
-/** Returns the directories of the delta that are not merged with the base at their own path, in steps. */
-export function* renamedDirectories(workspace: Workspace): Steps<OwnDirectory[], undefined> {
-  const counter = new StepCounter(ITEMS_PER_STEP);
-  const found: OwnDirectory[] = [];
-  const origins = new Origins(workspace.base);
-  const { table } = workspace.delta;
-  for (const { id, isDirectory } of table.found()) {
-    yield* counter.count();
-    const inode = isDirectory ? table.get(id) : undefined;
-    if (inode === undefined || inode.linkCount === 0) continue;
-    const path = pathOf(inode);
-    const origin = origins.of(inode);
-    if (path === origin) continue;
-    found.push({ id, path, origin, replaces: isBaseDirectory(workspace.base, path) });
-  }
-  return found;
+/** A directory of the delta, and the base directory that it is merged with. */
+interface Merged {
+  dir: Inode;
+  path: ByteString;
+  origin: ByteString | undefined;
 }
 
-/** The base directory that each directory is merged with, by its own origin or that of a parent. */
-class Origins {
-  readonly #base: Base;
-  readonly #known = new Map<Inode, ByteString | undefined>();
-
-  constructor(base: Base) {
-    this.#base = base;
-  }
-
-  /**
-   * Returns the base directory of a directory, if any. The tree can be deeper than the stack, so there is no recursion.
-   */
-  of(inode: Inode): ByteString | undefined {
-    const above: Inode[] = [];
-    for (let at: Inode | undefined = inode; at !== undefined && !this.#known.has(at); at = at.firstLink?.dir) {
-      above.push(at);
-      if (at.origin !== undefined || !at.merges) break;
+/** Returns the directories of the delta that are not merged with the base at their own path, in steps. */
+export function* renamedDirectories({ base, delta: { table } }: Workspace): Steps<OwnDirectory[], undefined> {
+  const counter = new StepCounter(ITEMS_PER_STEP);
+  const found: OwnDirectory[] = [];
+  const root = table.find(ROOT_ID);
+  const waiting: Merged[] = root === undefined ? [] : [{ dir: root, path: ROOT_PATH, origin: ROOT_PATH }];
+  for (let above = waiting.pop(); above !== undefined; above = waiting.pop()) {
+    // A directory may have a million files.
+    if (above.dir.subdirs === 0) continue;
+    for (const [name, entry] of above.dir.requireEntries().found()) {
+      yield* counter.count();
+      // An entry of a parent table may be of an older state.
+      const dir = entry === WHITEOUT || !entry.isDirectory ? undefined : table.find(entry.id);
+      if (dir === undefined) continue;
+      const path = joinPath(above.path, name);
+      const origin = mergedBase(base, dir, above.origin, name);
+      waiting.push({ dir, path, origin });
+      if (path !== origin) found.push({ id: dir.id, path, origin, replaces: isBaseDirectory(base, path) });
     }
-    for (const each of above.reverse()) {
-      const link = each.firstLink;
-      const parent = link && this.#known.get(link.dir);
-      this.#known.set(each, mergedBase(this.#base, each, parent, link?.name ?? NO_BYTES));
-    }
-    return this.#known.get(inode);
   }
+  return found;
 }
 
 /** Returns the paths of renamed directories by the base directory that they show. */
