@@ -66,6 +66,11 @@ export class WorkspaceFileSystem extends KernelRequests implements ControlledFil
     return hostFault(thrown, 'the files of the sandbox could not be read or written');
   }
 
+  subjectOf([first]: readonly unknown[]): string | undefined {
+    if (typeof first !== 'string') return (first as Partial<WorkspaceSpec> | undefined)?.id;
+    return this.workspaces.find(first) && first;
+  }
+
   operationEnded(): void {
     this.workspaces.current.clear();
   }

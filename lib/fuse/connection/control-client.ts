@@ -7,6 +7,7 @@ import { encodeRetrieveNothing } from '../protocol/notifications.ts';
 import { CONTROL_NODEID } from '../session/control-node.ts';
 import { type ControlRequest, decodeError, type WorkerMessage } from './control.ts';
 import { hasLongList, LongArguments } from './long-arguments.ts';
+import type { WrittenBatch } from './notifier.ts';
 import { isTransient } from './write-device.ts';
 
 /** Time between attempts to wake the request worker while the host is short of memory. */
@@ -20,8 +21,8 @@ interface Call {
 }
 
 /**
- * The main thread's end of the control channel. Requests are answered in order. A successful answer is delivered only
- * after all invalidations that its operation caused are written, so that its caller finds the kernel's caches up to
+ * The main thread's end of the control channel. A successful answer is delivered only after all invalidations that its
+ * operation caused, and earlier ones of the same workspace, are written, so that its caller finds the kernel's caches up to
  * date.
  */
 export class ControlClient {
@@ -29,13 +30,13 @@ export class ControlClient {
   readonly #port: MessagePort;
   readonly #wakeUp = encodeRetrieveNothing(CONTROL_NODEID);
   readonly #calls = new Map<number, Call>();
-  /** Successful answers whose notification batch is not written yet, oldest first. */
-  readonly #held: Answer[] = [];
+  /** Successful answers whose notification batches are not written yet, oldest first. */
+  #held: Answer[] = [];
   /** Encoded partial results of calls without an answer yet, by call id. */
   readonly #parts = new Map<number, Uint8Array[]>();
   readonly #longArguments: LongArguments;
   #nextId = 1;
-  #writtenBatch = 0;
+  readonly #written = { batch: 0, late: 0 };
   #closed: string | undefined;
   #wakeAgain: NodeJS.Timeout | undefined;
 
@@ -124,9 +125,9 @@ export class ControlClient {
     this.#release();
   }
 
-  /** Receives the number of the last notification batch that is written to the device. */
-  onBatchWritten(batch: number): void {
-    this.#writtenBatch = batch;
+  /** Receives the number of the last notification batch, or late one, that is written to the device. */
+  onBatchWritten({ batch, late }: WrittenBatch): void {
+    this.#written[late ? 'late' : 'batch'] = batch;
     this.#release();
   }
 
@@ -141,8 +142,14 @@ export class ControlClient {
   }
 
   #release(): void {
-    while (this.#held[0] && this.#held[0].batch <= this.#writtenBatch) {
-      const answer = this.#held.shift() as Answer;
+    const held = this.#held;
+    if (held.length === 0) return;
+    this.#held = [];
+    for (const answer of held) {
+      if (answer.batch > this.#written.batch || answer.late > this.#written.late) {
+        this.#held.push(answer);
+        continue;
+      }
       const parts = this.#parts.get(answer.id);
       this.#parts.delete(answer.id);
       this.#remove(answer.id)?.resolve(parts === undefined ? answer.value : withParts(parts, answer.value));

@@ -131,23 +131,24 @@ export class ControlOperations {
   #handle(request: ControlRequest): void {
     const { id, operation, args } = request;
     if (operation === 'stop') this.#stopped = true;
+    const subject = this.#fileSystem.subjectOf?.(args);
     const answer = this.#run(operation, args);
     this.#fileSystem.operationEnded();
     if (answer instanceof Postponed) {
       this.#postponed.add(answer.cause, request);
     } else if ('steps' in answer) {
       this.#tasks.begin({
-        steps: answer.steps,
+        steps: subject === undefined ? answer.steps : this.#notifications.tellingLate(subject, answer.steps),
         part: (value) => this.post({ kind: 'part', id, encoded: serialize(value) }),
-        done: (value) => this.#reply(id, { value }),
+        done: (value) => this.#reply(id, subject, { value }),
         failed: (thrown) => {
           if (thrown instanceof Postponed) this.#postponed.add(thrown.cause, request);
-          else this.#reply(id, { error: this.#errorOf(thrown) });
+          else this.#reply(id, subject, { error: this.#errorOf(thrown) });
         },
       });
       this.#fileSystem.operationEnded();
     } else {
-      this.#reply(id, answer);
+      this.#reply(id, subject, answer);
     }
   }
 
@@ -165,14 +166,14 @@ export class ControlOperations {
     }
   }
 
-  #reply(id: number, answer: { value: unknown } | { error: ControlError }): void {
+  #reply(id: number, subject: string | undefined, answer: { value: unknown } | { error: ControlError }): void {
     this.#notifications.flush();
-    const { lastBatch: batch } = this.#notifications;
+    const needed = this.#notifications.needed(subject);
     try {
-      this.post({ kind: 'answer', id, ...answer, batch });
+      this.post({ kind: 'answer', id, ...answer, ...needed });
     } catch (thrown) {
       // The result cannot be cloned.
-      this.post({ kind: 'answer', id, error: encodeError(thrown), batch });
+      this.post({ kind: 'answer', id, error: encodeError(thrown), ...needed });
     }
   }
 

@@ -2,6 +2,7 @@ import type { MessagePort } from 'node:worker_threads';
 import { type Code, ServiceError } from '../../errors.ts';
 import { Errno, errorCode } from '../../linux/errno.ts';
 import type { FileSystem, Notifier } from '../filesystem.ts';
+import type { NeededBatches } from './notification-queue.ts';
 import type { Steps } from './steps.ts';
 import type { Sync } from './sync-threads.ts';
 
@@ -25,6 +26,11 @@ export interface ControlledFileSystem extends FileSystem {
    * details.
    */
   toError(thrown: unknown): unknown;
+  /**
+   * The workspace that an operation is about, if it is one: answers of operations about others need not wait until many
+   * names of it are invalidated.
+   */
+  subjectOf?(args: readonly unknown[]): string | undefined;
   /** Called after each operation and after each first slice of a long one. */
   operationEnded(): void;
   /** Called after each request, when released requests have been run again, too. */
@@ -85,8 +91,8 @@ export interface ControlError {
 /** A message of the request worker to the main thread. */
 export type WorkerMessage =
   | { kind: 'ready'; minor: number }
-  /** The answer to a call. Valid when all notifications up to `batch` are written. */
-  | { kind: 'answer'; id: number; value?: unknown; error?: ControlError; batch: number }
+  /** The answer to a call. Valid when all notifications up to these batches are written. */
+  | ({ kind: 'answer'; id: number; value?: unknown; error?: ControlError } & NeededBatches)
   /** A partial result, encoded by node:v8; the answer with the rest follows. */
   | { kind: 'part'; id: number; encoded: Uint8Array }
   /** From `FileSystemHost.emit`. */

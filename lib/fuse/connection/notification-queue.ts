@@ -1,39 +1,50 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ByteString } from '../../byte-string.ts';
 import type { Notifier } from '../filesystem.ts';
-import {
-  encodeInvalAttributes,
-  encodeInvalEntry,
-  encodeInvalInode,
-  INVAL_INODE_SIZE,
-  invalEntrySize,
-} from '../protocol/notifications.ts';
+import { encodeInvalAttributes, INVAL_INODE_SIZE } from '../protocol/notifications.ts';
 import { ROOT_NODEID } from '../protocol/opcodes.ts';
 import { type ParentDirectories, WORKSPACE_NAME } from '../session/parent-directories.ts';
+import { NotificationBuffer } from './notification-buffer.ts';
 import { type NotificationBatch, writeNotifications } from './notifier.ts';
+import type { Steps } from './steps.ts';
 
-const CHUNK_SIZE = 64 * 1024;
 /** How long the request worker retries a notification, in ms; all sandboxes wait in the meantime. */
 const RETRY_MS = 20;
+/** Notifications of one operation, the first ones, that are written with those of others: less than a millisecond. */
+const PROMPT = 128;
+/** Subjects whose last late batch is known. */
+const SUBJECTS = 64;
+
+/** The batches that must be written before an answer is delivered. */
+export interface NeededBatches {
+  batch: number;
+  late: number;
+}
 
 /**
  * Collects notifications in the request worker and posts them to the notifier thread. The request worker must not write
  * them itself: FUSE_NOTIFY_INVAL_ENTRY and the invalidation of pages wait in write(2) for requests that only the
  * request worker can serve.
+ *
+ * An operation can have a million of them, which take seconds. All but its first ones are late: the notifier thread
+ * writes prompt ones in between, and only answers of operations about the same subject wait for them.
  */
 export class NotificationQueue implements Notifier {
   readonly #port: MessagePort;
   readonly #fd: number;
   readonly #parents: ParentDirectories;
   readonly #immediate = Buffer.alloc(INVAL_INODE_SIZE);
-  #buffer = Buffer.allocUnsafeSlow(CHUNK_SIZE);
-  #used = 0;
+  readonly #prompt = new NotificationBuffer();
+  readonly #late = new NotificationBuffer();
+  /** Numbers of the last batches. */
   #batch = 0;
-  /**
-   * Nodes with an invalidation in the buffer. One per batch is enough, as a batch is sent when its changes are in
-   * effect.
-   */
-  readonly #inodes = new Set<number>();
+  #lateBatch = 0;
+  /** The operation that runs in steps. */
+  #running: { subject: string; told: number } | undefined;
+  /** The last late batches by their subjects, oldest first. */
+  readonly #lateOf = new Map<string, number>();
+  /** The last late batch of all other subjects. */
+  #lateOfOthers = 0;
 
   /** `port`: to the notifier thread; `fd`: the device. The caller owns both. */
   constructor(port: MessagePort, fd: number, parents: ParentDirectories) {
@@ -42,35 +53,44 @@ export class NotificationQueue implements Notifier {
     this.#fd = fd;
   }
 
-  /** Number of the last batch that was posted; 0: none yet. */
-  get lastBatch(): number {
-    return this.#batch;
+  /** What an answer of an operation about `subject` (undefined: about several, or none) waits for. */
+  needed(subject: string | undefined): NeededBatches {
+    const late = subject === undefined ? 0 : (this.#lateOf.get(subject) ?? this.#lateOfOthers);
+    return { batch: this.#batch, late };
+  }
+
+  /** Runs the steps of an operation about `subject`, of whose notifications all but the first ones are late. */
+  *tellingLate<T>(subject: string, steps: Steps<T>): Steps<T> {
+    const running = { subject, told: 0 };
+    for (;;) {
+      this.#running = running;
+      let result: IteratorResult<unknown, T>;
+      try {
+        result = steps.next();
+      } finally {
+        this.#running = undefined;
+      }
+      if (result.done) return result.value;
+      yield result.value;
+    }
   }
 
   invalInode(nodeid: number): void {
-    if (this.#inodes.has(nodeid)) return;
-    this.#inodes.add(nodeid);
-    this.#reserve(INVAL_INODE_SIZE);
-    this.#used += encodeInvalInode(this.#buffer, this.#used, nodeid);
+    this.#next().invalInode(nodeid);
   }
 
   /** In the root a name is a whole workspace, whose dentry the kernel must drop at once. Other names only expire. */
   invalEntry(parent: number, name: ByteString): void {
     if (parent !== ROOT_NODEID) {
-      this.#invalEntry(parent, name, true);
+      this.#next().invalEntry(parent, name, true);
       return;
     }
     const directory = this.#parents.remove(name);
-    if (directory !== undefined) this.#invalEntry(directory, WORKSPACE_NAME, false);
+    if (directory !== undefined) this.#next().invalEntry(directory, WORKSPACE_NAME, false);
   }
 
   dropEntry(parent: number, name: ByteString): void {
-    this.#invalEntry(parent, name, false);
-  }
-
-  #invalEntry(parent: number, name: ByteString, expireOnly: boolean): void {
-    this.#reserve(invalEntrySize(name));
-    this.#used += encodeInvalEntry(this.#buffer, this.#used, parent, name, expireOnly);
+    this.#next().invalEntry(parent, name, false);
   }
 
   invalAttributesNow(nodeid: number): void {
@@ -78,24 +98,33 @@ export class NotificationQueue implements Notifier {
     writeNotifications(this.#fd, this.#immediate, RETRY_MS);
   }
 
-  /** Posts the collected notifications as one batch. Call it when their changes are in effect. */
+  /** Posts the collected notifications. Call it when their changes are in effect. */
   flush(): void {
-    if (this.#used === 0) return;
-    const bytes = new Uint8Array(this.#buffer.buffer, 0, this.#used);
-    const message: NotificationBatch = { batch: ++this.#batch, bytes };
-    this.#port.postMessage(message, [this.#buffer.buffer]);
-    this.#buffer = Buffer.allocUnsafeSlow(CHUNK_SIZE);
-    this.#used = 0;
-    this.#inodes.clear();
+    const prompt = this.#prompt.take();
+    if (prompt !== undefined) this.#post({ batch: ++this.#batch, late: false, bytes: prompt });
+    const late = this.#late.take();
+    if (late !== undefined) this.#post({ batch: ++this.#lateBatch, late: true, bytes: late });
   }
 
-  /**
-   * Grows the buffer instead of sending early: a notification must not reach the kernel before its change is in effect.
-   */
-  #reserve(size: number): void {
-    if (this.#used + size <= this.#buffer.length) return;
-    const larger = Buffer.allocUnsafeSlow(this.#buffer.length * 2);
-    this.#buffer.copy(larger, 0, 0, this.#used);
-    this.#buffer = larger;
+  #post(message: NotificationBatch): void {
+    this.#port.postMessage(message, [message.bytes.buffer]);
+  }
+
+  /** The buffer of the next notification. */
+  #next(): NotificationBuffer {
+    const running = this.#running;
+    if (running === undefined || ++running.told <= PROMPT) return this.#prompt;
+    this.#recordLate(running.subject, this.#lateBatch + 1);
+    return this.#late;
+  }
+
+  #recordLate(subject: string, batch: number): void {
+    if (this.#lateOf.get(subject) === batch) return;
+    this.#lateOf.delete(subject);
+    this.#lateOf.set(subject, batch);
+    if (this.#lateOf.size <= SUBJECTS) return;
+    const [oldest, last] = this.#lateOf.entries().next().value!;
+    this.#lateOf.delete(oldest);
+    this.#lateOfOthers = last;
   }
 }

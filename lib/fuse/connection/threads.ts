@@ -6,7 +6,7 @@ import { startThread, type ThreadEntry } from '../../threads/thread-entry.ts';
 import { decodeError, type WorkerMessage } from './control.ts';
 import { ControlClient } from './control-client.ts';
 import { Deferred } from './deferred.ts';
-import type { FuseNotifierData } from './notifier.ts';
+import type { FuseNotifierData, WrittenBatch } from './notifier.ts';
 import type { FuseWorkerData } from './request-worker.ts';
 import { StartedSyncThreads } from './started-sync-threads.ts';
 
@@ -139,7 +139,7 @@ export class Threads {
 
   #listen(): void {
     const [control, written] = this.#ports;
-    written.on('message', (batch: number) => this.control.onBatchWritten(batch));
+    written.on('message', (batch: WrittenBatch) => this.control.onBatchWritten(batch));
     control.on('message', (message: WorkerMessage) => this.#onMessage(message));
     // The exit event can arrive before the last messages of the thread.
     this.#worker.on('exit', () => {

@@ -66,7 +66,7 @@ it('the control client decodes partial results in several steps, in order', asyn
     Array.from({ length: 1000 }, (_, n) => ({ path: `${part}/${n}` })),
   );
   for (const part of parts) client.onPart(id, serialize(part));
-  client.onAnswer({ kind: 'answer', id, value: ['last'], batch: 0 });
+  client.onAnswer({ kind: 'answer', id, value: ['last'], batch: 0, late: 0 });
   let turns = 0;
   let ended = false;
   const count = () => {
