@@ -242,14 +242,13 @@ export class Journal {
       throw error;
     }
     // The new file is the journal: from here on nothing throws, and the caller continues with it.
-    if (this.#fd !== -1) closeQuietly(this.#fd);
+    this.#durable.replaced(size, this.#fd);
     this.#fd = fd;
     this.#ino = ino;
     this.#size = size;
     this.#sealed = true;
     this.#sum = sum;
     this.#generation++;
-    this.#durable.replaced(size);
     // Not earlier: the reserve belonged to the replaced file.
     this.#reserve.clear();
   }
@@ -280,6 +279,7 @@ export class Journal {
   close(): void {
     if (this.#fd !== -1) closeQuietly(this.#fd);
     this.#fd = -1;
+    this.#durable.close();
     this.#reserve.close();
   }
 

@@ -1,4 +1,13 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  fstatSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -75,6 +84,29 @@ it('the lines of an older server’s journal are read again a part at a time, to
   journal.close();
   expect(read).toEqual(Array.from({ length: LINES }, (_, number) => number));
   expect(most).toBeLessThan(MOST_AT_ONCE);
+});
+
+it('a replaced journal is freed in steps, unless it is the index of a frozen layer', () => {
+  const sizesWhile = (before: (journal: Journal, path: string) => void) => {
+    const path = journalOf(LINES * 5);
+    const journal = new Journal(path);
+    complete(journal.loading(new Received()));
+    before(journal, path);
+    const replaced = openSync(path, 'r');
+    const sizes = [fstatSync(replaced).size];
+    const rewriting = journal.rewriting([HEADER]);
+    for (let done = false; !done; sizes.push(fstatSync(replaced).size)) done = rewriting.next().done === true;
+    closeSync(replaced);
+    journal.close();
+    return sizes;
+  };
+  const frozen = sizesWhile((journal, path) => journal.linkTo(`${path}.frozen`));
+  expect(new Set(frozen).size).toBe(1);
+  const sizes = sizesWhile(() => undefined);
+  expect(sizes[0]).toBe(frozen[0]);
+  expect(sizes.at(-1)).toBeLessThanOrEqual(1 << 20);
+  const freed = sizes.slice(1).map((size, index) => sizes[index]! - size);
+  expect(Math.max(...freed)).toBe(1 << 20);
 });
 
 it('lines before a damaged one are passed on, and the damage is told', () => {
