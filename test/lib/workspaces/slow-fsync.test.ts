@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { bundleEntry } from '../fuse/bundle-entry.ts';
 import { type Mounted, mounted, shell } from '../fuse/mounted.ts';
 import { HeldSyncs } from './held-syncs.ts';
@@ -108,6 +108,7 @@ it('a process whose disk does not end an fsync exits all the same, and leaves no
   const own = join(home, 'hung');
   mkdirSync(join(own, 'base'), { recursive: true });
   const child = spawn(process.execPath, [server.file, own], { stdio: ['pipe', 'pipe', 'ignore'], cwd: '/' });
+  onTestFinished(() => void child.kill('SIGKILL'));
   const [path] = (await once(child.stdout, 'data')) as [Buffer];
   const written = shell(SYNCED, path.toString().trim()).catch(() => 'failed');
   await expect.poll(() => existsSync(join(own, 'begun')), WITHIN).toBe(true);
