@@ -1,4 +1,4 @@
-import { domainToASCII } from 'node:url';
+import { domainToASCII, domainToUnicode } from 'node:url';
 import { parseAddress } from './addresses.ts';
 
 /** Labels of names in the DNS; the underscore is used by some hosts. */
@@ -52,6 +52,8 @@ export function matchesName(pattern: string, name: string): boolean {
     : name === pattern;
 }
 
+/** Node 24 leaves a label as it is that is no form of another one. */
 function isIdna(label: string): boolean {
-  return domainToASCII(label) === label;
+  const unicode = domainToUnicode(label);
+  return unicode !== label && domainToASCII(unicode) === label;
 }

@@ -11,6 +11,7 @@ describe('names', () => {
     ['api.github.com.', 'api.github.com'],
     ['Bücher.example', 'xn--bcher-kva.example'],
     ['xn--bcher-kva.example', 'xn--bcher-kva.example'],
+    ['a.xn--strae-oqa.xn--ls8h', 'a.xn--strae-oqa.xn--ls8h'],
     ['例え。テスト', 'xn--r8jz45g.xn--zckzah'],
     ['_acme.example.org', '_acme.example.org'],
     ['localhost', 'localhost'],
@@ -35,7 +36,16 @@ describe('names', () => {
       'a%2eb',
     ],
     ...['10.0.0.1', '::1', '[::1]', '127.1', '0x7f.1', '2130706433', '1.2.3.4.5', '0177.0.0.1', '１２７.0.0.1', 'a.0x'],
-    ...[`${'a'.repeat(64)}.b`, `${'a.'.repeat(127)}a`, 'xn--a.b', 'xn--.b', '\u{ad}', '*.a', 'a\u{200b}\u{2028}b'],
+    ...[
+      `${'a'.repeat(64)}.b`,
+      `${'a.'.repeat(127)}a`,
+      'xn--a.b',
+      'xn--a-.b',
+      'xn--.b',
+      '\u{ad}',
+      '*.a',
+      'a\u{200b}\u{2028}b',
+    ],
   ])('%j is none', (text) => expect(nameOf(text)).toBeUndefined());
 
   it.each(['*', '*.', '**.a', 'a.*', '*a.b', 'a.*.b', '*.*.b', '*.10.0.0.1', '*..a'])('%j is no pattern', (text) =>
