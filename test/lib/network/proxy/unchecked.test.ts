@@ -175,7 +175,10 @@ describe('a request', () => {
     const inner = 'DELETE / HTTP/1.1\r\nHost: evil.test\r\n\r\n';
     const fields = `${host()}${'a: b\r\n'.repeat(1000)}Connection: close\r\nContent-Length: ${inner.length}\r\n`;
     const answer = await answerTo(`GET / HTTP/1.1\r\n${fields}\r\n${inner}`, false);
-    expect(answer).toMatch(/^HTTP\/1.1 403 .*a request has less than 256 header fields\n$/s);
+    // Node 24 refuses it itself.
+    expect(answer).toMatch(
+      /^HTTP\/1.1 (403 .*a request has less than 256 header fields|400 .*is not valid HTTP.*)\n$/s,
+    );
     expect(Buffer.concat(seen).toString()).toBe('');
     // Fewer pass, without the one that is the proxy's own.
     const passed = await answerTo(

@@ -126,9 +126,7 @@ export class World {
     await this.step(['release']);
     requireSame('outside of the codebase', hostTree(join(this.#home, 'outside')), this.#outside);
     for (const part of ['mounts', 'codebases']) {
-      for (const dirent of readdirSync(join(this.#home, part), { recursive: true, withFileTypes: true })) {
-        if (!dirent.isFile()) continue;
-        const path = join(dirent.parentPath, dirent.name);
+      for (const path of filesBelow(join(this.#home, part))) {
         if (path.includes(this.#neighbour)) continue;
         const text = readFileSync(path, 'latin1');
         if (text.includes(CANARY))
@@ -322,5 +320,14 @@ export class World {
       default:
         return target;
     }
+  }
+}
+
+/** Without those behind links, which a recursive readdir of Node 22 and later has. */
+function* filesBelow(directory: string): Generator<string> {
+  for (const dirent of readdirSync(directory, { withFileTypes: true })) {
+    const path = join(directory, dirent.name);
+    if (dirent.isDirectory()) yield* filesBelow(path);
+    else if (dirent.isFile()) yield path;
   }
 }
