@@ -124,6 +124,19 @@ const cases: Case[] = [
     },
   },
   {
+    name: 'a rollback shows at once each of many names whose absence programs have looked up',
+    needs: ['commands'],
+    async run(scene) {
+      const sandbox = await scene.sandboxOn(TREE);
+      await scene.output(sandbox, 'mkdir m; cd m; seq 400 | xargs touch');
+      await checkpoint(scene, sandbox, 'c');
+      const count = 'n=0; for i in $(seq 400); do [ -e m/$i ] && n=$((n + 1)); done; echo $n';
+      expect(await scene.output(sandbox, `rm m/*; ${count}`)).toBe('0\n');
+      await rollback(scene, sandbox, 'c');
+      expect(await scene.output(sandbox, count)).toBe('400\n');
+    },
+  },
+  {
     name: 'a program continues across a rollback: it reads the restored files, and removed ones are stale',
     needs: ['commands'],
     async run(scene) {
