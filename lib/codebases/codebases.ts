@@ -287,6 +287,7 @@ export class StoredCodebases implements Codebases {
       graft: (staging, files) => this.#finishGraft(owner_id, staging, files),
       record: totalsRecord(this.#options.records, id),
       threads: this.#archives.commits.of(owner_id),
+      syncDisk: this.#archives.syncDisk,
       log,
     });
     this.#trees.set(id, tree);

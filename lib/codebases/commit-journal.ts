@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type ByteString, fromLatin1 } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
 import { removeTree } from '../host-tree/remove-tree.ts';
+import { type SyncDisk, syncDisk } from '../linux/disk-sync.ts';
 import { errorCode, ignoreAbsent } from '../linux/errno.ts';
 import type { Remote } from '../threads/thread-pool.ts';
 import type { RebasedPath } from '../workspaces/workspaces.ts';
@@ -60,14 +61,21 @@ export class CommitJournal {
   readonly #directory: string;
   readonly #files: string;
   readonly #certain: CommitCertain;
+  readonly #syncDisk: SyncDisk;
   readonly staging: string;
   #isPrepared = false;
 
   /** `directory`: that of the codebase; `files`: its visible files. Both must be on one file system. */
-  constructor(directory: string, files: string, certain: CommitCertain = async () => undefined) {
+  constructor(
+    directory: string,
+    files: string,
+    certain: CommitCertain = async () => undefined,
+    sync: SyncDisk = syncDisk,
+  ) {
     this.#directory = directory;
     this.#files = files;
     this.#certain = certain;
+    this.#syncDisk = sync;
     this.staging = join(directory, STAGING);
   }
 
@@ -99,7 +107,7 @@ export class CommitJournal {
     }
     // With the new names of both.
     if (remote === undefined) await syncDirectory(this.#directory);
-    else await remote.sync(this.#directory, this.staging, fromLatin1(`${JOURNAL}.new`), fewPuts(commit));
+    else await this.#sync(commit, remote);
     this.#isPrepared = true;
     await rename(`${path}.new`, path);
     await syncDirectory(this.#directory);
@@ -126,8 +134,8 @@ export class CommitJournal {
   /**
    * Removes the journal, and moves the staging directory to `aside`. Call after every stage of the commit is in the codebase.
    */
-  async end(aside: string, remote: Remote<CommitFiles>): Promise<void> {
-    await remote.syncDisk(this.#directory);
+  async end(aside: string): Promise<void> {
+    await this.#syncDisk(this.#directory);
     await rm(join(this.#directory, JOURNAL), { force: true });
     await rename(this.staging, aside).catch(ignoreAbsent);
   }
@@ -153,6 +161,14 @@ export class CommitJournal {
     const commit = parseCommit(text);
     await this.#isCertain(commit);
     return commit;
+  }
+
+  /** Makes what is staged durable, and the journal with its new name. */
+  async #sync(commit: Commit, remote: Remote<CommitFiles>): Promise<void> {
+    const names = fewPuts(commit);
+    const journal = fromLatin1(`${JOURNAL}.new`);
+    if (names !== undefined && (await remote.syncFew(this.#directory, this.staging, journal, names))) return;
+    await this.#syncDisk(this.staging);
   }
 
   async #isCertain({ intent, answer }: Commit): Promise<void> {

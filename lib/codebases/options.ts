@@ -1,5 +1,6 @@
 import type { Unzstd } from '../archive/unzstd.ts';
 import type { OwnerLimitSource } from '../limits/stored-limits.ts';
+import type { SyncDisk } from '../linux/disk-sync.ts';
 import type { Log } from '../log.ts';
 import type { CodebaseTable } from '../metadata/metadata.ts';
 import type { SharedThreads } from '../threads/thread-pool.ts';
@@ -12,7 +13,7 @@ import type { BaseObserver } from './observe-change.ts';
 import type { RebaseSandbox } from './plan.ts';
 import type { CodebaseLimits } from './quota.ts';
 
-/** Threads of a server for the commits and archives of its codebases. */
+/** Threads of a server for the commits and archives of its codebases, and what makes commits durable. */
 export interface CodebaseThreads {
   commits: SharedThreads<CommitFiles>;
   imports: SharedThreads<TreeImport>;
@@ -20,6 +21,7 @@ export interface CodebaseThreads {
   exports: SharedThreads<TreeExport>;
   /** For interrupted imports. Those that hold a thread of `imports` may wait for the end of one. */
   finishing: SharedThreads<TreeImport>;
+  syncDisk: SyncDisk;
 }
 
 export interface CodebasesOptions {

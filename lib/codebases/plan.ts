@@ -1,4 +1,5 @@
 import type { ByteString } from '../byte-string.ts';
+import type { SyncDisk } from '../linux/disk-sync.ts';
 import type { Log } from '../log.ts';
 import type { Remote, Threads } from '../threads/thread-pool.ts';
 import type { Checksums } from './checksums.ts';
@@ -43,6 +44,7 @@ export interface TreeOptions {
   graft: Graft;
   /** For commits. */
   threads: Threads<CommitFiles>;
+  syncDisk: SyncDisk;
   log: Log;
 }
 

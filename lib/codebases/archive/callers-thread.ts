@@ -1,4 +1,5 @@
 import { Unzstd } from '../../archive/unzstd.ts';
+import { syncDisk } from '../../linux/disk-sync.ts';
 import { inSameThread } from '../../threads/same-thread.ts';
 import { CommitFiles } from '../commits/commit-files.ts';
 import type { CodebaseThreads } from '../options.ts';
@@ -13,5 +14,6 @@ export function callersThread(): CodebaseThreads {
     finishing: inSameThread(() => new TreeImport()),
     exports: inSameThread(() => new TreeExport()),
     unzstd: inSameThread(() => new Unzstd()),
+    syncDisk,
   };
 }

@@ -1,5 +1,6 @@
 import { UNZSTD_STEP_MS, type Unzstd } from '../../archive/unzstd.ts';
 import type { CleanupStack } from '../../cleanup-stack.ts';
+import { DiskSync } from '../../linux/disk-sync.ts';
 import type { ThreadEntry } from '../../threads/thread-entry.ts';
 import { ThreadPool } from '../../threads/thread-pool.ts';
 import type { CommitFiles } from '../commits/commit-files.ts';
@@ -18,5 +19,7 @@ export function archiveThreads(entry: ThreadEntry, cleanup: CleanupStack): Codeb
   const exports = new ThreadPool<TreeExport>(entry, 'tree-export');
   const unzstd = new ThreadPool<Unzstd>(entry, 'unzstd', { maxCall: UNZSTD_STEP_MS });
   for (const pool of [commits, imports, finishing, exports, unzstd]) cleanup.add('archive threads', () => pool.close());
-  return { commits, imports, finishing, exports, unzstd };
+  const disk = new DiskSync();
+  cleanup.add('sync of the disk', () => disk.close());
+  return { commits, imports, finishing, exports, unzstd, syncDisk: (directory) => disk.sync(directory) };
 }

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { fstatSync, fsyncSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +11,7 @@ import { filesLost } from '../resolve-path.ts';
 import { Removed, type Step, StepMaker } from './commit-steps.ts';
 import { type StagedEntry, StagingTree } from './staging-tree.ts';
 
-/** Staged entries that are synced one by one: about as many take as long as the start of a process. */
+/** Staged entries that are synced one by one: about as many take as long as a sync of the disk. */
 const FEW = 8;
 
 /** The number of entries, steps or paths in one message: a millisecond or so of the main thread. */
@@ -62,19 +61,11 @@ export class CommitFiles {
   }
 
   /**
-   * Makes what is staged durable, and the file `journal` beside it. `names`: of the entries that are to be put in place;
-   * undefined if there are many.
+   * Makes a few staged entries durable, and the file `journal` beside their directory. `names`: of all entries that are to be put
+   * in place. Returns false if they are too many, or some cannot be synced one by one: then the whole disk must be synced.
    */
-  sync(directory: string, staging: string, journal: ByteString, names: readonly ByteString[] | undefined): void {
-    if (names === undefined || names.length > FEW || !syncEach(staging, names)) this.syncDisk(staging);
-    else syncEach(directory, [journal]);
-  }
-
-  /** Makes everything on the disk of a directory durable: one syncfs(2) instead of thousands of fsync(2). */
-  syncDisk(directory: string): void {
-    const { error, status } = spawnSync('sync', ['-f', directory], { env: {}, stdio: 'ignore' });
-    if (error !== undefined) throw error;
-    if (status !== 0) throw Object.assign(new Error(`sync -f ${directory}: exit code ${status}`), { code: 'EIO' });
+  syncFew(directory: string, staging: string, journal: ByteString, names: readonly ByteString[]): boolean {
+    return names.length <= FEW && syncEach(staging, names) && syncEach(directory, [journal]);
   }
 
   /** See `StepMaker`. Steps of one commit may be made by several calls. */

@@ -46,7 +46,7 @@ export class TreeCommits {
     this.#place = place;
     this.#parts = parts;
     this.#options = options;
-    this.#journal = new CommitJournal(place.directory, place.files, options.certain);
+    this.#journal = new CommitJournal(place.directory, place.files, options.certain, options.syncDisk);
   }
 
   /** Whether `finish` must precede the next change. */
@@ -162,10 +162,9 @@ export class TreeCommits {
   }
 
   async #end(): Promise<void> {
+    await this.#released;
     // What it removed may be a million files.
-    await this.#inThread((remote) =>
-      removingLater(this.#place.incoming, (aside) => this.#journal.end(aside, remote), this.#options.log),
-    );
+    await removingLater(this.#place.incoming, (aside) => this.#journal.end(aside), this.#options.log);
     this.#ending = false;
   }
 

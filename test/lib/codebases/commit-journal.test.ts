@@ -63,7 +63,7 @@ async function recover(): Promise<boolean> {
   else {
     const { remote, release } = await commitThread();
     await next.apply(commit, async () => {}, remote);
-    await next.end(join(home, randomUUID()), remote);
+    await next.end(join(home, randomUUID()));
     await release();
   }
   return commit !== undefined;
@@ -104,7 +104,7 @@ describe('a commit that a crash interrupted', () => {
     expect(known).toEqual([['rq_1', { count: 1 }, true]]);
     await new CommitJournal(home, files, certain).unfinished();
     expect(known).toEqual([known[0], known[0]]);
-    await journal.end(join(home, 'aside'), (await commitThread()).remote);
+    await journal.end(join(home, 'aside'));
     await prepare();
     expect(known).toHaveLength(2);
   });

@@ -58,10 +58,15 @@ export class Server {
       const fs = new WorkspaceFileSystem(silent);
       const mount = mountOf(fs, run);
       const metadata = await openMetadata(join(home, 'metadata.json'), silentLog);
+      const threads = callersThread();
       const codebases = await StoredCodebases.open({
         path: join(home, 'codebases'),
         records: metadata.codebases,
-        archives: { ...callersThread(), commits: oneByOne(run) },
+        archives: {
+          ...threads,
+          commits: oneByOne(run),
+          syncDisk: (disk) => run.pass().then(() => threads.syncDisk(disk)),
+        },
         log: silentLog,
       });
       const descriptors = new Descriptors();
