@@ -94,11 +94,6 @@ export class Server {
     return this.#service.streamOverGrpc(request, options);
   }
 
-  /** See `Service.callOverGrpc`. */
-  callOverGrpc(rpc, options, message) {
-    return this.#service.callOverGrpc(rpc, options, message);
-  }
-
   /** Returns the server's resident memory in bytes. */
   rss() {
     return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${this.pid}/status`, 'latin1'))?.[1]) * 1024;

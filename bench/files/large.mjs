@@ -1,10 +1,10 @@
 /**
- * Measures files of 64 MiB over both protocols, and the server's memory meanwhile. What is beside gRPC is node:http2 with the same
- * client and frames, over a plain file.
+ * Measures files of 64 MiB over both protocols, and the server's memory meanwhile. Beside gRPC is node:http2 over a plain
+ * file with the same client and messages: with grpc-js as the client, its own copies and decoding limit both.
  */
-import { once } from 'node:events';
 import { median } from '../exec/table.mjs';
 import { alternate, verdictOf } from '../processes/alternate.mjs';
+import { downloaded, uploaded } from './grpc-js.mjs';
 import { LeanGrpc } from './lean-grpc.mjs';
 import { RawClient } from './raw-client.mjs';
 
@@ -35,12 +35,14 @@ export async function large(server, plain, rounds) {
       up: () => rate(() => one.call('PUT', ours, content)),
       leanPeerUp: () => rate(() => leanPeer.send('/up', uploads)),
       leanUp: () => rate(() => lean.call('WriteFile', uploads)),
-      grpcUp: () => rate(() => uploaded(server, id, content)),
+      grpcPeerUp: () => rate(() => uploaded(plain.http2Address, {}, content)),
+      grpcUp: () => rate(() => uploaded(server.grpcAddress, file, content)),
       peerDown: () => rate(() => peer.call('GET', '/file')),
       down: () => rate(() => one.call('GET', ours)),
       leanPeerDown: () => rate(() => leanPeer.send('/down', [])),
       leanDown: () => rate(() => lean.call('ReadFile', [lean.frame('ReadFile', file)])),
-      grpcDown: () => rate(() => downloaded(server, id)),
+      grpcPeerDown: () => rate(() => downloaded(plain.http2Address, {}, SIZE)),
+      grpcDown: () => rate(() => downloaded(server.grpcAddress, file, SIZE)),
     },
     rounds,
     1,
@@ -64,13 +66,8 @@ export async function large(server, plain, rounds) {
       row('down, REST', 'down', 'peerDown', 600),
       row('up, gRPC (of what REST reached)', 'leanUp', 'leanPeerUp', PART * median(rates.up)),
       row('down, gRPC (of what REST reached)', 'leanDown', 'leanPeerDown', PART * median(rates.down)),
-      row('up, gRPC, with the copies of grpc-js in the client', 'grpcUp', 'leanPeerUp', PART * median(rates.up)),
-      row(
-        'down, gRPC, with the copies of grpc-js in the client',
-        'grpcDown',
-        'leanPeerDown',
-        PART * median(rates.down),
-      ),
+      row('up, gRPC, grpc-js as the client', 'grpcUp', 'grpcPeerUp', PART * median(rates.up)),
+      row('down, gRPC, grpc-js as the client', 'grpcDown', 'grpcPeerDown', PART * median(rates.down)),
     ],
   };
 }
@@ -79,24 +76,4 @@ async function rate(transfer) {
   const began = performance.now();
   await transfer();
   return SIZE / MB / ((performance.now() - began) / 1000);
-}
-
-const OPTIONS = { 'grpc-node.flow_control_window': 4 * MIB };
-
-export async function uploaded(server, id, content) {
-  const { call, answer } = server.callOverGrpc('WriteFile', OPTIONS);
-  for (let at = 0; at < SIZE; at += PIECE) {
-    const chunk = content.subarray(at, at + PIECE);
-    const first = at === 0 ? { sandbox_id: id, path: 'large', as: 'agent' } : {};
-    if (!call.write({ ...first, chunk })) await once(call, 'drain');
-  }
-  call.end();
-  await answer;
-}
-
-export async function downloaded(server, id) {
-  const { call } = server.callOverGrpc('ReadFile', OPTIONS, { sandbox_id: id, path: 'large', as: 'agent' });
-  let bytes = 0;
-  for await (const { data } of call) bytes += data.length;
-  if (bytes !== SIZE) throw new Error(`${bytes} bytes were read`);
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Server } from '../exec/server.mjs';
 import { verdictOf } from '../processes/alternate.mjs';
-import { downloaded, uploaded } from './large.mjs';
+import { downloaded, uploaded } from './grpc-js.mjs';
 import { RawClient } from './raw-client.mjs';
 
 const MIB = 2 ** 20;
@@ -56,8 +56,9 @@ async function work(server) {
   for (let i = 0; i < TRANSFERS; i++) {
     await client.call('PUT', `/v1/sandboxes/${id}/files/large`, CONTENT);
     await client.call('GET', `/v1/sandboxes/${id}/files/large`);
-    await uploaded(server, id, CONTENT);
-    await downloaded(server, id);
+    const file = { sandbox_id: id, path: 'large', as: 'agent' };
+    await uploaded(server.grpcAddress, file, CONTENT);
+    await downloaded(server.grpcAddress, file, CONTENT.length);
   }
   for (let i = 0; i < GETS; i++) await client.call('GET', `/v1/sandboxes/${id}/files/file`);
   client.close();

@@ -14,6 +14,8 @@ import { fileURLToPath } from 'node:url';
 
 const CHUNK = 1 << 20;
 const SMALL = 65_536;
+/** In its frame of gRPC. */
+const EMPTY_MESSAGE = Buffer.alloc(5);
 
 /** The bench's side. The caller must call `stop`. */
 export class PlainServer {
@@ -54,6 +56,43 @@ async function get(path, res) {
   res.end(buffer);
 }
 
+/**
+ * The pieces as messages whose field 1 they are: https://protobuf.dev/programming-guides/encoding/.
+ *
+ * @param {AsyncIterable<Buffer>} pieces
+ */
+async function* framed(pieces) {
+  for await (const piece of pieces) {
+    const field = [0x0a];
+    for (let rest = piece.length; rest > 0; rest >>= 7) field.push(rest > 0x7f ? (rest & 0x7f) | 0x80 : rest);
+    const head = Buffer.alloc(5 + field.length);
+    head.writeUInt32BE(field.length + piece.length, 1);
+    head.set(field, 5);
+    yield head;
+    yield piece;
+  }
+}
+
+/** @param {import('node:http2').ServerHttp2Stream} stream */
+function respondToRpc(stream) {
+  stream.respond({ 'content-type': 'application/grpc' }, { waitForTrailers: true });
+  stream.once('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+}
+
+/**
+ * Answers ReadFile with the bytes of a file that a PUT has written.
+ *
+ * @param {import('node:http2').ServerHttp2Stream} stream
+ * @param {string} path
+ */
+async function sendMessages(stream, path) {
+  respondToRpc(stream);
+  stream.resume();
+  const pieces = createReadStream(path, { highWaterMark: CHUNK });
+  // The client closes its connection once it has the trailers, and counts the bytes itself.
+  await pipeline(pieces, framed, stream).catch(() => {});
+}
+
 if (process.argv.includes('--serve') && process.send) {
   const directory = process.argv.at(-1) ?? '';
   let count = 0;
@@ -69,7 +108,10 @@ if (process.argv.includes('--serve') && process.send) {
   http2.on('session', (session) => session.setLocalWindowSize(CHUNK));
   http2.on('stream', async (stream, headers) => {
     const path = join(directory, 'file');
-    stream.respond();
+    const rpc = headers[':path']?.split('/').at(-1);
+    if (rpc === 'ReadFile') return sendMessages(stream, path);
+    if (rpc === 'WriteFile') respondToRpc(stream);
+    else stream.respond();
     if (headers[':path'] === '/down') {
       // A request that nobody reads to its end makes the close of the stream a premature one.
       stream.resume();
@@ -79,7 +121,7 @@ if (process.argv.includes('--serve') && process.send) {
     const staged = join(directory, `staged-${count++}`);
     await pipeline(stream, createWriteStream(staged, { highWaterMark: CHUNK }));
     await rename(staged, path);
-    stream.end();
+    stream.end(rpc === 'WriteFile' ? EMPTY_MESSAGE : undefined);
   });
   const ports = [server, http2].map(async (each) => {
     await once(each.listen(0, '127.0.0.1'), 'listening');

@@ -99,22 +99,6 @@ export class Service {
     return chunks;
   }
 
-  /**
-   * A call with a stream, over a connection of its own with the given channel options. `message`: the request; absent: the
-   * stream is the client's. `answer` settles with that of a client's stream.
-   */
-  callOverGrpc(rpc, options, message) {
-    const client = this.#grpcClient(options);
-    /** @type {(error: Error | null, answer: object) => void} */
-    let answered = () => {};
-    const answer = new Promise((done, failed) => {
-      answered = (error, value) => (error ? failed(error) : done(value));
-    });
-    const call = message === undefined ? client[rpc](answered) : client[rpc](message);
-    call.once(message === undefined ? 'status' : 'close', () => client.close());
-    return { call, answer };
-  }
-
   /** As a crash ends it. */
   async kill() {
     this.#grpc?.close();
