@@ -35,7 +35,7 @@ export class Contents {
   }
 
   /** Verifies all files of the table except `left`. `top`: the layer that is written to, if any. */
-  verify(table: InodeTable, owner: string, { top, left = [] }: { top?: string; left?: readonly number[] }): void {
+  verify(table: InodeTable, owner: string, { top, left = [] }: { top?: string; left?: Iterable<number> }): void {
     const leftOut = new Set(left);
     for (const inode of table.found()) {
       if (inode.data === undefined || leftOut.has(inode.id)) continue;

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
+import type { Listed } from '../divided-list.ts';
 import type { BegunSync } from './contents/host-syncs.ts';
 import { flattening } from './index/flatten.ts';
 import { encodeHeader, type Header, type HeaderRecord, VERSION } from './index/header.ts';
@@ -35,7 +36,7 @@ export class DeltaIndex {
   /** The present state was written by an older server. */
   older = false;
   /** Unlinked inodes of the parent table: open, or not linked yet. */
-  orphans: readonly number[] = [];
+  orphans: Listed<number> = [];
   readonly journal: Journal;
   readonly #layers: LayersOf;
   #top = '';

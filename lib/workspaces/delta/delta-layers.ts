@@ -75,7 +75,7 @@ export class DeltaLayers {
     const { root } = this.#layers;
     const frozen = this.#index.top;
     const contents = (yield* countingContents(this.#index.table.own())).get(frozen);
-    const orphans = (yield* findingOrphans(this.#index.table, this.#index.orphans)).map(({ id }) => id);
+    const orphans = yield* findingOrphans(this.#index.table, this.#index.orphans);
     mkdirSync(layerPath(root, frozen), { recursive: true, mode: 0o700 });
     let index = 0;
     yield* this.#index.startingJournal(frozen, [...this.#index.below, frozen], {

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import type { HostFile } from '../../host-tree/host-file.ts';
 import type { Time } from '../../linux/time.ts';
+import type { Listed } from '../divided-list.ts';
 import { Claims } from './claims.ts';
 import { Compaction } from './compaction.ts';
 import { ContentRecords } from './content-records.ts';
@@ -154,7 +155,7 @@ export class Delta implements Committer {
    * As `commit`, for many operations in steps. Until the end the journal has all of them or, for a load, none, and the
    * table has some of them: the caller prevents other use of the delta.
    */
-  *committing(ops: readonly Op[], makesRoom = false): Steps<void> {
+  *committing(ops: Listed<Op>, makesRoom = false): Steps<void> {
     this.#index.begin();
     yield* this.#index.journal.appending(ops, makesRoom);
     const counter = new StepCounter(ITEMS_PER_STEP);
@@ -266,8 +267,7 @@ export class Delta implements Committer {
     if (!this.table.remove(inode)) return;
     this.#written.delete(inode);
     this.#usage.released(inode);
-    if (inode.isDirectory) return;
-    if (inode.data === undefined) return;
+    if (inode.isDirectory || inode.data === undefined) return;
     const shared = sharedContents(inode, this.#index.top);
     if (shared !== undefined) this.retained.superseded(shared.layer, shared.size);
     this.#contents.release(inode, this.#releasing);

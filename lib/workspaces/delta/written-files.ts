@@ -1,5 +1,6 @@
 import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import type { Time } from '../../linux/time.ts';
+import type { Listed } from '../divided-list.ts';
 import type { ContentStore } from './contents/content-store.ts';
 import type { Inode } from './index/inode.ts';
 import { type Op, timesOf } from './index/records.ts';
@@ -10,7 +11,7 @@ const ITEMS_PER_STEP = 16;
 /** Journals and applies operations; see `Delta`. */
 export interface Committer {
   commit(ops: readonly Op[], makesRoom?: boolean): void;
-  committing(ops: readonly Op[], makesRoom?: boolean): Steps<void>;
+  committing(ops: Listed<Op>, makesRoom?: boolean): Steps<void>;
 }
 
 /** The attributes that a record of an inode has. */

@@ -11,6 +11,7 @@ import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
 import { ROOT_ID } from '../delta/index/inode-table.ts';
 import { memoryOf } from '../delta/index/memory.ts';
 import type { Op } from '../delta/index/records.ts';
+import { DividedList } from '../divided-list.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Workspace } from '../workspace.ts';
 import { renamedDirectories } from './renamed-directories.ts';
@@ -32,11 +33,11 @@ type Places = LargeMap<ByteString, Place>;
 
 /** What is removed, of a million entries without a step that handles all of them. */
 interface Removal {
-  ops: Op[];
+  ops: DividedList<Op>;
   /** Ids of the inodes that lose a name. */
   dropped: IdSet;
   /** Those of directories among them. */
-  origins: ByteString[];
+  origins: DividedList<ByteString>;
 }
 
 /**
@@ -55,8 +56,8 @@ function* revertAll(workspace: Workspace, paths: readonly ByteString[]): Steps<n
   const root = table.get(ROOT_ID);
   if (root === undefined) return 0;
   const places = yield* findAll(workspace, root, paths, counter);
-  const removal: Removal = { ops: [], dropped: new IdSet(), origins: [] };
-  const topmost: Place[] = [];
+  const removal: Removal = { ops: new DividedList(), dropped: new IdSet(), origins: new DividedList() };
+  const topmost = new DividedList<Place>();
   for (const [path, place] of places) {
     yield* counter.count();
     // Contents of a reverted directory are reverted with it.
@@ -68,10 +69,15 @@ function* revertAll(workspace: Workspace, paths: readonly ByteString[]): Steps<n
   const count = ops.length;
   const seen = yield* removedWith(workspace, removal, places, counter);
   // A discard must not fail: beyond the memory limit these removals become conflicts.
-  if (!workspace.shared.memory.isOver(workspace, memoryOf(seen), true)) for (const op of seen) ops.push(op);
+  if (!workspace.shared.memory.isOver(workspace, seen.memory, true)) {
+    for (const op of seen.ops) {
+      ops.push(op);
+      yield* counter.count();
+    }
+  }
   if (topmost.length > 0) {
-    for (const [seen] of table.baseVersions.entries()) {
-      if (places.has(seen) || isBelow(seen, places)) ops.push(['unseen', seen]);
+    for (const [path] of table.baseVersions.entries()) {
+      if (places.has(path) || isBelow(path, places)) ops.push(['unseen', path]);
       yield* counter.count();
     }
   }
@@ -155,8 +161,9 @@ function inside(path: ByteString, directory: ByteString): ServiceError {
  * no recursion.
  */
 function* stageRemoval({ dir, name }: Place, { ops, dropped, origins }: Removal, counter: StepCounter): Steps<void> {
-  const downwards: Op[] = [];
-  const waiting: [Inode, ByteString][] = [[dir, name]];
+  const downwards = new DividedList<Op>();
+  const waiting = new DividedList<[Inode, ByteString]>();
+  waiting.push([dir, name]);
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const [above, at] = next;
     downwards.push(['drop', above.id, at]);
@@ -184,10 +191,11 @@ function* removedWith(
   { dropped, origins }: Removal,
   places: Places,
   counter: StepCounter,
-): Steps<Op[]> {
+): Steps<{ ops: DividedList<Op>; memory: number }> {
   const { base, delta } = workspace;
-  const ops: Op[] = [];
-  if (origins.length === 0) return ops;
+  const ops = new DividedList<Op>();
+  let memory = 0;
+  if (origins.length === 0) return { ops, memory };
   const renamed = yield* renamedDirectories(workspace);
   const shown = new Set(renamed.flatMap(({ id, origin }) => (dropped.has(id) ? [] : (origin ?? []))));
   for (const top of origins) {
@@ -200,11 +208,14 @@ function* removedWith(
         const stat = shown.has(path) ? undefined : base.lstat(path);
         if (stat === undefined) continue;
         if (isDirectory(stat.mode)) waiting.push(path);
-        if (delta.table.baseVersions.get(path) === undefined) ops.push(['seen', path, ...identityOf(stat)]);
+        if (delta.table.baseVersions.get(path) !== undefined) continue;
+        const op: Op = ['seen', path, ...identityOf(stat)];
+        memory += memoryOf([op]);
+        ops.push(op);
       }
     }
   }
-  return ops;
+  return { ops, memory };
 }
 
 function nodeAt(workspace: Workspace, path: ByteString): Node | undefined {

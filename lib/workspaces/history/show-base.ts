@@ -2,8 +2,8 @@ import { type ByteString, joinPath } from '../../byte-string.ts';
 import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory, S_IFMT } from '../../linux/mode.ts';
 import type { BaseStat } from '../base/base.ts';
+import { DividedList } from '../divided-list.ts';
 import type { Node } from '../nodes/node.ts';
-import { nodesFrom } from '../nodes/walk-nodes.ts';
 import type { OpenWorkspace } from '../open-workspace.ts';
 
 /** Names examined in one step. */
@@ -23,19 +23,19 @@ export function* showBase(
 ): Steps<void> {
   const counter = new StepCounter(ITEMS_PER_STEP);
   // The tree can be deeper than the stack, so there is no recursion.
-  const waiting: [Node, ByteString][] = [[top, topName]];
+  const waiting = new DividedList<[Node, ByteString]>();
+  waiting.push([top, topName]);
   for (let next = waiting.pop(), stat = known; next !== undefined; next = waiting.pop(), stat = undefined) {
     const [dir, name] = next;
     const directory = yield* showName(workspace, dir, name, stat);
     const node = dir.children?.get(name);
     if (node !== undefined) done?.add(node);
-    if (directory !== undefined) pushNames(waiting, directory);
     yield* counter.count();
+    for (const below of directory?.children?.keys() ?? []) {
+      waiting.push([directory!, below]);
+      yield* counter.count();
+    }
   }
-}
-
-function pushNames(waiting: [Node, ByteString][], dir: Node): void {
-  for (const name of dir.children?.keys() ?? []) waiting.push([dir, name]);
 }
 
 /** Updates one node. Returns it if it is a directory, whose entries must be updated, too. */
@@ -79,15 +79,19 @@ function* showName(
 /** Detaches everything below a removed directory. */
 export function* detachBelow(workspace: OpenWorkspace, top: Node): Steps<void> {
   const counter = new StepCounter(ITEMS_PER_STEP);
-  const below: [dir: Node, name: ByteString, child: Node][] = [];
-  for (const dir of nodesFrom(top)) {
+  const below = new DividedList<[dir: Node, name: ByteString, child: Node]>();
+  const waiting = new DividedList<Node>();
+  waiting.push(top);
+  for (let dir = waiting.pop(); dir !== undefined; dir = waiting.pop()) {
     for (const [name, child] of dir.children ?? []) {
       below.push([dir, name, child]);
+      if (child.children !== undefined) waiting.push(child);
       yield* counter.count();
     }
   }
   // Bottom-up.
-  for (const [dir, name, child] of below.reverse()) {
+  for (let last = below.pop(); last !== undefined; last = below.pop()) {
+    const [dir, name, child] = last;
     workspace.tree.detach(child, dir, name);
     workspace.shared.notifier.dropEntry(dir.id, name);
     yield* counter.count();

@@ -90,7 +90,8 @@ function onDisk({ spec, checkpoints }: Checkpointed): { bytes: number; files: nu
   const sum = { bytes: 0, files: 0 };
   for (const layer of needed) {
     sum.bytes += statSync(join(root, layer, 'index')).size;
-    const { table, orphans: nameless } = frozen.acquire(root, layer);
+    const { table, orphans } = frozen.acquire(root, layer);
+    const nameless = [...orphans];
     for (const inode of table.found()) {
       if (nameless.includes(inode.id) || !has(inode) || inode.data!.layer !== layer || inode.hasFile) continue;
       sum.bytes += inode.size;

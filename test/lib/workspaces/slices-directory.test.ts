@@ -5,11 +5,14 @@ import { fromLatin1, fromText } from '../../../lib/byte-string.ts';
 import { complete, type Steps } from '../../../lib/fuse/connection/steps.ts';
 import { Entries } from '../../../lib/workspaces/delta/index/entries.ts';
 import { sorted } from '../../../lib/workspaces/sorted.ts';
+import { longestArrayIn } from './longest-array.ts';
 import { outcome, rule, Sandbox } from './sandbox.ts';
 import { count, postponedBy } from './stepping.ts';
 
 const FILES = 3600;
 const NAMES = Array.from({ length: FILES }, (_, n) => `${n}`.padEnd(60, '-'));
+/** Most items of an array: a longer one is copied in one step when it grows. */
+const LONGEST = 4096;
 let base: string;
 
 beforeAll(() => {
@@ -137,6 +140,17 @@ it('the discard of a new directory with many names examines few of them in a ste
   }
   expect(most).toBeGreaterThan(0);
   expect(most).toBeLessThan(100);
+  expect(s.list('')).not.toContain('new');
+});
+
+it('the discard of a new directory with many names collects them in parts', () => {
+  const { s } = sliced();
+  s.mkdir('new');
+  for (let number = 0; number < 3 * LONGEST; number++) s.create(`new/${number}`);
+  Object.assign(s.notices, { dropEntry: () => {}, invalEntry: () => {}, invalInode: () => {} });
+  const longest = longestArrayIn(() => complete(s.fs.begin('revert', ['sb_1', ['']])!));
+  expect(longest).toBeGreaterThan(100);
+  expect(longest).toBeLessThanOrEqual(LONGEST);
   expect(s.list('')).not.toContain('new');
 });
 

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { Steps } from '../../../fuse/connection/steps.ts';
+import type { Listed } from '../../divided-list.ts';
 import { Damage } from '../damage.ts';
 import { FORMAT } from './header.ts';
 
@@ -26,14 +27,19 @@ export function sealedLine(record: readonly unknown[], before: number): { line: 
 const ITEMS_PER_STEP = 64;
 
 /** As `sealedLine`, in steps and in parts. */
-export function* lineInParts(record: readonly unknown[], before: number): Steps<{ parts: string[]; sum: number }> {
+export function* lineInParts(record: Listed<unknown>, before: number): Steps<{ parts: string[]; sum: number }> {
   const parts = [''];
   let sum = before;
-  for (let start = 0; start < record.length; start += ITEMS_PER_STEP) {
-    const text = JSON.stringify(record.slice(start, start + ITEMS_PER_STEP)).slice(1, -1);
-    const part = start + ITEMS_PER_STEP < record.length ? `${text},` : `${text}]`;
+  let left = record.length;
+  let items: unknown[] = [];
+  for (const item of record) {
+    items.push(item);
+    if (--left > 0 && items.length < ITEMS_PER_STEP) continue;
+    const text = JSON.stringify(items).slice(1, -1);
+    const part = left > 0 ? `${text},` : `${text}]`;
     sum = crc32(part, sum);
     parts.push(part);
+    items = [];
     yield;
   }
   parts[0] = `[${sum},`;

@@ -2,6 +2,7 @@ import { fstatSync, ftruncateSync, linkSync, openSync, rmSync, writeSync } from 
 import type { Steps } from '../../../fuse/connection/steps.ts';
 import { closeQuietly } from '../../../linux/close.ts';
 import { EIO, ENOSPC, hostErrno } from '../../../linux/errno.ts';
+import type { Listed } from '../../divided-list.ts';
 import { type BegunSync, OwnSyncs } from '../contents/host-syncs.ts';
 import { DurableJournal, type JournalSync } from './durable-journal.ts';
 import type { Header } from './header.ts';
@@ -109,15 +110,15 @@ export class Journal {
    * As `append`, for a long record in steps. Until its last part is written the line is torn: a crash leaves it, and
    * `loading` truncates it. The caller prevents other appends in the meantime.
    */
-  *appending(record: readonly unknown[], makesRoom = false): Steps<void> {
+  *appending(record: Listed<unknown>, makesRoom = false): Steps<void> {
     if (record.length <= SHORT || !this.#sealed) {
-      this.append(record, makesRoom);
+      this.append([...record], makesRoom);
       return;
     }
     yield* this.#alone(this.#appendInParts(record, makesRoom));
   }
 
-  *#appendInParts(record: readonly unknown[], makesRoom: boolean): Steps<void> {
+  *#appendInParts(record: Listed<unknown>, makesRoom: boolean): Steps<void> {
     const { parts, sum } = yield* lineInParts(record, this.#sum);
     try {
       if (this.#fd === -1) this.#open();

@@ -18,7 +18,7 @@ export const PATH_ROW_BYTES = 75;
 export const PAGE_BYTES = 400;
 
 /** Memory in bytes that operations add, approximately and rather more. */
-export function memoryOf(ops: readonly Op[]): number {
+export function memoryOf(ops: Iterable<Op>): number {
   let bytes = 0;
   for (const op of ops) {
     switch (op[0]) {

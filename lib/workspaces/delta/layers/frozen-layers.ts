@@ -2,6 +2,7 @@ import { openSync } from 'node:fs';
 import { complete, type Steps } from '../../../fuse/connection/steps.ts';
 import { closeQuietly } from '../../../linux/close.ts';
 import { errorCode, hostErrno } from '../../../linux/errno.ts';
+import type { Listed } from '../../divided-list.ts';
 import { findFrozen } from '../contents/find-files.ts';
 import { readFile } from '../contents/host-io.ts';
 import { placeOf } from '../contents/slabs.ts';
@@ -29,7 +30,7 @@ export interface FrozenIndex {
   /** Number of journals in its chain. */
   chainLength: number;
   /** Orphans: inodes that were unlinked but open. */
-  orphans: readonly number[];
+  orphans: Listed<number>;
   /** Frozen by an older server. */
   older: boolean;
   /** The state of the codebase that its workspace fitted (`OpenWorkspace`) when it was frozen; undefined: unknown. */
@@ -152,7 +153,7 @@ export class FrozenLayers {
     yield* resolvingMerges(table);
     table.raiseCounters(header);
     // Unlinked inodes stay: journals that extend this index may refer to them while they are open.
-    const nameless = (yield* findingOrphans(table)).map(({ id }) => id);
+    const nameless = yield* findingOrphans(table);
     // Older servers froze files that were written before a kill without recording their new size.
     const sizes = chain.every((each) => each.header.version === VERSION);
     yield* findFrozen(root, table.own(), sizes);

@@ -1,5 +1,6 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { StepCounter, type Steps } from '../../../fuse/connection/steps.ts';
+import { IdSet } from '../index/id-set.ts';
 import type { FrozenIndex, FrozenLayers } from './frozen-layers.ts';
 import { addContents, hasContents, type LayerContents } from './layer-contents.ts';
 import { indexPath, layerPath } from './layer-path.ts';
@@ -50,7 +51,11 @@ export function* makingSummary(root: string, layer: string, frozen: FrozenLayers
   try {
     taken = yield* frozen.acquiring(root, layer);
     // The index does not record which unlinked inodes were open and have contents.
-    const unnamed = new Set(taken.orphans);
+    const unnamed = new IdSet();
+    for (const id of taken.orphans) {
+      unnamed.add(id);
+      yield* counter.count();
+    }
     const contents: LayerContents = new Map();
     for (const inode of taken.table.found()) {
       if (hasContents(inode) && !unnamed.has(inode.id)) addContents(contents, inode.requireData().layer, inode.size, 1);

@@ -1,12 +1,13 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { fromText } from '../../../../../lib/byte-string.ts';
 import { complete } from '../../../../../lib/fuse/connection/steps.ts';
 import { apply } from '../../../../../lib/workspaces/delta/index/apply.ts';
 import { flattening } from '../../../../../lib/workspaces/delta/index/flatten.ts';
 import { InodeTable, ROOT_ID } from '../../../../../lib/workspaces/delta/index/inode-table.ts';
-import { findingOrphans } from '../../../../../lib/workspaces/delta/index/orphans.ts';
+import { findingOrphans, removingOrphans } from '../../../../../lib/workspaces/delta/index/orphans.ts';
 import { MERGES, type Op, type Times } from '../../../../../lib/workspaces/delta/index/records.ts';
 import { snapshot } from '../../../../../lib/workspaces/delta/index/snapshot.ts';
+import { longestArrayIn } from '../../longest-array.ts';
 
 const LAYER = 'sb_1.1';
 const FILE = 0o100644;
@@ -109,7 +110,37 @@ describe('an inode table', () => {
     expect(names()).toEqual(['b', 'd']);
     for (const name of ['b', 'd']) apply(table, ['hide', ROOT_ID, fromText(name)]);
     expect([inode.names, inode.firstLink]).toEqual([0, undefined]);
-    expect(complete(findingOrphans(table))).toEqual([inode]);
+    expect([...complete(findingOrphans(table))]).toEqual([2]);
+  });
+
+  it('removes many unlinked inodes a part at a time, also those of the table that it extends', () => {
+    const ids = Array.from({ length: 10_000 }, (_, n) => n + 2);
+    const below = tableOf(...ids.map((id) => newFile(id)));
+    const orphans = complete(findingOrphans(below));
+    expect([...orphans]).toEqual(ids);
+    const table = goneOnFrom(below);
+    let copied = 0;
+    const get = vi.spyOn(table, 'get').mockImplementation((id) => {
+      copied++;
+      return InodeTable.prototype.get.call(table, id);
+    });
+    let most = 0;
+    for (let [steps, done] = [removingOrphans(table, orphans), false]; !done; most = Math.max(most, copied)) {
+      copied = 0;
+      done = steps.next().done === true;
+    }
+    expect(get).toHaveBeenCalledTimes(ids.length);
+    expect(most).toBeLessThanOrEqual(64);
+    expect(table.size).toBe(1);
+  });
+
+  it('finds many unlinked inodes without one long array', () => {
+    const table = tableOf(...Array.from({ length: 10_000 }, (_, n) => newFile(n + 2)));
+    const longest = longestArrayIn(() => {
+      complete(findingOrphans(table));
+      complete(removingOrphans(table));
+    });
+    expect(longest).toBe(4096);
   });
 
   it('no longer counts the memory of removed entries', () => {
