@@ -6,6 +6,7 @@ export const UNIT_TESTS: Required<Files> = {
   include: [
     'test/adapters/{openapi,protos}.test.ts',
     'test/clients/cli/{bring,completion,doctor,exec-options,extract,input,merge,parse,printable,resolve,settings,streams,terminal-keys}.test.ts',
+    'test/bench/*.test.ts',
     'test/handlers/**/*.test.ts',
     'test/lib/*.test.ts',
     'test/lib/{access,config,limits,metadata,output-log,patch,permissions}/**/*.test.ts',

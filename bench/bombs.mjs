@@ -16,7 +16,7 @@ import { BombClient } from './bombs/bomb-client.mjs';
 import { CLIENT_BOMBS } from './bombs/clients.mjs';
 import { loopDelay, measuredEnvironment, mountPointOf, requestDelay } from './bombs/delays.mjs';
 import { Server } from './exec/server.mjs';
-import { at, judged, table } from './exec/table.mjs';
+import { at, exitCodeOf, judged, table } from './exec/table.mjs';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const QUIET_MS = 5000;
@@ -80,7 +80,7 @@ try {
 }
 process.stdout.write(`${cpus().length} cores, Node ${process.version}, load ${loadavg()[0]?.toFixed(1)}\n`);
 process.stdout.write(table([{ title: 'Latency during a bomb in another sandbox', rows }], COLUMNS));
-process.exitCode = rows.some(({ verdict }) => verdict === 'MISSED') ? 1 : 0;
+process.exitCode = exitCodeOf(rows);
 
 async function explode(server, client, bomb) {
   const { command, stdin = '', resources = {}, timeout, create = { resources }, run } = bomb;

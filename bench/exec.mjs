@@ -14,7 +14,7 @@ import { images } from './exec/images.mjs';
 import { latency } from './exec/latency.mjs';
 import { Server } from './exec/server.mjs';
 import { stream } from './exec/stream.mjs';
-import { table } from './exec/table.mjs';
+import { exitCodeOf, table } from './exec/table.mjs';
 import { throughput } from './exec/throughput.mjs';
 import { bwrapPerCall } from './isolation.mjs';
 
@@ -57,4 +57,4 @@ if (!quick && named.length === 0) {
   const panels = sections.flatMap((section) => section.chart ?? []);
   writeFileSync(join(docs, 'bench-exec.svg'), chart(`Running commands (${where})`, panels));
 }
-process.exitCode = sections.some(({ rows }) => rows.some(({ verdict }) => verdict === 'MISSED')) ? 1 : 0;
+process.exitCode = exitCodeOf(sections.flatMap(({ rows }) => rows));

@@ -9,7 +9,7 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Service } from '../scripts/demo/service.mjs';
-import { judged, median, table } from './exec/table.mjs';
+import { exitCodeOf, judged, median, table } from './exec/table.mjs';
 import { previews } from './network/previews.mjs';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -54,7 +54,7 @@ try {
 }
 const where = `${cpus().length} cores, ${cpus()[0]?.model.trim()}, Node ${process.version}, load ${loadavg()[0]?.toFixed(1)}`;
 process.stdout.write(`${where}\n${table([{ title: 'Network of sandboxes', rows }])}`);
-process.exitCode = rows.some(({ verdict }) => verdict === 'MISSED') ? 1 : 0;
+process.exitCode = exitCodeOf(rows);
 
 /** A network namespace behind a pair of links, with the servers in it. */
 async function openOutside() {

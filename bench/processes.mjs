@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Server } from './exec/server.mjs';
-import { table } from './exec/table.mjs';
+import { exitCodeOf, table } from './exec/table.mjs';
 import { idle } from './processes/idle.mjs';
 import { input } from './processes/input.mjs';
 import { output } from './processes/output.mjs';
@@ -48,4 +48,4 @@ const machine = `${cpus().length} cores, ${cpus()[0]?.model.trim()}, Node ${proc
 process.stdout.write(
   `${machine}, load ${load} before and ${loadavg()[0]?.toFixed(1)} after\n${table(sections, COLUMNS)}`,
 );
-process.exitCode = sections.some(({ rows }) => rows.some(({ verdict }) => verdict === 'MISSED')) ? 1 : 0;
+process.exitCode = exitCodeOf(sections.flatMap(({ rows }) => rows));

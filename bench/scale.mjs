@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Server } from './exec/server.mjs';
-import { table } from './exec/table.mjs';
+import { exitCodeOf, table } from './exec/table.mjs';
 import { bwrapPerCall } from './isolation.mjs';
 import { compaction } from './scale/compaction.mjs';
 import { creation } from './scale/creation.mjs';
@@ -56,7 +56,7 @@ try {
 }
 const where = `${cpus().length} cores, ${cpus()[0]?.model.trim()}, Node ${process.version}, load ${loadavg()[0]?.toFixed(1)}`;
 process.stdout.write(`${where}\n${table(sections)}`);
-process.exitCode = sections.some(({ rows: all }) => all.some(({ verdict }) => verdict === 'MISSED')) ? 1 : 0;
+process.exitCode = exitCodeOf(sections.flatMap(({ rows }) => rows));
 
 /** A server with a codebase of many small files. */
 async function start(runtime) {

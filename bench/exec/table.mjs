@@ -6,7 +6,14 @@ export function at(all, share) {
 
 export const median = (all) => at(all, 0.5);
 
-export const judged = (reached, aimed) => (aimed ? 'aim' : reached ? 'must' : 'MISSED');
+/** The verdict of a row. The must decides first: relative to what is measured beside it, it can be stricter than the aim. */
+export function judged(reached, aimed = false) {
+  if (!reached) return 'MISSED';
+  return aimed ? 'aim' : 'must';
+}
+
+/** The exit code of a bench with these rows: 1 if a target is missed. */
+export const exitCodeOf = (rows) => (rows.some(({ verdict }) => verdict === 'MISSED') ? 1 : 0);
 
 const COLUMNS = { name: '', value: 'measured', beside: 'compared', must: 'must reach', aim: 'aim', verdict: 'reached' };
 
