@@ -12,7 +12,12 @@ export interface Listed<T> extends Iterable<T> {
  */
 export class DividedList<T> implements Listed<T> {
   readonly #full: T[][] = [];
-  #last: T[] = [];
+  #last: T[];
+
+  /** Takes over `items`, at most as many as a part has. */
+  constructor(items: T[] = []) {
+    this.#last = items;
+  }
 
   get length(): number {
     return this.#full.length * PART + this.#last.length;
@@ -32,14 +37,13 @@ export class DividedList<T> implements Listed<T> {
     return this.#last.pop();
   }
 
-  /** The parts, in order. */
-  *parts(): Generator<readonly T[]> {
-    yield* this.#full;
-    yield this.#last;
+  /** The parts, in order. None but the last is empty. */
+  get parts(): readonly (readonly T[])[] {
+    return [...this.#full, this.#last];
   }
 
   /** All items, in order. */
   *[Symbol.iterator](): Generator<T> {
-    for (const part of this.parts()) yield* part;
+    for (const part of this.parts) for (const item of part) yield item;
   }
 }

@@ -115,12 +115,21 @@ function* keysOf(
     const below = recursive && directory ? withSlash(at) : undefined;
     if (below !== undefined && (below > after || after.startsWith(below))) take(withSlash(name));
     if (keys.length < 2 * count) continue;
-    keys = (yield* sorted(keys)).slice(0, count);
+    keys = firstOf(yield* sorted(keys), count);
     cut = true;
   }
-  keys = yield* sorted(keys);
-  if (keys.length > count) cut = true;
-  return { keys: keys.slice(0, count), cut };
+  const rest = yield* sorted(keys);
+  if (rest.length > count) cut = true;
+  return { keys: firstOf(rest, count), cut };
+}
+
+function firstOf(keys: Iterable<ByteString>, count: number): ByteString[] {
+  const first: ByteString[] = [];
+  for (const key of keys) {
+    if (first.length === count) break;
+    first.push(key);
+  }
+  return first;
 }
 
 /** Whether the contents of a directory may be listed; others are skipped, as by find(1). */

@@ -2,7 +2,10 @@ import { type ByteString, withSlash } from '../../byte-string.ts';
 import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { S_IFDIR } from '../../linux/mode.ts';
 import type { Base, BaseStat } from '../base/base.ts';
+import { dividedIfLarge, type LargeMap } from '../delta/index/divided-map.ts';
+import { DividedList } from '../divided-list.ts';
 import { sorted } from '../sorted.ts';
+import type { Present } from './present.ts';
 
 /** Number of names from which on reading the whole base directory is faster than one lookup for each name. */
 const MANY_NAMES = 64;
@@ -19,9 +22,9 @@ export function* keysAfter(
   names: Iterable<ByteString>,
   after: ByteString,
   mayDescend: (name: ByteString) => boolean,
-): Steps<ByteString[], undefined> {
+): Steps<Iterable<ByteString>, undefined> {
   const counter = new StepCounter(ITEMS_PER_STEP);
-  const keys: ByteString[] = [];
+  const keys = new DividedList<ByteString>();
   for (const name of names) {
     yield* counter.count();
     if (name > after) keys.push(name);
@@ -54,13 +57,45 @@ export function* baseNames(
   const few = count < MANY_NAMES || (base.lstat(path)?.size ?? 0) / NAME_BYTES > count;
   if (few) return { stat, mayBeDirectory: () => true };
   const counter = new StepCounter(ITEMS_PER_STEP);
-  const types = new Map<ByteString, number>();
+  let types: LargeMap<ByteString, number> = new Map();
   for (const { name, type } of yield* base.reading(path)) {
-    types.set(name, type);
+    types = dividedIfLarge(types).set(name, type);
     yield* counter.count();
   }
   return {
     stat: (name) => (types.has(name) ? stat(name) : undefined),
     mayBeDirectory: (name) => types.get(name) === S_IFDIR,
   };
+}
+
+/** Returns the names that a directory of the delta has entries of. */
+export function* changedNames(dir: Present): Steps<DividedList<ByteString>, undefined> {
+  const counter = new StepCounter(ITEMS_PER_STEP);
+  const names = new DividedList<ByteString>();
+  for (const name of dir.inode?.entries?.keys() ?? []) {
+    names.push(name);
+    yield* counter.count();
+  }
+  return names;
+}
+
+/** Returns the names that a directory has now or had in the base. */
+export function* allNames(
+  base: Base,
+  { path, now, wasDirectory }: { path: ByteString; now: Present | undefined; wasDirectory: boolean },
+): Steps<DividedList<ByteString>, undefined> {
+  const counter = new StepCounter(ITEMS_PER_STEP);
+  const own = now?.inode?.entries;
+  const names = now === undefined ? new DividedList<ByteString>() : yield* changedNames(now);
+  const wasAt = wasDirectory ? path : undefined;
+  let ofBase: LargeMap<ByteString, true> = new Map();
+  for (const each of now?.basePath === wasAt ? [wasAt] : [now?.basePath, wasAt]) {
+    for (const { name } of each === undefined ? [] : yield* base.reading(each)) {
+      yield* counter.count();
+      if (own?.has(name) || ofBase.has(name)) continue;
+      ofBase = dividedIfLarge(ofBase).set(name, true);
+      names.push(name);
+    }
+  }
+  return names;
 }

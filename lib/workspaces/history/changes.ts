@@ -1,6 +1,6 @@
 import { type ByteString, joinPath, NO_BYTES, ROOT_PATH, sliceOf, splitPath, toText } from '../../byte-string.ts';
 import { ServiceError } from '../../errors.ts';
-import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
+import type { Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory } from '../../linux/mode.ts';
 import { MAX_NAME_BYTES, MAX_PATH_BYTES } from '../../path-limits.ts';
 import { type Level, MERGED, READ, type RuleState, strictest, WRITE } from '../../permissions/index.ts';
@@ -12,15 +12,13 @@ import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
 import { ROOT_ID } from '../delta/index/inode-table.ts';
 import type { Workspace } from '../workspace.ts';
 import type { ChangePage, ChangeSelection, WorkspaceChange } from '../workspaces.ts';
-import { baseNames, keysAfter } from './changed-names.ts';
+import { allNames, baseNames, changedNames, keysAfter } from './changed-names.ts';
 import { Choice } from './choice.ts';
 import { modeOf, type Present, presentAt } from './present.ts';
 import { compareAt } from './redacted-texts.ts';
 import { isBelow, renamedDirectories } from './renamed-directories.ts';
 import { isScratch, type Parent } from './scratch-changes.ts';
 
-/** Names examined in one step. */
-const ITEMS_PER_STEP = 64;
 /** Changes per partial result, which the other thread reads in a moment. */
 const PAGE = 256;
 
@@ -154,8 +152,8 @@ function* below(walk: Walk, dir: Compared, after: ByteString): Generator<Workspa
   const own = dir.now && inPlace(dir.now, dir.path, dir.wasDirectory);
   // A new directory in place of the base's hides entries that were added later, and does not remove them.
   const hidesKnown = dir.now === undefined ? dir.hidesKnown : dir.wasDirectory && !own;
-  const names = own ? yield* changedNames(dir.now!) : yield* allNames(workspace, dir);
-  const base = yield* baseNames(workspace.base, dir, names.size);
+  const names = own ? yield* changedNames(dir.now!) : yield* allNames(workspace.base, dir);
+  const base = yield* baseNames(workspace.base, dir, names.length);
   const mayDescend = (name: ByteString) => isDirectoryNow(dir, name) || base.mayBeDirectory(name);
   for (const key of yield* keysAfter(names, after, mayDescend)) {
     const descend = key.endsWith('/');
@@ -246,28 +244,6 @@ function isDirectoryNow({ now }: Compared, name: ByteString): boolean {
 /** Whether unchanged names are the codebase's own at this path. */
 function inPlace(dir: Present, path: ByteString, wasDirectory: boolean): boolean {
   return wasDirectory && dir.basePath === path;
-}
-
-function* changedNames(dir: Present): Steps<Set<ByteString>, undefined> {
-  const counter = new StepCounter(ITEMS_PER_STEP);
-  const names = new Set<ByteString>();
-  for (const name of dir.inode?.entries?.keys() ?? []) {
-    names.add(name);
-    yield* counter.count();
-  }
-  return names;
-}
-
-function* allNames({ base }: Workspace, { path, now, wasDirectory }: Compared): Steps<Set<ByteString>, undefined> {
-  const counter = new StepCounter(ITEMS_PER_STEP);
-  const names = now === undefined ? new Set<ByteString>() : yield* changedNames(now);
-  for (const each of [now?.basePath, wasDirectory ? path : undefined]) {
-    for (const { name } of each === undefined ? [] : yield* base.reading(each)) {
-      names.add(name);
-      yield* counter.count();
-    }
-  }
-  return names;
 }
 
 /** Whether the base has another version than the one that the sandbox changed. */

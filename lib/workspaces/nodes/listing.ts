@@ -1,14 +1,7 @@
 import type { ByteString } from '../../byte-string.ts';
 import { S_IFDIR } from '../../linux/mode.ts';
-
-/** One entry of a listing. */
-export interface ListedName {
-  readonly name: ByteString;
-  readonly cookie: number;
-  /** S_IFMT bits. */
-  type: number;
-  gone: boolean;
-}
+import { dividedIfLarge, type LargeMap } from '../delta/index/divided-map.ts';
+import { type ListedName, ListedOrder } from './listed-order.ts';
 
 /** Cookies 1 and 2 are "." and "..". */
 const FIRST_COOKIE = 3;
@@ -19,8 +12,8 @@ const FIRST_COOKIE = 3;
  * throughout.
  */
 export class Listing {
-  #names: ListedName[] = [];
-  readonly #byName = new Map<ByteString, ListedName>();
+  readonly #order = new ListedOrder();
+  #byName: LargeMap<ByteString, ListedName> = new Map();
   #nextCookie = FIRST_COOKIE;
   /** Number of names that are directories. */
   subdirs = 0;
@@ -44,9 +37,9 @@ export class Listing {
     return this.#byName.get(name);
   }
 
-  /** All names with their types and cookies. */
-  values(): IterableIterator<ListedName> {
-    return this.#byName.values();
+  /** All names with their types and cookies. The listing must not be changed during the iteration. */
+  values(): Generator<ListedName> {
+    return this.#order.after(0);
   }
 
   /** All names. */
@@ -64,9 +57,9 @@ export class Listing {
       return;
     }
     const listed = { name, cookie: this.#nextCookie++, type, gone: false };
-    this.#names.push(listed);
+    this.#order.push(listed);
     if (this.#holder !== undefined) this.#holder.listedNames++;
-    this.#byName.set(name, listed);
+    this.#byName = dividedIfLarge(this.#byName).set(name, listed);
   }
 
   /** Removes a name; does nothing if it is not listed. */
@@ -77,23 +70,11 @@ export class Listing {
     if (listed.type === S_IFDIR) this.subdirs--;
     this.#byName.delete(name);
     if (this.#holder !== undefined) this.#holder.listedNames--;
-    if (this.#names.length > 64 && this.#names.length > 2 * this.#byName.size) {
-      this.#names = this.#names.filter((other) => !other.gone);
-    }
+    this.#order.gone(listed);
   }
 
   /** The names after `cookie`, in order. The listing must not be changed during the iteration. */
-  *after(cookie: number): Generator<ListedName> {
-    let low = 0;
-    let high = this.#names.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#names[middle]!.cookie <= cookie) low = middle + 1;
-      else high = middle;
-    }
-    for (; low < this.#names.length; low++) {
-      const listed = this.#names[low]!;
-      if (!listed.gone) yield listed;
-    }
+  after(cookie: number): Generator<ListedName> {
+    return this.#order.after(cookie);
   }
 }
