@@ -3,6 +3,7 @@ import type { Steps } from '../../../fuse/connection/steps.ts';
 import type { Listed } from '../../divided-list.ts';
 import { Damage } from '../damage.ts';
 import { FORMAT } from './header.ts';
+import { OperationParser } from './operation-parser.ts';
 
 /**
  * Parsed lines of a journal. A line is a JSON array. From version 4 on it begins with a CRC-32 of the rest of its text,
@@ -60,10 +61,15 @@ export function readLines(text: string): Lines {
   return readMore(text, { sealed: !text.startsWith(`["${FORMAT}",`), sum: 0 });
 }
 
-/** Parses further lines of the same file, after `linesBefore` others. */
-export function readMore(text: string, { sealed, sum }: Pick<Lines, 'sealed' | 'sum'>, linesBefore = 0): Lines {
+/** Parses further lines of the same file, after `linesBefore` others. `parser`: of the file. */
+export function readMore(
+  text: string,
+  { sealed, sum }: Pick<Lines, 'sealed' | 'sum'>,
+  linesBefore = 0,
+  parser = new OperationParser(),
+): Lines {
   const last = sealed ? checkSums(text, sum, linesBefore) : 0;
-  const records = parse(text);
+  const records = parse(text, parser);
   if (sealed) for (const record of records) record.shift();
   return { records, sealed, sum: last };
 }
@@ -87,8 +93,8 @@ function checkSums(text: string, before: number, linesBefore: number): number {
 /** An empty record with a checksum, which earlier servers wrote for the import of an archive without new names. */
 const EMPTY_RECORD = /^\[(\d+),\]$/gm;
 
-function parse(text: string): unknown[][] {
-  const records = parseLines(text) ?? parseLines(text.replaceAll(EMPTY_RECORD, '[$1]'));
+function parse(text: string, parser: OperationParser): unknown[][] {
+  const records = parseLines(text, parser) ?? parseLines(text.replaceAll(EMPTY_RECORD, '[$1]'), parser);
   if (records === undefined) throw new Damage('a line is not valid JSON');
   return records;
 }
@@ -97,9 +103,9 @@ function parse(text: string): unknown[][] {
  * JSON escapes line ends in strings, so every line end separates records. Parsing one array takes half the time of
  * parsing each line.
  */
-function parseLines(text: string): unknown[][] | undefined {
+function parseLines(text: string, parser: OperationParser): unknown[][] | undefined {
   try {
-    return JSON.parse(`[${text.slice(0, -1).replaceAll('\n', ',')}]`) as unknown[][];
+    return parser.parse<unknown[]>(`[${text.slice(0, -1).replaceAll('\n', ',')}]`, (record) => record);
   } catch {
     return undefined;
   }

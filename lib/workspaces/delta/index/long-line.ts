@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { Steps } from '../../../fuse/connection/steps.ts';
 import { Damage } from '../damage.ts';
+import { OperationParser } from './operation-parser.ts';
 import type { Op } from './records.ts';
 
 /** All names of operations. */
@@ -53,13 +54,14 @@ export function* readLongLine(
   if (first[0] !== '[' || comma === -1 || Number(first.slice(1, comma)) !== sum) {
     throw new Damage(`line ${number} does not match its checksum`);
   }
+  const parser = new OperationParser();
   let rest = '';
   for (const [index, text] of texts.entries()) {
     rest += text;
     // The last one ends with the bracket of the record.
     const end = index === texts.length - 1 ? rest.length - 1 : lastEnd(rest);
     if (end === 0) continue;
-    yield* receive(parse(rest.slice(0, end)));
+    yield* receive(parse(rest.slice(0, end), parser));
     rest = rest.slice(end + 1);
   }
   return sum;
@@ -73,9 +75,9 @@ function lastEnd(text: string): number {
   return 0;
 }
 
-function parse(operations: string): Op[] {
+function parse(operations: string, parser: OperationParser): Op[] {
   try {
-    return JSON.parse(`[${operations}]`) as Op[];
+    return parser.parse<Op>(`[${operations}]`, (operation) => [operation]);
   } catch {
     throw new Damage('a line is not valid JSON');
   }

@@ -8,6 +8,7 @@ import { type Lines, readLines, readMore } from './journal-lines.ts';
 import { markedLoss, readMark } from './journal-mark.ts';
 import { JournalReserve } from './journal-reserve.ts';
 import { readLongLine } from './long-line.ts';
+import { OperationParser } from './operation-parser.ts';
 import type { Op } from './records.ts';
 
 /** Bytes read in one step. */
@@ -138,6 +139,7 @@ function* readAll(fd: number, receiver: JournalReceiver): Steps<JournalFile> {
 class Reader {
   readonly #receiver: JournalReceiver;
   #header: Header | undefined;
+  readonly #parser = new OperationParser();
   #lines = readLines('');
   #count = 0;
   #size = 0;
@@ -181,7 +183,7 @@ class Reader {
   }
 
   *#wholeLines(text: string): Steps<void> {
-    this.#lines = this.#count === 0 ? readLines(text) : readMore(text, this.#lines, this.#count);
+    this.#lines = this.#count === 0 ? readLines(text) : readMore(text, this.#lines, this.#count, this.#parser);
     const { records } = this.#lines;
     this.#count += records.length;
     this.#size += text.length;
