@@ -101,6 +101,11 @@ export class HostTree {
     return this.#inParent(path, (parent, name) => openSync(at(parent, name), OPEN_FILE));
   }
 
+  /** As `openFile`, of a name in a directory. */
+  openFileIn(directory: ByteString, name: ByteString): number | undefined {
+    return this.#in(directory, (fd) => openSync(at(fd, name), OPEN_FILE));
+  }
+
   /**
    * Call after paths were added to `changing`, and before they are removed from it: closes everything at and below
    * them.

@@ -91,6 +91,8 @@ export interface WorkspaceChange {
   };
   /** Modified, deleted: the codebase's side. */
   base?: ChangeSide;
+  /** The bytes of a small file in this version, if they were asked for and there was room. */
+  contents?: Uint8Array;
   /** Added: its path in the codebase, as far as known. */
   renamedFrom?: ByteString;
   /** File or symlink: its path in the codebase when the sandbox first changed it, if that is a different one. */

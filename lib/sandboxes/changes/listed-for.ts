@@ -36,7 +36,7 @@ async function listedAt(
   list: List,
   ahead?: Ahead,
 ): Promise<WorkspaceChange[]> {
-  const asked = { selection, withLeft: true };
+  const asked = { selection, withLeft: true, withContents: ahead !== undefined };
   const page = (after: ByteString, limit: number) => list(after, limit, asked);
   const listed = ahead && chosen && (await listedInPages(page, chosen, ahead));
   return listed ?? (await page(ROOT_PATH, ALL)).changes;

@@ -2,8 +2,10 @@ import { type ByteString, ROOT_PATH } from '../../byte-string.ts';
 import type { Subtrees } from '../../subtrees.ts';
 import type { ChangePage, WorkspaceChange } from '../../workspaces/workspaces.ts';
 
-/** Changes in the first page. */
+/** Changes in the first pages. */
 const FIRST = 256;
+/** Later ones have this part of the changes before them. */
+const GROWTH = 1 / 4;
 
 /** What is done with changes before all are known. */
 export interface Ahead {
@@ -14,8 +16,8 @@ export interface Ahead {
 }
 
 /**
- * Lists all changes in pages, and passes each but the last on before it asks for the next, which is twice as large: to find
- * the place of a page takes as long as the names in a directory are many. Returns undefined if the sandbox changed something
+ * Lists all changes in pages, and passes each but the last on before it asks for the next. Pages grow: to find the place of
+ * one takes as long as the names in a directory are many. Returns undefined if the sandbox changed something
  * meanwhile, as the pages are then no state that it was in.
  */
 export async function listedInPages(
@@ -25,7 +27,10 @@ export async function listedInPages(
 ): Promise<WorkspaceChange[] | undefined> {
   const all: WorkspaceChange[] = [];
   for (;;) {
-    const { changes, more } = await list(all.at(-1)?.path ?? ROOT_PATH, Math.max(FIRST, all.length));
+    const { changes, more } = await list(
+      all.at(-1)?.path ?? ROOT_PATH,
+      Math.max(FIRST, Math.ceil(all.length * GROWTH)),
+    );
     for (const change of changes) all.push(change);
     const isOnly = !more && changes.length === all.length;
     if (!isOnly && !isAsBefore()) return undefined;

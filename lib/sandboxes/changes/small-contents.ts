@@ -7,19 +7,30 @@ const BATCH_BYTES = 1 << 20;
 /** Returns the contents of those changes that are still small files. */
 export type SmallContents = (changes: readonly WorkspaceChange[]) => Promise<Map<WorkspaceChange, Uint8Array>>;
 
-/** Combines the call of the file system with the changes that it is for. */
+/** Combines the contents that came with the changes and a call of the file system for the others. */
 export function smallContents(
   contents: (inodes: readonly number[]) => Promise<(Uint8Array | undefined)[]>,
 ): SmallContents {
   return async (changes) => {
-    const all = await contents(changes.map(({ now }) => now!.version![0]));
-    return new Map(
-      changes.flatMap((change, index) => {
-        const bytes = all[index];
-        return bytes === undefined ? [] : [[change, bytes]];
-      }),
-    );
+    const found = new Map<WorkspaceChange, Uint8Array>();
+    const missing = changes.filter((change) => !takeAlong(change, found));
+    if (missing.length === 0) return found;
+    const all = await contents(missing.map(({ now }) => now!.version![0]));
+    for (const [index, change] of missing.entries()) {
+      const bytes = all[index];
+      if (bytes !== undefined) found.set(change, bytes);
+    }
+    return found;
   };
+}
+
+/** Uses the contents that came with a change, once: they are not held for longer. Returns false if it has none. */
+function takeAlong(change: WorkspaceChange, found: Map<WorkspaceChange, Uint8Array>): boolean {
+  const { contents } = change;
+  if (contents === undefined) return false;
+  delete change.contents;
+  found.set(change, contents);
+  return true;
 }
 
 export const isSmall = ({ now }: WorkspaceChange): boolean => now?.small === true;

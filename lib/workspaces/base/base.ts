@@ -1,11 +1,11 @@
-import { fstatSync } from 'node:fs';
+import { fstatSync, readSync } from 'node:fs';
 import { type ByteString, fromLatin1 } from '../../byte-string.ts';
 import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import type { HostFile } from '../../host-tree/host-file.ts';
 import type { HostTree } from '../../host-tree/host-tree.ts';
 import { closeQuietly } from '../../linux/close.ts';
 import { ESTALE, hostErrno } from '../../linux/errno.ts';
-import { S_IFBLK, S_IFCHR, S_IFDIR, S_IFIFO, S_IFLNK, S_IFREG, S_IFSOCK } from '../../linux/mode.ts';
+import { S_IFBLK, S_IFCHR, S_IFDIR, S_IFIFO, S_IFLNK, S_IFMT, S_IFREG, S_IFSOCK } from '../../linux/mode.ts';
 import { type Time, timeOf } from '../../linux/time.ts';
 
 /** Attributes of a base file, as lstat(2). */
@@ -29,6 +29,10 @@ export interface BaseName {
   /** S_IFMT bits. */
   type: number;
 }
+
+/** Largest file that `compareIn` reads. */
+export const MAX_COMPARED = 64 * 1024;
+const COMPARED = Buffer.allocUnsafeSlow(MAX_COMPARED);
 
 /** Names read in one step. */
 const ITEMS_PER_STEP = 64;
@@ -56,6 +60,25 @@ export class Base {
   lstatIn(directory: ByteString, name: ByteString): BaseStat | undefined {
     const stat = hosted(() => this.#tree.lstatIn(directory, name));
     return stat === undefined ? undefined : fromHost(stat);
+  }
+
+  /**
+   * As `lstatIn`, of a file that is expected to have as many bytes, by one lookup: whether it has the same ones. undefined: it
+   * is something else, or cannot be read; `lstatIn` tells.
+   */
+  compareIn(directory: ByteString, name: ByteString, bytes: Buffer): { stat: BaseStat; same: boolean } | undefined {
+    let fd: number | undefined;
+    try {
+      fd = this.#tree.openFileIn(directory, name);
+      const stat = fd === undefined ? undefined : fromHost(fstatSync(fd, { bigint: true }));
+      if (stat === undefined || (stat.mode & S_IFMT) !== S_IFREG || stat.size !== bytes.length) return undefined;
+      const read = readSync(fd!, COMPARED, 0, bytes.length, 0);
+      return { stat, same: read === bytes.length && bytes.compare(COMPARED, 0, read) === 0 };
+    } catch {
+      return undefined;
+    } finally {
+      if (fd !== undefined) closeQuietly(fd);
+    }
   }
 
   /** Returns the entries of a directory, none if it no longer exists or is no directory. */

@@ -1,6 +1,6 @@
 import { type ByteString, withSlash } from '../../byte-string.ts';
 import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
-import { S_IFDIR } from '../../linux/mode.ts';
+import { S_IFDIR, S_IFREG } from '../../linux/mode.ts';
 import type { Base, BaseStat } from '../base/base.ts';
 import { dividedIfLarge, type LargeMap } from '../delta/index/divided-map.ts';
 import { DividedList } from '../divided-list.ts';
@@ -38,6 +38,8 @@ export function* keysAfter(
 /** The names of a base directory. */
 export interface BaseNames {
   stat(name: ByteString): BaseStat | undefined;
+  /** Whether the file of the name has these bytes; undefined: it is unknown. `stat` then needs no other lookup. */
+  isSame(name: ByteString, bytes: Buffer): boolean | undefined;
   mayBeDirectory(name: ByteString): boolean;
 }
 
@@ -47,15 +49,20 @@ export function* baseNames(
   { path, wasDirectory }: { path: ByteString; wasDirectory: boolean },
   count: number,
 ): Steps<BaseNames, undefined> {
-  if (!wasDirectory) return { stat: () => undefined, mayBeDirectory: () => false };
+  if (!wasDirectory) return { stat: () => undefined, isSame: () => undefined, mayBeDirectory: () => false };
   let last: { name: ByteString; stat: BaseStat | undefined } | undefined;
   const stat = (name: ByteString) => {
     // The two keys of a name mostly follow each other.
     if (last?.name !== name) last = { name, stat: base.lstatIn(path, name) };
     return last.stat;
   };
+  const isSame = (name: ByteString, bytes: Buffer) => {
+    const compared = base.compareIn(path, name, bytes);
+    if (compared !== undefined) last = { name, stat: compared.stat };
+    return compared?.same;
+  };
   const few = count < MANY_NAMES || (base.lstat(path)?.size ?? 0) / NAME_BYTES > count;
-  if (few) return { stat, mayBeDirectory: () => true };
+  if (few) return { stat, isSame, mayBeDirectory: () => true };
   const counter = new StepCounter(ITEMS_PER_STEP);
   let types: LargeMap<ByteString, number> = new Map();
   for (const { name, type } of yield* base.reading(path)) {
@@ -64,6 +71,7 @@ export function* baseNames(
   }
   return {
     stat: (name) => (types.has(name) ? stat(name) : undefined),
+    isSame: (name, bytes) => (types.get(name) === S_IFREG ? isSame(name, bytes) : undefined),
     mayBeDirectory: (name) => types.get(name) === S_IFDIR,
   };
 }

@@ -18,15 +18,20 @@ import { modeOf, type Present, presentAt } from './present.ts';
 import { compareAt } from './redacted-texts.ts';
 import { isBelow, renamedDirectories } from './renamed-directories.ts';
 import { isScratch, type Parent } from './scratch-changes.ts';
+import { TakenContents } from './taken-contents.ts';
 
 /** Changes per partial result, which the other thread reads in a moment. */
 const PAGE = 256;
+/** The bytes of contents in one of them, about. */
+const PAGE_BYTES = 1 << 20;
 
 /** The changes that a caller asks for. */
 export interface Asked {
   selection: ChangeSelection;
   /** Those at and above the chosen paths that are left out are listed, too, with the reason in `left`. */
   withLeft: boolean;
+  /** The contents of small files are taken along, as far as there is room. */
+  withContents?: boolean;
 }
 
 /**
@@ -42,15 +47,18 @@ export function* changePages(
 ): Generator<ChangePage | undefined, ChangePage, void> {
   let changes: WorkspaceChange[] = [];
   let count = 0;
+  let bytes = 0;
   for (const change of changesOf(workspace, after, asked)) {
     if (change !== undefined) {
       if (count++ === limit) return { changes, more: true };
       changes.push(change);
+      bytes += change.contents?.length ?? 0;
     }
-    if (changes.length < PAGE) yield;
+    if (changes.length < PAGE && bytes < PAGE_BYTES) yield;
     else {
       yield { changes, more: true };
       changes = [];
+      bytes = 0;
     }
   }
   return { changes, more: false };
@@ -85,7 +93,8 @@ export function* changesBelow(
   const now = { inode, base: undefined, basePath };
   const choice = asked && (yield* Choice.making(asked.selection, workspace.rules));
   const omits = asked !== undefined && !asked.withLeft;
-  const walk: Walk = { workspace, choice, omits, origins: undefined, links: undefined };
+  const taken = asked?.withContents ? new TakenContents(workspace) : undefined;
+  const walk: Walk = { workspace, choice, omits, taken, origins: undefined, links: undefined };
   const { excluded } = choice ?? {};
   // The tree can be deeper than the stack, so there is no recursion.
   const rule = workspace.stateOf(path);
@@ -104,6 +113,7 @@ interface Walk {
   choice: Choice | undefined;
   /** What is left out is not listed. */
   omits: boolean;
+  taken: TakenContents | undefined;
   /** The result of `originsOf`. */
   origins: ReadonlySet<ByteString> | undefined;
   links: LinkLevels | undefined;
@@ -155,20 +165,26 @@ function* below(walk: Walk, dir: Compared, after: ByteString): Generator<Workspa
   const names = own ? yield* changedNames(dir.now!) : yield* allNames(workspace.base, dir);
   const base = yield* baseNames(workspace.base, dir, names.length);
   const mayDescend = (name: ByteString) => isDirectoryNow(dir, name) || base.mayBeDirectory(name);
+  // The last name that was examined, if it is a directory neither now nor in the base.
+  let plain: ByteString | undefined;
   for (const key of yield* keysAfter(names, after, mayDescend)) {
     const descend = key.endsWith('/');
     const name = descend ? sliceOf(key, 0, -1) : key;
+    if (descend && name === plain) continue;
     const path = joinPath(dir.path, name);
     if (walk.choice?.concerns(path) === false) {
       yield;
       continue;
     }
     const now = dir.now && presentAt(workspace, dir.now, name);
-    const was = base.stat(name);
     const rule = dir.rule.child(name);
+    const bytes = descend ? undefined : walk.taken?.ifAsLarge(path, now, rule);
+    const sameBytes = bytes && base.isSame(name, bytes);
+    const was = base.stat(name);
     const excluded = dir.excluded?.child(name);
     const scratch = workspace.rules.hasScratch && isScratch(workspace, dir, own === true, { path, now, was, rule });
     if (!descend) {
+      plain = isDirectorySide(now && modeOf(now)) || isDirectorySide(was?.mode) ? undefined : name;
       const left = walk.choice && (yield* walk.choice.leftOut({ path, now, was, rule, excluded, scratch }));
       if (left !== undefined && walk.omits) {
         yield;
@@ -176,9 +192,10 @@ function* below(walk: Walk, dir: Compared, after: ByteString): Generator<Workspa
       }
       const mayBeLater = now === undefined && was !== undefined && hidesKnown;
       if (mayBeLater && (yield* hasLaterEntries(workspace, yield* originsOf(walk), path, was))) continue;
-      const change = yield* compareAt(workspace, path, rule, now, was);
+      const change = yield* compareAt(workspace, path, rule, now, was, sameBytes);
       yield change && {
         ...change,
+        ...(left === undefined && walk.taken?.contentsFor(change, now, bytes)),
         conflict: yield* isConflict(walk, path, now, was),
         ...access(walk, dir, { path, name, now, rule }, yield* levelOfLinks(walk, now)),
         ...(scratch && { scratch }),
@@ -186,24 +203,32 @@ function* below(walk: Walk, dir: Compared, after: ByteString): Generator<Workspa
       };
       continue;
     }
-    const nowDirectory = now !== undefined && isDirectory(modeOf(now));
-    const wasDirectory = was !== undefined && isDirectory(was.mode);
-    if (!nowDirectory && !wasDirectory) continue;
-    if (walk.choice?.mayHaveBelow(path, walk.omits ? excluded : undefined) === false) continue;
+    const child = childOf(walk, { path, now, was, rule, excluded, scratch });
+    if (child === undefined) continue;
     const rest = after.startsWith(key) ? sliceOf(after, key.length) : NO_BYTES;
-    const goneAsScratch = scratch && !nowDirectory;
-    const child = {
-      path,
-      now: nowDirectory ? now : undefined,
-      wasDirectory,
-      goneAsScratch,
-      asScratch: scratch,
-      rule,
-      excluded,
-    };
     yield { dir: { ...child, hidesKnown: hidesKnown && now === undefined }, after: rest };
   }
 }
+
+interface Examined extends Pick<Compared, 'path' | 'now' | 'rule' | 'excluded'> {
+  was: BaseStat | undefined;
+  scratch: boolean;
+}
+
+/** The directory that a path is or was; undefined: none, or none whose contents are asked for. */
+function childOf(
+  { choice, omits }: Walk,
+  { path, now, was, rule, excluded, scratch }: Examined,
+): Omit<Compared, 'hidesKnown'> | undefined {
+  const nowDirectory = isDirectorySide(now && modeOf(now));
+  const wasDirectory = isDirectorySide(was?.mode);
+  if (!nowDirectory && !wasDirectory) return undefined;
+  if (choice?.mayHaveBelow(path, omits ? excluded : undefined) === false) return undefined;
+  const goneAsScratch = scratch && !nowDirectory;
+  return { path, now: nowDirectory ? now : undefined, wasDirectory, goneAsScratch, asScratch: scratch, rule, excluded };
+}
+
+const isDirectorySide = (mode: number | undefined) => mode !== undefined && isDirectory(mode);
 
 /**
  * What the rules permit for a change. Base entries shown at another path, and their absence at their base path, follow

@@ -6,12 +6,16 @@ import type { WorkspaceChange } from '../workspaces.ts';
 import { modeOf, type Present, targetOf } from './present.ts';
 import { isSame, PERMISSIONS, sameMode } from './same-as-base.ts';
 
-/** Returns the change at a path: `now` in the sandbox, `was` in the base. undefined: they are equal. */
+/**
+ * Returns the change at a path: `now` in the sandbox, `was` in the base. undefined: they are equal. `sameBytes`: whether two
+ * files of equal size have the same contents, if it is known.
+ */
 export function* compare(
   workspace: Workspace,
   path: ByteString,
   now: Present | undefined,
   was: BaseStat | undefined,
+  sameBytes?: boolean,
 ): Generator<undefined, Omit<WorkspaceChange, 'conflict' | 'level' | 'writable' | 'hidden'> | undefined, void> {
   if (now === undefined) return was && { path, kind: 'deleted', contentChanged: true, base: sideOf(was) };
   const present = { ...sideOf(now.inode ?? now.base!), ...contentsOf(workspace, now) };
@@ -28,7 +32,7 @@ export function* compare(
       ...(renamedFrom !== undefined && { renamedFrom }),
     };
   }
-  const contentChanged = !(yield* isSame(workspace, path, now, was));
+  const contentChanged = !(yield* isSame(workspace, path, now, was, sameBytes));
   if (!contentChanged && sameMode(present.mode, was.mode)) return undefined;
   return { ...moved, path, kind: 'modified', contentChanged, now: present, base: sideOf(was) };
 }
@@ -54,7 +58,10 @@ function contentsOf(
  */
 function movedFromOf({ delta }: Workspace, path: ByteString, { inode }: Present): ByteString | undefined {
   if (inode === undefined || inode.isDirectory) return undefined;
-  const from = delta.table.baseVersions.pathOf(inode.ino);
+  const { baseVersions } = delta.table;
+  // Most are where they were: to build a path takes longer than to find it.
+  if (baseVersions.get(path)?.[0] === inode.ino) return undefined;
+  const from = baseVersions.pathOf(inode.ino);
   return from === path ? undefined : from;
 }
 

@@ -22,8 +22,9 @@ export function* compareAt(
   rule: RuleState,
   now: Present | undefined,
   was: BaseStat | undefined,
+  sameBytes?: boolean,
 ): Steps<Compared | undefined, undefined> {
-  if (!isRedactedLevel(rule.level)) return yield* compare(workspace, path, now, was);
+  if (!isRedactedLevel(rule.level)) return yield* compare(workspace, path, now, was, sameBytes);
   const { inode } = now ?? {};
   const isFile = inode !== undefined && !inode.isDirectory && was !== undefined;
   const text = isFile ? yield* committedText(workspace, path, rule, inode, was) : undefined;

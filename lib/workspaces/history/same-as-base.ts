@@ -10,12 +10,13 @@ import { bytesSource, fileSource, type Source, sameContents } from './same-conte
 
 export const PERMISSIONS = 0o777;
 
-/** Whether type and contents are equal. */
+/** Whether type and contents are equal. `sameBytes`: that of two files of equal size, if it is known. */
 export function* isSame(
   workspace: Workspace,
   path: ByteString,
   now: Present,
   was: BaseStat,
+  sameBytes?: boolean,
 ): Generator<undefined, boolean, void> {
   const type = modeOf(now) & S_IFMT;
   if (type !== (was.mode & S_IFMT)) return false;
@@ -23,6 +24,7 @@ export function* isSame(
   if (type !== S_IFREG) return true;
   if (now.base !== undefined && sameFile(now.base, was)) return true;
   if ((now.inode ?? now.base!).size !== was.size) return false;
+  if (sameBytes !== undefined) return sameBytes;
   try {
     if (was.size === 0) return true;
     return yield* sameContents(sourceOf(workspace, now), baseSource(workspace, path, was), was.size);

@@ -1,0 +1,60 @@
+import type { ByteString } from '../../byte-string.ts';
+import { S_IFMT, S_IFREG } from '../../linux/mode.ts';
+import { isRedactedLevel, type RuleState } from '../../permissions/index.ts';
+import { MAX_COMPARED } from '../base/base.ts';
+import { Damage } from '../delta/damage.ts';
+import type { Inode } from '../delta/index/inode.ts';
+import type { Workspace } from '../workspace.ts';
+import type { WorkspaceChange } from '../workspaces.ts';
+import type { Present } from './present.ts';
+
+/** Bytes that one listing takes along; the main thread holds them until they are used. */
+const MAX_BYTES = 4 << 20;
+
+/**
+ * The contents of small files that a listing of changes takes along: it reads most of them anyway, to compare them with the
+ * base. Those for which there is no room are asked for by `contents`.
+ */
+export class TakenContents {
+  readonly #workspace: Workspace;
+  #room = MAX_BYTES;
+
+  constructor(workspace: Workspace) {
+    this.#workspace = workspace;
+  }
+
+  /** Returns the contents of a small file if the base's file at the path is likely to be one of the same size. */
+  ifAsLarge(path: ByteString, now: Present | undefined, { level }: RuleState): Buffer | undefined {
+    const inode = now?.inode;
+    if (inode === undefined || !isSmall(inode) || inode.size > MAX_COMPARED || isRedactedLevel(level)) return undefined;
+    const [, mode, size] = this.#workspace.delta.table.baseVersions.get(path) ?? [];
+    return mode !== undefined && (mode & S_IFMT) === S_IFREG && size === inode.size ? this.#read(inode) : undefined;
+  }
+
+  /** The contents for a change that has some, as a field of it. `bytes`: if they were read already. */
+  contentsFor(
+    { now, contentChanged }: Pick<WorkspaceChange, 'now' | 'contentChanged'>,
+    present: Present | undefined,
+    bytes: Buffer | undefined,
+  ): Pick<WorkspaceChange, 'contents'> | undefined {
+    const inode = present?.inode;
+    if (inode === undefined || !contentChanged || now?.small !== true || inode.size > this.#room) return undefined;
+    const contents = bytes ?? this.#read(inode);
+    if (contents === undefined) return undefined;
+    this.#room -= contents.length;
+    return { contents };
+  }
+
+  #read(inode: Inode): Buffer | undefined {
+    if (!isSmall(inode)) return undefined;
+    try {
+      return this.#workspace.delta.small(inode);
+    } catch (error) {
+      // The commit finds the damage when it asks for the contents.
+      if (error instanceof Damage) return undefined;
+      throw error;
+    }
+  }
+}
+
+const isSmall = ({ mode, data, hasFile }: Inode) => (mode & S_IFMT) === S_IFREG && data !== undefined && !hasFile;
