@@ -20,6 +20,8 @@ export interface Plan extends Pick<Commit, 'stages' | 'givenUp' | 'graft' | 'int
   removed: readonly ByteString[];
   /** The growth of the codebase by the commit. */
   growth: Readonly<Contents>;
+  /** The sandbox shows the same before it is rebased: the answer need not wait for that. */
+  rebasesLater?: boolean;
 }
 
 /** Throws RESOURCE_EXHAUSTED if the codebase may not grow by this much. Call before staging contents. */

@@ -37,6 +37,8 @@ export class TreeCommits {
   readonly #journal: CommitJournal;
   /** A commit or import that was made, and whose journal is still there. */
   #ending = false;
+  /** Rebases the sandbox of the commit that is ending; undefined: that is done. */
+  #settle: (() => Promise<void>) | undefined;
   /** The last thread can be used again. Another one would take longer to start than most commits. */
   #released: Promise<void> = Promise.resolve();
   /** Whether a prepared commit may be unfinished; it must be finished before any other change. */
@@ -62,7 +64,7 @@ export class TreeCommits {
   /**
    * Makes many changes atomically. `plan` stages contents in the given directory and returns the steps and the touched
    * paths; nothing else changes the files meanwhile. After each stage, before the observer is notified, the sandbox is
-   * rebased. Once prepared, the commit will be finished in the codebase and in the sandbox, by the next server if
+   * rebased, or by `finish` if the plan says so (`rebasesLater`). Once prepared, the commit will be finished in the codebase and in the sandbox, by the next server if
    * necessary. When this resolves, `isPending` holds.
    */
   async commit(plan: MakePlan): Promise<void> {
@@ -92,14 +94,14 @@ export class TreeCommits {
     const { quota } = this.#parts;
     let leftOut: ByteString[] = [];
     try {
-      const { paths, removed, growth, ...planned } = await plan((more) => quota.admit(more));
+      const { paths, removed, growth, rebasesLater = false, ...planned } = await plan((more) => quota.admit(more));
       const commit = { id: randomUUID(), ...planned };
       if (commit.graft || commit.givenUp.length > 0 || commit.stages.some(({ steps }) => steps.length > 0)) {
         await quota.admit(growth);
         // A crash after `prepare` would skip it, as the paths are not in the journal.
         if (commit.graft && removed.length > 0) await this.#options.watcher.baseRemoving(id, removed);
         await this.#journal.prepare(commit, typeof by === 'function' ? undefined : by);
-        leftOut = await this.#apply(commit, { paths, removed }, by, growth);
+        leftOut = await this.#apply(commit, { paths, removed, rebasesLater }, by, growth);
       }
       // It is certain; its end follows before the next change.
       this.#ending = true;
@@ -114,14 +116,19 @@ export class TreeCommits {
   /** `growth`: undefined if the commit was interrupted. */
   async #apply(
     commit: Commit,
-    { paths, removed }: Pick<Plan, 'paths' | 'removed'>,
+    { paths, removed, rebasesLater = false }: Pick<Plan, 'paths' | 'removed' | 'rebasesLater'>,
     by: By,
     growth?: Readonly<Contents>,
   ): Promise<ByteString[]> {
     const { observe, kept } = this.#parts;
     const { totals } = kept;
     const resumed = growth === undefined;
-    const done: StageDone = (of, stage) => this.#options.rebase(of, stage, resumed);
+    this.#settle = undefined;
+    const rebase = (stage: number) => this.#options.rebase(commit, stage, resumed);
+    const done: StageDone = async (_, stage) => {
+      if (rebasesLater) this.#settle = () => rebase(stage);
+      else await rebase(stage);
+    };
     let leftOut: ByteString[] = [];
     const change = async () => {
       try {
@@ -162,6 +169,16 @@ export class TreeCommits {
   }
 
   async #end(): Promise<void> {
+    const settle = this.#settle;
+    this.#settle = undefined;
+    try {
+      await settle?.();
+    } catch (error) {
+      // Made once more from the journal, as after a crash.
+      this.#ending = false;
+      this.#unfinished = true;
+      throw error;
+    }
     await this.#released;
     // What it removed may be a million files.
     await removingLater(this.#place.incoming, (aside) => this.#journal.end(aside), this.#options.log);

@@ -44,19 +44,24 @@ export async function commitChanges(request: CommitChanges, context: SandboxCont
       const { changes, committed } = await compare(id, chosen, request, mount);
       return answer(changes, committed, false);
     }
-    const outcome = await commitFrom(sandbox, request, chosen, mount, context);
+    // A workspace that is detached next would be loaded once more.
+    const outcome = await commitFrom(sandbox, request, chosen, mount, context, sandbox.hasWorkspace);
     await resumeAutoCommit(sandbox, context);
     return outcome;
   });
 }
 
-/** Call from the queue of a sandbox whose workspace is attached. */
+/**
+ * Call from the queue of a sandbox whose workspace is attached. `staysAttached`: it stays so, and may be rebased after this
+ * resolves.
+ */
 export async function commitFrom(
   sandbox: LiveSandbox,
   request: CommitChanges,
   chosen: ChangeSelection,
   mount: Platform['mount'],
   context: SandboxContext,
+  staysAttached = false,
 ): Promise<CommitResponse> {
   const { id, record } = sandbox;
   let outcome: CommitResponse | undefined;
@@ -87,7 +92,8 @@ export async function commitFrom(
     const paths = changes.map(({ path }) => path);
     const retry = request.intent === undefined ? {} : { intent: request.intent, answer: outcome };
     const growth = await growthOf(committed);
-    return { sandboxId: id, stages, givenUp: reverted, paths, removed, growth, ...retry };
+    const rebasesLater = staysAttached && isShownAlike(own, reverted);
+    return { sandboxId: id, stages, givenUp: reverted, paths, removed, growth, rebasesLater, ...retry };
   });
   return outcome!;
 }
@@ -146,6 +152,14 @@ async function stagedOf(
 
 const textOf = (mount: Platform['mount'], id: string) => async (path: ByteString) =>
   (await mount.redactedTexts(id, path, 'commit')).now;
+
+/**
+ * Whether the sandbox shows the same before it is rebased: its own entries, which the codebase has then, too. A renamed
+ * directory shows the codebase at another path, and what is given up changes.
+ */
+function isShownAlike(own: readonly OwnDirectory[], givenUp: readonly ByteString[]): boolean {
+  return givenUp.length === 0 && own.every(({ origin }) => origin === undefined);
+}
 
 /** The codebase has an entry at the path that the commit removes or replaces by another type. */
 function isRemoved({ now, base }: WorkspaceChange): boolean {

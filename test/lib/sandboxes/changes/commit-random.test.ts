@@ -38,7 +38,8 @@ function work(s: Sandbox, steps: Steps): void {
 /**
  * A commit of everything, without the main thread's part; `meanwhile` is what programs do while it is applied, `each` is
  * called after every step of it. `whole`: new directories are moved to their places whole. `ahead`: the number of changes
- * that are staged before the others are known.
+ * that are staged before the others are known. `late`: the sandbox is rebased after programs see the new base, if they see
+ * the same then; the contents are those that come with the changes.
  */
 async function commit(
   s: Sandbox,
@@ -47,11 +48,15 @@ async function commit(
   whole = true,
   crashAt = Infinity,
   ahead = 0,
+  late = false,
 ): Promise<void> {
   const home = mkdtempSync(join(tmpdir(), 'paddock-commit-'));
   try {
     mkdirSync(join(home, 'commit'));
-    const { changes } = s.fs.changes('sb_1', ROOT_PATH, Number.MAX_SAFE_INTEGER);
+    const selection = { paths: [ROOT_PATH], exclude: [], scratch: false };
+    const asked = { selection, withLeft: true, withContents: late };
+    const { changes } = s.fs.changes('sb_1', ROOT_PATH, Number.MAX_SAFE_INTEGER, asked);
+    expect(changes.map(({ contents: _, ...change }) => change)).toEqual(changesOf(s));
     expect(changes.filter(({ conflict }) => conflict)).toEqual([]);
     const own = s.fs.renamed('sb_1');
     const { remote, release } = await commitThread();
@@ -77,6 +82,15 @@ async function commit(
       (resumed: boolean) => s.fs.rebase(s.spec, { commit: id, stage, paths: settled, revertPaths: [], resumed }),
     ]);
     s.fs.baseChanging('cb_1', paths);
+    const rebasesLater = late && own.every(({ origin }) => origin === undefined) && steps.length > 0;
+    if (rebasesLater) {
+      const rebase = steps.pop();
+      // Programs see the new base before the sandbox is rebased, or before a crash.
+      steps.push(async (resumed) => {
+        if (!resumed) s.fs.baseChanged('cb_1', paths);
+      });
+      steps.push(rebase!);
+    }
     for (const [index, step] of steps.entries()) {
       if (index === crashAt) {
         goOn?.();
@@ -85,18 +99,20 @@ async function commit(
         return;
       }
       // The first rebase is the last step of its stage.
-      if (index === stages[0]!.steps.length) goOn?.();
-      if (index === stages[0]!.steps.length) goOn = undefined;
+      const isRebase = index === (rebasesLater ? steps.length - 1 : stages[0]!.steps.length);
+      if (isRebase) goOn?.();
+      if (isRebase) goOn = undefined;
       await step(false);
       each();
     }
-    s.fs.baseChanged('cb_1', paths);
+    if (!rebasesLater) s.fs.baseChanged('cb_1', paths);
   } finally {
     rmSync(home, { recursive: true });
   }
 }
 
-const changed = (s: Sandbox) => s.fs.changes('sb_1', ROOT_PATH, 1000).changes.map(({ path }) => path);
+const changesOf = (s: Sandbox) => s.fs.changes('sb_1', ROOT_PATH, 1000).changes;
+const changed = (s: Sandbox) => changesOf(s).map(({ path }) => path);
 const over = (s: Sandbox) => new Sandbox({}, { base: s.spec.base }).tree();
 
 describe('whatever was done, committed', () => {
@@ -108,12 +124,13 @@ describe('whatever was done, committed', () => {
         fc.boolean(),
         fc.boolean(),
         fc.nat(20),
-        async (steps, more, restart, whole, ahead) => {
+        fc.boolean(),
+        async (steps, more, restart, whole, ahead, late) => {
           const s = new Sandbox(BASE);
           work(s, steps);
           const before = s.tree();
           if (restart) s.restart();
-          await commit(s, undefined, undefined, whole, Infinity, ahead);
+          await commit(s, undefined, undefined, whole, Infinity, ahead, late);
           expect(s.tree()).toEqual(before);
           expect(changed(s)).toEqual([]);
           expect(over(s)).toEqual(before);
@@ -136,13 +153,14 @@ describe('whatever was done, committed', () => {
         fc.array(step, { maxLength: 12 }),
         fc.array(step, { maxLength: 6 }),
         fc.boolean(),
-        async (all, more, whole) => {
+        fc.boolean(),
+        async (all, more, whole, late) => {
           const steps = all.filter(([what]) => what !== 'rename');
           const s = new Sandbox(BASE);
           work(s, steps);
           const alone = new Sandbox(BASE);
           work(alone, [...steps, ...more]);
-          await commit(s, () => work(s, more), undefined, whole);
+          await commit(s, () => work(s, more), undefined, whole, Infinity, 0, late);
           expect(s.tree()).toEqual(alone.tree());
           await commit(s);
           expect(over(s)).toEqual(alone.tree());
@@ -160,7 +178,8 @@ describe('whatever was done, committed', () => {
         fc.array(step, { maxLength: 4 }),
         fc.nat(24),
         fc.boolean(),
-        async (all, more, crashAt, whole) => {
+        fc.boolean(),
+        async (all, more, crashAt, whole, late) => {
           // Without renamed directories: what programs do between the change of the codebase and the rebase sees both.
           const renames = more.length === 0;
           const steps = renames ? all : all.filter(([what]) => what !== 'rename');
@@ -168,7 +187,7 @@ describe('whatever was done, committed', () => {
           work(s, steps);
           const alone = new Sandbox(BASE);
           work(alone, [...steps, ...more]);
-          await commit(s, () => work(s, more), undefined, whole, crashAt);
+          await commit(s, () => work(s, more), undefined, whole, crashAt, 0, late);
           expect(s.tree()).toEqual(alone.tree());
           if (renames) expect(changed(s)).toEqual([]);
           expect(s.fs.changes('sb_1', ROOT_PATH, 1000).changes.filter(({ conflict }) => conflict)).toEqual([]);
