@@ -32,13 +32,8 @@ function* parts(value: unknown): Generator<string, void, void> {
   else if (value instanceof Uint8Array) yield* bytesParts(value);
   else if (typeof value === 'string' && value.length > PIECE) yield* stringParts(value);
   else if (weigh(value, PIECE) >= 0) yield JSON.stringify(value) ?? 'null';
-  else if (Array.isArray(value)) {
-    for (const [index, each] of value.entries()) {
-      yield index === 0 ? '[' : ',';
-      yield* parts(each);
-    }
-    yield ']';
-  } else {
+  else if (Array.isArray(value)) yield* arrayParts(value);
+  else {
     let before = '{';
     for (const [name, each] of Object.entries(value as object)) {
       if (each === undefined) continue;
@@ -48,6 +43,23 @@ function* parts(value: unknown): Generator<string, void, void> {
     }
     yield before === '{' ? '{}' : '}';
   }
+}
+
+/** Small items are encoded together: a list of changes has thousands. */
+function* arrayParts(items: readonly unknown[]): Generator<string, void, void> {
+  yield '[';
+  for (let from = 0; from < items.length; ) {
+    if (from > 0) yield ',';
+    let to = from;
+    for (let left = PIECE; to < items.length; to++) {
+      left = weigh(items[to], left - 1);
+      if (left < 0) break;
+    }
+    if (to > from) yield JSON.stringify(items.slice(from, to)).slice(1, -1);
+    else yield* parts(items[to++]);
+    from = to;
+  }
+  yield ']';
 }
 
 /** proto3 JSON has bytes as base64. */
