@@ -16,7 +16,7 @@ export interface Ahead {
 }
 
 /**
- * Lists all changes in pages, and passes each but the last on before it asks for the next. Pages grow: to find the place of
+ * Lists all changes in pages, and passes each but the last on while the next one is listed. Pages grow: to find the place of
  * one takes as long as the names in a directory are many. Returns undefined if the sandbox changed something
  * meanwhile, as the pages are then no state that it was in.
  */
@@ -26,15 +26,16 @@ export async function listedInPages(
   { take, isAsBefore }: Ahead,
 ): Promise<WorkspaceChange[] | undefined> {
   const all: WorkspaceChange[] = [];
+  let asked = list(ROOT_PATH, FIRST);
   for (;;) {
-    const { changes, more } = await list(
-      all.at(-1)?.path ?? ROOT_PATH,
-      Math.max(FIRST, Math.ceil(all.length * GROWTH)),
-    );
+    const { changes, more } = await asked;
     for (const change of changes) all.push(change);
     const isOnly = !more && changes.length === all.length;
     if (!isOnly && !isAsBefore()) return undefined;
     if (!more) return all;
+    asked = list(all.at(-1)!.path, Math.max(FIRST, Math.ceil(all.length * GROWTH)));
+    // A failure is thrown when the page is awaited.
+    asked.catch(() => undefined);
     await take(changes.filter(({ path }) => chosen.has(path)));
   }
 }
