@@ -149,6 +149,7 @@ export class TreeCommits {
    * remains of one interrupted before.
    */
   async finish(): Promise<void> {
+    if (this.#ending) await this.#rebaseLater();
     if (this.#ending) await this.#end();
     if (!this.#unfinished) return;
     const commit = await this.#journal.unfinished();
@@ -168,17 +169,23 @@ export class TreeCommits {
     if (leftOut.length > 0) log.error('commit applied incompletely', { ...ids, err: notAll(leftOut) });
   }
 
-  async #end(): Promise<void> {
+  /**
+   * A failure is no failure of the caller, who may be another one: the rebase is made once more from the journal, as after a
+   * crash.
+   */
+  async #rebaseLater(): Promise<void> {
     const settle = this.#settle;
     this.#settle = undefined;
     try {
       await settle?.();
-    } catch (error) {
-      // Made once more from the journal, as after a crash.
+    } catch (err) {
       this.#ending = false;
       this.#unfinished = true;
-      throw error;
+      this.#options.log.warn('a sandbox could not be rebased after its commit', { codebase_id: this.#place.id, err });
     }
+  }
+
+  async #end(): Promise<void> {
     await this.#released;
     // What it removed may be a million files.
     await removingLater(this.#place.incoming, (aside) => this.#journal.end(aside), this.#options.log);

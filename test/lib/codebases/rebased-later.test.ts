@@ -13,8 +13,9 @@ beforeEach(async () => {
 });
 afterEach(() => scratch.remove());
 
-const commit = (content: string, rebasesLater = true) =>
+const commit = (content: string, rebasesLater = true, meanwhile = () => {}) =>
   scratch.codebases.apply(id, async (staging) => {
+    meanwhile();
     writeFileSync(join(staging, '0'), content);
     return {
       sandboxId: 'sb_1',
@@ -73,6 +74,26 @@ describe('a commit whose sandbox shows the same before it is rebased', () => {
       'rebase commit 0 resumed',
     ]);
     expect(await scratch.text(id, 'f')).toBe('committed');
+  });
+
+  it('fails no change that waits for it: a rebase that fails is made once more first', async () => {
+    await scratch.upload(id, 'old');
+    let failures = 1;
+    scratch.onRebase = () => {
+      if (failures-- > 0) throw new Error('disk');
+    };
+    let removing: Promise<void> | undefined;
+    await commit('committed', true, () => {
+      removing = scratch.codebases.removeFile(id, 'old');
+    });
+    await expect(removing).resolves.toBeUndefined();
+    expect(scratch.told.filter((each) => /^(rebase|changing)/.test(each)).slice(1)).toEqual([
+      'changing f',
+      'rebase commit 0',
+      'changing f',
+      'rebase commit 0 resumed',
+      'changing old',
+    ]);
   });
 
   it('is rebased by the next server if this one ends before', async () => {
