@@ -90,9 +90,11 @@ export class CodebaseTree {
     return this.#kept.verify(isPaced);
   }
 
-  /** Stores the totals. */
-  close(): Promise<void> {
-    return this.#kept.close();
+  /** Ends the last commit, unless that failed before, and stores the totals. Nothing is done after it resolves. */
+  async close(): Promise<void> {
+    // The next server may run already when this one ends a commit.
+    if (this.#commits.isSettled) await this.finishCommit().catch(() => undefined);
+    await this.#kept.close();
   }
 
   /** The most that it may hold. */

@@ -96,6 +96,22 @@ describe('a commit whose sandbox shows the same before it is rebased', () => {
     ]);
   });
 
+  it('ends before a server that is stopped closes the codebase', async () => {
+    const end = heldRebase();
+    await commit('committed');
+    let closed = false;
+    const closing = scratch.codebases.close().then(() => {
+      closed = true;
+    });
+    await expect.poll(() => scratch.told.at(-1)).toBe('rebase commit 0');
+    expect(closed).toBe(false);
+    end();
+    await closing;
+    scratch.told.length = 0;
+    await scratch.open();
+    expect(scratch.told).toEqual([]);
+  });
+
   it('is rebased by the next server if this one ends before', async () => {
     heldRebase();
     await commit('committed');
