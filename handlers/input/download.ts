@@ -1,6 +1,9 @@
 import type { ReadableFile } from '../../lib/readable-file.ts';
 import { dataMessages } from './data-messages.ts';
 
+/** What one read of a large file brings: grpc-js as the client halts the stream after each message. */
+const MESSAGE_BYTES = 512 * 1024;
+
 /**
  * One version of a file; iterating yields messages with its complete content and closes it. A caller that does not
  * iterate must call `close`.
@@ -16,7 +19,7 @@ export function download(file: ReadableFile): Download {
 
 async function* messages(file: ReadableFile): AsyncGenerator<{ data: Uint8Array }, void, void> {
   try {
-    yield* dataMessages(file.read() as AsyncIterable<Buffer>);
+    yield* dataMessages(file.read() as AsyncIterable<Buffer>, MESSAGE_BYTES);
   } finally {
     await file.close();
   }

@@ -19,7 +19,7 @@ describe('DownloadFile', () => {
     const chunks: Uint8Array[] = [];
     for await (const { data } of answer) chunks.push(data);
     expect(Buffer.concat(chunks).equals(content)).toBe(true);
-    expect(Math.max(...chunks.map((chunk) => chunk.length))).toBe(256 * 1024);
+    expect(Math.max(...chunks.map((chunk) => chunk.length))).toBe(512 * 1024);
     expect(memory.open_).toBe(0);
   });
 
