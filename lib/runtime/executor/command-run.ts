@@ -91,8 +91,8 @@ export class CommandRun implements RunningCommand {
     // A rejection may have no listener.
     this.accepted.catch(() => {});
     const { runner } = context;
-    runner.out.sink = (data) => this.#write('STDOUT', data);
-    runner.err.sink = (data) => this.#write('STDERR', data);
+    runner.out.sink = (data, piece) => this.#write('STDOUT', data, piece);
+    runner.err.sink = (data, piece) => this.#write('STDERR', data, piece);
     runner.onStatus = (line) => this.#onStatus(line);
     runner.onGone = () => this.#safely(this.#onGone());
     command.signal.addEventListener('abort', this.#cancel, { once: true });
@@ -141,8 +141,8 @@ export class CommandRun implements RunningCommand {
    * After the command's end the pipes are drained even if the consumer is slow; the total is bounded, so that a process
    * that keeps writing cannot extend it.
    */
-  #write(stream: OutputStream, data: Uint8Array): boolean {
-    const more = this.#events.write(stream, data) || (this.#ending && this.#events.excess < LAST_BYTES);
+  #write(stream: OutputStream, data: Uint8Array, piece?: Buffer): boolean {
+    const more = this.#events.write(stream, data, piece) || (this.#ending && this.#events.excess < LAST_BYTES);
     this.#stopped ||= !more;
     return more;
   }

@@ -1,12 +1,5 @@
 import type { OutputStream } from '../../contract/messages.ts';
-import {
-  claim,
-  giveBack,
-  RECYCLED_BYTES,
-  recycledBuffer,
-  sharedView,
-  unclaimedBuffer,
-} from '../../recycled-buffers.ts';
+import { giveBack, largeBuffer, RECYCLED_BYTES, recycledBuffer, sharedView } from '../../recycled-buffers.ts';
 import type { CommandEvent, Execution } from '../runtime.ts';
 import { READ_BYTES } from './pipe-reader.ts';
 
@@ -51,11 +44,17 @@ export class EventQueue implements Execution, AsyncIterator<CommandEvent> {
     this.#onLeave = onLeave;
   }
 
-  /** Copies `data`. Returns false if the queue is full: pause until `onDrain`. */
-  write(stream: OutputStream, data: Uint8Array): boolean {
+  /**
+   * Copies `data`, or keeps `piece`, which begins with it (see `Sink`). Returns false if the queue is full: pause until
+   * `onDrain`.
+   */
+  write(stream: OutputStream, data: Uint8Array, piece?: Buffer): boolean {
     if (this.#ended || data.length === 0) return true;
-    const gathered = this.#gather(stream, data);
-    if (gathered < data.length) this.#add(stream, data.subarray(gathered));
+    if (piece !== undefined) this.#push(stream, data.length, sharedView(piece, 0, piece.length));
+    else {
+      const gathered = this.#gather(stream, data);
+      if (gathered < data.length) this.#add(stream, data.subarray(gathered));
+    }
     this.#pump();
     this.#full ||= this.#bytes >= HIGH_WATER;
     return !this.#full;
@@ -126,9 +125,13 @@ export class EventQueue implements Execution, AsyncIterator<CommandEvent> {
     const needed = Math.max(data.length, room);
     const piece = bufferFor(needed);
     piece.set(data);
+    this.#push(stream, data.length, piece);
+  }
+
+  #push(stream: OutputStream, length: number, piece: Buffer): void {
     const cost = piece.length + EVENT_COST;
     this.#bytes += cost;
-    this.#events.push({ event: { kind: 'output', stream, data: piece.subarray(0, data.length) }, piece, cost });
+    this.#events.push({ event: { kind: 'output', stream, data: piece.subarray(0, length) }, piece, cost });
   }
 
   #pump(): void {
@@ -157,9 +160,7 @@ function bufferFor(size: number): Buffer {
   if (size <= SMALL) return Buffer.allocUnsafe(size);
   if (size <= PIECE_BYTES) return recycledBuffer();
   // Of one of two sizes, so that the next one can use it; a reader that keeps some of them counts the bytes of data only.
-  const large = unclaimedBuffer(size <= READ_BYTES / 2 ? READ_BYTES / 2 : Math.max(size, READ_BYTES));
-  claim(large);
-  return large;
+  return largeBuffer(size <= READ_BYTES / 2 ? READ_BYTES / 2 : Math.max(size, READ_BYTES));
 }
 
 /** The consumer may give back the data of an event, which nothing changes any more. */

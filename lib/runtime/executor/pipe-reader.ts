@@ -3,6 +3,7 @@ import { type OnReadOpts, Socket, type SocketConstructorOpts } from 'node:net';
 import { closeQuietly } from '../../linux/close.ts';
 import { errorCode } from '../../linux/errno.ts';
 import type { ReadPace } from '../../read-pace.ts';
+import { giveBack, largeBuffer } from '../../recycled-buffers.ts';
 import { type Grow, openFifo } from './fifo-pool.ts';
 
 /** Usual capacity of a pipe: what a full one gives. */
@@ -32,8 +33,11 @@ export interface DrainQuota {
 
 export const newQuota = (): DrainQuota => ({ bytes: PIPE_BYTES, reads: PIPE_PIECES, emptied: false });
 
-/** Receives the bytes, valid only during the call. Returns false to stop reading until `resume`. */
-export type Sink = (data: Uint8Array) => boolean;
+/**
+ * Receives the bytes, valid only during the call. Returns false to stop reading until `resume`. `piece`: the buffer whose first
+ * bytes they are, of which the receiver may have a shared view for as long as it wants.
+ */
+export type Sink = (data: Uint8Array, piece?: Buffer) => boolean;
 
 /**
  * The server's end of a pipe from a sandbox. Reads through the event loop, and on demand everything that is in the
@@ -56,6 +60,8 @@ export class PipeReader {
   #shrunk: (() => void) | undefined;
   /** Bytes that were read in full reads. */
   #busy = 0;
+  /** The next read goes into it, not into `scratch`: after a large read from a pipe that was made larger. */
+  #piece: Buffer | undefined;
 
   /** `scratch`: a buffer shared by all readers; it holds data only during a callback. */
   constructor(fd: number, scratch: Buffer, pace?: ReadPace, grow?: Grow) {
@@ -68,7 +74,7 @@ export class PipeReader {
       fd,
       readable: true,
       writable: false,
-      onread: { buffer: scratch, callback: (size, buffer) => this.#take(buffer.subarray(0, size)) },
+      onread: { buffer: () => this.#piece ?? scratch, callback: (size) => this.#read(size) },
     };
     this.#socket = new Socket(options);
     this.#socket.on('error', () => this.close());
@@ -78,6 +84,8 @@ export class PipeReader {
         this.#open = false;
         this.#pace?.leave(this);
         this.#shrunk?.();
+        if (this.#piece !== undefined) giveBack(this.#piece);
+        this.#piece = undefined;
         resolve();
       });
     });
@@ -135,11 +143,21 @@ export class PipeReader {
     this.#socket.destroy();
   }
 
+  /** A piece is kept for a large read only: its receiver counts the bytes of data, of which it must not have few. */
+  #read(size: number): boolean {
+    const piece = this.#piece;
+    const large = size > READ_BYTES / 2;
+    const more = this.#take((piece ?? this.#scratch).subarray(0, size), large ? piece : undefined);
+    if (piece !== undefined) giveBack(piece);
+    this.#piece = large && this.#open && this.#shrunk !== undefined ? largeBuffer(READ_BYTES) : undefined;
+    return more;
+  }
+
   /** The sink's refusal takes precedence: a full consumer is resumed when it has room. */
-  #take(data: Uint8Array): boolean {
+  #take(data: Uint8Array, piece: Buffer | undefined): boolean {
     const full = data.length >= FULL_BYTES;
     const slow = full && performance.now() - this.#took > SLOW_MS;
-    const more = this.sink(data) && (this.#pace?.took(this, data.length, slow) ?? true);
+    const more = this.sink(data, piece) && (this.#pace?.took(this, data.length, slow) ?? true);
     if (full) {
       this.#took = performance.now();
       this.#growOnce(data.length);

@@ -47,8 +47,8 @@ export class ShellRun implements ShellExecution {
     this.settled = new Promise((resolve) => {
       this.#settle = resolve;
     });
-    pipes.out.sink = (data) => this.#write('STDOUT', data);
-    pipes.err.sink = (data) => this.#write('STDERR', data);
+    pipes.out.sink = (data, piece) => this.#write('STDOUT', data, piece);
+    pipes.err.sink = (data, piece) => this.#write('STDERR', data, piece);
     signal.addEventListener('abort', this.#cancel, { once: true });
     const expired = () =>
       this.#kill(new ServiceError('DEADLINE_EXCEEDED', `the command ran longer than ${timeoutMs} ms`));
@@ -110,8 +110,8 @@ export class ShellRun implements ShellExecution {
   }
 
   /** After the command's end the pipes are read even if the consumer is slow, up to a limit. */
-  #write(stream: 'STDOUT' | 'STDERR', data: Uint8Array): boolean {
-    const more = this.#events.write(stream, data) || (this.#ending && this.#events.excess < LAST_BYTES);
+  #write(stream: 'STDOUT' | 'STDERR', data: Uint8Array, piece?: Buffer): boolean {
+    const more = this.#events.write(stream, data, piece) || (this.#ending && this.#events.excess < LAST_BYTES);
     this.#stopped ||= !more;
     return more;
   }

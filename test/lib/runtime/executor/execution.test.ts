@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { giveBack } from '../../../../lib/recycled-buffers.ts';
+import { giveBack, largeBuffer } from '../../../../lib/recycled-buffers.ts';
 import { EventQueue } from '../../../../lib/runtime/executor/execution.ts';
 
 const nothing = () => {};
@@ -50,6 +50,20 @@ describe('EventQueue', () => {
       giveBack(data);
     }
     expect(memory.size).toBe(1);
+  });
+
+  it('passes on the piece of a large read itself, which its reader gives back', async () => {
+    const queue = new EventQueue(nothing, nothing);
+    const piece = largeBuffer(200_000).fill('a');
+    queue.write('STDOUT', piece.subarray(0, 150_000), piece);
+    giveBack(piece);
+    queue.write('STDOUT', Buffer.from('b'));
+    expect(largeBuffer(200_000).buffer).not.toBe(piece.buffer);
+    const { data } = (await queue.next()).value as { data: Buffer };
+    expect(data.buffer).toBe(piece.buffer);
+    expect(data.toString()).toBe(`${'a'.repeat(150_000)}b`);
+    giveBack(data);
+    expect(largeBuffer(200_000).buffer).toBe(piece.buffer);
   });
 
   it('limits the memory of single-byte events', () => {

@@ -1,9 +1,11 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { constants, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ReadPace } from '../../../../lib/read-pace.ts';
+import { sharedView } from '../../../../lib/recycled-buffers.ts';
 import { newQuota, newScratch, PipeReader } from '../../../../lib/runtime/executor/pipe-reader.ts';
 import { until } from '../bwrap/fixture.ts';
 
@@ -112,6 +114,41 @@ it('asks once for a larger pipe, when full reads of the usual one have brought a
   reader.close();
   await reader.ended;
   expect(released).toBe(1);
+});
+
+it('reads from a larger pipe into pieces that a receiver may keep, and gives the others back', async () => {
+  const resize = 'import fcntl, os, sys; fcntl.fcntl(os.open(sys.argv[1], os.O_RDONLY | os.O_NONBLOCK), 1031, 262144)';
+  const reader = new PipeReader(open(), newScratch(), undefined, () => {
+    execFileSync('python3', ['-c', resize, path]);
+    return () => {};
+  });
+  const digest = createHash('sha256');
+  const kept: Buffer[] = [];
+  const used = new Set<ArrayBufferLike>();
+  let bytes = 0;
+  reader.sink = (data, piece) => {
+    bytes += data.length;
+    if (piece !== undefined) used.add(piece.buffer);
+    // Every second one is kept, up to a limit.
+    kept.push(
+      piece !== undefined && kept.length % 2 === 0 && kept.length < 100
+        ? sharedView(piece, 0, data.length)
+        : Buffer.from(data),
+    );
+    return true;
+  };
+  write(`exec python3 -c '
+import os
+for i in range(64): os.write(1, bytes([i]) * 1048576)'`);
+  await until('all was read', () => bytes === 64 * MIB);
+  for (const data of kept) digest.update(data);
+  const expected = createHash('sha256');
+  for (let value = 0; value < 64; value++) expected.update(Buffer.alloc(MIB, value));
+  expect(digest.digest('hex')).toBe(expected.digest('hex'));
+  expect(used.size).toBeGreaterThan(1);
+  expect(used.size).toBeLessThan(60);
+  reader.close();
+  await reader.ended;
 });
 
 describe('ReadPace', () => {
