@@ -4,12 +4,13 @@ import { basename } from 'node:path';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { ControlNode } from '../session/control-node.ts';
 import { ParentDirectories } from '../session/parent-directories.ts';
-import { Session, type SessionEvents } from '../session/session.ts';
+import { REQUEST_SIZE, Session, type SessionEvents } from '../session/session.ts';
 import { type ControlledFileSystem, encodeError, type FileSystemHost } from './control.ts';
 import { ControlOperations } from './control-operations.ts';
 import { descriptor, type PostponedRequest, serve } from './device.ts';
 import { LateReplies } from './late-replies.ts';
 import { NotificationQueue } from './notification-queue.ts';
+import { PolledDevice } from './polled-device.ts';
 import { RequestReader } from './request-reader.ts';
 import { SyncThreads } from './sync-threads.ts';
 import { WaitQueue } from './wait-queue.ts';
@@ -73,10 +74,12 @@ export function serveRequests(
       control.wake(unique);
     },
   };
-  const session = new Session(fileSystem, new ControlNode(data.controlName, data.controlUid), events, parents);
+  const polled = data.nonBlockingFd === undefined ? undefined : PolledDevice.open(data.nonBlockingFd, REQUEST_SIZE);
+  const controlNode = new ControlNode(data.controlName, data.controlUid);
+  const session = new Session(fileSystem, controlNode, events, parents, polled?.buffer);
 
   raisePriority();
-  const nonBlocking = data.nonBlockingFd === undefined ? undefined : descriptor(data.nonBlockingFd);
+  const nonBlocking = polled ?? (data.nonBlockingFd === undefined ? undefined : descriptor(data.nonBlockingFd));
   const reader = new RequestReader(descriptor(data.fd), nonBlocking, () => fileSystem.workAhead?.() ?? false);
   const reason = serve(reader, session, requests, late, () => {
     fileSystem.requestEnded();

@@ -11,10 +11,10 @@ import { type Exchange, NO_REPLY } from './exchange.ts';
 import type { ParentDirectories } from './parent-directories.ts';
 
 /**
- * Room for the largest WRITE with its header, or for names. read(2) on /dev/fuse fails with EINVAL for a smaller
+ * Room for the largest WRITE with its header, or for names, in bytes. read(2) on /dev/fuse fails with EINVAL for a smaller
  * buffer.
  */
-const REQUEST_SIZE = MAX_WRITE + 8192;
+export const REQUEST_SIZE = MAX_WRITE + 8192;
 const INIT_BODY_SIZE = 16;
 const MAX_REPORTS = 100;
 
@@ -31,7 +31,7 @@ export interface SessionEvents {
 /** The protocol of one FUSE connection, without its device: bytes in, bytes out. */
 export class Session {
   /** Buffer to read the next request into. */
-  readonly request = Buffer.allocUnsafeSlow(REQUEST_SIZE);
+  readonly request: Buffer;
   /** Buffer that `handle` encodes the reply into. */
   readonly reply = Buffer.allocUnsafeSlow(REQUEST_SIZE);
 
@@ -51,8 +51,15 @@ export class Session {
   /** The cause of the last request's `AnsweredLater`: it has no reply yet. */
   answeredLaterBy: number | undefined;
 
-  /** `parents`: present the names of the root in directories of their own. */
-  constructor(fileSystem: FileSystem, control: ControlNode, events: SessionEvents, parents?: ParentDirectories) {
+  /** `parents`: present the names of the root in directories of their own. `request`: of REQUEST_SIZE bytes. */
+  constructor(
+    fileSystem: FileSystem,
+    control: ControlNode,
+    events: SessionEvents,
+    parents?: ParentDirectories,
+    request: Buffer = Buffer.allocUnsafeSlow(REQUEST_SIZE),
+  ) {
+    this.request = request;
     this.#parents = parents;
     this.#fileSystem = fileSystem;
     this.#control = control;
