@@ -1,4 +1,4 @@
-import { fstatSync, ftruncateSync, linkSync, openSync, rmSync, writeSync } from 'node:fs';
+import { fstatSync, ftruncateSync, linkSync, openSync, rmSync } from 'node:fs';
 import type { Steps } from '../../../fuse/connection/steps.ts';
 import { closeQuietly } from '../../../linux/close.ts';
 import { EIO, ENOSPC, hostErrno } from '../../../linux/errno.ts';
@@ -6,7 +6,8 @@ import type { Listed } from '../../divided-list.ts';
 import { type BegunSync, OwnSyncs } from '../contents/host-syncs.ts';
 import { DurableJournal, type JournalSync } from './durable-journal.ts';
 import type { Header } from './header.ts';
-import { lineInParts, plainLine, readMore, sealedLine } from './journal-lines.ts';
+import { type JournalLine, LINE, writeLine } from './journal-line.ts';
+import { lineInParts, readMore } from './journal-lines.ts';
 import { writeMark } from './journal-mark.ts';
 import { isFull, type JournalPosition, JournalReserve } from './journal-reserve.ts';
 import { type JournalReceiver, linesOf, readMarked } from './read-journal.ts';
@@ -101,9 +102,8 @@ export class Journal {
   append(record: readonly unknown[], makesRoom = false): void {
     if (this.#broken || this.#busy) throw EIO;
     if (record.length === 0) return;
-    const { line, sum } = this.#sealed ? sealedLine(record, this.#sum) : { line: plainLine(record), sum: 0 };
-    this.#appendLine(line, makesRoom);
-    this.#sum = sum;
+    this.#append(LINE.encode(record, this.#sealed ? this.#sum : undefined), makesRoom);
+    this.#sum = LINE.sum;
   }
 
   /**
@@ -146,7 +146,7 @@ export class Journal {
     let written = 0;
     try {
       for (const part of parts) {
-        if (writeSync(this.#fd, part, null, 'latin1') !== part.length) throw ENOSPC;
+        if (writeLine(this.#fd, part) !== part.length) throw ENOSPC;
         written += part.length;
         yield;
       }
@@ -163,14 +163,14 @@ export class Journal {
     writeMark(this.#path, { generation: this.#generation, size: 0 });
   }
 
-  #appendLine(line: string, makesRoom: boolean): void {
+  #append(line: JournalLine, makesRoom: boolean): void {
     try {
       if (this.#fd === -1) this.#open();
       if (!this.#drainReserve()) throw ENOSPC;
       this.#write(line);
       this.#reserve.make();
     } catch (error) {
-      this.#fallBackToReserve(error, makesRoom, line);
+      this.#fallBackToReserve(error, makesRoom, line.text);
     }
   }
 
@@ -181,9 +181,9 @@ export class Journal {
   }
 
   /** One char is one byte, so a short write means a full disk. */
-  #write(text: string): void {
+  #write(text: string | JournalLine): void {
     try {
-      if (writeSync(this.#fd, text, null, 'latin1') !== text.length) throw ENOSPC;
+      if (writeLine(this.#fd, text) !== text.length) throw ENOSPC;
     } catch (error) {
       this.#truncateTornLine();
       throw error;
