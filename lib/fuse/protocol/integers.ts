@@ -13,16 +13,22 @@ export function readS64(from: Buffer, offset: number): number {
   return from.readInt32LE(offset + 4) * TWO_32 + from.readUInt32LE(offset);
 }
 
-/** Writes a little-endian s64: two's complement for negative values (times before 1970). */
-export function writeS64(into: Buffer, value: number, offset: number): void {
-  const high = Math.floor(value / TWO_32);
-  into.writeUInt32LE(value - high * TWO_32, offset);
-  into.writeInt32LE(high, offset + 4);
+/**
+ * Writes a little-endian u32; of a larger or negative value its lowest 32 bits. Buffer.writeUInt32LE checks the range first,
+ * and the integers of a reply with attributes took as long as all else that a GETATTR does.
+ */
+export function writeU32(into: Buffer, value: number, offset: number): void {
+  into[offset] = value & 0xff;
+  into[offset + 1] = (value >>> 8) & 0xff;
+  into[offset + 2] = (value >>> 16) & 0xff;
+  into[offset + 3] = value >>> 24;
 }
 
-/** Writes a little-endian u64; `value` must be a safe integer. */
+/**
+ * Writes a little-endian u64 or s64, the latter in two's complement for negative values (times before 1970); `value` must
+ * be a safe integer.
+ */
 export function writeU64(into: Buffer, value: number, offset: number): void {
-  const high = Math.floor(value / TWO_32);
-  into.writeUInt32LE(value - high * TWO_32, offset);
-  into.writeUInt32LE(high, offset + 4);
+  writeU32(into, value, offset);
+  writeU32(into, Math.floor(value / TWO_32), offset + 4);
 }

@@ -1,5 +1,5 @@
 import type { ByteString } from '../../byte-string.ts';
-import { writeS64, writeU64 } from './integers.ts';
+import { writeU64 } from './integers.ts';
 import { OUT_HEADER_SIZE } from './opcodes.ts';
 
 const NOTIFY_INVAL_INODE = 2;
@@ -40,7 +40,7 @@ export function encodeInvalAttributes(into: Buffer, offset: number, nodeid: numb
 function encodeInval(into: Buffer, offset: number, nodeid: number, from: number): number {
   encodeHeader(into, offset, INVAL_INODE_SIZE, NOTIFY_INVAL_INODE);
   writeU64(into, nodeid, offset + 16);
-  writeS64(into, from, offset + 24);
+  writeU64(into, from, offset + 24);
   writeU64(into, 0, offset + 32);
   return INVAL_INODE_SIZE;
 }

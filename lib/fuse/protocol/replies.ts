@@ -1,6 +1,6 @@
 import type { ByteString } from '../../byte-string.ts';
 import type { Attr, Entry, StatFs } from '../filesystem.ts';
-import { writeS64, writeU64 } from './integers.ts';
+import { writeU32, writeU64 } from './integers.ts';
 import {
   ATTR_OUT_SIZE,
   DIRENT_SIZE,
@@ -20,10 +20,10 @@ const FOPEN_KEEP_CACHE = 1 << 1;
  * `request`.
  */
 export function encodeHeader(into: Buffer, length: number, error: number, request: Buffer): void {
-  into.writeUInt32LE(length, 0);
-  into.writeInt32LE(error, 4);
-  into.writeUInt32LE(request.readUInt32LE(8), 8);
-  into.writeUInt32LE(request.readUInt32LE(12), 12);
+  writeU32(into, length, 0);
+  writeU32(into, error, 4);
+  writeU32(into, request.readUInt32LE(8), 8);
+  writeU32(into, request.readUInt32LE(12), 12);
 }
 
 /** fuse_attr */
@@ -31,19 +31,19 @@ function encodeAttr(into: Buffer, offset: number, attr: Attr): void {
   writeU64(into, attr.ino, offset);
   writeU64(into, attr.size, offset + 8);
   writeU64(into, attr.blocks, offset + 16);
-  writeS64(into, attr.atime.sec, offset + 24);
-  writeS64(into, attr.mtime.sec, offset + 32);
-  writeS64(into, attr.ctime.sec, offset + 40);
-  into.writeUInt32LE(attr.atime.nsec, offset + 48);
-  into.writeUInt32LE(attr.mtime.nsec, offset + 52);
-  into.writeUInt32LE(attr.ctime.nsec, offset + 56);
-  into.writeUInt32LE(attr.mode, offset + 60);
-  into.writeUInt32LE(attr.nlink, offset + 64);
-  into.writeUInt32LE(attr.uid, offset + 68);
-  into.writeUInt32LE(attr.gid, offset + 72);
-  into.writeUInt32LE(attr.rdev, offset + 76);
-  into.writeUInt32LE(BLOCK_SIZE, offset + 80);
-  into.writeUInt32LE(0, offset + 84);
+  writeU64(into, attr.atime.sec, offset + 24);
+  writeU64(into, attr.mtime.sec, offset + 32);
+  writeU64(into, attr.ctime.sec, offset + 40);
+  writeU32(into, attr.atime.nsec, offset + 48);
+  writeU32(into, attr.mtime.nsec, offset + 52);
+  writeU32(into, attr.ctime.nsec, offset + 56);
+  writeU32(into, attr.mode, offset + 60);
+  writeU32(into, attr.nlink, offset + 64);
+  writeU32(into, attr.uid, offset + 68);
+  writeU32(into, attr.gid, offset + 72);
+  writeU32(into, attr.rdev, offset + 76);
+  writeU32(into, BLOCK_SIZE, offset + 80);
+  writeU32(into, 0, offset + 84);
 }
 
 /**
@@ -103,9 +103,9 @@ export function encodeStatfs(into: Buffer, offset: number, statfs: StatFs): numb
   writeU64(into, statfs.bavail, offset + 16);
   writeU64(into, statfs.files, offset + 24);
   writeU64(into, statfs.ffree, offset + 32);
-  into.writeUInt32LE(statfs.bsize, offset + 40);
-  into.writeUInt32LE(statfs.namelen, offset + 44);
-  into.writeUInt32LE(statfs.bsize, offset + 48);
+  writeU32(into, statfs.bsize, offset + 40);
+  writeU32(into, statfs.namelen, offset + 44);
+  writeU32(into, statfs.bsize, offset + 48);
   return STATFS_OUT_SIZE;
 }
 
@@ -127,8 +127,8 @@ export function encodeDirent(
   writeU64(into, 0, end - 8);
   writeU64(into, ino, offset);
   writeU64(into, cookie, offset + 8);
-  into.writeUInt32LE(name.length, offset + 16);
-  into.writeUInt32LE(type, offset + 20);
+  writeU32(into, name.length, offset + 16);
+  writeU32(into, type, offset + 20);
   into.write(name, offset + DIRENT_SIZE, 'latin1');
 }
 

@@ -243,7 +243,7 @@ export class Change {
 
   #add(op: Op): void {
     this.#ops.push(op);
-    this.#memory += memoryOf([op]);
+    this.#memory += memoryOf(op);
   }
 
   /**
@@ -299,7 +299,8 @@ export class Change {
   #commit(makesRoom: boolean): void {
     this.#claim(makesRoom);
     this.#workspace.delta.commit(this.#ops, makesRoom);
-    complete(this.#finishing());
+    if (this.#staged.size > 0) complete(this.#finishing());
+    else this.#count();
   }
 
   #claim(makesRoom: boolean): void {
@@ -309,11 +310,15 @@ export class Change {
     shared.memory.claim(this.#workspace, this.#memory, makesRoom);
   }
 
+  #count(): void {
+    this.#workspace.generation++;
+    this.#workspace.countChange();
+  }
+
   /** What was staged is the sandbox's own now. */
   *#finishing(): Steps<void> {
     const { delta, tree } = this.#workspace;
-    this.#workspace.generation++;
-    this.#workspace.countChange();
+    this.#count();
     const counter = new StepCounter(ITEMS_PER_STEP);
     for (const [node, { id, contents }] of this.#staged) {
       const inode = delta.table.require(id);

@@ -210,7 +210,7 @@ function* removedWith(
         if (isDirectory(stat.mode)) waiting.push(path);
         if (delta.table.baseVersions.get(path) !== undefined) continue;
         const op: Op = ['seen', path, ...identityOf(stat)];
-        memory += memoryOf([op]);
+        memory += memoryOf(op);
         ops.push(op);
       }
     }

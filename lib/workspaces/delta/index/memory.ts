@@ -17,25 +17,18 @@ export const PATH_ROW_BYTES = 75;
 /** A page of inodes. */
 export const PAGE_BYTES = 400;
 
-/** Memory in bytes that operations add, approximately and rather more. */
-export function memoryOf(ops: Iterable<Op>): number {
-  let bytes = 0;
-  for (const op of ops) {
-    switch (op[0]) {
-      case 'new':
-        bytes +=
-          INODE_BYTES + (typeof op[7] === 'string' ? op[7].length : 0) + (isDirectory(op[3]) ? DIRECTORY_BYTES : 0);
-        break;
-      case 'link':
-        bytes += HARD_LINK_BYTES + ENTRY_BYTES + op[2].length;
-        break;
-      case 'hide':
-        bytes += ENTRY_BYTES + op[2].length;
-        break;
-      case 'seen':
-        bytes += PATH_ROW_BYTES + op[1].length;
-        break;
-    }
+/** Memory in bytes that an operation adds, approximately and rather more. */
+export function memoryOf(op: Op): number {
+  switch (op[0]) {
+    case 'new':
+      return INODE_BYTES + (typeof op[7] === 'string' ? op[7].length : 0) + (isDirectory(op[3]) ? DIRECTORY_BYTES : 0);
+    case 'link':
+      return HARD_LINK_BYTES + ENTRY_BYTES + op[2].length;
+    case 'hide':
+      return ENTRY_BYTES + op[2].length;
+    case 'seen':
+      return PATH_ROW_BYTES + op[1].length;
+    default:
+      return 0;
   }
-  return bytes;
 }
