@@ -108,6 +108,16 @@ describe.each(ARCHES)('the seccomp filter for %s', (arch) => {
     expect(program.map((_, index) => index).filter((index) => !visited.has(index))).toEqual([]);
   });
 
+  it('finds the check of a call in few steps: the kernel runs it for every call when it is installed', () => {
+    const program = assemble(arch);
+    const steps = Array.from({ length: LAST_REVIEWED + 1 }, (_, nr) => {
+      const visited = new Set<number>();
+      simulate(program, { nr, arch: AUDIT_ARCH[arch] }, visited);
+      return visited.size;
+    });
+    expect(Math.max(...steps)).toBeLessThan(32);
+  });
+
   it("encodes to eight bytes for each instruction, within the kernel's limit", () => {
     const program = assemble(arch);
     expect(encode(program)).toHaveLength(program.length * 8);
