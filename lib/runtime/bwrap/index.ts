@@ -10,6 +10,7 @@ import { prepareSandbox } from '../prepared-sandbox.ts';
 import type { ReadySandbox, RootFileSystem, RunningSandbox, Runtime, SandboxSpec } from '../runtime.ts';
 import { TerminalLimit } from '../terminal-limit/terminal-limit.ts';
 import { type NewerOption, optionsLacking } from './arguments.ts';
+import { FirstRunners } from './first-runners.ts';
 import { imageMountPoint, mountImages, unmountImages } from './image-mount.ts';
 import { inheritedFds } from './inherited-fds.ts';
 import { type Instance, instanceDir, instanceName, openInstance } from './instance.ts';
@@ -62,6 +63,7 @@ class BwrapRuntime implements Runtime {
   readonly #tree: CgroupTree;
   readonly #settings: LaunchSettings;
   readonly #spares: Spares;
+  readonly #firstRunners = new FirstRunners();
   readonly #starter: ProcessStarter;
   #instance: Promise<Instance> | undefined;
   #lacking: NewerOption[] = [];
@@ -132,6 +134,18 @@ class BwrapRuntime implements Runtime {
 
   async launch(spec: SandboxSpec): Promise<RunningSandbox> {
     const instance = await this.#open();
+    this.#firstRunners.launching();
+    try {
+      const sandbox = await this.#launchOn(instance, spec);
+      this.#firstRunners.launched(sandbox);
+      return sandbox;
+    } catch (error) {
+      this.#firstRunners.failed();
+      throw error;
+    }
+  }
+
+  async #launchOn(instance: Instance, spec: SandboxSpec): Promise<BwrapSandbox> {
     // Spares are in cgroups of no owner.
     if (spec.owner !== undefined) return BwrapSandbox.launch(spec, instance, this.#tree, this.#settings);
     const spare = this.#spares.take(spec.resources);
@@ -155,6 +169,7 @@ class BwrapRuntime implements Runtime {
     try {
       // First, so that nothing waits for it.
       this.#starter.close();
+      this.#firstRunners.close();
       await this.#spares.close();
       this.#settings.terminals.close();
       this.#tree.close();

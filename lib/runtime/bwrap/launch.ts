@@ -124,6 +124,7 @@ export class BwrapSandbox implements RunningSandbox {
         descriptors: settings.descriptors,
         resetSignals: (spec.rootfs?.resetsSignals ?? true) ? settings.resetSignals : [],
         forks: spec.rootfs === undefined && instance.setsidForks,
+        answers: true,
         sandboxId: spec.readyOnly ? '' : spec.id,
         hasNetwork: false,
         outOfMemory: outOfMemoryLine(spec.resources, spec.owner),
@@ -142,9 +143,14 @@ export class BwrapSandbox implements RunningSandbox {
     }
   }
 
+  /** Starts the shell for its first command, if there is none. Rejects if it could not be started. */
+  startFirst(): Promise<void> {
+    return this.#executor.startFirst();
+  }
+
   /** Resolves when nothing of its start is left to do; rejects if it failed. */
   async settled(): Promise<void> {
-    await this.#limiting;
+    await Promise.all([this.#limiting, this.startFirst()]);
     if (this.#life.failureReason !== undefined) throw new Error(this.#life.failureReason);
   }
 
@@ -162,45 +168,37 @@ export class BwrapSandbox implements RunningSandbox {
     this.#id = id;
   }
 
-  /** See `RunningSandbox`. */
   async exec(command: Command): Promise<RunningCommand> {
     if (this.#limiting) await this.#limiting;
     return this.#executor.exec(command);
   }
 
-  /** See `RunningSandbox`. */
   openShell(request: OpenShell): Promise<RunningShell> {
     return this.#executor.openShell(request, (command) => this.exec(command));
   }
 
-  /** See `RunningSandbox`. */
   ports(): Promise<ListeningPort[]> {
     return this.#executor.ask(listeningPorts);
   }
 
-  /** See `RunningSandbox`. */
   async sharedMappings(device: string, turn: Turn): Promise<SharedMappings> {
     return mappingsOf(this.#executor, device, turn, BASE_PIDS);
   }
 
-  /** See `RunningSandbox`. */
   network(): Promise<NetworkState> {
     return this.#executor.network();
   }
 
-  /** See `RunningSandbox`. */
   networkPid(): number {
     const { init } = this;
     if (init === undefined) throw new SandboxEnded('the sandbox has ended');
     return init;
   }
 
-  /** See `RunningSandbox`. */
   setNetwork(variables: Readonly<Record<string, string>> | undefined, authorities?: string): void {
     this.#executor.setNetwork(variables, authorities);
   }
 
-  /** See `RunningSandbox`. */
   stop(reason = 'the sandbox was stopped'): Promise<void> {
     return this.#life.stop(() => this.#end(reason));
   }

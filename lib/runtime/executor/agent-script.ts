@@ -10,6 +10,8 @@ export interface AgentOptions {
   /** Whether programs can reach other machines. */
   hasNetwork: boolean;
   forks?: boolean;
+  /** Whether it says that it is up; see `AgentAnswer`. */
+  answers?: boolean;
 }
 
 /**
@@ -27,20 +29,25 @@ export interface AgentOptions {
  * `forks`: setsid is /usr/bin/setsid and has --fork. It orphans the runner itself, in the foreground of this shell, where no signal is
  * ignored: one program less is executed for each runner. If the host has no room for the process, the status pipe gets a line with the
  * runner's name; it is opened in a way that does not wait for a reader.
+ *
+ * `answers`: once it has opened `ctl`, it writes a line to the FIFO `up`.
  */
-export function agentScript({ resetSignals, hasNetwork, forks = false }: AgentOptions): string {
+export function agentScript({ resetSignals, hasNetwork, forks = false, answers = false }: AgentOptions): string {
   const reset = resetSignals.map((word) => `${shellQuote(word)} `).join('');
   const program = `/bin/sh ${AGENT_DIR}/$n.req`;
   return [
     'exec </dev/null >/dev/null 2>&1',
     ...convenience(hasNetwork),
     ...(forks ? [] : [FIND_SETSID]),
-    'while IFS= read -r n; do',
-    "  case $n in '' | *[!0-9a-f]*) exit 64 ;; esac",
+    '{',
+    ...(answers ? [`  echo up >${AGENT_DIR}/up`] : []),
+    '  while IFS= read -r n; do',
+    "    case $n in '' | *[!0-9a-f]*) exit 64 ;; esac",
     forks
-      ? `  /usr/bin/setsid --fork ${program} </dev/null || echo "$n f 0" 1<>${AGENT_DIR}/$n.sts`
-      : `  ($s ${reset}${program} &)`,
-    `done <${AGENT_DIR}/ctl`,
+      ? `    /usr/bin/setsid --fork ${program} </dev/null || echo "$n f 0" 1<>${AGENT_DIR}/$n.sts`
+      : `    ($s ${reset}${program} &)`,
+    '  done',
+    `} <${AGENT_DIR}/ctl`,
     '',
   ].join('\n');
 }

@@ -5,8 +5,10 @@ import { hostError } from '../../host-error.ts';
 import { errorCode } from '../../linux/errno.ts';
 import { hasTriedNetwork } from '../network-attempts.ts';
 import type { Command, NetworkState, OpenShell, RunningCommand, RunningShell } from '../runtime.ts';
+import { AgentAnswer, ANSWER } from './agent-answer.ts';
 import { type AgentOptions, agentScript } from './agent-script.ts';
 import { askOneOf } from './ask-one-of.ts';
+import { awaitRunner, cancelled } from './await-runner.ts';
 import { inputNames, openInput } from './command-input.ts';
 import { CommandRun, type Outcome } from './command-run.ts';
 import { commandScript, type InputNames } from './command-script.ts';
@@ -22,7 +24,6 @@ import type { Stdin } from './stdin.ts';
 
 /** Milliseconds; large because a thousand sandboxes may start at once. */
 const READY_MS = 60_000;
-const MAX_TIMER_MS = 2_147_483_647;
 const TAMPERED = 'a process in the sandbox tampered with the agent that runs its commands';
 const NOT_TAKEN = 'the command could not be given to the sandbox';
 
@@ -40,12 +41,12 @@ export interface ExecutorHost extends RunnerHost, AgentOptions {
   onBroken: (reason: string) => void;
 }
 
-const cancelled = () => new ServiceError('CANCELLED', 'the command was cancelled');
-
 /** Runs commands in one sandbox, independently of its launcher. Constructed before the launch; `ready` follows it. */
 export class Executor {
   readonly #host: ExecutorHost;
   readonly #control: number;
+  /** Absent: its first runner is its answer. */
+  readonly #answer: AgentAnswer | undefined;
   readonly #pool: RunnerPool;
   /** Commands in progress, with whether the memory limit has killed a process meanwhile. */
   readonly #runs = new Map<CommandRun, { oom: boolean }>();
@@ -55,8 +56,9 @@ export class Executor {
   #closed: ServiceError | undefined;
   #lose!: (error: ServiceError) => void;
 
-  private constructor(host: ExecutorHost, control: number) {
+  private constructor(host: ExecutorHost, control: number, answer: AgentAnswer | undefined) {
     this.#host = host;
+    this.#answer = answer;
     this.#network = new OpenNetwork(host.dir);
     this.#control = control;
     const lost = new Promise<never>((_, reject) => {
@@ -78,22 +80,40 @@ export class Executor {
     writeFileSync(join(host.dir, 'agent'), agentScript(host), { mode: 0o444 });
     placePrograms(host.dir);
     if (host.sandboxId !== '') placeIdentity(host.dir, host.sandboxId);
-    await host.fifos.place([join(host.dir, 'ctl')], host.uid);
-    return new Executor(host, openFifo(join(host.dir, 'ctl'), 'both'));
+    const fifos = host.answers ? ['ctl', ANSWER] : ['ctl'];
+    await host.fifos.place(
+      fifos.map((name) => join(host.dir, name)),
+      host.uid,
+    );
+    const answer = host.answers ? new AgentAnswer(host.dir, host.scratch) : undefined;
+    try {
+      return new Executor(host, openFifo(join(host.dir, 'ctl'), 'both'), answer);
+    } catch (error) {
+      answer?.close();
+      throw error;
+    }
   }
 
-  /** Resolves when the sandbox accepts commands. May be called before the launch. */
+  /** Resolves when the sandbox accepts commands. May be called before the launch. If the agent answers, no runner is started. */
   async ready(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(reject, READY_MS, new ServiceError('UNAVAILABLE', 'the sandbox did not come up in time'));
     });
     try {
-      this.#pool.rest(await Promise.race([this.#pool.create(), late]));
+      if (this.#answer === undefined) this.#pool.rest(await Promise.race([this.#pool.create(), late]));
+      else await Promise.race([this.#answer.given, late]);
       unlinkSync(join(this.#host.dir, 'ctl'));
+      if (this.#answer !== undefined) unlinkSync(join(this.#host.dir, ANSWER));
     } finally {
       clearTimeout(timer);
+      this.#answer?.close();
     }
+  }
+
+  /** Starts the first runner, if there is none. Rejects if it could not be started. */
+  startFirst(): Promise<void> {
+    return this.#pool.startFirst();
   }
 
   /** Before the first command: the sandbox that it is for. */
@@ -170,6 +190,7 @@ export class Executor {
     this.#lose(this.#closed);
     for (const run of [...this.#runs.keys()]) run.lose(this.#closed);
     this.#pool.close(this.#closed);
+    this.#answer?.close();
     try {
       closeSync(this.#control);
     } catch {}
@@ -204,7 +225,7 @@ export class Executor {
   async #assign(line: string, command: Command): Promise<Runner> {
     for (;;) {
       const idle = this.#pool.takeIdle();
-      const runner = idle ?? (await this.#await(this.#pool.create(), command));
+      const runner = idle ?? (await awaitRunner(this.#pool.next(), command, (late) => this.#pool.rest(late)));
       this.#check(command.signal, runner);
       try {
         runner.execute(line);
@@ -230,30 +251,6 @@ export class Executor {
     if (!error) return;
     if (runner && !this.#closed) this.#pool.rest(runner);
     throw error;
-  }
-
-  /** A runner that starts too late for its command is kept for the next one. */
-  async #await(coming: Promise<Runner>, { signal, timeoutMs }: Command): Promise<Runner> {
-    let end = (_error: ServiceError) => {};
-    const ended = new Promise<never>((_, reject) => {
-      end = reject;
-    });
-    const cancel = () => end(cancelled());
-    const expired = () => end(new ServiceError('DEADLINE_EXCEEDED', `the command ran longer than ${timeoutMs} ms`));
-    const timer = timeoutMs === undefined ? undefined : setTimeout(expired, Math.min(timeoutMs, MAX_TIMER_MS));
-    signal.addEventListener('abort', cancel, { once: true });
-    try {
-      return await Promise.race([coming, ended]);
-    } catch (error) {
-      coming.then(
-        (runner) => this.#pool.rest(runner),
-        () => {},
-      );
-      throw error;
-    } finally {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', cancel);
-    }
   }
 
   /** Throws once closed: the descriptor number may have been reused by then. */

@@ -44,6 +44,8 @@ export class RunnerPool {
   readonly #idle: Runner[] = [];
   #leftBehind: Runner[] = [];
   #creating = 0;
+  /** The one that is started ahead, as long as no command waits for it. */
+  #coming: Promise<Runner> | undefined;
   #closed: ServiceError | undefined;
   /** Refuses the runners that are being started. */
   readonly #refuse = new Set<(error: ServiceError) => void>();
@@ -136,13 +138,34 @@ export class RunnerPool {
     this.#discard(runner);
   }
 
-  /** Replaces a lost runner in advance, so that the next command does not wait for a new one. */
+  /** The runner that is being started ahead, or a new one. The caller owns it, as after `create`. */
+  next(): Promise<Runner> {
+    const coming = this.#coming ?? this.create();
+    this.#coming = undefined;
+    return coming;
+  }
+
+  /** Starts a runner, so that the next command does not wait for one; nothing if one is idle or being started. */
+  async startAhead(): Promise<void> {
+    if (this.#closed || this.#idle.length > 0 || this.#creating > 0) return;
+    const coming = this.create();
+    this.#coming = coming;
+    try {
+      const runner = await coming;
+      if (this.#coming === coming) this.rest(runner);
+    } finally {
+      if (this.#coming === coming) this.#coming = undefined;
+    }
+  }
+
+  /** Starts the first one, unless a command has done so. */
+  async startFirst(): Promise<void> {
+    if (this.#runners.size === 0) await this.startAhead();
+  }
+
+  /** Replaces a lost runner in advance. */
   refill(): void {
-    if (this.#idle.length > 0 || this.#creating > 0) return;
-    this.create().then(
-      (runner) => this.rest(runner),
-      () => {},
-    );
+    this.startAhead().catch(() => {});
   }
 
   /** Closes all descriptors. */

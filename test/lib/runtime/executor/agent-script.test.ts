@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   closeSync,
   constants,
@@ -7,9 +8,11 @@ import {
   mkdtempSync,
   openSync,
   readFileSync,
+  readSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { agentScript } from '../../../../lib/runtime/executor/agent-script.ts';
@@ -52,6 +55,24 @@ mv ${told}.new ${told}\n`,
   execFileSync(shell, [...name, '-c', script], { env: { PATH: '/usr/bin:/bin' } });
   await expect.poll(() => existsSync(told), { timeout: 30_000 }).toBe(true);
   expect(readFileSync(told, 'latin1')).toBe('0000000000000000\n/dev/null\n');
+});
+
+it.each(shells)('with %s it answers once it has opened its requests', async (shell) => {
+  const dir = mkdtempSync(join(base, 'u-'));
+  for (const name of ['ctl', 'up']) execFileSync('mkfifo', [join(dir, name)]);
+  const answer = openSync(join(dir, 'up'), constants.O_RDONLY | constants.O_NONBLOCK);
+  const script = agentScript({ resetSignals: [], hasNetwork: true, answers: true }).replaceAll(AGENT_DIR, dir);
+  const name = shell.endsWith('busybox') ? ['sh'] : [];
+  const agent = spawn(shell, [...name, '-c', script], { env: { PATH: '/usr/bin:/bin' }, stdio: 'ignore' });
+  const ended = once(agent, 'exit');
+  const read = () => readSync(answer, Buffer.alloc(8));
+  expect(read()).toBe(0);
+  // Opening the write end waits for a reader, which is the agent.
+  const control = await open(join(dir, 'ctl'), 'w');
+  await expect.poll(read, { timeout: 30_000 }).toBe(3);
+  closeSync(answer);
+  await control.close();
+  expect((await ended)[0]).toBe(0);
 });
 
 it.each(shells)('a runner that %s and setsid cannot start is reported, and the next one is started', async (shell) => {

@@ -84,3 +84,16 @@ it('nor are processes of the agent that cannot be listed, for want of a descript
   fail();
   await expect(creating).rejects.toThrow('no space');
 });
+
+it('a command takes the runner that is being started ahead, which none but it gets', async () => {
+  const { place, fail } = pipesInTheMaking();
+  const placed = vi.fn(place);
+  const { made } = pool({ place: placed });
+  const ahead = made.startAhead();
+  const first = made.next();
+  const second = made.next();
+  await made.startAhead();
+  expect(placed).toHaveBeenCalledTimes(2);
+  fail();
+  for (const each of [ahead, first, second]) await expect(each).rejects.toThrow('no space');
+});
