@@ -1,3 +1,4 @@
+import { ENVIRONMENT } from '../sandbox-environment.ts';
 import { convenience } from './convenience.ts';
 import { AGENT_DIR } from './places.ts';
 import { shellQuote } from './shell-quote.ts';
@@ -28,7 +29,8 @@ export interface AgentOptions {
  *
  * `forks`: setsid is /usr/bin/setsid and has --fork. It orphans the runner itself, in the foreground of this shell, where no signal is
  * ignored: one program less is executed for each runner. If the host has no room for the process, the status pipe gets a line with the
- * runner's name; it is opened in a way that does not wait for a reader.
+ * runner's name; it is opened in a way that does not wait for a reader. Without the
+ * sandbox's LANG, which bootLine sets again, setsid loads no files of the locale: a fifth of its time.
  *
  * `answers`: once it has opened `ctl`, it writes a line to the FIFO `up`.
  */
@@ -44,7 +46,7 @@ export function agentScript({ resetSignals, hasNetwork, forks = false, answers =
     '  while IFS= read -r n; do',
     "    case $n in '' | *[!0-9a-f]*) exit 64 ;; esac",
     forks
-      ? `    /usr/bin/setsid --fork ${program} </dev/null || echo "$n f 0" 1<>${AGENT_DIR}/$n.sts`
+      ? `    LANG= /usr/bin/setsid --fork ${program} </dev/null || echo "$n f 0" 1<>${AGENT_DIR}/$n.sts`
       : `    ($s ${reset}${program} &)`,
     '  done',
     `} <${AGENT_DIR}/ctl`,
@@ -59,10 +61,11 @@ const OOM_SCORE_ADJ = 700;
  * Returns the first line for a runner. Its own standard streams are /dev/null, so that the shell's messages, for
  * example about a killed child, never mix with a command's output. Descriptors 7, 8 and 9 are the pipes for output,
  * errors and status. If the shell exits (it cannot fork), the trap reports it with the nonce `n` of the current
- * command.
+ * command. `forks`: see agentScript.
  */
-export function bootLine(name: string, nonce: string): string {
+export function bootLine(name: string, nonce: string, forks: boolean): string {
   return [
+    ...(forks ? [`LANG=${shellQuote(ENVIRONMENT.LANG!)}`] : []),
     `exec 7>${AGENT_DIR}/${name}.out 8>${AGENT_DIR}/${name}.err 9>${AGENT_DIR}/${name}.sts`,
     `n=${nonce}`,
     `trap 'echo "$n f 0" >&9' EXIT`,

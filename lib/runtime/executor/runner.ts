@@ -36,6 +36,8 @@ export interface RunnerHost {
   /** Host directory shown at AGENT_DIR: owned by root, not listable inside. */
   dir: string;
   uid: number | undefined;
+  /** See agentScript. */
+  forks?: boolean;
   fifos: FifoPool;
   groups: ProcessGroups | undefined;
   scratch: Buffer;
@@ -106,7 +108,7 @@ export class Runner {
       runner = Runner.#open(host, path);
       const up = runner.#hello(name, nonce);
       up.catch(() => {});
-      writeSync(runner.#request, bootLine(name, nonce));
+      writeSync(runner.#request, bootLine(name, nonce, host.forks === true));
       start(name);
       runner.#innerPid = await Promise.race([up, lost]);
       if (host.groups) {
