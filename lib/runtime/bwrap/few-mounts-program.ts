@@ -2,6 +2,7 @@
 
 /** Numbers of the system calls of `fewMountsProgram`. */
 export interface MountCalls {
+  close: number;
   mount: number;
   prctl: number;
   setns: number;
@@ -24,7 +25,7 @@ export interface MountCalls {
  * matters drops the namespace, so that a launch finds what the host has, and that no file system is kept which the host has
  * unmounted. A process of its own makes the next one.
  */
-export function fewMountsProgram({ mount, prctl, setns, umount, unshare }: MountCalls): string {
+export function fewMountsProgram({ close, mount, prctl, setns, umount, unshare }: MountCalls): string {
   return `
 # $named: the paths, as the last launch named them; $kept: those, and the lines of the host's table for which $few was made, is being
 # made, or could not be. $changed_at: when the table changed, if that has not been looked at. %maker: the process that makes it, as
@@ -159,9 +160,10 @@ sub few_for {
 
 # If it fails, or the descriptor is another file by now, the process stays where it is.
 sub enter_few {
-  sysopen(my $namespace, $_[0], O_RDONLY) or return;
-  syscall(${setns}, fileno($namespace), 0x20000);
-  close($namespace);
+  my $namespace = open_file($_[0], O_RDONLY);
+  return if $namespace < 0;
+  syscall(${setns}, $namespace, 0x20000);
+  syscall(${close}, $namespace);
 }
 `;
 }

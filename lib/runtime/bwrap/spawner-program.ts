@@ -3,8 +3,12 @@ import { fewMountsProgram } from './few-mounts-program.ts';
 
 const NUMBERS = {
   capset: 126,
+  close: 3,
+  dup3: 292,
+  exit: 231,
   mknodat: 259,
   mount: 165,
+  openat: 257,
   prctl: 157,
   prlimit: 302,
   setgroups: 116,
@@ -16,6 +20,7 @@ const NUMBERS = {
   signalfd: 289,
   umount: 166,
   unshare: 272,
+  write: 1,
 };
 
 /** Numbers of the system calls that Perl has no functions for. */
@@ -23,8 +28,12 @@ const SYSTEM_CALLS: Partial<Record<NodeJS.Architecture, Record<keyof typeof NUMB
   x64: NUMBERS,
   arm64: {
     capset: 91,
+    close: 57,
+    dup3: 24,
+    exit: 94,
     mknodat: 33,
     mount: 40,
+    openat: 56,
     prctl: 167,
     prlimit: 261,
     setgroups: 159,
@@ -36,6 +45,7 @@ const SYSTEM_CALLS: Partial<Record<NodeJS.Architecture, Record<keyof typeof NUMB
     signalfd: 74,
     umount: 39,
     unshare: 97,
+    write: 64,
   },
 };
 
@@ -69,6 +79,7 @@ export interface ProcessLimit {
  *
  * The parts of prelude.ts that a process does before its program: a failure to enter a cgroup or to set the niceness ends it. It has
  * no environment, its own session, and descriptors 0 to 4 only. PDEATHSIG ends it with this process, and this one with the server.
+ * It opens its files by system calls: each handle of Perl takes three more of them, and touches pages that are copied then.
  *
  * SIGCHLD is read from a descriptor (signalfd(2)): a handler would be run between two operations of Perl, and could come
  * too late for the wait that follows. Returns undefined for an architecture whose system calls are not known.
@@ -80,6 +91,7 @@ export function spawnerProgram(
   const numbers = SYSTEM_CALLS[architecture];
   if (numbers === undefined) return undefined;
   const { capset, mknodat, prctl, prlimit, setgroups, setresgid, setresuid, setsid, sigmask, signalfd } = numbers;
+  const { close, dup3, exit, openat, write } = numbers;
   return `
 use strict;
 use Fcntl qw(O_NONBLOCK O_RDONLY O_WRONLY);
@@ -96,6 +108,13 @@ my $descriptor = syscall(${signalfd}, -1, $ended, 8, 0x80800);
 exit 1 if $descriptor < 0;
 open(my $signals, "<&=", $descriptor) or exit 1;
 my (%pid, %id, %input, %errors, %said, %status);
+# No program gets a capability: processes inherit it, and the spawner itself keeps those that it has. Only root can do that.
+my $is_bounded = 1;
+for my $capability (0 .. 63) {
+  my $has = syscall(${prctl}, 23, $capability, 0, 0, 0);
+  last if $has < 0;
+  $is_bounded = 0 unless $has == 0 || syscall(${prctl}, 24, $capability, 0, 0, 0) == 0;
+}
 
 ${fewMountsProgram(numbers)}
 sub report {
@@ -107,15 +126,31 @@ sub report {
   }
 }
 
+# Not by Perl's exit, which complains of the handles that "become" has closed.
+sub leave { syscall(${exit}, $_[0]) }
+
 sub fail {
   syswrite(STDERR, "$_[0]\\n");
-  exit 1;
+  leave(1);
+}
+
+# Returns the descriptor, which programs inherit, or a negative number.
+sub open_file {
+  my ($file, $flags) = @_;
+  return syscall(${openat}, -100, $file, $flags, 0);
+}
+
+sub move {
+  my ($from, $to) = @_;
+  return $from >= 0 && syscall(${dup3}, $from, $to, 0) == $to && syscall(${close}, $from) == 0;
 }
 
 sub put {
   my ($file, $text) = @_;
-  sysopen(my $handle, $file, O_WRONLY) or return 0;
-  return (syswrite($handle, $text) // 0) == length $text && close($handle);
+  my $fd = open_file($file, O_WRONLY);
+  return 0 if $fd < 0;
+  my $size = syscall(${write}, $fd, $text, length $text);
+  return syscall(${close}, $fd) == 0 && $size == length $text;
 }
 
 sub limit {
@@ -135,11 +170,7 @@ sub drop {
   $uid =~ /^[1-9][0-9]{0,9}$/ && $uid < 4294967295 or fail("no user: $uid");
   $uid += 0;
   syscall(${prctl}, 38, 1, 0, 0, 0) == 0 or fail("no_new_privs: $!");
-  for my $capability (0 .. 63) {
-    my $has = syscall(${prctl}, 23, $capability, 0, 0, 0);
-    last if $has < 0;
-    $has == 0 || syscall(${prctl}, 24, $capability, 0, 0, 0) == 0 or fail("capability $capability: $!");
-  }
+  $is_bounded or fail("capabilities");
   syscall(${setgroups}, 0, 0) == 0 or fail("setgroups: $!");
   syscall(${setresgid}, $uid, $uid, $uid) == 0 or fail("setresgid: $!");
   syscall(${setresuid}, $uid, $uid, $uid) == 0 or fail("setresuid: $!");
@@ -148,20 +179,20 @@ sub drop {
   syscall(${capset}, $version, $none) == 0 or fail("capset: $!");
   # The change of the user has cleared it. A spawner that has ended before is not the parent any more.
   syscall(${prctl}, 1, 9, 0, 0, 0) == 0 or fail("pdeathsig: $!");
-  exit 1 if getppid() != $self;
+  leave(1) if getppid() != $self;
 }
 
-# In the new process; never returns. Perl counts the handles of a number, and closes it with the last: so each handle is closed.
+# In the new process; never returns. Of Perl's handles only those of 0 and 2 are used from here on: the others' numbers are those of
+# other files.
 sub become {
   my ($pipes, $niceness, @entries) = @_;
   syscall(${prctl}, 1, 9, 0, 0, 0);
-  exit 1 if getppid() != $self;
+  leave(1) if getppid() != $self;
   syscall(${setsid});
   syscall(${sigmask}, 2, $none, 0, 8);
   $SIG{PIPE} = "DEFAULT";
-  open(STDIN, "<&", $pipes->[0]) && open(STDERR, ">&", $pipes->[3]) && open(STDOUT, ">", "/dev/null") or exit 1;
-  close($_) for (@$pipes, values %input, values %errors, $signals, grep { $_ } $few, $mounts, @maker{qw(hold output)});
-  syscall(436, 3, 0xffffffff, 0);
+  move(fileno($pipes->[0]), 0) && move(fileno($pipes->[3]), 2) && move(open_file("/dev/null", O_WRONLY), 1) or leave(1);
+  syscall(436, 3, 0xffffffff, 0) == 0 or leave(1);
   umask ${umask};
   chdir("/") or fail("chdir: $!");
   for my $file (@entries) { put($file, "0\\n") or fail("$file: $!") }
@@ -169,15 +200,16 @@ sub become {
   put("/proc/self/oom_score_adj", "${oomScoreAdj}\\n");
 ${limits.map(({ resource, soft, hard }) => `  limit(${resource}, ${soft}, ${hard});`).join('\n')}
   my $line = "";
-  until ($line =~ /\\n/) { sysread(STDIN, $line, 65536, length $line) or exit 0 }
+  until ($line =~ /\\n/) { sysread(STDIN, $line, 65536, length $line) or leave(0) }
   chomp $line;
   my ($namespace, $uid, $third, $fourth, @program) = words($line);
   enter_few($namespace) if $namespace ne "-";
-  open(STDIN, "<", "/dev/null") or fail("/dev/null: $!");
-  $^F = 4;
-  sysopen(my $first, $third, O_RDONLY) or fail("$third: $!");
-  sysopen(my $second, $fourth, O_RDONLY) or fail("$fourth: $!");
-  fail("descriptors") if fileno($first) != 3 || fileno($second) != 4;
+  move(open_file("/dev/null", O_RDONLY), 0) or fail("/dev/null: $!");
+  for my $file ([$third, 3], [$fourth, 4]) {
+    my $fd = open_file($file->[0], O_RDONLY);
+    fail("$file->[0]: $!") if $fd < 0;
+    fail("descriptors") if $fd != $file->[1];
+  }
   drop($uid) if $uid ne "-";
   exec { $program[0] } @program;
   fail("$program[0]: $!");
