@@ -5,6 +5,7 @@ import type { OwnerLimitSource } from '../limits/stored-limits.ts';
 import type { Log } from '../log.ts';
 import type { Metadata, SandboxRecord } from '../metadata/metadata.ts';
 import type { Ceiling } from '../network/policy/policy.ts';
+import { countOf } from '../workspaces/delta/layers/layer-path.ts';
 import { LayerReclaimer } from './checkpoints/layer-reclaimer.ts';
 import { MappedFiles } from './files/mapped-files.ts';
 import type { Clock } from './host/clock.ts';
@@ -171,9 +172,9 @@ export class SandboxContext {
     return [...this.withForeignUser].some((other) => other.record.uid === uid);
   }
 
-  /** Where a sandbox that was removed may have left layers that nobody needs. */
+  /** Where a sandbox that was removed, or a reclaim that failed, may have left layers that nobody needs. */
   reclaimLeft(): void {
-    if (this.#layersLeft) this.reclaimLayers();
+    if (this.#layersLeft || this.layers.hasFailed) this.reclaimLayers();
   }
 
   /** Removes unneeded layers in the background. */
@@ -185,8 +186,11 @@ export class SandboxContext {
   /** Whether nobody may need some layer that a removed sandbox had: all sandboxes are asked then. */
   #mayLeaveLayers({ id, origin, checkpoints }: SandboxRecord, layers: RemovedLayers): boolean {
     if (layers === 'unknown' || checkpoints !== undefined) return true;
-    const below = layers?.below ?? [];
-    if (below.some((layer) => layer.startsWith(`${id}.`))) return true;
+    const { top, below } = layers ?? { top: '', below: [] };
+    const own = `${id}.`;
+    // A rewritten journal names no layer without contents of its state; one that no record names is left by a crash.
+    if (top.startsWith(own) && countOf(own, top) > 0) return true;
+    if (below.some((layer) => layer.startsWith(own))) return true;
     // All others are those of its origin: the last sandbox with the same one looks for what is left.
     return origin === undefined ? below.length > 0 : !this.sandboxes.hasOrigin(origin);
   }

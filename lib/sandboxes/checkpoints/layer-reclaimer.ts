@@ -39,6 +39,7 @@ export class LayerReclaimer {
   #growths = 0;
   #running: Promise<void> | undefined;
   #again = false;
+  #failed = false;
 
   constructor(root: string) {
     this.#root = root;
@@ -64,9 +65,12 @@ export class LayerReclaimer {
   /** Reclaims in the background, one run at a time; a request during a run starts another one afterwards. */
   reclaim(context: ReclaimContext): void {
     this.#again = true;
-    this.#running ??= this.#run(context).finally(() => {
-      this.#running = undefined;
-    });
+    this.#running ??= this.#run(context);
+  }
+
+  /** The last run failed: it may have left unneeded layers, which no event need ask for again. */
+  get hasFailed(): boolean {
+    return this.#failed;
   }
 
   /** Resolves when the present run, if any, and all requested runs are done. */
@@ -82,11 +86,14 @@ export class LayerReclaimer {
 
   async #run(context: ReclaimContext): Promise<void> {
     while (this.#again) {
-      this.#again = false;
-      await this.#once(context).catch((err: unknown) =>
-        context.log.error('unneeded layers could not be removed, will retry', { err }),
-      );
+      this.#again = this.#failed = false;
+      await this.#once(context).catch((err: unknown) => {
+        this.#failed = true;
+        context.log.error('unneeded layers could not be removed, will retry', { err });
+      });
     }
+    // In the step that found no request: one that comes later starts a run of its own.
+    this.#running = undefined;
   }
 
   /**

@@ -223,3 +223,59 @@ describe('the destroy of a fork', () => {
     expect(layers()).toEqual([]);
   });
 });
+
+describe('the destroy of a sandbox', () => {
+  it('removes a layer that no record names and its journal, rewritten since, does not need', async () => {
+    const { id } = await create();
+    mount.write(id, 'file', 'frozen');
+    const put = vi.spyOn(fixture.metadata.sandboxes, 'put').mockRejectedValueOnce(new Error('not stored'));
+    await expect(sandboxes.createCheckpoint(id, 'lost')).rejects.toThrow('not stored');
+    put.mockRestore();
+    for (let n = 0; n < 1000; n++) mount.write(id, 'file', `change ${n}`);
+    await sandboxes.close();
+    await start();
+    await (await sandboxes.recover())();
+    await fixture.context.layers.done;
+    // Its first use reads the journal, which has so many records that it is rewritten.
+    expect(mount.read(id, 'file')).toBe('change 999');
+    expect(layers()).toHaveLength(2);
+    await sandboxes.destroy(id);
+    await fixture.context.layers.done;
+    expect(layers()).toEqual([]);
+  });
+});
+
+it('a reclaim that failed is repeated by the next clean-up', async () => {
+  const { id } = await create();
+  mount.write(id, 'file', 'file');
+  await sandboxes.createCheckpoint(id, 'c');
+  fixture.removeTree = async (path) => {
+    if (path.startsWith(join(fixture.layout.layers, '.removed-'))) throw new Error('not removed');
+    return removeTree(path);
+  };
+  await sandboxes.destroy(id);
+  await fixture.context.layers.done;
+  expect(layers()).toHaveLength(1);
+  fixture.removeTree = removeTree;
+  await sandboxes.expire();
+  await fixture.context.layers.done;
+  expect(layers()).toEqual([]);
+  const asked = vi.spyOn(fixture.context.layers, 'reclaim');
+  await sandboxes.expire();
+  expect(asked).not.toHaveBeenCalled();
+});
+
+it('a reclaim that is asked for while one ends is run', async () => {
+  const asking = async (steps: number) => {
+    for (let step = 0; step < steps; step++) await undefined;
+    mkdirSync(join(fixture.layout.layers, 'sb_second.0'));
+    fixture.context.reclaimLayers();
+  };
+  // The end of a run is some steps of promises: one of these is in the middle of it.
+  for (let steps = 0; steps < 20; steps++) {
+    vi.spyOn(mount, 'layersRemoved').mockImplementationOnce(async () => void asking(steps));
+    mkdirSync(join(fixture.layout.layers, 'sb_first.0'));
+    fixture.context.reclaimLayers();
+    await vi.waitUntil(() => layers().length === 0, { timeout: 10_000 });
+  }
+});
