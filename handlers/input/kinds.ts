@@ -79,7 +79,9 @@ export function integer(type: keyof typeof INTEGERS, constraint: FieldConstraint
       }
       const inside = number >= minimum && number <= maximum && Number.isSafeInteger(number);
       if (inside || (orZero && number === 0)) return number || standsFor;
-      throw invalidArgument(at, `must be ${range}${unit ? ` ${unit}` : ''}`);
+      const allowed =
+        number > Number.MAX_SAFE_INTEGER && maximum === Number.MAX_SAFE_INTEGER ? `at most ${maximum}` : range;
+      throw invalidArgument(at, `must be ${allowed}${unit ? ` ${unit}` : ''}`);
     },
   };
 }

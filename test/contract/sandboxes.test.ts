@@ -344,7 +344,7 @@ const refusals: Case[] = [
     },
   },
   {
-    name: 'refuses negative limits and times',
+    name: 'refuses negative limits and times, and more memory than a number represents',
     async run(scene) {
       const codebase = await scene.codebase({});
       const create = (more: object) => scene.client.call('CreateSandbox', { codebase_id: codebase.id, ...more });
@@ -352,6 +352,8 @@ const refusals: Case[] = [
       for (const name of Object.keys(NO_LIMITS)) {
         await expectRefusal(create({ resources: { [name]: -1 } }), 'INVALID_ARGUMENT', name);
       }
+      const most = 'resources.memory_bytes must be at most 9007199254740991 bytes';
+      await expectRefusal(create({ resources: { memory_bytes: 2 ** 53 } }), 'INVALID_ARGUMENT', most);
     },
   },
   {

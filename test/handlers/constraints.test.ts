@@ -121,6 +121,12 @@ const refused: Refused[] = [
     'resources.memory_bytes must be 0 or at least 8388608 bytes',
   ],
   [
+    'more memory than a number of JSON represents exactly',
+    createSandbox,
+    { ...codebase, resources: { memory_bytes: '9007199254740992' } },
+    'resources.memory_bytes must be at most 9007199254740991 bytes',
+  ],
+  [
     'too many shares',
     createSandbox,
     { ...codebase, resources: { cpu_shares: 262_145 } },
