@@ -147,7 +147,7 @@ export class AttachedWorkspaces {
       for (const node of workspace.tree.nodes()) {
         this.#notifier.invalInode(node.id);
         this.files.close(node);
-        yield* counter.count();
+        if (counter.count()) yield;
       }
       workspace.handles.closeAll(workspace.tree);
       workspace.warnReaders();

@@ -23,7 +23,10 @@ export function* resumed<T>(value: unknown, steps: Steps<T>): Steps<T> {
   return yield* steps;
 }
 
-/** Counts the items of a loop, and ends a step after every `itemsPerStep` of them. */
+/**
+ * Counts the items of a loop, which ends a step after every `itemsPerStep` of them: `if (counter.count()) yield;`. A
+ * generator for each item would be most of the garbage of an operation on a million of them.
+ */
 export class StepCounter {
   readonly #itemsPerStep: number;
   #items = 0;
@@ -32,9 +35,11 @@ export class StepCounter {
     this.#itemsPerStep = itemsPerStep;
   }
 
-  /** Counts one item. */
-  *count(): Steps<void, undefined> {
-    if (++this.#items % this.#itemsPerStep === 0) yield;
+  /** Counts one item. Returns whether the step is over. */
+  count(): boolean {
+    if (++this.#items < this.#itemsPerStep) return false;
+    this.#items = 0;
+    return true;
   }
 }
 

@@ -29,7 +29,7 @@ export class LinkLevels {
     let level: Level = WRITE;
     for (const { dir, name } of inode.links) {
       level = strictest(level, this.#stateOf(dir, states).child(name).level);
-      yield* counter.count();
+      if (counter.count()) yield;
     }
     this.#levels.set(inode, level);
     return level;

@@ -92,7 +92,7 @@ function* applyRulesBelow(workspace: Workspace, top: Node, state: RuleState): St
   // Grows during the loop.
   for (const [dir] of renewed) {
     for (const [name, child] of dir.children ?? []) {
-      yield* counter.count();
+      if (counter.count()) yield;
       if (!child.isDirectory) continue;
       const before = isVisibleNode(AGENT, child);
       renewDirectory(child, dir.requireAgentRule().child(name));
@@ -116,7 +116,7 @@ function* updateFileLevels(workspace: Workspace, dir: Node, linked: Set<Node>, c
     dir.baseRule === undefined && uniformBelow !== undefined ? uniformBelow : dir.agentRuleOf(name).level;
   const untold = new Set<Node>();
   for (const [name, child] of dir.children ?? []) {
-    yield* counter.count();
+    if (counter.count()) yield;
     if (child.isDirectory) continue;
     const isNew = !linked.has(child);
     if (child.links.length > 1) linked.add(child);
@@ -150,7 +150,7 @@ function* invalidateFile(notifier: Notifier, file: Node): Steps<void> {
   const counter = new StepCounter(ITEMS_PER_STEP);
   for (const { parent, name } of file.staleDentry ? file.links : []) {
     notifier.invalEntry(parent.id, name);
-    yield* counter.count();
+    if (counter.count()) yield;
   }
   notifier.invalInode(file.id);
   file.needsInvalidation = file.staleDentry = false;
@@ -173,6 +173,6 @@ function* invalidateDirectory(
   notifier.invalInode(dir.id);
   for (const name of yield* hiddenMisses(workspace, dir)) {
     if (isVisible(dir.agentRuleOf(name), true)) notifier.invalEntry(dir.id, name);
-    yield* counter.count();
+    if (counter.count()) yield;
   }
 }

@@ -32,7 +32,7 @@ function* pinOrphans(workspace: Workspace, changing: ReadonlySet<ByteString>): S
   for (const loose of workspace.tree.orphans) {
     const path = loose.basePath;
     if (path !== undefined && (changing.has(path) || within.at(parentOf(path)))) yield* pin(workspace, loose);
-    yield* counter.count();
+    if (counter.count()) yield;
   }
 }
 
@@ -105,7 +105,7 @@ function* detachBelow(workspace: Workspace, dir: Node): Steps<void> {
   const below: Node[] = [];
   for (const node of nodesFrom(dir)) {
     below.push(node);
-    yield* counter.count();
+    if (counter.count()) yield;
   }
   for (const node of below.reverse()) {
     if (node === dir) continue;
@@ -113,7 +113,7 @@ function* detachBelow(workspace: Workspace, dir: Node): Steps<void> {
       workspace.shared.notifier.invalEntry(parent.id, name);
       workspace.tree.detach(node, parent, name);
     }
-    yield* counter.count();
+    if (counter.count()) yield;
   }
 }
 
@@ -124,11 +124,11 @@ function* namesBelow(workspace: Workspace, dir: Node): Steps<Set<ByteString>> {
   for (const known of [dir.children?.keys(), dir.listing?.names()]) {
     for (const name of known ?? []) {
       names.add(name);
-      yield* counter.count();
+      if (counter.count()) yield;
     }
   }
   for (const { name } of yield* workspace.base.reading(dir.requireBasePath())) {
-    yield* counter.count();
+    if (counter.count()) yield;
     // Negative dentries of new names must be invalidated.
     if (dir.listing?.get(name) === undefined) names.add(name);
   }

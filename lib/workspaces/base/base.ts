@@ -96,7 +96,7 @@ export class Base {
     try {
       for (const dirent of this.#tree.entries(path)) {
         names.push({ name: fromLatin1(dirent.name), type: typeOf(dirent) });
-        yield* counter.count();
+        if (counter.count()) yield;
       }
     } catch (error) {
       throw hostErrno(error);

@@ -31,7 +31,7 @@ export function* clearOrigins(
   );
   const counter = new StepCounter(ITEMS_PER_STEP);
   for (const { id } of ended) {
-    yield* counter.count();
+    if (counter.count()) yield;
     const inode = delta.table.get(id);
     const node = inode && tree.nodeOf(inode);
     if (node === undefined) continue;
@@ -40,7 +40,7 @@ export function* clearOrigins(
       yield* detachBelow(workspace, child);
       tree.detach(child, node, name);
       shared.notifier.invalEntry(node.id, name);
-      yield* counter.count();
+      if (counter.count()) yield;
     }
     tree.binding.unmerge(node);
     shared.notifier.invalInode(node.id);

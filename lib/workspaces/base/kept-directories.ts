@@ -25,7 +25,7 @@ export class KeptDirectories {
       const known = this.#before.get(path);
       if (known !== undefined) known.changes++;
       else this.#before.set(path, { identity: identityAt(tree, path), changes: 1 });
-      yield* counter.count();
+      if (counter.count()) yield;
     }
   }
 
@@ -41,7 +41,7 @@ export class KeptDirectories {
       if (before === undefined) continue;
       if (--before.changes === 0) this.#before.delete(path);
       if (before.identity !== '' && before.identity === identityAt(tree, path)) kept.add(path);
-      yield* counter.count();
+      if (counter.count()) yield;
     }
     return kept;
   }

@@ -186,7 +186,7 @@ export class DeltaIndex {
     const needed = new Set<string>();
     for (const inode of this.table.found()) {
       if (hasContents(inode)) needed.add(inode.requireData().layer);
-      yield* counter.count();
+      if (counter.count()) yield;
     }
     needed.delete(this.#top);
     const below = [...needed];

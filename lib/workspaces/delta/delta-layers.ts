@@ -187,7 +187,7 @@ export class DeltaLayers {
     const shared: number[] = [];
     let live = 0;
     for (const inode of this.#index.table.found()) {
-      yield* counter.count();
+      if (counter.count()) yield;
       if (inode.data === undefined || !from.has(inode.data.layer)) continue;
       shared.push(inode.id);
       live += hasContents(inode) ? inode.size + BLOCK : 0;
@@ -200,7 +200,7 @@ export class DeltaLayers {
       const inode = this.#index.table.require(id);
       this.#contents.moveToTop(inode);
       moved(inode);
-      yield* counter.count();
+      if (counter.count()) yield;
     }
     if (shared.length > limit) return 'more';
     this.#isCompacting = false;

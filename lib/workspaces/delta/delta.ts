@@ -161,7 +161,7 @@ export class Delta implements Committer {
     const counter = new StepCounter(ITEMS_PER_STEP);
     for (const op of ops) {
       this.#apply(op);
-      yield* counter.count();
+      if (counter.count()) yield;
     }
     this.#compaction.startWhenDue();
   }

@@ -27,7 +27,7 @@ export function* loadContents(
   });
   const counter = new StepCounter(ITEMS_PER_STEP);
   for (const inode of table.own()) {
-    yield* counter.count();
+    if (counter.count()) yield;
     if (inode.data?.slot !== NO_SLOT || inode.hasFile) continue;
     // Of a file that was never synced, a power failure may leave nothing.
     if (inode.expected === undefined || inode.expected === 0) inode.size = 0;

@@ -66,7 +66,7 @@ export class WrittenFiles {
     const inodes = [...this.#inodes];
     for (const inode of inodes) {
       ops.push(this.attrOp(inode, inode));
-      yield* counter.count();
+      if (counter.count()) yield;
     }
     if (ops.length > 0) yield* this.#committer.committing(ops);
     for (const inode of inodes) this.#inodes.delete(inode);

@@ -45,7 +45,7 @@ export class Unpacking implements HeldArchive {
     const contents = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
     for (const member of members) {
       this.#add(member, contents);
-      yield* counter.count();
+      if (counter.count()) yield;
     }
   }
 
@@ -56,7 +56,7 @@ export class Unpacking implements HeldArchive {
     const others: [ByteString, Collected][] = [];
     const counter = new StepCounter(LOOKED_PER_STEP);
     for (const [path, member] of this.#byPath) {
-      yield* counter.count();
+      if (counter.count()) yield;
       const above = parentOf(path);
       const parent = this.#byPath.get(above);
       if (parent !== undefined && parent.type !== 'directory') throw belowOther(path, above);
@@ -72,7 +72,7 @@ export class Unpacking implements HeldArchive {
     for (const alike of [...byDepth.filter(Boolean), others]) {
       for (const each of alike) {
         ordered.push(each);
-        yield* counter.count();
+        if (counter.count()) yield;
       }
     }
     return ordered;
@@ -83,7 +83,7 @@ export class Unpacking implements HeldArchive {
     const counted = new Set<CollectedFile>();
     const counter = new StepCounter(LOOKED_PER_STEP);
     for (const member of this.#byPath.values()) {
-      yield* counter.count();
+      if (counter.count()) yield;
       if (member.type === 'directory') counts.directories++;
       else if (member.type === 'symlink') counts.symlinks++;
       else {
@@ -105,7 +105,7 @@ export class Unpacking implements HeldArchive {
         if (file.id === undefined) delta.copyIn.discard(file.body);
         else delta.copyIn.adopt(delta.table.require(file.id));
       }
-      yield* counter.count();
+      if (counter.count()) yield;
     }
     this.#files.clear();
   }
@@ -117,7 +117,7 @@ export class Unpacking implements HeldArchive {
     for (const file of this.#files) {
       if (file.handle !== undefined) handles.close(tree, file.handle);
       if (file.body !== undefined && file.size > 0 && file.body[0] === delta.layer) delta.copyIn.discard(file.body);
-      yield* counter.count();
+      if (counter.count()) yield;
     }
     this.#files.clear();
   }

@@ -67,7 +67,7 @@ export function* visit(
   };
   const stack = [yield* open(top, path)];
   for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
-    yield* counter.count();
+    if (counter.count()) yield;
     const { done, value: key } = frame.keys.next();
     if (done) {
       if (frame.cut) yield* fill(frame);
@@ -107,7 +107,7 @@ function* keysOf(
   const allVisible = (access.shownRule(dir).uniformBelow ?? 0) >= VIEW;
   const listing = yield* cachedListing(workspace, dir);
   for (const { name, type } of listing.values()) {
-    yield* counter.count();
+    if (counter.count()) yield;
     const directory = isDirectory(type);
     if (!allVisible && !isVisible(access.ruleOf(dir, name), directory)) continue;
     const at = joinPath(path, name);

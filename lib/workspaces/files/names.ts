@@ -127,7 +127,7 @@ function* removeSome(
   const stack = [yield* enter(top)];
   let removed = 0;
   for (let at = stack.at(-1); at !== undefined; at = stack.at(-1)) {
-    yield* counter.count();
+    if (counter.count()) yield;
     const next = at.below?.next();
     if (next !== undefined && !next.done) {
       const { name } = next.value;

@@ -87,7 +87,7 @@ export function* unpack(request: FileRequest, handle: number, path: ByteString):
   const names = new MemberNames(request, path, node);
   yield* Change.making(request.workspace, function* (change) {
     for (const [at, member] of members) {
-      yield* counter.count();
+      if (counter.count()) yield;
       try {
         yield* names.looking(at);
         names.add(change, at, member);
@@ -169,7 +169,7 @@ class MemberNames {
       }
       dir.listing?.add(name, type);
       invalidateName(this.#request, dir, name);
-      yield* counter.count();
+      if (counter.count()) yield;
     }
   }
 

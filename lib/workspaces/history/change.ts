@@ -324,7 +324,7 @@ export class Change {
       const inode = delta.table.require(id);
       if (contents !== undefined) delta.copyIn.adopt(inode);
       tree.binding.copiedUp(node, inode);
-      yield* counter.count();
+      if (counter.count()) yield;
     }
   }
 }

@@ -26,7 +26,7 @@ export function* keysAfter(
   const counter = new StepCounter(ITEMS_PER_STEP);
   const keys = new DividedList<ByteString>();
   for (const name of names) {
-    yield* counter.count();
+    if (counter.count()) yield;
     if (name > after) keys.push(name);
     if (!mayDescend(name)) continue;
     const descend = withSlash(name);
@@ -67,7 +67,7 @@ export function* baseNames(
   let types: LargeMap<ByteString, number> = new Map();
   for (const { name, type } of yield* base.reading(path)) {
     types = dividedIfLarge(types).set(name, type);
-    yield* counter.count();
+    if (counter.count()) yield;
   }
   return {
     stat: (name) => (types.has(name) ? stat(name) : undefined),
@@ -82,7 +82,7 @@ export function* changedNames(dir: Present): Steps<DividedList<ByteString>, unde
   const names = new DividedList<ByteString>();
   for (const name of dir.inode?.entries?.keys() ?? []) {
     names.push(name);
-    yield* counter.count();
+    if (counter.count()) yield;
   }
   return names;
 }
@@ -99,7 +99,7 @@ export function* allNames(
   let ofBase: LargeMap<ByteString, true> = new Map();
   for (const each of now?.basePath === wasAt ? [wasAt] : [now?.basePath, wasAt]) {
     for (const { name } of each === undefined ? [] : yield* base.reading(each)) {
-      yield* counter.count();
+      if (counter.count()) yield;
       if (own?.has(name) || ofBase.has(name)) continue;
       ofBase = dividedIfLarge(ofBase).set(name, true);
       names.push(name);

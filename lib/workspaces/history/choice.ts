@@ -52,7 +52,7 @@ export class Choice {
     for (const path of paths) {
       // The parents of a known directory are known, too.
       for (let at = parentOf(path); at !== ROOT_PATH && !above.has(at); at = parentOf(at)) above.add(at);
-      yield* counter.count();
+      if (counter.count()) yield;
     }
     return new Choice(leavesScratch, excluded, new Subtrees(paths), above);
   }

@@ -31,7 +31,7 @@ export function* recordOlderDirectories({ base, delta }: { readonly base: Base; 
   const waiting = [{ dir: root, path: ROOT_PATH }];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     for (const [name, entry] of next.dir.requireEntries().entries()) {
-      yield* counter.count();
+      if (counter.count()) yield;
       const path = joinPath(next.path, name);
       if (path.length > MAX_PATH_BYTES) continue;
       const stat = base.lstat(path);

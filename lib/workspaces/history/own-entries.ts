@@ -78,7 +78,7 @@ export function* ownEntries(workspace: Workspace, { paths, removed }: ChangingBa
       // A directory of the sandbox's own keeps the version that it started from.
       else if (way.dir?.entries?.get(baseNameOf(path)) === undefined) found.shown.push(path);
     }
-    yield* counter.count();
+    if (counter.count()) yield;
   }
   const byOrigin = pathsByOrigin(elsewhere.length === 0 ? [] : yield* renamedDirectories(workspace));
   const kept = new Set(byOrigin.size === 0 ? [] : removed);
@@ -89,7 +89,7 @@ export function* ownEntries(workspace: Workspace, { paths, removed }: ChangingBa
       const own = way.merged === parentOf(path) ? ownEntry(base, way, at, path) : undefined;
       if (own !== undefined) found.entries.push(own);
     }
-    yield* counter.count();
+    if (counter.count()) yield;
   }
   return found;
 }
@@ -138,7 +138,7 @@ export function* ownPathFilter(workspace: Workspace): Steps<PathFilter> {
   const hashes: PathHash[] = [];
   for (const path of allOwnPaths(workspace)) {
     hashes.push(hashOf(path));
-    yield* counter.count();
+    if (counter.count()) yield;
   }
   return filterOf(hashes);
 }

@@ -26,7 +26,7 @@ export function* renamedDirectories({ base, delta: { table } }: Workspace): Step
     // A directory may have a million files.
     if (above.dir.subdirs === 0) continue;
     for (const [name, entry] of above.dir.requireEntries().found()) {
-      yield* counter.count();
+      if (counter.count()) yield;
       // An entry of a parent table may be of an older state.
       const dir = entry === WHITEOUT || !entry.isDirectory ? undefined : table.find(entry.id);
       if (dir === undefined) continue;

@@ -51,7 +51,7 @@ function* topsOf(workspace: Workspace, selection: ChangeSelection): Steps<ByteSt
   }
   const tops = new Set<ByteString>();
   for (const { path, now } of chosen) {
-    yield* counter.count();
+    if (counter.count()) yield;
     if (topIn(path, tops) !== undefined) continue;
     const top = topIn(path, whole) ?? topIn(path, gone);
     if (top !== undefined) tops.add(top);

@@ -111,7 +111,7 @@ function* mayBeUnchanged(workspace: Workspace, changing: ChangingBase): Steps<Un
     const removed = entry === WHITEOUT;
     const maySame = removed || base === undefined ? removed && base === undefined : mayBeAsInBase(entry, base);
     if (maySame && (base === undefined || base.size <= MAX_FILE)) entries.push(each);
-    yield* counter.count();
+    if (counter.count()) yield;
   }
   const replaced = [...own.replaced].filter(({ inode, base }) => mayBeAsInBase(inode, base));
   return { entries, shown: own.shown, replaced };

@@ -59,7 +59,7 @@ function* revertAll(workspace: Workspace, paths: readonly ByteString[]): Steps<n
   const removal: Removal = { ops: new DividedList(), dropped: new IdSet(), origins: new DividedList() };
   const topmost = new DividedList<Place>();
   for (const [path, place] of places) {
-    yield* counter.count();
+    if (counter.count()) yield;
     // Contents of a reverted directory are reverted with it.
     if (isBelow(path, places)) continue;
     topmost.push(place);
@@ -72,13 +72,13 @@ function* revertAll(workspace: Workspace, paths: readonly ByteString[]): Steps<n
   if (!workspace.shared.memory.isOver(workspace, seen.memory, true)) {
     for (const op of seen.ops) {
       ops.push(op);
-      yield* counter.count();
+      if (counter.count()) yield;
     }
   }
   if (topmost.length > 0) {
     for (const [path] of table.baseVersions.entries()) {
       if (places.has(path) || isBelow(path, places)) ops.push(['unseen', path]);
-      yield* counter.count();
+      if (counter.count()) yield;
     }
   }
   if (ops.length === 0) return 0;
@@ -88,12 +88,12 @@ function* revertAll(workspace: Workspace, paths: readonly ByteString[]): Steps<n
     above.add(dirPath);
     const node = nodeAt(workspace, dirPath);
     if (node !== undefined) yield* showBase(workspace, node, name);
-    yield* counter.count();
+    if (counter.count()) yield;
   }
   for (const id of dropped.values()) {
     const inode = table.get(id);
     if (inode?.names === 0 && !workspace.tree.hasNode(inode)) workspace.delta.release(inode);
-    yield* counter.count();
+    if (counter.count()) yield;
   }
   yield* removeUnusedDirectories(workspace, above, 'always');
   return count;
@@ -111,7 +111,7 @@ function* findAll(
     for (const place of path === '' ? namesOf(root) : [find(workspace, root, path)]) {
       places = dividedIfLarge(places);
       if (place !== undefined) places.set(joinPath(place.dirPath, place.name), place);
-      yield* counter.count();
+      if (counter.count()) yield;
     }
   }
   return places;
@@ -167,18 +167,18 @@ function* stageRemoval({ dir, name }: Place, { ops, dropped, origins }: Removal,
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const [above, at] = next;
     downwards.push(['drop', above.id, at]);
-    yield* counter.count();
+    if (counter.count()) yield;
     const entry = above.requireEntries().get(at);
     if (entry === WHITEOUT || entry === undefined) continue;
     if (dropped.add(entry.id) && entry.origin !== undefined) origins.push(entry.origin);
     for (const below of entry.entries?.keys() ?? []) {
       waiting.push([entry, below]);
-      yield* counter.count();
+      if (counter.count()) yield;
     }
   }
   for (let last = downwards.pop(); last !== undefined; last = downwards.pop()) {
     ops.push(last);
-    yield* counter.count();
+    if (counter.count()) yield;
   }
 }
 
@@ -203,7 +203,7 @@ function* removedWith(
     const waiting = [top];
     for (let dir = waiting.pop(); dir !== undefined; dir = waiting.pop()) {
       for (const { name } of yield* base.reading(dir)) {
-        yield* counter.count();
+        if (counter.count()) yield;
         const path = joinPath(dir, name);
         const stat = shown.has(path) ? undefined : base.lstat(path);
         if (stat === undefined) continue;

@@ -30,7 +30,7 @@ export function* rollback(workspace: Workspace, layer: string): Steps<void> {
   workspace.unpackings.endAll();
   const before = new Map<Node, Known>();
   for (const node of tree.nodes()) {
-    yield* counter.count();
+    if (counter.count()) yield;
     if (!node.isDirectory) continue;
     before.set(node, { entries: node.inode?.entries, basePath: node.basePath });
   }
@@ -46,7 +46,7 @@ export function* rollback(workspace: Workspace, layer: string): Steps<void> {
   for (let dir = waiting.pop(); dir !== undefined; dir = waiting.pop()) {
     shared.notifier.invalInode(dir.id);
     for (const [name, child] of [...(dir.children ?? [])]) {
-      yield* counter.count();
+      if (counter.count()) yield;
       const first = !shown.has(child);
       if (!tree.rebind(child, dir, name, shown)) {
         child.removeLink(dir, name);
@@ -79,16 +79,16 @@ function* tellNames(workspace: Workspace, dir: Node, before: Known): Steps<void>
   if (!all) hiddenMisses?.forEach(tell);
   for (const [name, entry] of before.entries?.found() ?? []) {
     if (all || (entry === WHITEOUT && now?.get(name) !== WHITEOUT)) tell(name);
-    yield* counter.count();
+    if (counter.count()) yield;
   }
   for (const [name, entry] of now?.found() ?? []) {
     if (entry !== WHITEOUT && (all || before.entries?.has(name) !== true)) tell(name);
-    yield* counter.count();
+    if (counter.count()) yield;
   }
   if (before.basePath === dir.basePath || dir.basePath === undefined) return;
   for (const { name } of yield* workspace.base.reading(dir.basePath)) {
     if (all || before.entries?.has(name) !== true) tell(name);
-    yield* counter.count();
+    if (counter.count()) yield;
   }
 }
 
@@ -104,6 +104,6 @@ function* expireTree(workspace: Workspace, tree: NodeTree, top: Node, counter: S
     }
     notifier.invalInode(node.id);
     tree.expire(node);
-    yield* counter.count();
+    if (counter.count()) yield;
   }
 }

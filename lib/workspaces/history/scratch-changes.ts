@@ -91,7 +91,7 @@ export class ScratchHolders {
     // The tree can be deeper than the stack, so there is no recursion.
     const stack = [open(top, rule)];
     for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
-      yield* counter.count();
+      if (counter.count()) yield;
       const next = frame.names.next();
       let counts = next.done ? frame.isEmpty && !frame.rule.scratch : false;
       if (next.done) {

@@ -30,10 +30,10 @@ export function* showBase(
     const directory = yield* showName(workspace, dir, name, stat);
     const node = dir.children?.get(name);
     if (node !== undefined) done?.add(node);
-    yield* counter.count();
+    if (counter.count()) yield;
     for (const below of directory?.children?.keys() ?? []) {
       waiting.push([directory!, below]);
-      yield* counter.count();
+      if (counter.count()) yield;
     }
   }
 }
@@ -86,7 +86,7 @@ export function* detachBelow(workspace: OpenWorkspace, top: Node): Steps<void> {
     for (const [name, child] of dir.children ?? []) {
       below.push([dir, name, child]);
       if (child.children !== undefined) waiting.push(child);
-      yield* counter.count();
+      if (counter.count()) yield;
     }
   }
   // Bottom-up.
@@ -94,6 +94,6 @@ export function* detachBelow(workspace: OpenWorkspace, top: Node): Steps<void> {
     const [dir, name, child] = last;
     workspace.tree.detach(child, dir, name);
     workspace.shared.notifier.dropEntry(dir.id, name);
-    yield* counter.count();
+    if (counter.count()) yield;
   }
 }

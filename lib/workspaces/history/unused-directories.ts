@@ -81,7 +81,7 @@ export function* fitToBase(workspace: OpenWorkspace): Steps<void> {
   const counter = new StepCounter(ITEMS_PER_STEP);
   for (const { inode } of yield* removeRecords(workspace, [ROOT_PATH], 'base gone')) {
     workspace.delta.release(inode);
-    yield* counter.count();
+    if (counter.count()) yield;
   }
 }
 
@@ -120,7 +120,7 @@ function* removeRecords(
     if (unused && (now === undefined || (when === 'always' && inode.requireEntries().size === inode.subdirs))) {
       for (const [name, entry] of inode.requireEntries().found()) {
         if (entry === WHITEOUT) ops.push(['drop', inode.id, name]);
-        yield* counter.count();
+        if (counter.count()) yield;
       }
       ops.push(['drop', above!.dir.id, above!.name]);
       dropped.set(inode, { inode, path, name: above!.name, base: now });
@@ -150,7 +150,7 @@ function* removeRecords(
 function* isUnused({ entries }: Inode, dropped: ReadonlyMap<Inode, unknown>, counter: StepCounter): Steps<boolean> {
   for (const [, entry] of entries!.found()) {
     if (entry !== WHITEOUT && !dropped.has(entry)) return false;
-    yield* counter.count();
+    if (counter.count()) yield;
   }
   return true;
 }
@@ -160,7 +160,7 @@ function* removeBaseVersions(workspace: OpenWorkspace, paths: ReadonlySet<ByteSt
   if (paths.size === 0) return;
   const counter = new StepCounter(ITEMS_PER_STEP);
   for (const [path] of workspace.delta.table.baseVersions.entries()) {
-    yield* counter.count();
+    if (counter.count()) yield;
     for (let at = path; at !== ''; at = parentOf(at)) {
       if (!paths.has(at)) continue;
       ops.push(['unseen', path]);
@@ -186,12 +186,12 @@ function* recordsAt({ delta }: OpenWorkspace, paths: Iterable<ByteString>): Step
     const at = ways.at(path);
     const waiting = at === undefined ? [] : [at];
     for (let dir = waiting.pop(); dir !== undefined; dir = waiting.pop()) {
-      yield* counter.count();
+      if (counter.count()) yield;
       if (looked.has(dir.inode)) continue;
       looked.add(dir.inode);
       if (dir.inode.subdirs === 0) continue;
       for (const [name, entry] of dir.inode.requireEntries().found()) {
-        yield* counter.count();
+        if (counter.count()) yield;
         if (entry === WHITEOUT || !entry.isDirectory) continue;
         const held = recordIn(dir, name);
         if (held === undefined) continue;
@@ -199,7 +199,7 @@ function* recordsAt({ delta }: OpenWorkspace, paths: Iterable<ByteString>): Step
         waiting.push(held);
       }
     }
-    yield* counter.count();
+    if (counter.count()) yield;
   }
   return yield* longestFirst(found.values(), counter);
 }
@@ -210,13 +210,13 @@ function* longestFirst(all: Iterable<DirectoryRecord>, counter: StepCounter): St
     const { length } = held.path;
     byLength[length] ??= [];
     byLength[length].push(held);
-    yield* counter.count();
+    if (counter.count()) yield;
   }
   const ordered: DirectoryRecord[] = [];
   for (const same of byLength.reverse()) {
     for (const held of same ?? []) {
       ordered.push(held);
-      yield* counter.count();
+      if (counter.count()) yield;
     }
   }
   return ordered;

@@ -16,7 +16,7 @@ export function* applyRuleBelow(rules: RuleSet, top: Node, topState: RuleState):
   const waiting = [top];
   for (let dir = waiting.pop(); dir !== undefined; dir = waiting.pop()) {
     for (const [name, child] of dir.children ?? []) {
-      yield* counter.count();
+      if (counter.count()) yield;
       if (!child.isDirectory) continue;
       applyRule(rules, child, dir.requireAgentRule().child(name));
       waiting.push(child);

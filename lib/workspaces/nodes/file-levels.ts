@@ -41,7 +41,7 @@ export class FileLevels {
     let level = ofPath;
     for (const { parent, name } of node.links.length > 1 ? node.links : []) {
       level = strictest(level, parent.agentRuleOf(name).level);
-      yield* counter.count();
+      if (counter.count()) yield;
     }
     const { inode } = node;
     return inode === undefined || inode.linkCount < 2 ? level : strictest(level, yield* this.#ofLinks.find(inode));

@@ -122,11 +122,11 @@ export function* listNames(
   const entries = inode?.entries;
   for (const { name, type } of basePath === undefined ? [] : yield* workspace.base.reading(basePath)) {
     if (!entries?.has(name)) listing.add(name, type);
-    yield* counter.count();
+    if (counter.count()) yield;
   }
   for (const [name, entry] of entries?.found() ?? []) {
     if (entry !== WHITEOUT) listing.add(name, entry.mode & S_IFMT);
-    yield* counter.count();
+    if (counter.count()) yield;
   }
   return listing;
 }
@@ -155,7 +155,7 @@ function* findEmptiness(workspace: BaseOwner, access: Access, dir: Node): Steps<
   if ((access.shownRule(dir).uniformBelow ?? 0) >= VIEW) return 'visible';
   for (const { name, type } of listing.values()) {
     if (isVisible(access.ruleOf(dir, name), isDirectory(type))) return 'visible';
-    yield* counter.count();
+    if (counter.count()) yield;
   }
   return 'hidden';
 }

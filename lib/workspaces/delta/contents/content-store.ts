@@ -232,7 +232,7 @@ export class ContentStore {
     const counter = new StepCounter(ITEMS_PER_STEP);
     const byId = new DenseMap<Inode>();
     for (const inode of inodes) {
-      yield* counter.count();
+      if (counter.count()) yield;
       if (inode.data === undefined || this.#top.isFrozen(inode)) continue;
       if (inode.data.slot === NO_SLOT) byId.set(inode.data.id, inode);
       else this.#top.slabs.assign(inode.data.slot, inode);

@@ -95,7 +95,7 @@ export class DataFiles {
       const names = isNumber(name) ? namesIn(path).map((each) => `${path}/${each}`) : [path];
       for (const each of names) {
         size += (lstatSync(each, { throwIfNoEntry: false })?.blocks ?? 0) * 512;
-        yield* counter.count();
+        if (counter.count()) yield;
       }
     }
     return size;
@@ -148,7 +148,7 @@ export class DataFiles {
         const path = `${dir}/${shard}/${name}`;
         const stat = lstatSync(path, { bigint: true });
         if (!keep(Number(name), Number(stat.size), timeOf(stat.mtimeNs))) this.#remove(path, dir);
-        yield* counter.count();
+        if (counter.count()) yield;
       }
     }
   }

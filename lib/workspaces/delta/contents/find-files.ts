@@ -25,7 +25,7 @@ export function* findFrozen(
   const files = new DataFiles(root, new LargeCopies());
   const counter = new StepCounter(ITEMS_PER_STEP);
   for (const inode of inodes) {
-    yield* counter.count();
+    if (counter.count()) yield;
     if (inode.data === undefined || inode.data.slot !== NO_SLOT || !isFrozen(inode)) continue;
     const stat = files.stat(inode.data);
     if (!sizes && (inode.expected ?? 0) > 0) inode.expected = -1;

@@ -15,20 +15,20 @@ export function* flattening(table: InodeTable): Steps<InodeTable> {
   flat.placeholderKeys = table.placeholderKeys;
   for (const inode of table.found()) {
     flat.add(Inode.copyOf(inode, flat));
-    yield* counter.count();
+    if (counter.count()) yield;
   }
   for (const inode of flat.own()) {
     yield* inode.resolving();
     yield* flat.countingLinks(inode);
-    yield* counter.count();
+    if (counter.count()) yield;
   }
   for (const { dev, ino, id } of table.aliases.entries()) {
     flat.aliases.set(dev, ino, id);
-    yield* counter.count();
+    if (counter.count()) yield;
   }
   for (const [path, identity] of table.baseVersions.entries()) {
     flat.baseVersions.add(path, identity);
-    yield* counter.count();
+    if (counter.count()) yield;
   }
   return flat;
 }

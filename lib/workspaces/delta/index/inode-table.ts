@@ -164,11 +164,11 @@ export class InodeTable implements Owner {
     let bytes = below;
     for (const { size } of this.replaced()) {
       bytes -= size;
-      yield* counter.count();
+      if (counter.count()) yield;
     }
     for (const { size } of this.own()) {
       bytes += size;
-      yield* counter.count();
+      if (counter.count()) yield;
     }
     return bytes;
   }
@@ -251,7 +251,7 @@ export class InodeTable implements Owner {
     this.#memory += HARD_LINK_BYTES * Math.max(0, inode.linkCount - 1);
     for (const name of inode.entries?.keys() ?? []) {
       this.#memory += memoryOfName(name);
-      yield* counter.count();
+      if (counter.count()) yield;
     }
   }
 

@@ -462,7 +462,7 @@ export class Inode {
     const entries = new Entries<Entry>();
     for (const [name, entry] of shared.entries()) {
       entries.set(name, entry);
-      yield* counter.count();
+      if (counter.count()) yield;
     }
     entries.subdirs = shared.subdirs;
     entries.reach = shared.reach;

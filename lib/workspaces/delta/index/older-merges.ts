@@ -15,23 +15,23 @@ export function* resolvingMerges(table: InodeTable): Steps<void> {
   const unknown = new Set<Inode>();
   for (const inode of table.own()) {
     if (inode.isDirectory && inode.merges === undefined) unknown.add(inode);
-    yield* counter.count();
+    if (counter.count()) yield;
   }
   if (unknown.size === 0) return;
   for (const dir of unknown) dir.merges = true;
   const hidden = new Set<ByteString>();
   for (const [path] of table.baseVersions.entries()) {
     for (const above of ancestorsOf(path)) hidden.add(above);
-    yield* counter.count();
+    if (counter.count()) yield;
   }
   for (const { origin } of table.found()) {
     for (const each of origin === undefined ? [] : [origin, ...ancestorsOf(origin)]) hidden.add(each);
-    yield* counter.count();
+    if (counter.count()) yield;
   }
   for (const path of hidden) {
     const dir = directoryAt(table, path);
     if (dir !== undefined && unknown.has(dir)) dir.merges = false;
-    yield* counter.count();
+    if (counter.count()) yield;
   }
 }
 

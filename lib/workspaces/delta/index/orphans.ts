@@ -27,10 +27,10 @@ function* eachOrphan(table: InodeTable, below: Iterable<number> = [], act: (inod
   // Only copied inodes can have become unlinked here.
   for (const id of below) {
     table.get(id);
-    yield* counter.count();
+    if (counter.count()) yield;
   }
   for (const inode of table.own()) {
     if (inode.id !== ROOT_ID && inode.names === 0) act(inode);
-    yield* counter.count();
+    if (counter.count()) yield;
   }
 }

@@ -62,7 +62,7 @@ function* writeRecords(fd: number, records: Iterable<readonly unknown[]>): Steps
   let last = 0;
   let block = '';
   for (const record of records) {
-    yield* counter.count();
+    if (counter.count()) yield;
     if (record.length === 0) continue;
     const { line, sum } = sealedLine(record, last);
     last = sum;

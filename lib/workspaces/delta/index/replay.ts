@@ -28,7 +28,7 @@ export class Replay implements JournalReceiver {
     for (const line of lines) {
       for (const op of line) {
         apply(table, op);
-        yield* this.#counter.count();
+        if (this.#counter.count()) yield;
       }
     }
   }

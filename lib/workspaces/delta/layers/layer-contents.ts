@@ -23,7 +23,7 @@ export function* countingContents(inodes: Iterable<Inode>): Steps<LayerContents>
   const counter = new StepCounter(ITEMS_PER_STEP);
   const contents: LayerContents = new Map();
   for (const inode of inodes) {
-    yield* counter.count();
+    if (counter.count()) yield;
     if (hasContents(inode)) addContents(contents, inode.requireData().layer, inode.size, 1);
   }
   return contents;

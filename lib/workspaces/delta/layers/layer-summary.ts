@@ -54,12 +54,12 @@ export function* makingSummary(root: string, layer: string, frozen: FrozenLayers
     const unnamed = new IdSet();
     for (const id of taken.orphans) {
       unnamed.add(id);
-      yield* counter.count();
+      if (counter.count()) yield;
     }
     const contents: LayerContents = new Map();
     for (const inode of taken.table.found()) {
       if (hasContents(inode) && !unnamed.has(inode.id)) addContents(contents, inode.requireData().layer, inode.size, 1);
-      yield* counter.count();
+      if (counter.count()) yield;
     }
     writeSummary(root, layer, { index: statSync(indexPath(root, layer)).size, layers: taken.layers, contents });
   } catch {

@@ -13,12 +13,12 @@ export function* liveContents(table: InodeTable, index: FrozenIndex | undefined,
   const live = copyContents(index?.contents ?? new Map());
   for (const before of table.replaced()) {
     if (hasContents(before)) addContents(live, before.requireData().layer, -before.size, -1);
-    yield* counter.count();
+    if (counter.count()) yield;
   }
   for (const inode of table.own()) {
     const { layer } = inode;
     if (layer !== undefined && layer !== top && hasContents(inode)) addContents(live, layer, inode.size, 1);
-    yield* counter.count();
+    if (counter.count()) yield;
   }
   for (const [layer, { files }] of live) if (files <= 0) live.delete(layer);
   return live;
