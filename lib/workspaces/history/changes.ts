@@ -13,7 +13,8 @@ import { ROOT_ID } from '../delta/index/inode-table.ts';
 import type { Workspace } from '../workspace.ts';
 import type { ChangePage, ChangeSelection, WorkspaceChange } from '../workspaces.ts';
 import { allNames, baseNames, changedNames, keysAfter } from './changed-names.ts';
-import { Choice } from './choice.ts';
+import { Choice, type Examined } from './choice.ts';
+import { oneSided } from './compare.ts';
 import { modeOf, type Present, presentAt } from './present.ts';
 import { compareAt } from './redacted-texts.ts';
 import { isBelow, renamedDirectories } from './renamed-directories.ts';
@@ -185,22 +186,27 @@ function* below(walk: Walk, dir: Compared, after: ByteString): Generator<Workspa
     const scratch = workspace.rules.hasScratch && isScratch(workspace, dir, own === true, { path, now, was, rule });
     if (!descend) {
       plain = isDirectorySide(now && modeOf(now)) || isDirectorySide(was?.mode) ? undefined : name;
-      const left = walk.choice && (yield* walk.choice.leftOut({ path, now, was, rule, excluded, scratch }));
+      const examined = { path, now, was, rule, excluded, scratch };
+      let left = walk.choice?.leftOut(examined);
+      if (left === 'unsure') left = yield* walk.choice!.leftOfNew(examined);
       if (left !== undefined && walk.omits) {
         yield;
         continue;
       }
       const mayBeLater = now === undefined && was !== undefined && hidesKnown;
       if (mayBeLater && (yield* hasLaterEntries(workspace, yield* originsOf(walk), path, was))) continue;
-      const change = yield* compareAt(workspace, path, rule, now, was, sameBytes);
-      yield change && {
-        ...change,
-        ...(left === undefined && walk.taken?.contentsFor(change, now, bytes)),
-        conflict: yield* isConflict(walk, path, now, was),
-        ...access(walk, dir, { path, name, now, rule }, yield* levelOfLinks(walk, now)),
-        ...(scratch && { scratch }),
-        ...(left && { left }),
-      };
+      const both = now !== undefined && was !== undefined;
+      const change = both
+        ? yield* compareAt(workspace, path, rule, now, was, sameBytes)
+        : oneSided(workspace, path, now, was);
+      if (change !== undefined) {
+        change.conflict = conflictAt(walk, path, now, was) ?? !isBelow(path, yield* originsOf(walk));
+        rate(walk, dir, { change, name, now, rule }, hasLinks(now) ? yield* levelOfLinks(walk, now.inode) : WRITE);
+        if (scratch) change.scratch = scratch;
+        if (left !== undefined) change.left = left;
+        else walk.taken?.addTo(change, now, bytes);
+      }
+      yield change;
       continue;
     }
     const child = childOf(walk, { path, now, was, rule, excluded, scratch });
@@ -208,11 +214,6 @@ function* below(walk: Walk, dir: Compared, after: ByteString): Generator<Workspa
     const rest = after.startsWith(key) ? sliceOf(after, key.length) : NO_BYTES;
     yield { dir: { ...child, hidesKnown: hidesKnown && now === undefined }, after: rest };
   }
-}
-
-interface Examined extends Pick<Compared, 'path' | 'now' | 'rule' | 'excluded'> {
-  was: BaseStat | undefined;
-  scratch: boolean;
 }
 
 /** The directory that a path is or was; undefined: none, or none whose contents are asked for. */
@@ -230,31 +231,34 @@ function childOf(
 
 const isDirectorySide = (mode: number | undefined) => mode !== undefined && isDirectory(mode);
 
+interface Unrated {
+  change: WorkspaceChange;
+  name: ByteString;
+  now: Present | undefined;
+  rule: RuleState;
+}
+
 /**
- * What the rules permit for a change. Base entries shown at another path, and their absence at their base path, follow
+ * Sets what the rules permit for a change. Base entries shown at another path, and their absence at their base path, follow
  * from renaming a directory: they count as changes only as far as the sandbox may see them.
  */
-function access(
-  { workspace }: Walk,
-  dir: Compared,
-  { path, name, now, rule }: { path: ByteString; name: ByteString; now: Present | undefined; rule: RuleState },
-  ofLinks: Level,
-): Pick<WorkspaceChange, 'level' | 'writable' | 'hidden'> {
-  const elsewhere = now !== undefined && now.inode === undefined && now.basePath !== undefined && now.basePath !== path;
+function rate({ workspace }: Walk, dir: Compared, { change, name, now, rule }: Unrated, ofLinks: Level): void {
+  const elsewhere =
+    now !== undefined && now.inode === undefined && now.basePath !== undefined && now.basePath !== change.path;
   const level = elsewhere ? strictest(rule.level, workspace.stateOf(now.basePath!).level) : rule.level;
   const follows = elsewhere || (now === undefined && dir.now?.inode?.entries?.has(name) !== true);
-  const shown = strictest(level, ofLinks);
-  return {
-    level: shown,
-    writable: level === WRITE || (level === MERGED && !elsewhere),
-    ...(follows && level < READ && { hidden: true }),
-  };
+  change.level = strictest(level, ofLinks);
+  change.writable = level === WRITE || (level === MERGED && !elsewhere);
+  if (follows && level < READ) change.hidden = true;
+}
+
+function hasLinks(now: Present | undefined): now is Present & { inode: Inode } {
+  const inode = now?.inode;
+  return inode !== undefined && !inode.isDirectory && inode.linkCount > 1;
 }
 
 /** The strictest level of all links of a file. */
-function* levelOfLinks(walk: Walk, now: Present | undefined): Steps<Level, undefined> {
-  const inode = now?.inode;
-  if (inode === undefined || inode.isDirectory || inode.linkCount < 2) return WRITE;
+function* levelOfLinks(walk: Walk, inode: Inode): Steps<Level, undefined> {
   walk.links ??= new LinkLevels(walk.workspace.rules);
   return yield* walk.links.find(inode);
 }
@@ -271,29 +275,19 @@ function inPlace(dir: Present, path: ByteString, wasDirectory: boolean): boolean
   return wasDirectory && dir.basePath === path;
 }
 
-/** Whether the base has another version than the one that the sandbox changed. */
-function* isConflict(
-  walk: Walk,
+/**
+ * Whether the base has another version than the one that the sandbox changed. undefined: unless it was moved with its
+ * directory; then the sandbox shows the present base entry at another path.
+ */
+function conflictAt(
+  { workspace }: Walk,
   path: ByteString,
   now: Present | undefined,
   was: BaseStat | undefined,
-): Steps<boolean, undefined> {
-  const seen = walk.workspace.delta.table.baseVersions.get(path);
+): boolean | undefined {
+  const seen = workspace.delta.table.baseVersions.get(path);
   if (was === undefined) return seen !== undefined;
   if (seen !== undefined) return !sameIdentity(seen, identityOf(was));
   // Directories that both created are merged.
-  if (isDirectory(was.mode) && now !== undefined && isDirectory(modeOf(now))) return false;
-  // Moved with its directory: the sandbox shows the present base entry at another path.
-  return !isBelow(path, yield* originsOf(walk));
-}
-
-/**
- * Returns the contents of inodes without a host file; undefined for an inode that no longer exists or has one. Throws
- * Damage.
- */
-export function smallContents(workspace: Workspace, inodes: readonly number[]): (Uint8Array | undefined)[] {
-  return inodes.map((id) => {
-    const inode = workspace.delta.table.get(id);
-    return inode?.data === undefined || inode.hasFile ? undefined : workspace.delta.small(inode);
-  });
+  return isDirectory(was.mode) && now !== undefined && isDirectory(modeOf(now)) ? false : undefined;
 }

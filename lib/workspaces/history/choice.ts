@@ -11,7 +11,7 @@ import { ScratchHolders } from './scratch-changes.ts';
 const ITEMS_PER_STEP = 64;
 
 /** An entry that differs from the base, or may. */
-interface Examined {
+export interface Examined {
   path: ByteString;
   now: Present | undefined;
   was: BaseStat | undefined;
@@ -57,14 +57,18 @@ export class Choice {
     return new Choice(leavesScratch, excluded, new Subtrees(paths), above);
   }
 
-  /** Why the path is left out; undefined: it is chosen. */
-  *leftOut({ path, now, was, rule, excluded, scratch }: Examined): Steps<WorkspaceChange['left'], undefined> {
+  /** Why the path is left out; undefined: it is chosen; 'unsure': `leftOfNew` tells. */
+  leftOut({ path, now, was, rule, excluded, scratch }: Examined): WorkspaceChange['left'] | 'unsure' {
     if (this.#covered?.has(path) === false || isExcluded(excluded)) return 'excluded';
     if (!this.#leavesScratch) return undefined;
     if (scratch) return 'scratch';
-    const inode = now?.inode;
-    if (was !== undefined || rule.scratch || !inode?.isDirectory || now?.basePath !== undefined) return undefined;
-    return (yield* this.#holders.holdsOnlyScratch(inode, rule)) ? 'scratch' : undefined;
+    const isNew = was === undefined && now?.inode?.isDirectory === true && now.basePath === undefined;
+    return isNew && !rule.scratch ? 'unsure' : undefined;
+  }
+
+  /** As `leftOut`, of a new directory: one that holds only scratch is scratch. */
+  *leftOfNew({ now, rule }: Examined): Steps<WorkspaceChange['left'], undefined> {
+    return (yield* this.#holders.holdsOnlyScratch(now!.inode!, rule)) ? 'scratch' : undefined;
   }
 
   /** Whether the path is chosen, or above one that is. */

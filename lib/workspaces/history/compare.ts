@@ -1,14 +1,53 @@
 import type { ByteString } from '../../byte-string.ts';
 import { isDirectory, S_IFLNK, S_IFMT, S_IFREG } from '../../linux/mode.ts';
+import { NONE } from '../../permissions/index.ts';
 import type { BaseStat } from '../base/base.ts';
 import type { Workspace } from '../workspace.ts';
 import type { WorkspaceChange } from '../workspaces.ts';
-import { modeOf, type Present, targetOf } from './present.ts';
+import { type Present, targetOf } from './present.ts';
 import { isSame, PERMISSIONS, sameMode } from './same-as-base.ts';
 
 /**
- * Returns the change at a path: `now` in the sandbox, `was` in the base. undefined: they are equal. `sameBytes`: whether two
- * files of equal size have the same contents, if it is known.
+ * Returns the change at a path that only one side has; the caller rates it (`level` and what follows it). Fields are set one
+ * by one: a literal of spread parts is several times as large, and a sandbox can have a million changes.
+ */
+export function oneSided(
+  workspace: Workspace,
+  path: ByteString,
+  now: Present | undefined,
+  was: BaseStat | undefined,
+): WorkspaceChange | undefined {
+  if (now === undefined) {
+    if (was === undefined) return undefined;
+    return {
+      path,
+      kind: 'deleted',
+      contentChanged: true,
+      conflict: false,
+      level: NONE,
+      writable: false,
+      base: sideOf(was),
+    };
+  }
+  const change: WorkspaceChange = {
+    path,
+    kind: 'added',
+    contentChanged: true,
+    conflict: false,
+    level: NONE,
+    writable: false,
+    now: presentSide(workspace, now),
+  };
+  const movedFrom = movedFromOf(workspace, path, now);
+  const renamedFrom = originOf(workspace, path, now);
+  if (movedFrom !== undefined) change.movedFrom = movedFrom;
+  if (renamedFrom !== undefined) change.renamedFrom = renamedFrom;
+  return change;
+}
+
+/**
+ * As `oneSided`, at a path that both sides may have: `now` in the sandbox, `was` in the base. undefined: they are equal.
+ * `sameBytes`: whether two files of equal size have the same contents, if it is known.
  */
 export function* compare(
   workspace: Workspace,
@@ -16,40 +55,36 @@ export function* compare(
   now: Present | undefined,
   was: BaseStat | undefined,
   sameBytes?: boolean,
-): Generator<undefined, Omit<WorkspaceChange, 'conflict' | 'level' | 'writable' | 'hidden'> | undefined, void> {
-  if (now === undefined) return was && { path, kind: 'deleted', contentChanged: true, base: sideOf(was) };
-  const present = { ...sideOf(now.inode ?? now.base!), ...contentsOf(workspace, now) };
-  const movedFrom = movedFromOf(workspace, path, now);
-  const moved = movedFrom !== undefined && { movedFrom };
-  if (was === undefined) {
-    const renamedFrom = originOf(workspace, path, now);
-    return {
-      ...moved,
-      path,
-      kind: 'added',
-      contentChanged: true,
-      now: present,
-      ...(renamedFrom !== undefined && { renamedFrom }),
-    };
-  }
+): Generator<undefined, WorkspaceChange | undefined, void> {
+  if (now === undefined || was === undefined) return oneSided(workspace, path, now, was);
+  const present = presentSide(workspace, now);
   const contentChanged = !(yield* isSame(workspace, path, now, was, sameBytes));
   if (!contentChanged && sameMode(present.mode, was.mode)) return undefined;
-  return { ...moved, path, kind: 'modified', contentChanged, now: present, base: sideOf(was) };
+  const movedFrom = movedFromOf(workspace, path, now);
+  const unrated = { conflict: false, level: NONE, writable: false };
+  const change: WorkspaceChange = {
+    path,
+    kind: 'modified',
+    contentChanged,
+    ...unrated,
+    now: present,
+    base: sideOf(was),
+  };
+  if (movedFrom !== undefined) change.movedFrom = movedFrom;
+  return change;
 }
 
-function contentsOf(
-  workspace: Workspace,
-  now: Present,
-): Pick<NonNullable<WorkspaceChange['now']>, 'target' | 'hostFile' | 'small' | 'version'> {
-  const type = modeOf(now) & S_IFMT;
-  const { inode, basePath } = now;
-  if (type === S_IFLNK) {
-    return { target: targetOf(workspace, now), ...(inode && { version: [inode.id, inode.writes] as const }) };
-  }
-  if (type !== S_IFREG) return {};
-  if (inode === undefined) return { hostFile: workspace.base.hostFile(basePath!, now.base!) };
-  const version = [inode.id, inode.writes] as const;
-  return inode.hasFile ? { version, hostFile: workspace.delta.hostFile(inode) } : { version, small: true };
+function presentSide(workspace: Workspace, now: Present): NonNullable<WorkspaceChange['now']> {
+  const { inode, base, basePath } = now;
+  const side: NonNullable<WorkspaceChange['now']> = sideOf(inode ?? base!);
+  const type = side.mode & S_IFMT;
+  if (type === S_IFLNK) side.target = targetOf(workspace, now);
+  else if (type !== S_IFREG) return side;
+  else if (inode === undefined) side.hostFile = workspace.base.hostFile(basePath!, base!);
+  else if (inode.hasFile) side.hostFile = workspace.delta.hostFile(inode);
+  else side.small = true;
+  if (inode !== undefined) side.version = [inode.id, inode.writes];
+  return side;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { type ByteString, splitPath } from '../../byte-string.ts';
 import type { Steps } from '../../fuse/connection/steps.ts';
-import { isRedactedLevel, type RuleState } from '../../permissions/index.ts';
+import { isRedactedLevel, NONE, type RuleState } from '../../permissions/index.ts';
 import type { BaseStat } from '../base/base.ts';
 import { ROOT_ID } from '../delta/index/inode-table.ts';
 import { committedText, shownText } from '../redacted/committed-text.ts';
@@ -9,8 +9,6 @@ import type { RedactedTexts, WorkspaceChange } from '../workspaces.ts';
 import { compare, sideOf } from './compare.ts';
 import type { Present } from './present.ts';
 import { sameMode } from './same-as-base.ts';
-
-type Compared = Omit<WorkspaceChange, 'conflict' | 'level' | 'writable' | 'hidden'>;
 
 /**
  * As `compare`, at a path with these rules: of a file of the agent's text the contents are those of a commit. Only one that
@@ -23,7 +21,7 @@ export function* compareAt(
   now: Present | undefined,
   was: BaseStat | undefined,
   sameBytes?: boolean,
-): Steps<Compared | undefined, undefined> {
+): Steps<WorkspaceChange | undefined, undefined> {
   if (!isRedactedLevel(rule.level)) return yield* compare(workspace, path, now, was, sameBytes);
   const { inode } = now ?? {};
   const isFile = inode !== undefined && !inode.isDirectory && was !== undefined;
@@ -32,7 +30,14 @@ export function* compareAt(
   if (text.unchanged && sameMode(inode.mode, was.mode)) return undefined;
   const compared = yield* compare(workspace, path, now, was);
   const { hostFile: _, small: __, ...rest } = compared?.now ?? { ...sideOf(inode), version: [inode.id, inode.writes] };
-  const change: Compared = { ...compared, path, kind: 'modified', contentChanged: !text.unchanged, base: sideOf(was) };
+  const rated = compared ?? { conflict: false, level: NONE, writable: false };
+  const change: WorkspaceChange = {
+    ...rated,
+    path,
+    kind: 'modified',
+    contentChanged: !text.unchanged,
+    base: sideOf(was),
+  };
   return { ...change, now: { ...rest, size: text.bytes.length, isText: true } };
 }
 

@@ -31,18 +31,14 @@ export class TakenContents {
     return mode !== undefined && (mode & S_IFMT) === S_IFREG && size === inode.size ? this.#read(inode) : undefined;
   }
 
-  /** The contents for a change that has some, as a field of it. `bytes`: if they were read already. */
-  contentsFor(
-    { now, contentChanged }: Pick<WorkspaceChange, 'now' | 'contentChanged'>,
-    present: Present | undefined,
-    bytes: Buffer | undefined,
-  ): Pick<WorkspaceChange, 'contents'> | undefined {
+  /** Adds the contents to a change that has some. `bytes`: if they were read already. */
+  addTo(change: WorkspaceChange, present: Present | undefined, bytes: Buffer | undefined): void {
     const inode = present?.inode;
-    if (inode === undefined || !contentChanged || now?.small !== true || inode.size > this.#room) return undefined;
+    if (inode === undefined || !change.contentChanged || change.now?.small !== true || inode.size > this.#room) return;
     const contents = bytes ?? this.#read(inode);
-    if (contents === undefined) return undefined;
+    if (contents === undefined) return;
     this.#room -= contents.length;
-    return { contents };
+    change.contents = contents;
   }
 
   #read(inode: Inode): Buffer | undefined {
@@ -58,3 +54,14 @@ export class TakenContents {
 }
 
 const isSmall = ({ mode, data, hasFile }: Inode) => (mode & S_IFMT) === S_IFREG && data !== undefined && !hasFile;
+
+/**
+ * Returns the contents of inodes without a host file; undefined for an inode that no longer exists or has one. Throws
+ * Damage.
+ */
+export function smallContents(workspace: Workspace, inodes: readonly number[]): (Uint8Array | undefined)[] {
+  return inodes.map((id) => {
+    const inode = workspace.delta.table.get(id);
+    return inode?.data === undefined || inode.hasFile ? undefined : workspace.delta.small(inode);
+  });
+}
