@@ -1,6 +1,7 @@
 import { type ByteString, baseNameOf, joinPath, parentOf, ROOT_PATH } from '../../byte-string.ts';
 import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory, S_IFMT, S_IFREG } from '../../linux/mode.ts';
+import { DividedList } from '../divided-list.ts';
 import { removeUnusedDirectories } from '../history/unused-directories.ts';
 import { mergeNodes } from '../nodes/merge-nodes.ts';
 import type { Node } from '../nodes/node.ts';
@@ -102,12 +103,12 @@ function pinFile(workspace: Workspace, node: Node): void {
 /** Detaches all nodes below a removed directory. */
 function* detachBelow(workspace: Workspace, dir: Node): Steps<void> {
   const counter = new StepCounter(ITEMS_PER_STEP);
-  const below: Node[] = [];
+  const below = new DividedList<Node>();
   for (const node of nodesFrom(dir)) {
     below.push(node);
     if (counter.count()) yield;
   }
-  for (const node of below.reverse()) {
+  for (let node = below.pop(); node !== undefined; node = below.pop()) {
     if (node === dir) continue;
     for (const { parent, name } of [...node.links]) {
       workspace.shared.notifier.invalEntry(parent.id, name);

@@ -35,7 +35,7 @@ export function* clearOrigins(
     const inode = delta.table.get(id);
     const node = inode && tree.nodeOf(inode);
     if (node === undefined) continue;
-    for (const [name, child] of [...(node.children ?? [])]) {
+    for (const [name, child] of node.children ?? []) {
       if (child.inode !== undefined) continue;
       yield* detachBelow(workspace, child);
       tree.detach(child, node, name);

@@ -1,4 +1,5 @@
 import { EDQUOT } from '../../linux/errno.ts';
+import { dividedIfLarge, type LargeMap } from './index/divided-map.ts';
 import type { Inode } from './index/inode.ts';
 import type { Retained } from './layers/retained.ts';
 import { OWNER_EDQUOT, type OwnerShare } from './owner-bytes.ts';
@@ -23,7 +24,8 @@ const LATE_INODES = 1024;
 export class Usage {
   readonly #quota: Quota;
   readonly #retained: Retained;
-  #unlinked = new Set<Inode>();
+  /** By id: a discard can unlink a million that are open. */
+  #unlinked: LargeMap<number, Inode> = new Map();
   #unlinkedBytes = 0;
   #bytes = 0;
 
@@ -95,31 +97,31 @@ export class Usage {
   /** Counts a change of size, in bytes. */
   resized(inode: Inode, by: number): void {
     this.bytes += by;
-    if (this.#unlinked.has(inode)) this.#unlinkedBytes += by;
+    if (this.#unlinked.has(inode.id)) this.#unlinkedBytes += by;
   }
 
   /** Counts an inode as unlinked but still open. */
   unlinked(inode: Inode): void {
-    if (this.#unlinked.has(inode)) return;
-    this.#unlinked.add(inode);
+    if (this.#unlinked.has(inode.id)) return;
+    this.#unlinked = dividedIfLarge(this.#unlinked).set(inode.id, inode);
     this.#unlinkedBytes += inode.size;
   }
 
   /** Counts the release of an inode's contents. */
   released(inode: Inode): void {
-    if (this.#unlinked.delete(inode)) this.#unlinkedBytes -= inode.size;
+    if (this.#unlinked.delete(inode.id)) this.#unlinkedBytes -= inode.size;
     if (!inode.isDirectory) this.bytes -= inode.size;
   }
 
   /** Replaces the unlinked inodes by those of a new table. */
   rebind(get: (id: number) => Inode): void {
-    this.#unlinked = new Set([...this.#unlinked].map(({ id }) => get(id)));
+    for (const id of this.#unlinked.keys()) this.#unlinked.set(id, get(id));
   }
 
   /** Counts another state of the delta, without unlinked inodes. */
   reset(bytes: number): void {
     this.bytes = bytes;
-    this.#unlinked.clear();
+    this.#unlinked = new Map();
     this.#unlinkedBytes = 0;
   }
 }

@@ -2,6 +2,8 @@ import { ancestorsOf, type ByteString, parentOf, ROOT_PATH } from '../../byte-st
 import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory } from '../../linux/mode.ts';
 import { Subtrees } from '../../subtrees.ts';
+import { dividedIfLarge, type LargeMap } from '../delta/index/divided-map.ts';
+import { DividedList } from '../divided-list.ts';
 import type { Workspace } from '../workspace.ts';
 import type { ChangeSelection, WorkspaceChange } from '../workspaces.ts';
 import { changesOf } from './changes.ts';
@@ -26,12 +28,15 @@ export function* revertSelected(
   return yield* revert(workspace, yield* topsOf(workspace, { paths, ...keeping }));
 }
 
+/** Of a million paths without a step that handles all of them. */
+type Paths = LargeMap<ByteString, true>;
+
 /** The paths to revert, each with everything below. */
-function* topsOf(workspace: Workspace, selection: ChangeSelection): Steps<ByteString[]> {
+function* topsOf(workspace: Workspace, selection: ChangeSelection): Steps<Iterable<ByteString>> {
   const counter = new StepCounter(ITEMS_PER_STEP);
-  const chosen: Pick<WorkspaceChange, 'path' | 'now'>[] = [];
-  const above = new Set<ByteString>();
-  const gone = new Set<ByteString>();
+  const chosen = new DividedList<Pick<WorkspaceChange, 'path' | 'now'>>();
+  let above: Paths = new Map();
+  let gone: Paths = new Map();
   for (const change of changesOf(workspace, ROOT_PATH, { selection, withLeft: true })) {
     yield;
     if (change === undefined) continue;
@@ -39,29 +44,31 @@ function* topsOf(workspace: Workspace, selection: ChangeSelection): Steps<ByteSt
     if (left === undefined) chosen.push({ path, ...(now && { now }) });
     else {
       // The parents of a known directory are known, too.
-      for (let at = parentOf(path); at !== ROOT_PATH && !above.has(at); at = parentOf(at)) above.add(at);
-      if (left === 'scratch' && now === undefined) gone.add(path);
+      for (let at = parentOf(path); at !== ROOT_PATH && !above.has(at); at = parentOf(at)) {
+        above = dividedIfLarge(above).set(at, true);
+      }
+      if (left === 'scratch' && now === undefined) gone = dividedIfLarge(gone).set(path, true);
     }
   }
   const covered = new Subtrees(selection.paths);
-  const whole = new Set<ByteString>();
+  let whole: Paths = new Map();
   for (const { path, origin, replaces } of yield* renamedDirectories(workspace)) {
     if ((origin !== undefined || replaces) && (covered.has(path) || selection.paths.includes(ROOT_PATH)))
-      whole.add(path);
+      whole = dividedIfLarge(whole).set(path, true);
   }
-  const tops = new Set<ByteString>();
+  let tops: Paths = new Map();
   for (const { path, now } of chosen) {
     if (counter.count()) yield;
     if (topIn(path, tops) !== undefined) continue;
     const top = topIn(path, whole) ?? topIn(path, gone);
-    if (top !== undefined) tops.add(top);
-    else if (now === undefined || !isDirectory(now.mode) || !above.has(path)) tops.add(path);
+    const keepsSome = now !== undefined && isDirectory(now.mode) && above.has(path);
+    if (top !== undefined || !keepsSome) tops = dividedIfLarge(tops).set(top ?? path, true);
   }
-  return [...tops];
+  return tops.keys();
 }
 
 /** The topmost of `tops` that is the path or contains it. */
-function topIn(path: ByteString, tops: ReadonlySet<ByteString>): ByteString | undefined {
+function topIn(path: ByteString, tops: Paths): ByteString | undefined {
   if (tops.size === 0) return undefined;
   for (const parent of ancestorsOf(path)) if (tops.has(parent)) return parent;
   return tops.has(path) ? path : undefined;

@@ -46,11 +46,11 @@ interface Removal {
  * changed, for a path inside a directory that the sandbox renamed, removed or replaced: only the whole directory has a
  * version in the base.
  */
-export function* revert(workspace: Workspace, paths: readonly ByteString[]): Steps<number> {
+export function* revert(workspace: Workspace, paths: Iterable<ByteString>): Steps<number> {
   return yield* workspace.delta.releasing(revertAll(workspace, paths));
 }
 
-function* revertAll(workspace: Workspace, paths: readonly ByteString[]): Steps<number> {
+function* revertAll(workspace: Workspace, paths: Iterable<ByteString>): Steps<number> {
   const counter = new StepCounter(ITEMS_PER_STEP);
   const { table } = workspace.delta;
   const root = table.get(ROOT_ID);
@@ -100,12 +100,7 @@ function* revertAll(workspace: Workspace, paths: readonly ByteString[]): Steps<n
 }
 
 /** Returns the entries of these paths, which may be a million. Throws FAILED_PRECONDITION as `revert`. */
-function* findAll(
-  workspace: Workspace,
-  root: Inode,
-  paths: readonly ByteString[],
-  counter: StepCounter,
-): Steps<Places> {
+function* findAll(workspace: Workspace, root: Inode, paths: Iterable<ByteString>, counter: StepCounter): Steps<Places> {
   let places: Places = new Map();
   for (const path of paths) {
     for (const place of path === '' ? namesOf(root) : [find(workspace, root, path)]) {

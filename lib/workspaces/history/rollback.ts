@@ -2,6 +2,7 @@ import type { ByteString } from '../../byte-string.ts';
 import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
 import type { Node } from '../nodes/node.ts';
+import { NodeSet } from '../nodes/node-set.ts';
 import type { NodeTree } from '../nodes/node-tree.ts';
 import type { Workspace } from '../workspace.ts';
 import { recordOlderDirectories } from './older-directories.ts';
@@ -34,18 +35,22 @@ export function* rollback(workspace: Workspace, layer: string): Steps<void> {
     if (!node.isDirectory) continue;
     before.set(node, { entries: node.inode?.entries, basePath: node.basePath });
   }
+  const orphans = new NodeSet();
+  for (const node of tree.orphans) {
+    orphans.add(node);
+    if (counter.count()) yield;
+  }
   yield* delta.layers.rollingBack(layer);
   workspace.countChange();
-  const { orphans: loose } = tree;
-  const orphans = new Set<Node>(loose);
   tree.reset();
   if (delta.older) yield* recordOlderDirectories(workspace);
   yield* fitToBase(workspace);
-  const shown = new Set<Node>([tree.root]);
+  const shown = new NodeSet();
+  shown.add(tree.root);
   const waiting = [tree.root];
   for (let dir = waiting.pop(); dir !== undefined; dir = waiting.pop()) {
     shared.notifier.invalInode(dir.id);
-    for (const [name, child] of [...(dir.children ?? [])]) {
+    for (const [name, child] of dir.children ?? []) {
       if (counter.count()) yield;
       const first = !shown.has(child);
       if (!tree.rebind(child, dir, name, shown)) {
@@ -59,7 +64,10 @@ export function* rollback(workspace: Workspace, layer: string): Steps<void> {
     }
     yield* tellNames(workspace, dir, before.get(dir)!);
   }
-  for (const node of orphans) if (node.links.length === 0) yield* expireTree(workspace, tree, node, counter);
+  for (const node of orphans) {
+    if (node.links.length === 0) yield* expireTree(workspace, tree, node, counter);
+    if (counter.count()) yield;
+  }
   // Last, because the nodes must match the delta even if this throws.
   yield* delta.layers.confirming();
 }
@@ -97,10 +105,11 @@ function* expireTree(workspace: Workspace, tree: NodeTree, top: Node, counter: S
   const { notifier } = workspace.shared;
   const waiting = [top];
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
-    for (const [name, child] of [...(node.children ?? [])]) {
+    for (const [name, child] of node.children ?? []) {
       notifier.invalEntry(node.id, name);
       child.removeLink(node, name);
       if (child.links.length === 0) waiting.push(child);
+      if (counter.count()) yield;
     }
     notifier.invalInode(node.id);
     tree.expire(node);

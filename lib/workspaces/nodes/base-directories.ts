@@ -1,4 +1,5 @@
 import type { ByteString } from '../../byte-string.ts';
+import { dividedIfLarge, type LargeMap } from '../delta/index/divided-map.ts';
 import type { Node } from './node.ts';
 
 const NONE: readonly Node[] = [];
@@ -8,7 +9,7 @@ const NONE: readonly Node[] = [];
  * path it then reverted, is shown at both paths.
  */
 export class BaseDirectories {
-  readonly #nodes = new Map<ByteString, Node | Set<Node>>();
+  #nodes: LargeMap<ByteString, Node | Set<Node>> = new Map();
 
   /** The nodes that show a base path. */
   at(path: ByteString): Iterable<Node> {
@@ -20,7 +21,7 @@ export class BaseDirectories {
   /** Records that a node shows a base path. */
   add(path: ByteString, node: Node): void {
     const known = this.#nodes.get(path);
-    if (known === undefined) this.#nodes.set(path, node);
+    if (known === undefined) this.#nodes = dividedIfLarge(this.#nodes).set(path, node);
     else if (known instanceof Set) known.add(node);
     else if (known !== node) this.#nodes.set(path, new Set([known, node]));
   }
@@ -36,6 +37,6 @@ export class BaseDirectories {
 
   /** Removes all records. */
   clear(): void {
-    this.#nodes.clear();
+    this.#nodes = new Map();
   }
 }

@@ -2,6 +2,7 @@ import type { ByteString } from '../../byte-string.ts';
 import { isDirectory } from '../../linux/mode.ts';
 import type { Level } from '../../permissions/index.ts';
 import type { BaseStat } from '../base/base.ts';
+import { dividedIfLarge, type LargeMap } from '../delta/index/divided-map.ts';
 import type { Inode } from '../delta/index/inode.ts';
 import { BaseDirectories } from './base-directories.ts';
 import type { Found, Node } from './node.ts';
@@ -9,14 +10,16 @@ import type { Found, Node } from './node.ts';
 /** Finds the nodes of one workspace by what they show: an inode of the delta, a link of a base file, a base directory. */
 export class NodeIndex {
   /** By inode id. */
-  readonly #byInode = new Map<number, Node>();
+  #byInode: LargeMap<number, Node> = new Map();
   /** Unchanged base files with several links, by `dev:ino:level`. Links of different levels are different nodes. */
-  readonly #byBaseLink = new Map<string, Node>();
+  #byBaseLink: LargeMap<string, Node> = new Map();
   /** The directories that show each base directory. */
   readonly #byBasePath = new BaseDirectories();
 
   clear(): void {
-    for (const known of [this.#byInode, this.#byBaseLink, this.#byBasePath]) known.clear();
+    this.#byInode = new Map();
+    this.#byBaseLink = new Map();
+    this.#byBasePath.clear();
   }
 
   /** Returns the node of what a name resolves to, if another link gave it one. */
@@ -42,7 +45,7 @@ export class NodeIndex {
 
   /** Records that `node` shows its `inode`. */
   addInode(node: Node): void {
-    if (node.inode !== undefined) this.#byInode.set(node.inode.id, node);
+    if (node.inode !== undefined) this.#byInode = dividedIfLarge(this.#byInode).set(node.inode.id, node);
   }
 
   /** Removes that record. Returns false if the inode has another node, or none. */
@@ -54,7 +57,7 @@ export class NodeIndex {
   /** Records that `node`, of a file whose path has this level, shows its `base`. */
   addBaseLink(node: Node, level: Level): void {
     const key = node.base && linkKey(node.base, level);
-    if (key !== undefined) this.#byBaseLink.set(key, node);
+    if (key !== undefined) this.#byBaseLink = dividedIfLarge(this.#byBaseLink).set(key, node);
   }
 
   /** Removes that record. Returns false if there is none for this node. */

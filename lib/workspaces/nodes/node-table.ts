@@ -1,5 +1,6 @@
 import { ESTALE } from '../../linux/errno.ts';
 import { S_IFDIR } from '../../linux/mode.ts';
+import { dividedIfLarge, type LargeMap } from '../delta/index/divided-map.ts';
 import { FormCache } from '../redacted/form-cache.ts';
 import { Node, type NodeOwner } from './node.ts';
 
@@ -8,7 +9,7 @@ export const ROOT_NODEID = 1;
 
 /** All nodes of the mount, by node id. Node ids are never reused. */
 export class NodeTable<Owner extends NodeOwner = NodeOwner> {
-  readonly #nodes = new Map<number, Node<Owner>>();
+  #nodes: LargeMap<number, Node<Owner>> = new Map();
   /** What agents see of redacted files. */
   readonly forms = new FormCache();
   #next = ROOT_NODEID + 1;
@@ -26,7 +27,7 @@ export class NodeTable<Owner extends NodeOwner = NodeOwner> {
   /** Allocates a node of a type (S_IFMT bits). */
   add(workspace: Owner, type: number): Node<Owner> {
     const node = new Node(this.#next++, workspace, type);
-    this.#nodes.set(node.id, node);
+    this.#nodes = dividedIfLarge(this.#nodes).set(node.id, node);
     workspace.knownNodes++;
     return node;
   }
@@ -34,7 +35,7 @@ export class NodeTable<Owner extends NodeOwner = NodeOwner> {
   /** Allocates a directory of no workspace: nothing but its attributes is served. */
   reserve(): Node<Owner> {
     const node = new Node<Owner>(this.#next++, undefined, S_IFDIR);
-    this.#nodes.set(node.id, node);
+    this.#nodes = dividedIfLarge(this.#nodes).set(node.id, node);
     return node;
   }
 

@@ -16,6 +16,7 @@ import { listingForMisses } from './merged-listing.ts';
 import type { Found, Node, NodeOwner } from './node.ts';
 import { type BindingOwner, NodeBinding } from './node-binding.ts';
 import { NodeIndex } from './node-index.ts';
+import { NodeSet } from './node-set.ts';
 import type { NodeTable } from './node-table.ts';
 import type { StatAhead } from './stat-ahead.ts';
 import { nodesFrom } from './walk-nodes.ts';
@@ -34,7 +35,7 @@ export class NodeTree {
   readonly #base: Base;
   readonly #delta: Delta;
   /** Orphans: nodes without links that are still open. */
-  readonly orphans = new Set<Node>();
+  readonly orphans = new NodeSet();
   readonly levels: FileLevels;
   /** What each node shows. */
   readonly binding: NodeBinding;
@@ -133,7 +134,7 @@ export class NodeTree {
    * Binds a node to what its name resolves to since `reset`. Returns false if that is impossible: it has another type
    * or other links.
    */
-  rebind(node: Node, dir: Node, name: ByteString, shown: Set<Node>): boolean {
+  rebind(node: Node, dir: Node, name: ByteString, shown: NodeSet): boolean {
     const state = dir.agentRuleOf(name);
     const found = this.find(dir, name, state.level);
     if (found === undefined || ((found.inode ?? found.base!).mode & S_IFMT) !== node.type) return false;

@@ -2,6 +2,7 @@ import type { ByteString } from '../../byte-string.ts';
 import { isDirectory, S_IFMT } from '../../linux/mode.ts';
 import { type RuleState, strictestState } from '../../permissions/index.ts';
 import type { BaseStat } from '../base/base.ts';
+import { dividedIfLarge, type LargeMap } from '../delta/index/divided-map.ts';
 import type { Inode } from '../delta/index/inode.ts';
 import { removeUnordered } from '../delta/index/remove-unordered.ts';
 import type { Listing } from './listing.ts';
@@ -44,7 +45,7 @@ export class Node<Owner extends NodeOwner = NodeOwner> {
   /** Links by which the kernel knows the node; none once it is unlinked, removed or replaced. */
   links: NodeLink[] = [];
   /** Directory: child nodes by name. A node lives at least as long as its children. */
-  children: Map<ByteString, Node> | undefined;
+  children: LargeMap<ByteString, Node> | undefined;
 
   /** Level by the sandbox's rules: that of its path, or the strictest of all links. */
   agentLevel = 0;
@@ -170,7 +171,7 @@ export class Node<Owner extends NodeOwner = NodeOwner> {
     // A literal has room for one link only; `push` would make room for 17, of which nearly every node uses one.
     if (this.links.length === 0) this.links = [{ parent, name }];
     else this.links.push({ parent, name });
-    parent.children ??= new Map();
+    parent.children = dividedIfLarge(parent.children ?? new Map<ByteString, Node>());
     parent.children.set(name, this);
   }
 

@@ -1,10 +1,23 @@
 import type { Node } from './node.ts';
 
-/** A node and all nodes below it, parents first. Nodes may be removed during the iteration. */
+/**
+ * A node and all nodes below it, parents first. Nodes may be removed during the iteration. The children of a directory,
+ * which may be a million, are taken one by one.
+ */
 export function* nodesFrom(top: Node): Generator<Node> {
-  const waiting = [top];
-  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+  yield top;
+  const ways = [childrenOf(top)];
+  for (let way = ways.at(-1); way !== undefined; way = ways.at(-1)) {
+    const { done, value: node } = way.next();
+    if (done) {
+      ways.pop();
+      continue;
+    }
     yield node;
-    for (const child of node.children?.values() ?? []) waiting.push(child);
+    if (node.children !== undefined) ways.push(childrenOf(node));
   }
+}
+
+function childrenOf({ children }: Node): Iterator<Node, undefined> {
+  return (children ?? new Map<never, Node>()).values();
 }

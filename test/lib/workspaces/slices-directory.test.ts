@@ -5,7 +5,7 @@ import { fromLatin1, fromText } from '../../../lib/byte-string.ts';
 import { complete, type Steps } from '../../../lib/fuse/connection/steps.ts';
 import { Entries } from '../../../lib/workspaces/delta/index/entries.ts';
 import { sorted } from '../../../lib/workspaces/sorted.ts';
-import { longestArrayIn } from './longest-array.ts';
+import { largestKeysIn, longestArrayIn } from './longest-array.ts';
 import { outcome, rule, Sandbox } from './sandbox.ts';
 import { count, postponedBy } from './stepping.ts';
 
@@ -158,6 +158,36 @@ it('the names of a new directory with many of them are collected in parts', () =
     expect([operation, longest > 10, longest <= LONGEST]).toEqual([operation, true, true]);
   }
   expect(s.list('')).not.toContain('new');
+});
+
+it('the nodes of a directory with many of them are added and removed in parts', () => {
+  const { s } = sliced();
+  Object.assign(s.notices, { dropEntry: () => {}, invalEntry: () => {}, invalInode: () => {} });
+  const dir = s.mkdir('new').nodeid;
+  const made = largestKeysIn(() => {
+    for (let number = 0; number < 3 * LONGEST; number++) s.fs.create(s.caller, dir, fromLatin1(`${number}`), 0o644, 0);
+  });
+  expect(made).toBeLessThanOrEqual(LONGEST);
+  const operations: [Parameters<Sandbox['fs']['begin']>[0], ...unknown[]][] = [
+    ['setRules', 'sb_1', [rule('/**', 'WRITE'), rule('new/1', 'READ', 1)]],
+    ['revert', 'sb_1', [''], { exclude: ['new/1'], scratch: true }],
+  ];
+  for (const [operation, ...args] of operations) {
+    let longest = 0;
+    const largest = largestKeysIn(() => {
+      longest = longestArrayIn(() => complete(s.fs.begin(operation, args)!));
+    });
+    expect([operation, longest <= LONGEST, largest <= LONGEST]).toEqual([operation, true, true]);
+  }
+  expect(s.list('new')).toEqual(['1']);
+});
+
+it('the nodes of such a directory are detached in parts', () => {
+  const { s } = sliced();
+  Object.assign(s.notices, { dropEntry: () => {}, invalEntry: () => {}, invalInode: () => {} });
+  const dir = s.mkdir('new').nodeid;
+  for (let number = 0; number < 3 * LONGEST; number++) s.fs.create(s.caller, dir, fromLatin1(`${number}`), 0o644, 0);
+  expect(longestArrayIn(() => complete(s.fs.begin('detach', ['sb_1'])!))).toBeLessThanOrEqual(LONGEST);
 });
 
 describe('the sort of names', () => {

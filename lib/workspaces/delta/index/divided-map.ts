@@ -1,4 +1,4 @@
-import { hashOfText } from './row-index.ts';
+import { hashOfNumber, hashOfText } from './row-index.ts';
 
 /** A power of two. */
 const PARTS = 256;
@@ -6,10 +6,10 @@ const PARTS = 256;
 const MANY = 1 << 12;
 
 /** A map of any size. */
-export type LargeMap<K extends string, V> = Map<K, V> | DividedMap<K, V>;
+export type LargeMap<K extends string | number, V> = Map<K, V> | DividedMap<K, V>;
 
 /** Returns the map, divided if it has become large; the caller uses the returned one from then on. */
-export function dividedIfLarge<K extends string, V>(map: LargeMap<K, V>): LargeMap<K, V> {
+export function dividedIfLarge<K extends string | number, V>(map: LargeMap<K, V>): LargeMap<K, V> {
   return map.size < MANY || map instanceof DividedMap ? map : new DividedMap(map);
 }
 
@@ -17,7 +17,7 @@ export function dividedIfLarge<K extends string, V>(map: LargeMap<K, V>): LargeM
  * A map divided into parts by a hash of the key, each of which grows at another time. A Map of a million keys blocks
  * for some hundredths of a second when it grows. In no particular order.
  */
-class DividedMap<K extends string, V> {
+class DividedMap<K extends string | number, V> {
   readonly #parts = Array.from({ length: PARTS }, () => new Map<K, V>());
   /** Makes keys of the same part unpredictable. */
   readonly #seed = Math.floor(Math.random() * 2 ** 31);
@@ -56,11 +56,17 @@ class DividedMap<K extends string, V> {
     for (const part of this.#parts) yield* part.keys();
   }
 
+  *values(): Generator<V> {
+    for (const part of this.#parts) yield* part.values();
+  }
+
   *[Symbol.iterator](): Generator<[K, V]> {
     for (const part of this.#parts) yield* part;
   }
 
   #part(key: K): Map<K, V> {
-    return this.#parts[hashOfText(this.#seed, key, 0, key.length) & (PARTS - 1)]!;
+    // Parts of consecutive numbers would all grow at the same time.
+    const hash = typeof key === 'number' ? hashOfNumber(key) : hashOfText(this.#seed, key, 0, key.length);
+    return this.#parts[hash & (PARTS - 1)]!;
   }
 }
