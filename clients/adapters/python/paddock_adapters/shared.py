@@ -8,7 +8,7 @@ import os
 import posixpath
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, AsyncGenerator, AsyncIterator, Mapping, Optional, Sequence, TypeVar, Union
+from typing import Any, AsyncGenerator, AsyncIterator, Awaitable, Mapping, Optional, Sequence, TypeVar, Union
 
 from anyio import CancelScope
 from paddock_sandbox import (
@@ -39,6 +39,24 @@ async def settled(work: "asyncio.Future[T]") -> T:
         work.cancelled() or work.exception()
         raise cancellation
     return work.result()
+
+
+async def within(work: Awaitable[T], seconds: Optional[float]) -> T:
+    """As `asyncio.wait_for`, which loses a cancellation that comes as the work ends, before Python 3.12."""
+    if seconds is None:
+        return await work
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait([task], timeout=seconds)
+        if not task.done():
+            raise asyncio.TimeoutError
+        return task.result()
+    finally:
+        if not task.done():
+            task.cancel()
+            await asyncio.wait([task])
+        # Asked for, so that it is not reported as an error that nobody saw.
+        _ = task.cancelled() or task.exception()
 
 
 @asynccontextmanager
@@ -89,7 +107,7 @@ async def run(
     """
     async with started(sandbox, argv, env=env, workdir=cwd, stdin=stdin is not None) as process:
         try:
-            return await asyncio.wait_for(_collected(process, stdin, limit), timeout)
+            return await within(_collected(process, stdin, limit), timeout)
         except SandboxError:
             # One of them is a TimeoutError.
             raise

@@ -12,6 +12,7 @@ from typing import Any, AsyncGenerator, AsyncIterator, Callable, Dict, List, Opt
 
 from .._http import IDLE, PIECE, Body, Request, tune
 from .._settings import Settings
+from .._within import within
 from ..errors import ConnectionError, NotConnectedError, RequestTimeoutError, SandboxError
 
 T = TypeVar("T")
@@ -103,15 +104,15 @@ class AsyncAnswer:
         assert self._connection is not None
         reader = self._connection.reader
         while True:
-            line = await asyncio.wait_for(reader.readuntil(b"\r\n"), self._timeout)
+            line = await within(reader.readuntil(b"\r\n"), self._timeout)
             left = int(line.split(b";")[0], 16)
             if left == 0:
-                while await asyncio.wait_for(reader.readuntil(b"\r\n"), self._timeout) != b"\r\n":
+                while await within(reader.readuntil(b"\r\n"), self._timeout) != b"\r\n":
                     pass
                 return
             async for piece in self._exactly(left):
                 yield piece
-            await asyncio.wait_for(reader.readexactly(2), self._timeout)
+            await within(reader.readexactly(2), self._timeout)
 
     async def _counted(self) -> AsyncIterator[bytes]:
         length = self.headers.get("content-length")
@@ -122,7 +123,7 @@ class AsyncAnswer:
         self._reusable = False
         assert self._connection is not None
         while True:
-            piece = await asyncio.wait_for(self._connection.reader.read(PIECE), self._timeout)
+            piece = await within(self._connection.reader.read(PIECE), self._timeout)
             if not piece:
                 return
             yield piece
@@ -131,7 +132,7 @@ class AsyncAnswer:
         assert self._connection is not None
         reader = self._connection.reader
         while left > 0:
-            piece = await asyncio.wait_for(reader.read(min(left, PIECE)), self._timeout)
+            piece = await within(reader.read(min(left, PIECE)), self._timeout)
             if not piece:
                 raise EOFError("the answer is incomplete")
             left -= len(piece)
@@ -215,7 +216,7 @@ class AsyncTransport:
         settings = self._settings
         opening = asyncio.open_connection(settings.host, settings.port, ssl=settings.tls, limit=_HEAD)
         try:
-            reader, writer = await asyncio.wait_for(opening, settings.connect_timeout)
+            reader, writer = await within(opening, settings.connect_timeout)
             tune(writer.get_extra_info("socket"))
             return _Connection(reader, writer)
         except (OSError, asyncio.TimeoutError) as error:
@@ -242,7 +243,7 @@ class AsyncTransport:
         start = "\r\n".join(lines).encode("latin-1")
         if body is None or (isinstance(body, bytes) and len(body) <= PIECE):
             await _put(connection.writer, start + (body or b""), request.timeout)
-            return await asyncio.wait_for(_head(connection.reader), request.timeout), True
+            return await within(_head(connection.reader), request.timeout), True
         connection.writer.write(start)
         return await self._upload(connection, body, request.timeout)
 
@@ -259,7 +260,7 @@ class AsyncTransport:
                 error = sending.exception()
                 if error is not None and not isinstance(error, (BrokenPipeError, ConnectionResetError)):
                     raise error
-            return await asyncio.wait_for(head, timeout), complete
+            return await within(head, timeout), complete
         finally:
             for task in (head, sending):
                 task.cancel()
@@ -268,7 +269,7 @@ class AsyncTransport:
 
 async def _put(writer: asyncio.StreamWriter, data: bytes, timeout: Optional[float]) -> None:
     writer.write(data)
-    await asyncio.wait_for(writer.drain(), timeout)
+    await within(writer.drain(), timeout)
 
 
 async def _send(writer: asyncio.StreamWriter, body: Union[bytes, Body], timeout: Optional[float]) -> None:

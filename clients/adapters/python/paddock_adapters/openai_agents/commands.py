@@ -24,7 +24,7 @@ from paddock_sandbox import (
     TerminalSize,
 )
 
-from ..shared import Excerpt, settled
+from ..shared import Excerpt, settled, within
 
 Answer = Tuple[str, Optional[ProcessEnd]]
 
@@ -50,7 +50,7 @@ class _Running:
             output = Excerpt()
             output.append(note)
             try:
-                end = await asyncio.wait_for(self._collect(output, time.monotonic() + seconds), seconds)
+                end = await within(self._collect(output, time.monotonic() + seconds), seconds)
             except SandboxError:
                 # One of them is a TimeoutError.
                 raise
@@ -74,7 +74,7 @@ class _Running:
                     if event.end.reason not in ("exited", "signaled"):
                         output.append(f"\n[the command ended: {event.end.reason}]\n")
                     return event.end
-                # Before Python 3.12 `wait_for` loses cancellations while there is always more to read.
+                # Without a pause while there is always more to read, the time would never be looked at.
                 if time.monotonic() >= until:
                     break
         return None
@@ -82,7 +82,7 @@ class _Running:
     async def type(self, text: str, seconds: float) -> str:
         """Writes to the terminal. Returns what is to be said of it."""
         try:
-            await asyncio.wait_for(self.process.write(text.encode(errors="replace")), seconds)
+            await within(self.process.write(text.encode(errors="replace")), seconds)
         except (PreconditionError, NotFoundError):
             # It has ended: its output says how.
             return ""
