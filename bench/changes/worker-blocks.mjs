@@ -71,6 +71,8 @@ function record(require, path, shortest) {
       began = performance.now();
     }
   };
+  // Reads by WASI are not seen here: without it, the worker polls by readSync.
+  Object.assign(process, { getBuiltinModule: undefined });
   require('node:module').syncBuiltinESMExports();
 }
 
