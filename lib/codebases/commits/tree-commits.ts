@@ -64,8 +64,8 @@ export class TreeCommits {
   /**
    * Makes many changes atomically. `plan` stages contents in the given directory and returns the steps and the touched
    * paths; nothing else changes the files meanwhile. After each stage, before the observer is notified, the sandbox is
-   * rebased, or by `finish` if the plan says so (`rebasesLater`). Once prepared, the commit will be finished in the codebase and in the sandbox, by the next server if
-   * necessary. When this resolves, `isPending` holds.
+   * rebased, or by `finish` if the plan says so (`rebasesLater`). Once prepared, the commit will be finished in the codebase and
+   * in the sandbox, by the next server if necessary. When this resolves, `isPending` holds.
    */
   async commit(plan: MakePlan): Promise<void> {
     await this.#inThread(async (remote) => {
