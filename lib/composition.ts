@@ -178,7 +178,7 @@ interface Platform {
 
 /** Rejects when the configured runtime or FUSE does not work on this machine. */
 async function openPlatform(config: Config, environment: Environment, cleanup: CleanupStack): Promise<Platform> {
-  const { entry, log } = environment;
+  const { entry, niceness, log } = environment;
   const { mountPath } = config.storage;
   const layout = makeLayout(mountPath);
   cleanup.add('layout', () => leaveLayout(layout));
@@ -195,7 +195,7 @@ async function openPlatform(config: Config, environment: Environment, cleanup: C
     mount: async (observer) => {
       await probeFuse();
       await clearStaleMount(layout.fs);
-      return mountWorkspaces({ mountPoint: layout.fs, entry, log, ...observer });
+      return mountWorkspaces({ mountPoint: layout.fs, entry, niceness, log, ...observer });
     },
     log,
   });

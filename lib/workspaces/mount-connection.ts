@@ -26,6 +26,8 @@ export interface MountOptions {
   mountPoint: string;
   /** Calls `runFuseWorker` for the role 'fuse', and `serveNotifications` for 'fuse-notifier'. */
   entry: ThreadEntry;
+  /** Of the request worker: that of the programs in sandboxes. Absent: that of the calling thread. */
+  niceness?: number | undefined;
   log: Log;
   /** Called for a workspace that is unreadable as a whole. The damage is logged already. */
   unreadable?: (id: string, reason: string) => void;
@@ -89,8 +91,8 @@ export class MountConnection {
           frees.start(event.free);
       }
     };
-    const { entry, log } = options;
-    const connection = await Connection.open({ mountPoint, entry, options: current.buffer, onEvent, log });
+    const { entry, niceness, log } = options;
+    const connection = await Connection.open({ mountPoint, entry, options: current.buffer, niceness, onEvent, log });
     return new MountConnection(mountPoint, connection, current, options);
   }
 

@@ -136,6 +136,10 @@ describe('a bwrap server', () => {
       const id = await api.create(codebase, { permissions: WRITE });
       expect(await run(api, id, 'nice; (sleep 0.01; nice) & wait')).toBe(`${own}\n${own}\n`);
     }
+    // The request worker has that of the programs, which it shares a CPU with: see `setNiceness` in request-worker.ts.
+    const threads = readdirSync(`/proc/${server.pid}/task`).map((thread) => getPriority(Number(thread)));
+    expect(threads.filter((nice) => nice === own)).toHaveLength(1);
+    expect(threads.filter((nice) => nice === own - 7)).toHaveLength(threads.length - 1);
     expect(getPriority(server.pid)).toBe(own - 7);
   });
 

@@ -21,6 +21,8 @@ export interface ConnectionOptions {
   entry: ThreadEntry;
   /** `ThreadOptions.options`. */
   options: unknown;
+  /** `ThreadOptions.niceness`. */
+  niceness?: number | undefined;
   /** `ThreadOptions.onEvent`. */
   onEvent: (event: unknown) => void;
   log: Log;

@@ -1,5 +1,5 @@
 import { readlinkSync } from 'node:fs';
-import { constants, setPriority } from 'node:os';
+import { setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { ControlNode } from '../session/control-node.ts';
@@ -25,6 +25,8 @@ export interface FuseWorkerData {
   /** Name of the control node in the root, and the uid that can look it up. */
   controlName: string;
   controlUid: number;
+  /** See `ThreadOptions`. */
+  niceness: number | undefined;
   /** Receives `ControlRequest`, sends `WorkerMessage`. */
   control: MessagePort;
   /** Sends `NotificationBatch` to the notifier thread. */
@@ -78,7 +80,7 @@ export function serveRequests(
   const controlNode = new ControlNode(data.controlName, data.controlUid);
   const session = new Session(fileSystem, controlNode, events, parents, polled?.buffer);
 
-  raisePriority();
+  if (data.niceness !== undefined) setNiceness(data.niceness);
   const nonBlocking = polled ?? (data.nonBlockingFd === undefined ? undefined : descriptor(data.nonBlockingFd));
   const reader = new RequestReader(descriptor(data.fd), nonBlocking, () => fileSystem.workAhead?.() ?? false);
   const reason = serve(reader, session, requests, late, () => {
@@ -92,12 +94,14 @@ export function serveRequests(
 }
 
 /**
- * Raises the priority of this thread, where permitted: every program that uses the file system waits for it, and it
- * never runs longer than a request takes. On Linux setpriority(2) with a thread id affects that thread only.
+ * Gives this thread the priority of programs. It is woken so promptly because it sleeps so often. With a higher one it and the
+ * programs that wait for it hold a CPU together: what else is to run there has a smaller share beside each of them than its
+ * weight is, and waits for up to a second while one sandbox looks up names. On Linux setpriority(2) with a thread id affects
+ * that thread only.
  */
-function raisePriority(): void {
+function setNiceness(niceness: number): void {
   try {
-    setPriority(Number(basename(readlinkSync('/proc/thread-self'))), constants.priority.PRIORITY_HIGH);
+    setPriority(Number(basename(readlinkSync('/proc/thread-self'))), niceness);
   } catch {
     // Not permitted, or no /proc. Only speed depends on it.
   }

@@ -22,6 +22,8 @@ export interface ThreadOptions {
   controlName: string;
   /** Passed to `makeFileSystem` in the request worker, by structured clone. */
   options: unknown;
+  /** Of the request worker: that of the programs which use the mount. Absent: that of the calling thread. */
+  niceness?: number | undefined;
   /** Called with each event that the file system emits. */
   onEvent: (event: unknown) => void;
   log: Log;
@@ -74,6 +76,7 @@ export class Threads {
       nonBlockingFd,
       controlName,
       controlUid: process.getuid?.() ?? 0,
+      niceness: options.niceness,
       control: control.port2,
       notifications: notifications.port1,
       options: options.options,
