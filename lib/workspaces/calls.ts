@@ -45,6 +45,8 @@ export interface WorkspaceOperations {
   baseChanging(codebaseId: string, paths: readonly ByteString[]): void;
   /** Call after files changed, or failed to: every attached sandbox sees the present state on return. */
   baseChanged(codebaseId: string, paths: readonly ByteString[]): void;
+  /** Reads the delta, as the first use would. */
+  open(id: string): void;
   /**
    * Lists at most `limit` changes after the path `after` ('': from the start), in byte order of their paths; with `asked`
    * only those.
@@ -177,6 +179,7 @@ export const TRAITS: { readonly [O in Operation]: Traits<O> } = {
   setRules: {},
   baseChanging: { unmounted: NOTHING },
   baseChanged: { unmounted: NOTHING },
+  open: { unmounted: NOTHING },
   changes: {
     writeBack: (_id, after) => after === '',
     join: (pages) => ({ changes: pages.flatMap(({ changes }) => changes), more: pages.at(-1)?.more ?? false }),

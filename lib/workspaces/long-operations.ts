@@ -48,6 +48,7 @@ export function longOperations(workspaces: AttachedWorkspaces): LongOperations {
     return holds.holdAll(all, eachInTurn(workspaces, all, first, act));
   };
   return {
+    open: (id) => held(id, nothing),
     changes: (id, after, limit, asked) => held(id, (workspace) => changePages(workspace, after, limit, asked)),
     redactedTexts: (id, path, as) => held(id, (workspace) => redactedTexts(workspace, path, as)),
     hasEntries: (id) => held(id, hasEntries),
@@ -85,6 +86,8 @@ export function longOperations(workspaces: AttachedWorkspaces): LongOperations {
     rollback: (id, layer) => held(id, (workspace) => stepsOnHost(rollback(workspace, layer))),
   };
 }
+
+function* nothing(): Steps<void> {}
 
 /** Runs the steps of `first`, then those of each workspace of a codebase, while all of them are held. */
 type HeldOf = <T>(

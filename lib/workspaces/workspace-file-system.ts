@@ -118,6 +118,10 @@ export class WorkspaceFileSystem extends KernelRequests implements ControlledFil
     this.#complete('baseChanged', codebaseId, paths);
   }
 
+  open(id: string): void {
+    this.#complete('open', id);
+  }
+
   changes(id: string, after: ByteString, limit: number, asked?: Asked): { changes: WorkspaceChange[]; more: boolean } {
     const steps = changePages(this.workspaces.get(id), after, limit, asked);
     const changes: WorkspaceChange[] = [];

@@ -42,9 +42,18 @@ export function runnable(id: string, signal: AbortSignal, context: SandboxContex
     if (sandbox.destroying) throw new ServiceError('FAILED_PRECONDITION', `sandbox ${sandbox.id} is being destroyed`);
     if (sandbox.status !== 'SANDBOX_RUNNING' || !sandbox.running) throw sandbox.refuse();
     if (signal.aborted) throw new ServiceError('CANCELLED', 'the client disconnected');
+    openUnused(sandbox, context);
     return sandbox;
   };
   return isChanging(sandbox) ? context.settled(sandbox).then(check) : check();
+}
+
+/** Has the request worker read the delta while this thread starts the first command of a sandbox that was a ready one. */
+function openUnused(sandbox: LiveSandbox, { platform }: SandboxContext): void {
+  if (!sandbox.isUnused) return;
+  sandbox.isUnused = false;
+  // The command's first access meets the error, too.
+  platform.mount.open(sandbox.id).catch(() => undefined);
 }
 
 /** Delays the end of a command, successful or not, until its changes are committed. The consumer may have left. */

@@ -120,6 +120,7 @@ async function bringUpReady(
     await attachWorkspace(sandbox, platform, place);
     sandbox.host = { kind: 'running', running, attached: true };
     if (isLost(sandbox, platform)) throw new Error('its workspace was lost');
+    sandbox.isUnused = true;
     return running;
   } catch (err) {
     platform.log.warn('a ready sandbox could not be used', { sandbox_id: id, err });

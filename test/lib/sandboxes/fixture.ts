@@ -158,6 +158,13 @@ export class FakeMount {
 
   async check(): Promise<void> {}
 
+  readonly opened: string[] = [];
+
+  async open(id: string): Promise<void> {
+    this.opened.push(id);
+    if (!this.attached.has(id)) throw new ServiceError('NOT_FOUND', `workspace ${id} is not attached`);
+  }
+
   async flush(): Promise<void> {}
 
   async files(): Promise<never> {

@@ -7,7 +7,7 @@ import { UidSlots } from '../../../lib/sandboxes/host/uid-slots.ts';
 import { Keep } from '../../../lib/sandboxes/ready/keep.ts';
 import { kindOf, type ReadyKind } from '../../../lib/sandboxes/ready/kind.ts';
 import { ReadySandboxes } from '../../../lib/sandboxes/ready/ready-sandboxes.ts';
-import { createRequest, FakeRuntime, Fixture, forkOf, NO_LIMITS } from './fixture.ts';
+import { createRequest, execRequest, FakeRuntime, Fixture, forkOf, NO_LIMITS } from './fixture.ts';
 
 /** One that `FakeRuntime` launches when it is taken. */
 class FakeReady implements ReadySandbox {
@@ -32,7 +32,9 @@ class FakeReady implements ReadySandbox {
       die = resolve;
     });
     this.#fake.up.set(spec.id, { spec, commands: [], die });
-    return { exited, stop: async () => void this.#fake.up.delete(spec.id) } as unknown as RunningSandbox;
+    const stop = async () => void this.#fake.up.delete(spec.id);
+    const exec = async () => (async function* () {})();
+    return { exited, stop, exec } as unknown as RunningSandbox;
   }
 
   async discard(): Promise<void> {
@@ -300,6 +302,16 @@ describe('a creation', () => {
     const [fork] = await sandboxes.fork(forkOf(id));
     expect(runtime.prepared.some(({ made: each }) => each.taken?.id === fork?.sandbox?.id)).toBe(true);
     expect(runtime.launches).toHaveLength(1);
+    await sandboxes.close();
+  });
+
+  it('has its workspace opened with its first command, and only then', async () => {
+    const sandboxes = await server();
+    await one(sandboxes);
+    const { id } = await sandboxes.create(createRequest());
+    expect(world.mount.opened).toEqual([]);
+    for (let each = 0; each < 2; each++) await sandboxes.exec(execRequest(id), new AbortController().signal);
+    expect(world.mount.opened).toEqual([id]);
     await sandboxes.close();
   });
 

@@ -41,6 +41,7 @@ function fakeWorkspaces(): Workspaces {
     setRules: told('setRules'),
     baseChanging: told('changing'),
     baseChanged: told('changed'),
+    open: told('open'),
     changes: async () => ({ changes: [], more: false }),
     hasEntries: async () => false,
     contents: async () => [],

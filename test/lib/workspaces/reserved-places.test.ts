@@ -1,6 +1,10 @@
-import { expect, it } from 'vitest';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, vi } from 'vitest';
 import { fromText, ROOT_PATH } from '../../../lib/byte-string.ts';
 import { EACCES, ESTALE } from '../../../lib/linux/errno.ts';
+import { Damage } from '../../../lib/workspaces/delta/damage.ts';
+import { Delta } from '../../../lib/workspaces/delta/delta.ts';
 import { Sandbox, UID } from './sandbox.ts';
 
 const PLACE = '0123456789abcdef0123456789abcdef';
@@ -61,6 +65,25 @@ it('a workspace that takes the place appears in the directory that the kernel kn
     expect(thrown(() => fs.getattr(OWN, nodeid))).toBe(ESTALE);
     expect(fs.lookup(ROOT, 1, name(PLACE))).toBeUndefined();
   }
+});
+
+it('a workspace that is opened has read its delta, and tells whoever opens or uses it of damage', () => {
+  const { fs, nodeid, spec } = reserved({ 'a.txt': 'hello' });
+  fs.attach(spec);
+  const load = vi.spyOn(Delta, 'load');
+  fs.open('sb_1');
+  expect(load).toHaveBeenCalledTimes(1);
+  expect(fs.lookup(OWN, nodeid, name('a.txt'))).toMatchObject({ attr: { size: 5 } });
+  expect(load).toHaveBeenCalledTimes(1);
+  load.mockRestore();
+  fs.detach('sb_1');
+  writeFileSync(join(spec.delta, 'journal'), 'no journal\n');
+  fs.reserve(PLACE, UID);
+  const place = fs.lookup(OWN, 1, name(PLACE))!.nodeid;
+  fs.attach(spec);
+  expect(() => fs.open('sb_1')).toThrow('the delta of the sandbox is damaged');
+  expect(thrown(() => fs.lookup(OWN, place, name('a.txt')))).toBeInstanceOf(Damage);
+  expect(() => fs.open('sb_2')).toThrow('not attached');
 });
 
 it('a place is taken once, by a workspace of its user', () => {
