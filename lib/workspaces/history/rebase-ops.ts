@@ -87,6 +87,9 @@ export class RebaseOps {
       this.#recordVersion(path, base);
       this.list.push(['hide', dir.id, name]);
       this.#hidden.add(path);
+    } else if (entry !== undefined && entry !== WHITEOUT && !entry.isDirectory && made) {
+      // Replaced since the commit: a change of the directory that the base has only now.
+      this.#recordVersion(path, base);
     }
   }
 

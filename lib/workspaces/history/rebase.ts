@@ -71,7 +71,10 @@ function* updateNodes(workspace: Workspace, { shown, bases }: RebaseOps): Steps<
       const child = node.children?.get(name);
       if (child !== undefined && done.has(child)) continue;
       yield* showBase(workspace, node, name, node.basePath === dirPath ? { stat: base } : undefined, done);
-    } else if (entry !== WHITEOUT && entry.origin !== undefined)
+    } else if (entry === WHITEOUT) {
+      // A program may have looked the name up while the base had it already.
+      yield* showBase(workspace, node, name, { stat: undefined }, done);
+    } else if (entry.origin !== undefined)
       yield* remergeDirectory(workspace, node, name, entry, { done, bases });
   }
 }

@@ -9,33 +9,45 @@ import type { Sandbox } from './sandbox.ts';
 
 let commits = 0;
 
+/** What programs do during a commit: before the codebase has the changes, and when the commit was answered, before the rebase. */
+interface Meanwhile {
+  before?: () => void;
+  after?: () => void;
+}
+
 /** Commits all changes that the rules permit, as the main thread does, without its journal. Returns their paths. */
-export function commitAll(s: Sandbox, resumed = false): ByteString[] {
+export function commitAll(s: Sandbox, resumed = false, { before, after }: Meanwhile = {}): ByteString[] {
   const { id } = s.spec;
   const { changes } = s.fs.changes(id, ROOT_PATH, Number.MAX_SAFE_INTEGER);
   const all = changes.filter(({ writable, hidden, now }) => writable && !hidden && now?.target === undefined);
   const paths = all.map(({ path }) => path);
   const contents = all.map((change) => contentsOf(s, change));
+  const settled = complete(rebasing(all, s.fs.renamed(id)));
+  before?.();
   s.fs.baseChanging('cb_1', paths);
   for (const { path, now } of all.toReversed()) {
     if (now === undefined) rmSync(join(s.spec.base, toText(path)), { recursive: true, force: true });
   }
-  for (const [index, { path, now }] of all.entries()) {
+  for (const [index, { path, now, base }] of all.entries()) {
     if (now === undefined) continue;
-    if (isDirectory(now.mode)) mkdirSync(join(s.spec.base, toText(path)), { recursive: true });
+    const at = join(s.spec.base, toText(path));
+    if (base === undefined || isDirectory(base.mode) !== isDirectory(now.mode))
+      rmSync(at, { recursive: true, force: true });
+    if (isDirectory(now.mode)) mkdirSync(at, { recursive: true });
     else {
-      rmSync(join(s.spec.base, toText(path)), { force: true });
+      rmSync(at, { force: true });
       s.putBase(toText(path), contents[index]!.toString());
     }
   }
+  s.fs.baseChanged('cb_1', paths);
+  after?.();
   s.fs.rebase(s.spec, {
     commit: `commit${commits++}`,
     stage: 1,
-    paths: complete(rebasing(all, s.fs.renamed(id))),
+    paths: settled,
     revertPaths: [],
     resumed,
   });
-  s.fs.baseChanged('cb_1', paths);
   return paths;
 }
 
