@@ -165,7 +165,7 @@ export interface RebasedPath {
   version?: Version;
   /** The sandbox had nothing there. */
   removed?: boolean;
-  /** It was a directory of the sandbox's own, and the base had nothing there before this stage. */
+  /** It was a directory of the sandbox's own, and the base had no directory there before this stage. */
   made?: boolean;
 }
 

@@ -1,4 +1,5 @@
 import { type ByteString, parentOf } from '../../byte-string.ts';
+import { isDirectory } from '../../linux/mode.ts';
 import { sorting } from '../../long-lists.ts';
 import type { OwnDirectory, RebasedPath, WorkspaceChange } from '../../workspaces/workspaces.ts';
 
@@ -11,8 +12,8 @@ export function* rebasing(
 ): Generator<undefined, readonly RebasedPath[], void> {
   const rebased = new Map<ByteString, RebasedPath>();
   const made = new Set<ByteString>();
-  for (const [index, { path, now, kind }] of changes.entries()) {
-    if (kind === 'added') made.add(path);
+  for (const [index, { path, now, base, kind }] of changes.entries()) {
+    if (kind === 'added' || (base !== undefined && !isDirectory(base.mode))) made.add(path);
     // All parents of a path in the map are in the map, too.
     for (let parent = parentOf(path); parent !== ''; parent = parentOf(parent)) {
       if (rebased.has(parent)) break;

@@ -72,23 +72,25 @@ export class RebaseOps {
     entry: Inode | typeof WHITEOUT | undefined,
   ): void {
     if (this.#forgetVersion(path)) {
-      // Removed, or given another mode, since the commit.
-      const kept = entry === undefined || (entry === WHITEOUT ? removed : entry.mode === base.mode);
-      if (!kept) this.#recordVersion(path, base);
+      // Removed, with its parent or alone, or given another mode, since the commit.
+      const isKept =
+        entry === undefined ? this.#isShown(path) : entry === WHITEOUT ? removed : entry.mode === base.mode;
+      if (!isKept) this.#recordVersion(path, base);
     }
+    const isOther = entry === WHITEOUT || entry?.isDirectory === false;
     if (isCommittedDirectory(entry, version)) {
       this.list.push(['origin', entry.id, path]);
       this.#origins.set(entry, path);
     } else if (entry === WHITEOUT && removed) {
       // The directory could not be removed from the base: it has other entries.
       this.list.push(['drop', dir.id, name]);
-    } else if (entry === undefined && made) {
+    } else if (entry === undefined && (made || (version !== undefined && !this.#wasShown(path)))) {
       // Removed since the commit, as below.
       this.#recordVersion(path, base);
       this.list.push(['hide', dir.id, name]);
       this.#hidden.add(path);
-    } else if (entry !== undefined && entry !== WHITEOUT && !entry.isDirectory && made) {
-      // Replaced since the commit: a change of the directory that the base has only now.
+    } else if (isOther && made) {
+      // Replaced since the commit, and perhaps removed then: a change of the directory that the base has only now.
       this.#recordVersion(path, base);
     }
   }
@@ -131,6 +133,11 @@ export class RebaseOps {
 
   #isShown(path: ByteString): boolean {
     return !isBelow(path, this.#hidden) && showsBase(this.#root, path, (dir) => this.#origins.get(dir) ?? dir.origin);
+  }
+
+  /** As `#isShown`, before this rebase. */
+  #wasShown(path: ByteString): boolean {
+    return showsBase(this.#root, path, ({ origin }) => origin);
   }
 
   #placeOf(path: ByteString): Place | undefined {

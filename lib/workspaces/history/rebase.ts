@@ -74,8 +74,7 @@ function* updateNodes(workspace: Workspace, { shown, bases }: RebaseOps): Steps<
     } else if (entry === WHITEOUT) {
       // A program may have looked the name up while the base had it already.
       yield* showBase(workspace, node, name, { stat: undefined }, done);
-    } else if (entry.origin !== undefined)
-      yield* remergeDirectory(workspace, node, name, entry, { done, bases });
+    } else if (entry.origin !== undefined) yield* remergeDirectory(workspace, node, name, entry, { done, bases });
   }
 }
 
