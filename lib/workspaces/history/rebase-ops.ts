@@ -67,14 +67,16 @@ export class RebaseOps {
   /** A path at which the base has a directory. */
   #addDirectory(
     { dir, name }: Place,
-    { path, version, removed, made }: RebasedPath,
+    rebased: RebasedPath,
     base: BaseStat,
     entry: Inode | typeof WHITEOUT | undefined,
   ): void {
+    const { path, version, removed, made } = rebased;
     if (this.#forgetVersion(path)) {
-      // Removed, with its parent or alone, or given another mode, since the commit.
+      // Otherwise removed, with its parent or alone, or given another mode, since the commit; or its removal, below a directory
+      // that was made anew, will leave no other record.
       const isKept =
-        entry === undefined ? this.#isShown(path) : entry === WHITEOUT ? removed : entry.mode === base.mode;
+        entry === undefined ? this.#isShown(path) : entry === WHITEOUT ? removed : this.#isMerged(entry, rebased, base);
       if (!isKept) this.#recordVersion(path, base);
     }
     const isOther = entry === WHITEOUT || entry?.isDirectory === false;
@@ -135,6 +137,13 @@ export class RebaseOps {
     return !isBelow(path, this.#hidden) && showsBase(this.#root, path, (dir) => this.#origins.get(dir) ?? dir.origin);
   }
 
+  /** Whether the entry shows what the directory of the base has, and is no change of that. */
+  #isMerged(entry: Inode, { path, version }: RebasedPath, base: BaseStat): boolean {
+    const originOf = (dir: Inode) => this.#origins.get(dir) ?? dir.origin;
+    const isMerged = isCommittedDirectory(entry, version) || mergedAt(this.#root, path, originOf) === path;
+    return isMerged && entry.mode === base.mode;
+  }
+
   /** As `#isShown`, before this rebase. */
   #wasShown(path: ByteString): boolean {
     return showsBase(this.#root, path, ({ origin }) => origin);
@@ -171,10 +180,36 @@ export function showsBase(root: Inode, path: ByteString, originOf: (dir: Inode) 
     if (entry === WHITEOUT || !entry.isDirectory) return false;
     dir = entry;
     dirPath = joinPath(dirPath, name);
-    const above: ByteString | undefined = merged;
-    merged = originOf(entry) ?? (entry.merges && above !== undefined ? joinPath(above, name) : undefined);
+    merged = mergedBelow(merged, name, entry, originOf);
   }
   return false;
+}
+
+/** The base path that the sandbox's own directory at a path is merged with; undefined: none, or it has no directory there. */
+function mergedAt(
+  root: Inode,
+  path: ByteString,
+  originOf: (dir: Inode) => ByteString | undefined,
+): ByteString | undefined {
+  let dir = root;
+  let merged: ByteString | undefined = ROOT_PATH;
+  for (const name of splitPath(path)) {
+    const entry = dir.requireEntries().get(name);
+    if (entry === undefined || entry === WHITEOUT || !entry.isDirectory) return undefined;
+    dir = entry;
+    merged = mergedBelow(merged, name, entry, originOf);
+  }
+  return merged;
+}
+
+/** The base path that a directory is merged with, in one that is merged with `above`. */
+function mergedBelow(
+  above: ByteString | undefined,
+  name: ByteString,
+  dir: Inode,
+  originOf: (dir: Inode) => ByteString | undefined,
+): ByteString | undefined {
+  return originOf(dir) ?? (dir.merges && above !== undefined ? joinPath(above, name) : undefined);
 }
 
 function directoryIn(above: Inode | undefined, name: ByteString): Inode | undefined {

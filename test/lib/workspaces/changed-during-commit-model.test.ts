@@ -21,6 +21,7 @@ import { outcome, Sandbox } from './sandbox.ts';
 /** More in a search for faults: COMMIT_ROUNDS=4000 npx vitest run test/lib/workspaces/changed-during-commit-model.test.ts */
 const ROUNDS = Number(process.env.COMMIT_ROUNDS ?? 250);
 const MOST_STEPS = 6;
+const COMMITS = 3;
 const BASE = ['p/a', 'p/b', 'q/d/e', 'q/d/g'];
 const NAMES = ['p', 'p/a', 'p/d', 'p/d/e', 'x', 'q', 'q/d', 'q/d/e'];
 
@@ -157,7 +158,9 @@ it('what programs do during a commit is neither lost nor in conflict with it', (
     const { s, model, done } = twins;
     const told = () => `seed ${seed}: ${done.join('; ')}`;
     twins.steps();
-    commitAll(s, false, { before: () => twins.steps(), after: () => twins.steps() });
+    for (let commit = 0; commit < COMMITS; commit++) {
+      commitAll(s, false, { before: () => twins.steps(), after: () => twins.steps() });
+    }
     if (twins.isLost) {
       twins.remove();
       continue;
