@@ -59,7 +59,7 @@ export class LiveSandbox {
   hasForeignUser = false;
   /** A ready sandbox with its uid, until it is brought up. */
   ready: Taken | undefined;
-  /** It was a ready sandbox, and no command was run since: its workspace has not been opened. */
+  /** It was a ready sandbox, and no command was started since: its workspace may not have been opened. */
   isUnused = false;
   /** Created by this server, from nothing or from a layer frozen just now, and not started yet: no data can be lost. */
   isNew = false;

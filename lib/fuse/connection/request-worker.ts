@@ -94,10 +94,9 @@ export function serveRequests(
 }
 
 /**
- * Gives this thread the priority of programs. It is woken so promptly because it sleeps so often. With a higher one it and the
- * programs that wait for it hold a CPU together: what else is to run there has a smaller share beside each of them than its
- * weight is, and waits for up to a second while one sandbox looks up names. On Linux setpriority(2) with a thread id affects
- * that thread only.
+ * Gives this thread the priority of programs. It sleeps after most requests, so the scheduler lets it run soon after each
+ * wake-up. With a higher priority it and the programs that wait for it keep a CPU to themselves: while one sandbox looks up
+ * names, other threads wait for that CPU for up to a second. On Linux setpriority(2) with a thread id affects that thread only.
  */
 function setNiceness(niceness: number): void {
   try {

@@ -73,8 +73,8 @@ export class RebaseOps {
   ): void {
     const { path, version, removed, made } = rebased;
     if (this.#forgetVersion(path)) {
-      // Otherwise removed, with its parent or alone, or given another mode, since the commit; or its removal, below a directory
-      // that was made anew, will leave no other record.
+      // Kept: the sandbox shows what the commit stored. Otherwise the directory was removed or changed since, or it is below one
+      // that was removed and made again, where a later removal leaves no record but this version.
       const isKept =
         entry === undefined ? this.#isShown(path) : entry === WHITEOUT ? removed : this.#isMerged(entry, rebased, base);
       if (!isKept) this.#recordVersion(path, base);
@@ -92,7 +92,7 @@ export class RebaseOps {
       this.list.push(['hide', dir.id, name]);
       this.#hidden.add(path);
     } else if (isOther && made) {
-      // Replaced since the commit, and perhaps removed then: a change of the directory that the base has only now.
+      // Replaced by a file since the commit, which may be removed by now: a change of the directory in the base.
       this.#recordVersion(path, base);
     }
   }

@@ -305,7 +305,7 @@ describe('a creation', () => {
     await sandboxes.close();
   });
 
-  it('has its workspace opened with its first command, and only then', async () => {
+  it('with a ready one leaves the workspace to be opened by the first command', async () => {
     const sandboxes = await server();
     await one(sandboxes);
     const { id } = await sandboxes.create(createRequest());
