@@ -314,7 +314,7 @@ function connect(sandboxes: SandboxKeeper, codebases: StoredCodebases, mount: Wo
     watcher: {
       baseChanging: async (id, paths, change) => {
         await sandboxes.revertUnchanged(id, paths, change);
-        await mount.baseChanging(id, paths);
+        await mount.baseChanging(id, paths, change.commit);
       },
       baseChanged: (id, paths) => {
         sandboxes.codebaseChanged(id);

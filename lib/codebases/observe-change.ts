@@ -1,11 +1,19 @@
 import type { ByteString } from '../byte-string.ts';
 
+/** A commit before it is made. */
+interface ComingCommit {
+  /** The sandbox. */
+  id: string;
+  /** Paths that it adds, or at which it puts a directory in place of something else. */
+  added: readonly ByteString[];
+}
+
 /** What is known of a change before it is made. */
 export interface ComingChange {
   /** Paths that are removed, or that may be. */
   removed: readonly ByteString[];
-  /** The sandbox whose commit it is. */
-  by?: string | undefined;
+  /** The commit of a sandbox. */
+  commit?: ComingCommit | undefined;
 }
 
 /** Notified before and after every visible change. Paths are bytes, relative to the codebase root. */

@@ -18,6 +18,8 @@ export interface Plan extends Pick<Commit, 'stages' | 'givenUp' | 'graft' | 'int
   paths: readonly ByteString[];
   /** Those that are removed, or get an entry of another type. */
   removed: readonly ByteString[];
+  /** Those that are new, or get a directory in place of something else. */
+  added?: readonly ByteString[] | undefined;
   /** The growth of the codebase by the commit. */
   growth: Readonly<Contents>;
   /** The sandbox shows the same before it is rebased: the answer need not wait for that. */

@@ -5,12 +5,12 @@ import type { Asked } from './history/changes.ts';
 import type { PathFilter } from './history/path-filter.ts';
 import type { FileOperation, WorkspaceFiles } from './workspace-files.ts';
 import type {
+  Adding,
   ChangePage,
   ChangeSelection,
   ChangingBase,
   FoundUnchanged,
   Frozen,
-  OwnDirectory,
   RebaseStage,
   RedactedTexts,
   WorkspaceSpec,
@@ -41,8 +41,11 @@ export interface WorkspaceOperations {
   detach(id: string): void;
   /** Sets the rules, which every operation obeys after the return. INVALID_ARGUMENT. */
   setRules(id: string, rules: readonly PermissionRule[]): void;
-  /** Call before files of a codebase change on disk (paths relative to its root): open files keep their contents. */
-  baseChanging(codebaseId: string, paths: readonly ByteString[]): void;
+  /**
+   * Call before files of a codebase change on disk (paths relative to its root): open files keep their contents. For the
+   * workspace whose commit it is, the base has what the commit adds only when it is rebased.
+   */
+  baseChanging(codebaseId: string, paths: readonly ByteString[], commit?: Adding | undefined): void;
   /** Call after files changed, or failed to: every attached sandbox sees the present state on return. */
   baseChanged(codebaseId: string, paths: readonly ByteString[]): void;
   /** Reads the delta, as the first use would. */
@@ -73,8 +76,6 @@ export interface WorkspaceOperations {
    * FAILED_PRECONDITION, with nothing changed, for a path inside a directory that is not the base's.
    */
   revert(id: string, paths: readonly ByteString[], keeping?: Omit<ChangeSelection, 'paths'>): number;
-  /** Returns the directories in the delta that are not merged with the base at their own path. */
-  renamed(id: string): OwnDirectory[];
   /**
    * Call before files and directories of the codebase are removed: copies up what directories that the sandbox renamed
    * show of them. Returns whether it has any renamed directory. The workspace need not be attached.
@@ -182,13 +183,12 @@ export const TRAITS: { readonly [O in Operation]: Traits<O> } = {
   open: { unmounted: NOTHING },
   changes: {
     writeBack: (_id, after) => after === '',
-    join: (pages) => ({ changes: pages.flatMap(({ changes }) => changes), more: pages.at(-1)?.more ?? false }),
+    join: (pages) => ({ more: false, ...pages.at(-1), changes: pages.flatMap(({ changes }) => changes) }),
   },
   hasEntries: { writeBack: always },
   contents: {},
   redactedTexts: {},
   revert: { writeBack: always, trims: (id) => id },
-  renamed: {},
   preserveRemoved: { unattached: ({ id }) => id },
   findUnchanged: { unmounted: { answer: { open: [], candidates: [] } } },
   revertUnchanged: { trims: ({ id }) => id, unattached: ({ id }) => id },

@@ -14,7 +14,6 @@ import type { PathFilter } from './history/path-filter.ts';
 import { preserveRemoved } from './history/preserve-removed.ts';
 import { rebase } from './history/rebase.ts';
 import { redactedTexts } from './history/redacted-texts.ts';
-import { renamedDirectories } from './history/renamed-directories.ts';
 import { revertSelected } from './history/revert-selected.ts';
 import { mayRevertUnchanged, revertUnchanged } from './history/revert-unchanged.ts';
 import { rollback } from './history/rollback.ts';
@@ -54,9 +53,9 @@ export function longOperations(workspaces: AttachedWorkspaces): LongOperations {
     hasEntries: (id) => held(id, hasEntries),
     detach: (id) => detaching(workspaces, workspaces.find(id)),
     setRules: (id, rules) => holds.hold(workspaces.get(id), setRules(workspaces.get(id), rules)),
-    baseChanging: (codebaseId, paths) =>
+    baseChanging: (codebaseId, paths, commit) =>
       heldOf(codebaseId, workspaces.bases.beginChange(codebaseId, paths), (workspace) =>
-        baseChanging(workspace, paths),
+        baseChanging(workspace, paths, commit?.id === workspace.spec.id ? commit.added : []),
       ),
     baseChanged: (codebaseId, paths) => changedBase(workspaces, codebaseId, paths, heldOf),
     revert: (id, paths, keeping) => held(id, (workspace) => revertSelected(workspace, paths, keeping)),
@@ -71,7 +70,6 @@ export function longOperations(workspaces: AttachedWorkspaces): LongOperations {
     },
     revertUnchanged: (spec, changing, listed) =>
       workspaces.lease(spec, (workspace) => stepsOnHost(revertingUnchanged(workspace, changing, listed))),
-    renamed: (id) => held(id, (workspace) => renamedDirectories(workspace)),
     files: (id, actor, operation, args) => {
       if (isLong(operation)) return held(id, (workspace) => fileOperationSteps(workspace, actor, operation, args));
       if (!hasEffects(operation)) return undefined;

@@ -9,6 +9,8 @@ export interface OpenWorkspace {
   readonly base: Base;
   readonly delta: Delta;
   readonly tree: NodeTree;
+  /** A directory was renamed since the changes were listed for a commit. */
+  hasMoved: boolean;
   /** Incremented by every change of names or rules. */
   generation: number;
   /**

@@ -20,11 +20,12 @@ import { KernelRequests } from './kernel-requests.ts';
 import { type LongOperations, longOperations } from './long-operations.ts';
 import type { FileOperation } from './workspace-files.ts';
 import type {
+  Adding,
+  ChangePage,
   ChangeSelection,
   ChangingBase,
   FoundUnchanged,
   Frozen,
-  OwnDirectory,
   RebaseStage,
   RedactedTexts,
   WorkspaceChange,
@@ -110,8 +111,8 @@ export class WorkspaceFileSystem extends KernelRequests implements ControlledFil
     this.#complete('setRules', id, rules);
   }
 
-  baseChanging(codebaseId: string, paths: readonly ByteString[]): void {
-    this.#complete('baseChanging', codebaseId, paths);
+  baseChanging(codebaseId: string, paths: readonly ByteString[], commit?: Adding): void {
+    this.#complete('baseChanging', codebaseId, paths, commit);
   }
 
   baseChanged(codebaseId: string, paths: readonly ByteString[]): void {
@@ -122,13 +123,13 @@ export class WorkspaceFileSystem extends KernelRequests implements ControlledFil
     this.#complete('open', id);
   }
 
-  changes(id: string, after: ByteString, limit: number, asked?: Asked): { changes: WorkspaceChange[]; more: boolean } {
+  changes(id: string, after: ByteString, limit: number, asked?: Asked): ChangePage {
     const steps = changePages(this.workspaces.get(id), after, limit, asked);
     const changes: WorkspaceChange[] = [];
     for (;;) {
       const { done, value } = steps.next();
       if (value !== undefined) for (const change of value.changes) changes.push(change);
-      if (done) return { changes, more: value.more };
+      if (done) return { ...value, changes };
     }
   }
 
@@ -146,10 +147,6 @@ export class WorkspaceFileSystem extends KernelRequests implements ControlledFil
 
   revert(id: string, ...selection: [readonly ByteString[], Omit<ChangeSelection, 'paths'>?]): number {
     return this.#complete('revert', id, ...selection);
-  }
-
-  renamed(id: string): OwnDirectory[] {
-    return this.#complete('renamed', id);
   }
 
   preserveRemoved(spec: WorkspaceSpec, paths: readonly ByteString[]): boolean {

@@ -52,9 +52,9 @@ export class Workspace implements MemoryHolder {
   heldBy = 0;
   /** FORGET requests received while the workspace is held. */
   readonly pendingForgets: [nodeid: number, nlookup: number][] = [];
-  /** Incremented by every change of names or rules, and when one begins: cached results are valid for one value. */
+  /** See `OpenWorkspace`, as the next two; incremented when a change begins, too: cached results are valid for one value. */
   generation = 0;
-  /** See `OpenWorkspace`. */
+  hasMoved = false;
   fittedTo: number | undefined;
   readonly #results = new ResultCache();
   /** Its root, if the kernel knew the directory before the workspace took it. */

@@ -131,6 +131,8 @@ export interface ChangeSelection {
 export interface ChangePage {
   changes: WorkspaceChange[];
   more: boolean;
+  /** The directories of the delta that are not merged with the base at their own path, if they were asked for. */
+  own?: OwnDirectory[];
 }
 
 /** A directory in the delta. */
@@ -151,6 +153,14 @@ export interface ChangingBase {
   removed: readonly ByteString[];
 }
 
+/** What a commit will add to the base. */
+export interface Adding {
+  /** The workspace whose commit it is. */
+  id: string;
+  /** Paths at which the base has nothing yet, or something that a directory replaces. */
+  added: readonly ByteString[];
+}
+
 /** Result of `findUnchanged`: ids of workspaces. */
 export interface FoundUnchanged {
   open: string[];
@@ -165,11 +175,11 @@ export interface RebasedPath {
   version?: Version;
   /** The sandbox had nothing there. */
   removed?: boolean;
-  /** It was a directory of the sandbox's own, and the base had no directory there before this stage. */
+  /** It was a directory, or without a version, and the base had no directory there before this stage. */
   made?: boolean;
 }
 
-/** A stage of a commit that was applied to the base. */
+/** A stage of a commit that was applied to the base. What it added is shown from the base from now on. */
 export interface RebaseStage {
   commit: string;
   stage: number;

@@ -94,14 +94,21 @@ export class TreeCommits {
     const { quota } = this.#parts;
     let leftOut: ByteString[] = [];
     try {
-      const { paths, removed, growth, rebasesLater = false, ...planned } = await plan((more) => quota.admit(more));
+      const {
+        paths,
+        removed,
+        added,
+        growth,
+        rebasesLater = false,
+        ...planned
+      } = await plan((more) => quota.admit(more));
       const commit = { id: randomUUID(), ...planned };
       if (commit.graft || commit.givenUp.length > 0 || commit.stages.some(({ steps }) => steps.length > 0)) {
         await quota.admit(growth);
         // A crash after `prepare` would skip it, as the paths are not in the journal.
         if (commit.graft && removed.length > 0) await this.#options.watcher.baseRemoving(id, removed);
         await this.#journal.prepare(commit, typeof by === 'function' ? undefined : by);
-        leftOut = await this.#apply(commit, { paths, removed, rebasesLater }, by, growth);
+        leftOut = await this.#apply(commit, { paths, removed, added, rebasesLater }, by, growth);
       }
       // It is certain; its end follows before the next change.
       this.#ending = true;
@@ -116,7 +123,7 @@ export class TreeCommits {
   /** `growth`: undefined if the commit was interrupted. */
   async #apply(
     commit: Commit,
-    { paths, removed, rebasesLater = false }: Pick<Plan, 'paths' | 'removed' | 'rebasesLater'>,
+    { paths, removed, added, rebasesLater = false }: Pick<Plan, 'paths' | 'removed' | 'added' | 'rebasesLater'>,
     by: By,
     growth?: Readonly<Contents>,
   ): Promise<ByteString[]> {
@@ -140,7 +147,9 @@ export class TreeCommits {
       if (growth === undefined || leftOut.length > 0) totals.forget();
       else totals.add(growth, commit.graft === true);
     };
-    await observe(paths, change, { removed, removalsObserved: true, by: commit.sandboxId });
+    const { sandboxId } = commit;
+    const coming = { removed, commit: sandboxId === undefined ? undefined : { id: sandboxId, added: added ?? [] } };
+    await observe(paths, change, { ...coming, removalsObserved: true });
     return leftOut;
   }
 

@@ -2,6 +2,7 @@ import type { ByteString } from '../../byte-string.ts';
 import type { Step } from '../../codebases/commits/commit-steps.ts';
 import type { Contents } from '../../codebases/totals.ts';
 import { forEach } from '../../long-lists.ts';
+import { directoriesAbove, Subtrees } from '../../subtrees.ts';
 import type { ChangeSide, OwnDirectory, WorkspaceChange } from '../../workspaces/workspaces.ts';
 import { typeOf } from './list-changes.ts';
 import { topOf } from './new-directories.ts';
@@ -9,24 +10,28 @@ import type { Staged } from './staged.ts';
 
 /**
  * Divides the changes into stages. A directory renamed by the sandbox shows the files of its old path until it is
- * rebased; so additions, which include its new path, are committed and rebased first, and removals follow. (A directory
- * that replaces another one is not only an addition: for a moment it would show a partial state.)
+ * rebased; so whatever changes those is committed in a second stage, after the first one with its new path was rebased.
+ * (A directory at the old path of another one shows a partial state in between.)
  */
 export async function inStages(
   changes: readonly WorkspaceChange[],
   own: readonly OwnDirectory[],
 ): Promise<WorkspaceChange[][]> {
-  if (own.every(({ origin }) => origin === undefined)) return [[...changes]];
-  const adding: WorkspaceChange[] = [];
-  const others: WorkspaceChange[] = [];
+  const origins = own.flatMap(({ origin }) => origin ?? []);
+  if (origins.length === 0) return [[...changes]];
+  const shown = new Subtrees(origins);
+  const above = await directoriesAbove(origins);
+  const first: WorkspaceChange[] = [];
+  const second: WorkspaceChange[] = [];
   // A directory that replaces a file waits for the removal of the file, together with its content.
   const waiting = new Set<ByteString>();
   await forEach(changes, (change) => {
     const { path, now, base } = change;
-    if (base !== undefined && now !== undefined && isDirectory(now) && !isDirectory(base)) waiting.add(path);
-    (base === undefined && topOf(path, waiting) === undefined ? adding : others).push(change);
+    const isShown = base !== undefined && (shown.has(path) || above.has(path));
+    if (isShown && now !== undefined && isDirectory(now) && !isDirectory(base)) waiting.add(path);
+    (isShown || topOf(path, waiting) !== undefined ? second : first).push(change);
   });
-  return [adding, others].filter(({ length }) => length > 0);
+  return [first, second].filter(({ length }) => length > 0);
 }
 
 const isDirectory = (side: ChangeSide) => typeOf(side) === 'TYPE_DIRECTORY';
@@ -52,6 +57,16 @@ export async function stepsOf(changes: readonly WorkspaceChange[], staged: Stage
     else chmods.push(['chmod', path, mode]);
   });
   return [...unlinks, ...rmdirs.reverse(), ...mkdirs, ...puts, ...chmods];
+}
+
+/** The codebase has an entry at the path that the commit removes or replaces by another type. */
+export function isRemoved({ now, base }: WorkspaceChange): boolean {
+  return base !== undefined && (now === undefined || typeOf(now) !== typeOf(base));
+}
+
+/** The commit adds an entry, or a directory in place of something else. */
+export function isAdded({ now, base }: WorkspaceChange): boolean {
+  return now !== undefined && (base === undefined || (isDirectory(now) && !isDirectory(base)));
 }
 
 /** The growth of the codebase by these changes. */

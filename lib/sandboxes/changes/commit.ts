@@ -11,9 +11,9 @@ import type { SandboxContext } from '../context.ts';
 import type { Platform } from '../lifecycle/bring-up.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 import { chosenChanges } from './chosen-changes.ts';
-import { growthOf, inStages, stepsOf } from './commit-plan.ts';
+import { growthOf, inStages, isAdded, isRemoved, stepsOf } from './commit-plan.ts';
 import { keepingLeft } from './left-below.ts';
-import { shownChange, typeOf } from './list-changes.ts';
+import { shownChange } from './list-changes.ts';
 import { listedFor } from './listed-for.ts';
 import type { Ahead } from './listed-in-pages.ts';
 import { newDirectories } from './new-directories.ts';
@@ -84,6 +84,7 @@ export async function commitFrom(
     const { changes, committed, reverted, own } = compared;
     outcome = await answer(changes, committed, true);
     const removed = (await filtered(committed, isRemoved)).map(({ path }) => path);
+    const added = (await filtered(committed, isAdded)).map(({ path }) => path);
     await preserveRemoved(record.codebase_id, removed, context, id);
     const stages = [];
     for (const changes of await inStages(committed, own)) {
@@ -93,7 +94,7 @@ export async function commitFrom(
     const retry = request.intent === undefined ? {} : { intent: request.intent, answer: outcome };
     const growth = await growthOf(committed);
     const rebasesLater = staysAttached && isShownAlike(own, reverted);
-    return { sandboxId: id, stages, givenUp: reverted, paths, removed, growth, rebasesLater, ...retry };
+    return { sandboxId: id, stages, givenUp: reverted, paths, removed, added, growth, rebasesLater, ...retry };
   });
   return outcome!;
 }
@@ -111,8 +112,7 @@ async function compare(
   mount: Platform['mount'],
   ahead?: Ahead,
 ): Promise<Comparison> {
-  const own = await mount.renamed(id);
-  const all = await listedFor(chosen, own, (...listing) => mount.changes(id, ...listing), ahead);
+  const { listed: all, own } = await listedFor(chosen, (...listing) => mount.changes(id, ...listing), ahead);
   const changes = await chosenChanges(all, chosen.paths, own, await withBreaks(compilingExcluded(chosen.exclude)));
   if (on_conflict !== 'theirs') return { changes, own, committed: changes, reverted: [] };
   return { changes, own, ...(await keepingLeft(resolveForCodebase(changes, own), all, own)) };
@@ -159,11 +159,6 @@ const textOf = (mount: Platform['mount'], id: string) => async (path: ByteString
  */
 function isShownAlike(own: readonly OwnDirectory[], givenUp: readonly ByteString[]): boolean {
   return givenUp.length === 0 && own.every(({ origin }) => origin === undefined);
-}
-
-/** The codebase has an entry at the path that the commit removes or replaces by another type. */
-function isRemoved({ now, base }: WorkspaceChange): boolean {
-  return base !== undefined && (now === undefined || typeOf(now) !== typeOf(base));
 }
 
 async function refuseConflicts(changes: readonly WorkspaceChange[], request: CommitChanges): Promise<void> {

@@ -13,13 +13,18 @@ export function* rebasing(
   const rebased = new Map<ByteString, RebasedPath>();
   const made = new Set<ByteString>();
   for (const [index, { path, now, base, kind }] of changes.entries()) {
-    if (kind === 'added' || (base !== undefined && !isDirectory(base.mode))) made.add(path);
+    if (now !== undefined && (kind === 'added' || !isDirectory(base!.mode))) made.add(path);
     // All parents of a path in the map are in the map, too.
     for (let parent = parentOf(path); parent !== ''; parent = parentOf(parent)) {
       if (rebased.has(parent)) break;
       rebased.set(parent, { path: parent });
     }
-    rebased.set(path, { path, removed: now === undefined, ...(now?.version && { version: now.version }) });
+    const version = now?.version;
+    rebased.set(path, {
+      path,
+      removed: now === undefined,
+      ...(version ? { version } : made.has(path) && { made: true }),
+    });
     if (index % CHANGES_PER_STEP === 0) yield;
   }
   for (const { id, path } of own) {

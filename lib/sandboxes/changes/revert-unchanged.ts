@@ -23,15 +23,15 @@ const NOTHING = new Uint8Array(0);
 export async function revertUnchanged(
   codebaseId: string,
   paths: readonly ByteString[],
-  { by, removed }: ComingChange,
+  { commit, removed }: ComingChange,
   context: SandboxContext,
 ): Promise<void> {
   const { mount } = context.platform;
   const others = context.sandboxes
     .onCodebase(codebaseId)
-    .filter(({ id, record, destroying }) => id !== by && record.runtime !== 'RUNTIME_MOCK' && !destroying);
+    .filter(({ id, record, destroying }) => id !== commit?.id && record.runtime !== 'RUNTIME_MOCK' && !destroying);
   if (others.length === 0) return;
-  const { open, candidates } = await mount.findUnchanged(codebaseId, { paths, removed }, by);
+  const { open, candidates } = await mount.findUnchanged(codebaseId, { paths, removed }, commit?.id);
   const isOpen = new Set(open);
   const isCandidate = new Set(candidates);
   // What programs wrote to mapped pages is a change, too.

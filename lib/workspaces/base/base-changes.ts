@@ -15,10 +15,19 @@ const ITEMS_PER_STEP = 16;
 
 /**
  * Called before base paths change on disk: pins the host files of the nodes there, so that open files keep their
- * contents.
+ * contents. `added`: those that the workspace's own commit adds.
  */
-export function* baseChanging(workspace: Workspace, paths: readonly ByteString[]): Steps<void> {
+export function* baseChanging(
+  workspace: Workspace,
+  paths: readonly ByteString[],
+  added: readonly ByteString[],
+): Steps<void> {
   if (!workspace.isOpen) return;
+  const counter = new StepCounter(ITEMS_PER_STEP);
+  for (const path of added) {
+    workspace.base.withheld.add(path);
+    if (counter.count()) yield;
+  }
   for (const path of paths) {
     for (const node of atBasePath(workspace, path)) yield* pin(workspace, node);
     yield;

@@ -7,6 +7,7 @@ import { closeQuietly } from '../../linux/close.ts';
 import { ESTALE, hostErrno } from '../../linux/errno.ts';
 import { S_IFBLK, S_IFCHR, S_IFDIR, S_IFIFO, S_IFLNK, S_IFMT, S_IFREG, S_IFSOCK } from '../../linux/mode.ts';
 import { type Time, timeOf } from '../../linux/time.ts';
+import { WithheldPaths } from './withheld-paths.ts';
 
 /** Attributes of a base file, as lstat(2). */
 export interface BaseStat {
@@ -42,6 +43,7 @@ const ITEMS_PER_STEP = 64;
  * root. Symlinks are never followed. All methods throw host errors as `Errno`.
  */
 export class Base {
+  readonly withheld = new WithheldPaths();
   readonly #root: string;
   readonly #tree: HostTree;
 
@@ -52,12 +54,14 @@ export class Base {
 
   /** Returns the attributes at a path, or undefined if nothing is there. */
   lstat(path: ByteString): BaseStat | undefined {
+    if (this.withheld.has(path)) return undefined;
     const stat = hosted(() => this.#tree.lstat(path));
     return stat === undefined ? undefined : fromHost(stat);
   }
 
   /** As `lstat`, of a name in a directory. */
   lstatIn(directory: ByteString, name: ByteString): BaseStat | undefined {
+    if (this.withheld.hasIn(directory, name)) return undefined;
     const stat = hosted(() => this.#tree.lstatIn(directory, name));
     return stat === undefined ? undefined : fromHost(stat);
   }
@@ -67,6 +71,7 @@ export class Base {
    * is something else, or cannot be read; `lstatIn` tells.
    */
   compareIn(directory: ByteString, name: ByteString, bytes: Buffer): { stat: BaseStat; same: boolean } | undefined {
+    if (this.withheld.hasIn(directory, name)) return undefined;
     let fd: number | undefined;
     try {
       fd = this.#tree.openFileIn(directory, name);
@@ -83,10 +88,9 @@ export class Base {
 
   /** Returns the entries of a directory, none if it no longer exists or is no directory. */
   readdir(path: ByteString): BaseName[] {
-    return hosted(() => this.#tree.readdir(path)).map((dirent) => ({
-      name: fromLatin1(dirent.name),
-      type: typeOf(dirent),
-    }));
+    return hosted(() => this.#tree.readdir(path))
+      .map((dirent) => ({ name: fromLatin1(dirent.name), type: typeOf(dirent) }))
+      .filter(({ name }) => !this.withheld.hasIn(path, name));
   }
 
   /** As `readdir`, in steps, for directories that may be large. */
@@ -95,7 +99,8 @@ export class Base {
     const names: BaseName[] = [];
     try {
       for (const dirent of this.#tree.entries(path)) {
-        names.push({ name: fromLatin1(dirent.name), type: typeOf(dirent) });
+        const name = fromLatin1(dirent.name);
+        if (!this.withheld.hasIn(path, name)) names.push({ name, type: typeOf(dirent) });
         if (counter.count()) yield;
       }
     } catch (error) {

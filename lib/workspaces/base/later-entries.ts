@@ -14,9 +14,9 @@ export function* hasLaterEntries(
   { base, delta }: Workspace,
   origins: ReadonlySet<ByteString>,
   path: ByteString,
-  was: BaseStat,
+  { mode }: Pick<BaseStat, 'mode'>,
 ): Steps<boolean, undefined> {
-  const waiting = [{ at: path, directory: isDirectory(was.mode) }];
+  const waiting = [{ at: path, directory: isDirectory(mode) }];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const { at, directory } = next;
     yield;

@@ -184,6 +184,7 @@ export class Change {
    * the base from then on.
    */
   moveDirectory(node: Node, toDir: Node, toName: ByteString): boolean {
+    this.#workspace.hasMoved = true;
     const { inode } = node;
     if (inode === undefined || (inode.origin === undefined && !inode.merges)) return false;
     const merged = inode.origin ?? node.basePath;

@@ -33,6 +33,8 @@ export interface Asked {
   withLeft: boolean;
   /** The contents of small files are taken along, as far as there is room. */
   withContents?: boolean;
+  /** The last partial result has the sandbox's own directories in the same state. */
+  withOwn?: boolean;
 }
 
 /**
@@ -46,12 +48,14 @@ export function* changePages(
   limit: number,
   asked?: Asked,
 ): Generator<ChangePage | undefined, ChangePage, void> {
+  if (asked?.withOwn) workspace.hasMoved = false;
+  const end = asked?.withOwn ? { own: yield* renamedDirectories(workspace) } : {};
   let changes: WorkspaceChange[] = [];
   let count = 0;
   let bytes = 0;
   for (const change of changesOf(workspace, after, asked)) {
     if (change !== undefined) {
-      if (count++ === limit) return { changes, more: true };
+      if (count++ === limit) return { changes, more: true, ...end };
       changes.push(change);
       bytes += change.contents?.length ?? 0;
     }
@@ -62,7 +66,7 @@ export function* changePages(
       bytes = 0;
     }
   }
-  return { changes, more: false };
+  return { changes, more: false, ...end };
 }
 
 /**

@@ -1,8 +1,9 @@
-import { type ByteString, baseNameOf, joinPath, parentOf, ROOT_PATH, splitPath } from '../../byte-string.ts';
-import type { Steps } from '../../fuse/connection/steps.ts';
+import { type ByteString, baseNameOf, joinPath, parentOf } from '../../byte-string.ts';
+import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory } from '../../linux/mode.ts';
 import { isRedactedLevel } from '../../permissions/index.ts';
 import type { BaseStat } from '../base/base.ts';
+import { hasLaterEntries } from '../base/later-entries.ts';
 import { identityOf } from '../delta/index/base-versions.ts';
 import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
 import type { Op } from '../delta/index/records.ts';
@@ -10,8 +11,14 @@ import { PathMemo } from '../nodes/path-memo.ts';
 import { isCommittedText } from '../redacted/committed-text.ts';
 import type { Workspace } from '../workspace.ts';
 import type { RebasedPath, RebaseStage } from '../workspaces.ts';
+import { mergedAt, showsBase } from './merged-at.ts';
+import { type MovedDirectories, movedDirectories } from './moved-directories.ts';
 import { isBelow } from './renamed-directories.ts';
 import { isBaseAt, sameMode } from './same-as-base.ts';
+
+const NONE: ReadonlySet<ByteString> = new Set();
+/** Names examined in one step. */
+const ITEMS_PER_STEP = 16;
 
 interface Place {
   dir: Inode;
@@ -34,6 +41,8 @@ export class RebaseOps {
   readonly #directories: PathMemo<Inode | undefined>;
   /** New origins of directories, which are not in the table yet. */
   readonly #origins = new Map<Inode, ByteString>();
+  readonly #inPlace = new Map<ByteString, boolean>();
+  #moved: MovedDirectories = new Map();
   /** Paths that get a whiteout. */
   readonly #hidden = new Set<ByteString>();
 
@@ -45,9 +54,26 @@ export class RebaseOps {
     this.list = [['rebased', commit, stage]];
   }
 
+  readonly #originOf = (dir: Inode) => this.#origins.get(dir) ?? dir.origin;
+
+  /** Directories that were renamed since the commit show the base as it was committed. */
+  *addMoved(stage: RebaseStage): Steps<void> {
+    this.#moved = yield* movedDirectories(this.#workspace, stage);
+    for (const moved of this.#moved.values()) {
+      for (const { dir, path, committedAt } of moved) {
+        yield;
+        if (committedAt === undefined) continue;
+        this.list.push(['origin', dir.id, committedAt]);
+        this.#origins.set(dir, committedAt);
+        this.shown.push({ ...this.#placeOf(path)!, base: undefined });
+      }
+    }
+  }
+
   *add(rebased: RebasedPath): Steps<void> {
     const { path, version } = rebased;
     const base = this.#workspace.base.lstat(path);
+    if (base !== undefined) this.#hideInMoved(rebased, base);
     const place = this.#placeOf(path);
     if (place === undefined) {
       // Its directory shows the base, as before at another path; or the sandbox has moved it since.
@@ -58,52 +84,73 @@ export class RebaseOps {
     const entry = place.dir.requireEntries().get(place.name);
     this.shown.push({ ...place, base });
     this.bases.set(path, base);
-    if (base !== undefined && isDirectory(base.mode)) this.#addDirectory(place, rebased, base, entry);
+    if (base !== undefined && isDirectory(base.mode)) yield* this.#addDirectory(place, rebased, base, entry);
     // Otherwise a directory that the commit skipped, because the base has a file at its path.
     else if (base === undefined || !isCommittedDirectory(entry, version))
       yield* this.#addFile(place, rebased, base, entry);
   }
 
   /** A path at which the base has a directory. */
-  #addDirectory(
-    { dir, name }: Place,
+  *#addDirectory(
+    { dir, dirPath, name }: Place,
     rebased: RebasedPath,
     base: BaseStat,
     entry: Inode | typeof WHITEOUT | undefined,
-  ): void {
+  ): Steps<void> {
     const { path, version, removed, made } = rebased;
-    if (this.#forgetVersion(path)) {
-      // Kept: the sandbox shows what the commit stored. Otherwise the directory was removed or changed since, or it is below one
-      // that was removed and made again, where a later removal leaves no record but this version.
-      const isKept =
-        entry === undefined ? this.#isShown(path) : entry === WHITEOUT ? removed : this.#isMerged(entry, rebased, base);
-      if (!isKept) this.#recordVersion(path, base);
-    }
-    const isOther = entry === WHITEOUT || entry?.isDirectory === false;
+    let isKnown = this.#forgetVersion(path) || made === true;
     if (isCommittedDirectory(entry, version)) {
+      if (!made && entry.origin === undefined) yield* this.#hideRemoved(entry, path);
       this.list.push(['origin', entry.id, path]);
       this.#origins.set(entry, path);
-    } else if (entry === WHITEOUT && removed) {
+    } else if (entry === WHITEOUT && removed && this.#isInPlace(dirPath)) {
       // The directory could not be removed from the base: it has other entries.
       this.list.push(['drop', dir.id, name]);
-    } else if (entry === undefined && (made || (version !== undefined && !this.#wasShown(path)))) {
-      // Removed since the commit, as below.
-      this.#recordVersion(path, base);
-      this.list.push(['hide', dir.id, name]);
-      this.#hidden.add(path);
-    } else if (isOther && made) {
-      // Replaced by a file since the commit, which may be removed by now: a change of the directory in the base.
-      this.#recordVersion(path, base);
+    } else if (entry === undefined && this.#isRemoved(rebased, base, dir)) {
+      this.#hide({ dir, dirPath, name }, path);
+      isKnown = true;
     }
+    // Otherwise the directory was removed or changed since, or it is below one that was removed and made again, where a
+    // later removal leaves no record but this version.
+    if (isKnown && !this.#showsDirectory(entry, rebased, base)) this.#recordVersion(path, base);
+  }
+
+  /**
+   * Called for a directory that replaced the base's and is merged with it from now on, with those of the sandbox in it.
+   * Entries that were equal to the base's are not part of the commit: those removed since need whiteouts.
+   */
+  *#hideRemoved(top: Inode, topPath: ByteString): Steps<void> {
+    const { base } = this.#workspace;
+    const counter = new StepCounter(ITEMS_PER_STEP);
+    const waiting: [Inode, ByteString][] = [[top, topPath]];
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      const [dir, path] = next;
+      for (const { name, type } of yield* base.reading(path)) {
+        if (counter.count()) yield;
+        const entry = dir.requireEntries().get(name);
+        const at = joinPath(path, name);
+        if (entry === undefined && !(yield* hasLaterEntries(this.#workspace, NONE, at, { mode: type })))
+          this.list.push(['hide', dir.id, name]);
+        if (entry === undefined || entry === WHITEOUT || !entry.isDirectory || !isDirectory(type)) continue;
+        if (entry.origin === undefined && entry.merges) waiting.push([entry, at]);
+      }
+    }
+  }
+
+  #showsDirectory(entry: Inode | typeof WHITEOUT | undefined, rebased: RebasedPath, base: BaseStat): boolean {
+    const { path, removed } = rebased;
+    if (entry === undefined) return !this.#hidden.has(path) && this.#isShown(path);
+    return entry === WHITEOUT ? removed === true : this.#isMerged(entry, rebased, base);
   }
 
   /** A path at which the base has a file or a symlink, or nothing. */
   *#addFile(
-    { dir, name }: Place,
-    { path, version }: RebasedPath,
+    { dir, dirPath, name }: Place,
+    rebased: RebasedPath,
     base: BaseStat | undefined,
     entry: Inode | typeof WHITEOUT | undefined,
   ): Steps<void> {
+    const { path, version } = rebased;
     let asCommitted = entry === WHITEOUT && base === undefined;
     if (entry !== WHITEOUT && entry !== undefined && base !== undefined) {
       asCommitted = this.#resumed
@@ -111,15 +158,52 @@ export class RebaseOps {
         : version?.[0] === entry.id && version[1] === entry.writes;
     }
     this.#forgetVersion(path);
-    if (asCommitted) {
+    if (asCommitted && this.#isInPlace(dirPath)) {
       this.list.push(['drop', dir.id, name]);
       if (entry !== WHITEOUT && entry !== undefined) this.released.push(entry);
       return;
     }
-    if (base === undefined || (version === undefined && this.#isShown(path))) return;
+    const isGone = base !== undefined && entry === undefined && this.#isRemoved(rebased, base, dir);
+    if (base === undefined || (!isGone && version === undefined && this.#isShown(path))) return;
     this.#recordVersion(path, base);
-    // Removed since the commit: only now the base has it, so it needs a whiteout.
-    if (entry === undefined && version !== undefined) this.list.push(['hide', dir.id, name]);
+    if (isGone) this.#hide({ dir, dirPath, name }, path);
+  }
+
+  /**
+   * Whether a directory without an entry of its own was removed since the commit. What the sandbox showed below a renamed
+   * directory had none before.
+   */
+  #isRemoved({ path, version, made }: RebasedPath, base: BaseStat, dir: Inode): boolean {
+    if (version === undefined) return made === true && !this.#origins.has(dir);
+    return made === true || !isDirectory(base.mode) || !this.#wasShown(path);
+  }
+
+  /** Removed since the commit: only now the base has it, so it needs a whiteout, unless its directory does not show the base's. */
+  #hide({ dir, dirPath, name }: Place, path: ByteString): void {
+    if (!this.#isInPlace(dirPath)) return;
+    this.list.push(['hide', dir.id, name]);
+    this.#hidden.add(path);
+  }
+
+  /** Whether a directory shows the base's at its path. Call when those above have their origins. */
+  #isInPlace(dirPath: ByteString): boolean {
+    let known = this.#inPlace.get(dirPath);
+    if (known === undefined) {
+      known = mergedAt(this.#root, dirPath, this.#originOf) === dirPath;
+      this.#inPlace.set(dirPath, known);
+    }
+    return known;
+  }
+
+  /** As `#hide`, in directories that show the base's at another path. */
+  #hideInMoved(rebased: RebasedPath, base: BaseStat): void {
+    const { path } = rebased;
+    const name = baseNameOf(path);
+    for (const { dir, path: dirPath } of this.#moved.get(parentOf(path)) ?? []) {
+      if (dir.requireEntries().has(name) || !this.#isRemoved(rebased, base, dir)) continue;
+      this.list.push(['hide', dir.id, name]);
+      this.shown.push({ dir, dirPath, name, base: undefined });
+    }
   }
 
   /** Returns false if no base version is recorded for the path. */
@@ -134,13 +218,12 @@ export class RebaseOps {
   }
 
   #isShown(path: ByteString): boolean {
-    return !isBelow(path, this.#hidden) && showsBase(this.#root, path, (dir) => this.#origins.get(dir) ?? dir.origin);
+    return !isBelow(path, this.#hidden) && showsBase(this.#root, path, this.#originOf);
   }
 
   /** Whether the entry shows what the directory of the base has, and is no change of that. */
   #isMerged(entry: Inode, { path, version }: RebasedPath, base: BaseStat): boolean {
-    const originOf = (dir: Inode) => this.#origins.get(dir) ?? dir.origin;
-    const isMerged = isCommittedDirectory(entry, version) || mergedAt(this.#root, path, originOf) === path;
+    const isMerged = isCommittedDirectory(entry, version) || mergedAt(this.#root, path, this.#originOf) === path;
     return isMerged && entry.mode === base.mode;
   }
 
@@ -167,49 +250,6 @@ function isCommittedDirectory(
   version: RebasedPath['version'],
 ): entry is Inode {
   return entry !== undefined && entry !== WHITEOUT && entry.isDirectory && entry.id === version?.[0];
-}
-
-/** Whether the sandbox has no entry of its own at the path or above, and sees the base there. */
-export function showsBase(root: Inode, path: ByteString, originOf: (dir: Inode) => ByteString | undefined): boolean {
-  let dir = root;
-  let dirPath = ROOT_PATH;
-  let merged: ByteString | undefined = ROOT_PATH;
-  for (const name of splitPath(path)) {
-    const entry = dir.requireEntries().get(name);
-    if (entry === undefined) return merged === dirPath;
-    if (entry === WHITEOUT || !entry.isDirectory) return false;
-    dir = entry;
-    dirPath = joinPath(dirPath, name);
-    merged = mergedBelow(merged, name, entry, originOf);
-  }
-  return false;
-}
-
-/** The base path that the sandbox's own directory at a path is merged with; undefined: none, or it has no directory there. */
-function mergedAt(
-  root: Inode,
-  path: ByteString,
-  originOf: (dir: Inode) => ByteString | undefined,
-): ByteString | undefined {
-  let dir = root;
-  let merged: ByteString | undefined = ROOT_PATH;
-  for (const name of splitPath(path)) {
-    const entry = dir.requireEntries().get(name);
-    if (entry === undefined || entry === WHITEOUT || !entry.isDirectory) return undefined;
-    dir = entry;
-    merged = mergedBelow(merged, name, entry, originOf);
-  }
-  return merged;
-}
-
-/** The base path that a directory is merged with, in one that is merged with `above`. */
-function mergedBelow(
-  above: ByteString | undefined,
-  name: ByteString,
-  dir: Inode,
-  originOf: (dir: Inode) => ByteString | undefined,
-): ByteString | undefined {
-  return originOf(dir) ?? (dir.merges && above !== undefined ? joinPath(above, name) : undefined);
 }
 
 function directoryIn(above: Inode | undefined, name: ByteString): Inode | undefined {

@@ -1,6 +1,7 @@
 import { type ByteString, joinPath } from '../../byte-string.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Steps } from '../../fuse/connection/steps.ts';
+import { baseChanged } from '../base/base-changes.ts';
 import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
 import { ROOT_ID } from '../delta/index/inode-table.ts';
 import type { Op } from '../delta/index/records.ts';
@@ -9,7 +10,8 @@ import type { Node } from '../nodes/node.ts';
 import { PathMemo } from '../nodes/path-memo.ts';
 import type { Workspace } from '../workspace.ts';
 import type { RebaseStage } from '../workspaces.ts';
-import { RebaseOps, showsBase } from './rebase-ops.ts';
+import { showsBase } from './merged-at.ts';
+import { RebaseOps } from './rebase-ops.ts';
 import { revert } from './revert.ts';
 import { showBase } from './show-base.ts';
 import { removeUnusedDirectories } from './unused-directories.ts';
@@ -20,13 +22,33 @@ import { removeUnusedDirectories } from './unused-directories.ts';
  * skipped.
  */
 export function* rebase(workspace: Workspace, request: RebaseStage): Steps<void> {
+  const { withheld } = workspace.base;
+  const added: ByteString[] = [];
+  for (const { path } of request.paths) {
+    if (withheld.delete(path)) added.push(path);
+    yield;
+  }
+  try {
+    yield* rebaseTo(workspace, request, added);
+  } catch (error) {
+    // A resumed one may be the last.
+    for (const path of request.resumed ? [] : added) {
+      withheld.add(path);
+      yield;
+    }
+    throw error;
+  }
+}
+
+/** `added`: paths that the base has for this workspace from now on. */
+function* rebaseTo(workspace: Workspace, request: RebaseStage, added: readonly ByteString[]): Steps<void> {
   const { delta } = workspace;
   if (delta.table.get(ROOT_ID) === undefined) return;
   const { commit, stage, revertPaths, resumed } = request;
   const { rebased } = delta.table;
   if (resumed && rebased?.commit === commit && rebased.stage >= stage) return;
   for (const path of revertPaths) yield* revertQuietly(workspace, path);
-  yield* delta.releasing(rebaseAll(workspace, request));
+  yield* delta.releasing(rebaseAll(workspace, request, added));
   const paths = [...request.paths.map(({ path }) => path), ...revertPaths];
   yield* removeUnusedDirectories(workspace, paths, 'always');
 }
@@ -40,9 +62,10 @@ function* revertQuietly(workspace: Workspace, path: ByteString): Steps<void> {
   }
 }
 
-function* rebaseAll(workspace: Workspace, stage: RebaseStage): Steps<void> {
+function* rebaseAll(workspace: Workspace, stage: RebaseStage, added: readonly ByteString[]): Steps<void> {
   const root = workspace.delta.table.require(ROOT_ID);
   const ops = new RebaseOps(workspace, root, stage);
+  yield* ops.addMoved(stage);
   for (const path of stage.paths) {
     yield;
     yield* ops.add(path);
@@ -50,6 +73,12 @@ function* rebaseAll(workspace: Workspace, stage: RebaseStage): Steps<void> {
   yield* workspace.delta.committing(ops.list, true);
   yield* removeShownVersions(workspace, root);
   yield* updateNodes(workspace, ops);
+  const elsewhere: ByteString[] = [];
+  for (const path of added) {
+    if (!ops.bases.has(path)) elsewhere.push(path);
+    yield;
+  }
+  yield* baseChanged(workspace, { paths: elsewhere, kept: new Set() }, false);
   for (const inode of ops.released) {
     if (inode.names === 0 && !workspace.tree.hasNode(inode)) workspace.delta.release(inode);
     yield;
@@ -75,6 +104,7 @@ function* updateNodes(workspace: Workspace, { shown, bases }: RebaseOps): Steps<
       // A program may have looked the name up while the base had it already.
       yield* showBase(workspace, node, name, { stat: undefined }, done);
     } else if (entry.origin !== undefined) yield* remergeDirectory(workspace, node, name, entry, { done, bases });
+    else yield* mergeNodes(workspace, node, [name]);
   }
 }
 

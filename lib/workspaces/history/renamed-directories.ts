@@ -16,8 +16,14 @@ interface Merged {
   origin: ByteString | undefined;
 }
 
-/** Returns the directories of the delta that are not merged with the base at their own path, in steps. */
-export function* renamedDirectories({ base, delta: { table } }: Workspace): Steps<OwnDirectory[], undefined> {
+/**
+ * Returns the directories of the delta that are not merged with the base at their own path, in steps; of those with these
+ * ids all.
+ */
+export function* renamedDirectories(
+  { base, delta: { table } }: Workspace,
+  ids?: ReadonlyMap<number, unknown>,
+): Steps<OwnDirectory[], undefined> {
   const counter = new StepCounter(ITEMS_PER_STEP);
   const found: OwnDirectory[] = [];
   const root = table.find(ROOT_ID);
@@ -33,7 +39,8 @@ export function* renamedDirectories({ base, delta: { table } }: Workspace): Step
       const path = joinPath(above.path, name);
       const origin = mergedBase(base, dir, above.origin, name);
       waiting.push({ dir, path, origin });
-      if (path !== origin) found.push({ id: dir.id, path, origin, replaces: isBaseDirectory(base, path) });
+      if (path !== origin || ids?.has(dir.id))
+        found.push({ id: dir.id, path, origin, replaces: isBaseDirectory(base, path) });
     }
   }
   return found;

@@ -47,7 +47,6 @@ function fakeWorkspaces(): Workspaces {
     contents: async () => [],
     redactedTexts: async () => ({}),
     revert: async () => 0,
-    renamed: async () => [],
     shownFrom: async () => undefined,
     rebase: ({ id }) => told('rebase')(id),
     preserveRemoved: async () => false,

@@ -1,9 +1,8 @@
 import {
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
-  readFileSync,
+  renameSync,
   rmdirSync,
   rmSync,
   statSync,
@@ -12,115 +11,97 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import { ROOT_PATH } from '../../../lib/byte-string.ts';
 import { isDirectory } from '../../../lib/linux/mode.ts';
-import { commitAll } from './commit.ts';
+import { commitInStages } from './commit.ts';
+import { onDisk } from './on-disk.ts';
 import { outcome, Sandbox } from './sandbox.ts';
 
 /** More in a search for faults: COMMIT_ROUNDS=4000 npx vitest run test/lib/workspaces/changed-during-commit-model.test.ts */
-const ROUNDS = Number(process.env.COMMIT_ROUNDS ?? 250);
-const MOST_STEPS = 6;
-const COMMITS = 3;
-const BASE = ['p/a', 'p/b', 'q/d/e', 'q/d/g'];
-const NAMES = ['p', 'p/a', 'p/d', 'p/d/e', 'x', 'q', 'q/d', 'q/d/e'];
+const ROUNDS = Number(process.env.COMMIT_ROUNDS ?? 150);
+const MOST_COMMITS = 8;
 
-type Random = (below: number) => number;
-type Tree = Record<string, string>;
+const DOES = ['create', 'mkdir', 'rename'] as const;
 
-/** mulberry32. */
-function random(seed: number): Random {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
+/** What is done at a path depends on what is there: nothing, a file, an empty directory, or one with entries. */
+interface Step {
+  path: string;
+  does: 'create' | 'mkdir' | 'rename';
+  to: string;
 }
 
 /** The same steps in a sandbox and in a plain directory, its model. */
 class Twins {
-  readonly s = new Sandbox(Object.fromEntries(BASE.map((path) => [path, 'base'])));
+  readonly s: Sandbox;
   readonly model = mkdtempSync(join(tmpdir(), 'commit-model-'));
   readonly done: string[] = [];
-  /** A removal of many failed in its middle, so that the model does not know its result. */
-  isLost = false;
-  readonly #random: Random;
+  readonly #work: (readonly Step[])[];
 
-  constructor(seed: number) {
-    this.#random = random(seed);
-    onTestFinished(() => this.remove());
-    for (const path of BASE) {
+  /** `work`: what is done from one moment of a commit to the next. */
+  constructor(base: readonly string[], work: readonly (readonly Step[])[]) {
+    this.s = new Sandbox(Object.fromEntries(base.map((path) => [path, 'base'])));
+    this.#work = [...work];
+    for (const path of base) {
       mkdirSync(dirname(join(this.model, path)), { recursive: true });
       writeFileSync(join(this.model, path), 'base');
     }
   }
 
-  /** Its files stay open until then. Again: nothing. */
+  get isOver(): boolean {
+    return this.#work.length === 0;
+  }
+
+  /** Its files stay open until then. */
   remove(): void {
     this.s.remove();
     rmSync(this.model, { recursive: true, force: true });
   }
 
-  steps(): void {
-    for (let left = this.#random(MOST_STEPS + 1); left > 0; left--) this.#step();
-    this.done.push('|');
+  compare(): void {
+    expect(this.s.tree(), this.done.join('; ')).toEqual(onDisk(this.model));
   }
 
-  #step(): void {
-    const path = NAMES[this.#random(NAMES.length)]!;
+  work(moment: string): void {
+    this.done.push(moment);
+    this.compare();
+    for (const step of this.#work.shift() ?? []) this.#step(step);
+  }
+
+  #step({ path, does, to }: Step): void {
+    const { s } = this;
     const at = join(this.model, path);
-    const parent = dirname(at);
-    if (!existsSync(parent) || !statSync(parent).isDirectory()) return;
-    const there = statSync(at, { throwIfNoEntry: false });
+    const there = typeAt(at);
     const text = `${this.done.length}`;
+    if (typeAt(dirname(at)) !== 'directory') return;
     if (there === undefined) {
-      if (this.#random(2) === 0)
-        this.#both(
-          'mkdir',
-          path,
-          () => this.s.mkdir(path),
-          () => mkdirSync(at),
-        );
-      else
-        this.#both(
-          'create',
-          path,
-          () => this.s.create(path, text),
-          () => writeFileSync(at, text),
-        );
-    } else if (!there.isDirectory())
-      this.#both(
-        'unlink',
-        path,
-        () => this.s.unlink(path),
-        () => unlinkSync(at),
-      );
-    else if (readdirSync(at).length === 0)
-      this.#both(
-        'rmdir',
-        path,
-        () => this.s.rmdir(path),
-        () => rmdirSync(at),
-      );
-    else
-      this.#both(
-        'rm -r',
-        path,
-        () => removeTree(this.s, path),
-        () => rmSync(at, { recursive: true }),
-      );
+      if (does === 'create') this.#both(`create ${path}`, s.create.bind(s, path, text), () => writeFileSync(at, text));
+      else if (does === 'mkdir') this.#both(`mkdir ${path}`, s.mkdir.bind(s, path), () => mkdirSync(at));
+    } else if (does === 'rename')
+      this.#both(`mv ${path} ${to}`, s.rename.bind(s, path, to), () => renameSync(at, join(this.model, to)));
+    else if (there === 'file') this.#both(`unlink ${path}`, s.unlink.bind(s, path), () => unlinkSync(at));
+    else if (readdirSync(at).length === 0) this.#both(`rmdir ${path}`, s.rmdir.bind(s, path), () => rmdirSync(at));
+    else this.#both(`rm -r ${path}`, removeTree.bind(null, s, path), () => rmSync(at, { recursive: true }));
   }
 
-  /** A name that was removed before the codebase got it is shown until the rebase: then the step fails in the sandbox. */
-  #both(what: string, path: string, inSandbox: () => void, inModel: () => void): void {
-    this.done.push(`${what} ${path}`);
-    if (outcome(inSandbox) === 'ok') inModel();
-    else {
-      this.done.push('failed');
-      this.isLost ||= what === 'rm -r';
+  #both(what: string, inSandbox: () => void, inModel: () => void): void {
+    try {
+      inModel();
+    } catch {
+      // A rename that is impossible.
+      return;
     }
+    this.done.push(what);
+    expect(outcome(inSandbox), this.done.join('; ')).toBe('ok');
+  }
+}
+
+function typeAt(path: string): 'directory' | 'file' | undefined {
+  try {
+    return statSync(path).isDirectory() ? 'directory' : 'file';
+  } catch {
+    return undefined;
   }
 }
 
@@ -133,47 +114,61 @@ function removeTree(s: Sandbox, path: string): void {
   s.rmdir(path);
 }
 
-function shown(s: Sandbox, at = ''): Tree {
-  const tree: Tree = {};
-  for (const path of s.list(at).map((name) => join(at, name))) {
-    if (isDirectory(s.stat(path).mode)) Object.assign(tree, { [path]: '/' }, shown(s, path));
-    else tree[path] = s.read(path);
+async function check(twins: Twins, crashes: readonly boolean[]): Promise<void> {
+  const { s, model, done } = twins;
+  const told = () => done.join('; ');
+  twins.work('first');
+  for (let commits = 0; commits < MOST_COMMITS && !twins.isOver; commits++) {
+    const crash = crashes[commits] === true;
+    const meanwhile = {
+      before: () => twins.work('before the codebase has it'),
+      during: () => twins.work('while it gets it'),
+      after: () => twins.work(crash ? 'before the crash' : 'before the rebase'),
+    };
+    await commitInStages(s, meanwhile, crash);
   }
-  return tree;
+  twins.compare();
+  const { changes } = s.fs.changes(s.spec.id, ROOT_PATH, 1000);
+  expect(
+    changes.filter(({ conflict }) => conflict).map(({ path }) => path),
+    told(),
+  ).toEqual([]);
+  await commitInStages(s);
+  expect(onDisk(s.spec.base), told()).toEqual(onDisk(model));
+  twins.compare();
 }
 
-function onDisk(root: string): Tree {
-  const entries = readdirSync(root, { recursive: true, withFileTypes: true });
-  return Object.fromEntries(
-    entries.map((entry) => {
-      const at = join(entry.parentPath, entry.name);
-      return [at.slice(root.length + 1), entry.isDirectory() ? '/' : readFileSync(at, 'utf8')];
-    }),
+const CODEBASES = [
+  {
+    name: 'two directories',
+    base: ['p/a', 'p/b', 'q/d/e', 'q/d/g'],
+    names: ['p', 'p/a', 'p/d', 'p/d/e', 'x', 'q', 'q/d', 'q/d/e'],
+  },
+  { name: 'few names', base: ['p/c', 'p/z'], names: ['p', 'p/c', 'p/d'] },
+];
+
+describe('what programs do during a commit', () => {
+  it.each(CODEBASES)(
+    'is neither lost nor in conflict with it: $name',
+    { timeout: 600_000 },
+    async ({ base, names }) => {
+      const step = fc.record({
+        path: fc.constantFrom(...names),
+        does: fc.constantFrom(...DOES),
+        to: fc.constantFrom(...names),
+      });
+      const work = fc.array(fc.array(step, { maxLength: 5 }), { maxLength: 6 * MOST_COMMITS, size: 'max' });
+      await fc.assert(
+        fc.asyncProperty(work, fc.array(fc.boolean()), async (segments, crashes) => {
+          const twins = new Twins(base, segments);
+          try {
+            await check(twins, crashes);
+          } finally {
+            twins.remove();
+          }
+        }),
+        { numRuns: ROUNDS },
+      );
+    },
   );
-}
-
-it('what programs do during a commit is neither lost nor in conflict with it', () => {
-  for (let seed = 0; seed < ROUNDS; seed++) {
-    const twins = new Twins(seed);
-    const { s, model, done } = twins;
-    const told = () => `seed ${seed}: ${done.join('; ')}`;
-    twins.steps();
-    for (let commit = 0; commit < COMMITS; commit++) {
-      commitAll(s, false, { before: () => twins.steps(), after: () => twins.steps() });
-    }
-    if (twins.isLost) {
-      twins.remove();
-      continue;
-    }
-    expect(shown(s), told()).toEqual(onDisk(model));
-    const { changes } = s.fs.changes(s.spec.id, ROOT_PATH, 1000);
-    expect(
-      changes.filter(({ conflict }) => conflict).map(({ path }) => path),
-      told(),
-    ).toEqual([]);
-    commitAll(s);
-    expect(onDisk(s.spec.base), told()).toEqual(onDisk(model));
-    expect(shown(s), told()).toEqual(onDisk(model));
-    twins.remove();
-  }
 });

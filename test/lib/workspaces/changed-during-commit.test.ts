@@ -2,7 +2,8 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ROOT_PATH } from '../../../lib/byte-string.ts';
-import { commitAll } from './commit.ts';
+import { commitAll, commitInStages } from './commit.ts';
+import { onDisk } from './on-disk.ts';
 import { Sandbox } from './sandbox.ts';
 
 const changes = (s: Sandbox) =>
@@ -56,4 +57,53 @@ describe('a new path that is changed while it is committed', () => {
       expect(changes(s)).toEqual([{ path: 'x', kind: 'deleted', conflict: false }]);
     },
   );
+});
+
+describe('a directory that is renamed while it is committed', () => {
+  it('keeps what it showed, at its new path', async () => {
+    const s = new Sandbox({ 'p/a': 'a', 'p/b': 'b' });
+    s.rename('p', 'q');
+    await commitInStages(s, { before: () => s.rename('q', 'r') });
+    expect(s.tree()).toEqual({ 'r/': '', 'r/a': 'a', 'r/b': 'b' });
+    await commitInStages(s);
+    expect(onDisk(s.spec.base)).toEqual(s.tree());
+  });
+
+  it('does not show a file that was removed in it since', async () => {
+    const s = new Sandbox({ 'p/a': 'a' });
+    s.create('p/new', 'new');
+    const move = () => {
+      s.rename('p', 'q');
+      s.unlink('q/new');
+    };
+    await commitInStages(s, { before: move });
+    expect(s.tree()).toEqual({ 'q/': '', 'q/a': 'a' });
+  });
+});
+
+describe('a renamed directory that replaces another one', () => {
+  it('shows no file of that one at any time of its commit', async () => {
+    const s = new Sandbox({ 'dist/both': 'old', 'dist/old': 'old', 'next/both': 'new', 'next/new': 'new' });
+    for (const path of ['dist/both', 'dist/old']) s.unlink(path);
+    s.rmdir('dist');
+    s.rename('next', 'dist');
+    const tree = { 'dist/': '', 'dist/both': 'new', 'dist/new': 'new' };
+    const look = () => expect(s.tree()).toEqual(tree);
+    await commitInStages(s, { before: look, during: look, after: look });
+    look();
+    expect(onDisk(s.spec.base)).toEqual(tree);
+  });
+});
+
+describe('a directory that replaced its former self', () => {
+  it('does not show again what is removed in it during a commit of something else', () => {
+    const s = new Sandbox({ 'p/c': 'c', 'p/z': 'z' });
+    for (const path of ['p/c', 'p/z']) s.unlink(path);
+    s.rmdir('p');
+    s.mkdir('p');
+    s.create('p/c', 'c');
+    commitAll(s, false, { before: () => s.unlink('p/c') });
+    expect(s.exists('p/c')).toBe(false);
+    expect(changes(s)).toEqual([{ path: 'p/c', kind: 'deleted', conflict: false }]);
+  });
 });

@@ -1,54 +1,101 @@
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ByteString, fromText, ROOT_PATH, toText } from '../../../lib/byte-string.ts';
-import { complete } from '../../../lib/fuse/connection/steps.ts';
 import { isDirectory } from '../../../lib/linux/mode.ts';
-import { rebasing } from '../../../lib/sandboxes/changes/rebased-paths.ts';
-import type { WorkspaceChange } from '../../../lib/workspaces/workspaces.ts';
+import { inStages, isAdded } from '../../../lib/sandboxes/changes/commit-plan.ts';
+import type { OwnDirectory, WorkspaceChange } from '../../../lib/workspaces/workspaces.ts';
+import { ownDirectories } from './own-directories.ts';
 import type { Sandbox } from './sandbox.ts';
+import { settledPaths } from './settled-paths.ts';
 
 let commits = 0;
 
-/** What programs do during a commit: before the codebase has the changes, and when the commit was answered, before the rebase. */
+/** What programs do during a commit. */
 interface Meanwhile {
+  /** Before the codebase has the changes. */
   before?: () => void;
+  /** When it has some of them, and when it has all. */
+  during?: () => void;
+  /** When the commit was answered, before the rebase. */
   after?: () => void;
 }
 
 /** Commits all changes that the rules permit, as the main thread does, without its journal. Returns their paths. */
-export function commitAll(s: Sandbox, resumed = false, { before, after }: Meanwhile = {}): ByteString[] {
-  const { id } = s.spec;
-  const { changes } = s.fs.changes(id, ROOT_PATH, Number.MAX_SAFE_INTEGER);
-  const all = changes.filter(({ writable, hidden, now }) => writable && !hidden && now?.target === undefined);
-  const paths = all.map(({ path }) => path);
-  const contents = all.map((change) => contentsOf(s, change));
-  const settled = complete(rebasing(all, s.fs.renamed(id)));
-  before?.();
-  s.fs.baseChanging('cb_1', paths);
-  for (const { path, now } of all.toReversed()) {
-    if (now === undefined) rmSync(join(s.spec.base, toText(path)), { recursive: true, force: true });
+export function commitAll(s: Sandbox, resumed = false, meanwhile: Meanwhile = {}): ByteString[] {
+  const look = new Look(s);
+  look.begin(meanwhile);
+  look.put(look.all, meanwhile);
+  s.fs.baseChanged('cb_1', look.paths);
+  meanwhile.after?.();
+  look.rebase(look.all, 1, resumed);
+  return look.paths;
+}
+
+/** As `commitAll`, for renamed directories as well. `crashes`: the server ends before the last rebase. */
+export async function commitInStages(s: Sandbox, meanwhile: Meanwhile = {}, crashes = false): Promise<void> {
+  const look = new Look(s);
+  const stages = await inStages(look.all, look.own);
+  look.begin(meanwhile);
+  const rebasesLater = look.own.every(({ origin }) => origin === undefined);
+  for (const [stage, changes] of stages.entries()) {
+    look.put(changes, meanwhile);
+    if (rebasesLater) s.fs.baseChanged('cb_1', look.paths);
+    meanwhile.after?.();
+    const isCrash = crashes && stage === stages.length - 1;
+    if (isCrash) s.restart();
+    look.rebase(changes, stage, isCrash);
   }
-  for (const [index, { path, now, base }] of all.entries()) {
-    if (now === undefined) continue;
-    const at = join(s.spec.base, toText(path));
-    if (base === undefined || isDirectory(base.mode) !== isDirectory(now.mode))
-      rmSync(at, { recursive: true, force: true });
-    if (isDirectory(now.mode)) mkdirSync(at, { recursive: true });
-    else {
-      rmSync(at, { force: true });
-      s.putBase(toText(path), contents[index]!.toString());
+  if (!rebasesLater) s.fs.baseChanged('cb_1', look.paths);
+}
+
+/** The changes at the begin of a commit. */
+class Look {
+  readonly all: WorkspaceChange[];
+  readonly own: OwnDirectory[];
+  readonly paths: ByteString[];
+  readonly #s: Sandbox;
+  readonly #commit = `commit${commits++}`;
+  readonly #contents = new Map<ByteString, Buffer>();
+
+  constructor(s: Sandbox) {
+    this.#s = s;
+    const { changes } = s.fs.changes(s.spec.id, ROOT_PATH, Number.MAX_SAFE_INTEGER);
+    this.all = changes.filter(({ writable, hidden, now }) => writable && !hidden && now?.target === undefined);
+    this.own = ownDirectories(s);
+    this.paths = this.all.map(({ path }) => path);
+    for (const change of this.all) this.#contents.set(change.path, contentsOf(s, change));
+  }
+
+  begin({ before }: Meanwhile): void {
+    const { fs, spec } = this.#s;
+    before?.();
+    fs.baseChanging('cb_1', this.paths, { id: spec.id, added: this.all.filter(isAdded).map(({ path }) => path) });
+  }
+
+  put(changes: readonly WorkspaceChange[], { during }: Meanwhile): void {
+    const s = this.#s;
+    for (const { path, now } of changes.toReversed()) {
+      if (now === undefined) rmSync(join(s.spec.base, toText(path)), { recursive: true, force: true });
     }
+    for (const { path, now, base } of changes) {
+      if (now === undefined) continue;
+      during?.();
+      const at = join(s.spec.base, toText(path));
+      if (base === undefined || isDirectory(base.mode) !== isDirectory(now.mode))
+        rmSync(at, { recursive: true, force: true });
+      if (isDirectory(now.mode)) mkdirSync(at, { recursive: true });
+      else {
+        rmSync(at, { force: true });
+        s.putBase(toText(path), this.#contents.get(path)!.toString());
+      }
+    }
+    during?.();
   }
-  s.fs.baseChanged('cb_1', paths);
-  after?.();
-  s.fs.rebase(s.spec, {
-    commit: `commit${commits++}`,
-    stage: 1,
-    paths: settled,
-    revertPaths: [],
-    resumed,
-  });
-  return paths;
+
+  rebase(changes: readonly WorkspaceChange[], stage: number, resumed: boolean): void {
+    const paths = settledPaths(changes, this.own);
+    this.#s.fs.rebase(this.#s.spec, { commit: this.#commit, stage, paths, revertPaths: [], resumed });
+  }
 }
 
 function contentsOf(s: Sandbox, { path, now }: WorkspaceChange): Buffer {

@@ -7,6 +7,7 @@ import { apply } from '../../../lib/workspaces/delta/index/apply.ts';
 import { InodeTable } from '../../../lib/workspaces/delta/index/inode-table.ts';
 import { resolvingMerges } from '../../../lib/workspaces/delta/index/older-merges.ts';
 import type { Op } from '../../../lib/workspaces/delta/index/records.ts';
+import { ownDirectories } from './own-directories.ts';
 import { Sandbox } from './sandbox.ts';
 import { settledPaths } from './settled-paths.ts';
 
@@ -33,7 +34,7 @@ function go(s: Sandbox, path: string): void {
 /** Commits all changes of the sandbox, as the server does. */
 function commit(s: Sandbox): void {
   const all = s.fs.changes(s.spec.id, ROOT_PATH, 1000).changes;
-  const own = s.fs.renamed(s.spec.id);
+  const own = ownDirectories(s);
   const paths = all.map(({ path }) => path);
   s.fs.baseChanging('cb_1', paths);
   for (const { path, now, base } of all) {

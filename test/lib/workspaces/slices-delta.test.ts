@@ -1,9 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { fromText } from '../../../lib/byte-string.ts';
+import { fromText, ROOT_PATH } from '../../../lib/byte-string.ts';
 import { complete } from '../../../lib/fuse/connection/steps.ts';
 import { CurrentWorkspace } from '../../../lib/workspaces/current-workspace.ts';
 import { Node } from '../../../lib/workspaces/nodes/node.ts';
+import { EVERYTHING } from './own-directories.ts';
 import { ALL_WRITE, outcome, rule, type Sandbox } from './sandbox.ts';
 import { begin, count, postponedBy, restart, sliced, take } from './stepping.ts';
 
@@ -161,7 +162,9 @@ describe('directories that a sandbox renamed', () => {
     const base = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`d${n}/sub/f`, `${n}`]));
     const { s } = sliced(base);
     for (let n = 0; n < 100; n++) s.rename(`d${n}`, `e${n}`);
-    expect(count(begin(s, 'renamed', 'sb_1'))).toBeGreaterThan(5);
+    const stepsWith = (withOwn: boolean) =>
+      count(begin(s, 'changes', 'sb_1', ROOT_PATH, 0, { ...EVERYTHING, withOwn }));
+    expect(stepsWith(true) - stepsWith(false)).toBeGreaterThan(5);
     const removed = Array.from({ length: 100 }, (_, n) => [`d${n}/sub/f`, `d${n}/sub`, `d${n}`]).flat();
     const steps = begin(s, 'preserveRemoved', s.spec, removed);
     take(steps, 50);

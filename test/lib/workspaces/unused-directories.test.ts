@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fromText, ROOT_PATH } from '../../../lib/byte-string.ts';
 import { plainLine, readLines } from '../../../lib/workspaces/delta/index/journal-lines.ts';
+import { ownDirectories } from './own-directories.ts';
 import { Sandbox } from './sandbox.ts';
 import { settledPaths } from './settled-paths.ts';
 
@@ -23,7 +24,7 @@ const isFile = (now: { mode: number } | undefined) => now !== undefined && (now.
 /** Commits all changes of the sandbox, as the server does; `meanwhile` runs after they were read. */
 function commit(s: Sandbox, meanwhile = () => {}): void {
   const all = s.fs.changes(s.spec.id, ROOT_PATH, 1000).changes;
-  const own = s.fs.renamed(s.spec.id);
+  const own = ownDirectories(s);
   const paths = all.map(({ path }) => path);
   const contents = new Map(all.flatMap(({ path, now }) => (isFile(now) ? [[path, s.read(path)]] : [])));
   meanwhile();

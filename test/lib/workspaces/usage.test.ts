@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fromText, ROOT_PATH } from '../../../lib/byte-string.ts';
 import { WorkspaceFileSystem } from '../../../lib/workspaces/workspace-file-system.ts';
+import { ownDirectories } from './own-directories.ts';
 import { Notices, Sandbox } from './sandbox.ts';
 import { settledPaths } from './settled-paths.ts';
 
@@ -13,7 +14,7 @@ const LARGE = 'x'.repeat(70_000);
 /** Commits all changes of the sandbox, as the server does. */
 function commit(s: Sandbox): void {
   const { changes } = s.fs.changes(s.spec.id, ROOT_PATH, 1000);
-  const own = s.fs.renamed(s.spec.id);
+  const own = ownDirectories(s);
   const paths = changes.map(({ path }) => path);
   s.fs.baseChanging('cb_1', paths);
   for (const { path, now, base } of changes) {

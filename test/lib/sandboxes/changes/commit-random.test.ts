@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fromText, ROOT_PATH } from '../../../../lib/byte-string.ts';
-import { inStages, stepsOf } from '../../../../lib/sandboxes/changes/commit-plan.ts';
+import { inStages, isAdded, stepsOf } from '../../../../lib/sandboxes/changes/commit-plan.ts';
 import { newDirectories } from '../../../../lib/sandboxes/changes/new-directories.ts';
 import { smallContents } from '../../../../lib/sandboxes/changes/small-contents.ts';
 import { Staged } from '../../../../lib/sandboxes/changes/staged.ts';
 import { applySteps, commitThread } from '../../codebases/commit-thread.ts';
+import { ownDirectories } from '../../workspaces/own-directories.ts';
 import { outcome, Sandbox } from '../../workspaces/sandbox.ts';
 import { settledPaths } from '../../workspaces/settled-paths.ts';
 
@@ -58,7 +59,7 @@ async function commit(
     const { changes } = s.fs.changes('sb_1', ROOT_PATH, Number.MAX_SAFE_INTEGER, asked);
     expect(changes.map(({ contents: _, ...change }) => change)).toEqual(changesOf(s));
     expect(changes.filter(({ conflict }) => conflict)).toEqual([]);
-    const own = s.fs.renamed('sb_1');
+    const own = ownDirectories(s);
     const { remote, release } = await commitThread();
     const staged = await Staged.begin(join(home, 'commit'), {
       remote,
@@ -81,7 +82,7 @@ async function commit(
       ...steps.map((step) => () => void applySteps(s.spec.base, join(home, 'commit'), [step])),
       (resumed: boolean) => s.fs.rebase(s.spec, { commit: id, stage, paths: settled, revertPaths: [], resumed }),
     ]);
-    s.fs.baseChanging('cb_1', paths);
+    s.fs.baseChanging('cb_1', paths, { id: 'sb_1', added: changes.filter(isAdded).map(({ path }) => path) });
     const rebasesLater = late && own.every(({ origin }) => origin === undefined) && steps.length > 0;
     if (rebasesLater) {
       const rebase = steps.pop();

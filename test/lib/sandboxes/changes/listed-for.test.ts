@@ -7,8 +7,9 @@ import { compilingExcluded } from '../../../../lib/permissions/index.ts';
 import { chosenChanges } from '../../../../lib/sandboxes/changes/chosen-changes.ts';
 import { withGitIndexes } from '../../../../lib/sandboxes/changes/git-index.ts';
 import { listedFor } from '../../../../lib/sandboxes/changes/listed-for.ts';
+import type { Listed } from '../../../../lib/sandboxes/changes/listed-in-pages.ts';
 import type { Asked } from '../../../../lib/workspaces/history/changes.ts';
-import type { ChangeSelection, WorkspaceChange } from '../../../../lib/workspaces/workspaces.ts';
+import type { ChangeSelection } from '../../../../lib/workspaces/workspaces.ts';
 import { outcome, rule, Sandbox } from '../../workspaces/sandbox.ts';
 
 const BASE = { a: 'a', 'd/x': 'x', 'd/y': 'y', 'd/sub/z': 'z', 'e/f': 'f' };
@@ -31,10 +32,11 @@ function work(s: Sandbox, steps: readonly (readonly [string, string, string])[])
 }
 
 /** What is committed, or why nothing is. */
-async function decided(s: Sandbox, chosen: ChangeSelection, all: Promise<WorkspaceChange[]>): Promise<unknown> {
+async function decided(chosen: ChangeSelection, all: Promise<Listed>): Promise<unknown> {
   const excluded = await withBreaks(compilingExcluded(chosen.exclude));
   try {
-    const changes = await chosenChanges(await all, chosen.paths, s.fs.renamed('sb_1'), excluded);
+    const { listed, own } = await all;
+    const changes = await chosenChanges(listed, chosen.paths, own, excluded);
     return changes.map(({ path, kind }) => `${kind} ${path}`);
   } catch (error) {
     return (error as Error).message;
@@ -56,12 +58,12 @@ describe('the changes that are listed for a commit of some paths', () => {
             const chosen = { paths: at.map(fromText), exclude, scratch: isScratch };
             const list = async (after: typeof ROOT_PATH, limit: number, asked: Asked) =>
               s.fs.changes('sb_1', after, limit, asked);
-            const everything = { selection: { ...chosen, paths: [ROOT_PATH] }, withLeft: true };
-            const all = list(ROOT_PATH, Number.MAX_SAFE_INTEGER, everything).then(({ changes }) =>
-              withGitIndexes(changes),
-            );
-            const some = listedFor(chosen, s.fs.renamed('sb_1'), list);
-            expect(await decided(s, chosen, some)).toEqual(await decided(s, chosen, all));
+            const everything = { selection: { ...chosen, paths: [ROOT_PATH] }, withLeft: true, withOwn: true };
+            const all = list(ROOT_PATH, Number.MAX_SAFE_INTEGER, everything).then(async ({ changes, own }) => ({
+              listed: await withGitIndexes(changes),
+              own: own!,
+            }));
+            expect(await decided(chosen, listedFor(chosen, list))).toEqual(await decided(chosen, all));
           } finally {
             s.remove();
           }
@@ -77,7 +79,7 @@ describe('the changes that are listed for a commit of some paths', () => {
     for (const dir of ['m', 'm/m']) s.mkdir(dir);
     for (const path of ['m/x', 'm/m/x', 'm/m/y']) s.create(path, 'new');
     const chosen = { paths: ['d', 'm/m/x'].map(fromText), exclude: [], scratch: false };
-    const listed = await listedFor(chosen, s.fs.renamed('sb_1'), async (...asked) => s.fs.changes('sb_1', ...asked));
+    const { listed } = await listedFor(chosen, async (...asked) => s.fs.changes('sb_1', ...asked));
     expect(listed.map(({ path, left }) => [path, left])).toEqual([
       ['d/new', undefined],
       ['m', 'excluded'],
