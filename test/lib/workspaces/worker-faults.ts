@@ -62,13 +62,18 @@ export class WorkerFaults {
   }
 
   #install(): void {
-    const { role, fd, nonBlockingFd } = workerData as { role: string; fd: number; nonBlockingFd?: number };
+    const { role, fd } = workerData as { role: string; fd: number };
+    const { fstatSync } = fs;
+    const device = fstatSync(fd).rdev;
+    // A sync thread also replies by the non-blocking descriptor, whose number it is told with each sync.
+    const isDevice = (of: unknown) => fstatSync(of as number).rdev === device;
     const calls = fs as unknown as Record<string, AnyCall>;
     for (const [name, call] of Object.entries(calls)) {
       if (!name.endsWith('Sync') || typeof call !== 'function') continue;
       calls[name] = (...args) => {
-        const onDevice = (name === 'readSync' || name === 'writeSync') && (args[0] === fd || args[0] === nonBlockingFd);
+        const onDevice = (name === 'readSync' || name === 'writeSync') && isDevice(args[0]);
         // A failed read of the device is a failed request of the kernel's own; a poll without a request is not a call.
+        // A lost reply of a sync thread would never end the program's wait; the kernel has no errno that loses one.
         const counted = onDevice ? name === 'writeSync' && role !== 'fuse-sync' : true;
         if (counted) this.#failIfDue(onDevice ? (role === 'fuse' ? 'device' : 'notifier') : 'files', name, call, args);
         return call(...args);
