@@ -144,6 +144,7 @@ const CODEBASES = [
     base: ['p/a', 'p/b', 'q/d/e', 'q/d/g'],
     names: ['p', 'p/a', 'p/d', 'p/d/e', 'x', 'q', 'q/d', 'q/d/e'],
   },
+  { name: 'renamed trees', base: ['p/d/a'], names: ['p', 'q', 'r', 'p/d', 'q/d', 'r/d', 'p/d/n', 'q/d/n', 'r/d/n'] },
   { name: 'few names', base: ['p/c', 'p/z'], names: ['p', 'p/c', 'p/d'] },
 ];
 

@@ -81,6 +81,22 @@ describe('a directory that is renamed while it is committed', () => {
   });
 });
 
+describe('a directory that was renamed before, and is renamed again while it is committed', () => {
+  it('does not show a file that was removed in one of its directories since', async () => {
+    const s = new Sandbox({ 'p/d/a': 'a' });
+    s.rename('p', 'q');
+    s.create('q/d/new', 'new');
+    const again = () => {
+      s.rename('q', 'r');
+      s.unlink('r/d/new');
+    };
+    await commitInStages(s, { before: again });
+    expect(s.tree()).toEqual({ 'r/': '', 'r/d/': '', 'r/d/a': 'a' });
+    await commitInStages(s);
+    expect(onDisk(s.spec.base)).toEqual(s.tree());
+  });
+});
+
 describe('a renamed directory that replaces another one', () => {
   it('shows no file of that one at any time of its commit', async () => {
     const s = new Sandbox({ 'dist/both': 'old', 'dist/old': 'old', 'next/both': 'new', 'next/new': 'new' });
