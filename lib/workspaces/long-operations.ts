@@ -55,7 +55,7 @@ export function longOperations(workspaces: AttachedWorkspaces): LongOperations {
     setRules: (id, rules) => holds.hold(workspaces.get(id), setRules(workspaces.get(id), rules)),
     baseChanging: (codebaseId, paths, commit) =>
       heldOf(codebaseId, workspaces.bases.beginChange(codebaseId, paths), (workspace) =>
-        baseChanging(workspace, paths, commit?.id === workspace.spec.id ? commit.added : []),
+        baseChanging(workspace, paths, commit?.id === workspace.spec.id ? commit.added : undefined),
       ),
     baseChanged: (codebaseId, paths) => changedBase(workspaces, codebaseId, paths, heldOf),
     revert: (id, paths, keeping) => held(id, (workspace) => revertSelected(workspace, paths, keeping)),

@@ -15,16 +15,17 @@ const ITEMS_PER_STEP = 16;
 
 /**
  * Called before base paths change on disk: pins the host files of the nodes there, so that open files keep their
- * contents. `added`: those that the workspace's own commit adds.
+ * contents. `added`: those that the workspace's own commit adds, if it is one.
  */
 export function* baseChanging(
   workspace: Workspace,
   paths: readonly ByteString[],
-  added: readonly ByteString[],
+  added: readonly ByteString[] | undefined,
 ): Steps<void> {
   if (!workspace.isOpen) return;
   const counter = new StepCounter(ITEMS_PER_STEP);
-  for (const path of added) {
+  workspace.base.withheld.isCommitting = added !== undefined;
+  for (const path of added ?? []) {
     workspace.base.withheld.add(path);
     if (counter.count()) yield;
   }
@@ -62,7 +63,8 @@ export function* baseChanged(workspace: Workspace, { paths, kept }: ChangedPaths
   // Records that a full disk or an error left are examined at the next opening.
   if (wasFitted) workspace.fittedTo = shared.bases.stateOf(spec.codebaseId);
   try {
-    yield* removeUnusedDirectories(workspace, paths, 'base gone');
+    // A directory that has the mode again which the base had before its own commit is no unchanged one.
+    if (!workspace.base.withheld.isCommitting) yield* removeUnusedDirectories(workspace, paths, 'base gone');
   } catch (error) {
     workspace.fittedTo = undefined;
     throw error;

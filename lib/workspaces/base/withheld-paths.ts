@@ -7,6 +7,8 @@ import { dividedIfLarge, type LargeMap } from '../delta/index/divided-map.ts';
  * in the same way before and after the codebase has the path. All that the commit adds below such a path is withheld, too.
  */
 export class WithheldPaths {
+  /** A commit of the workspace is being made, or was made, and it is not yet rebased. */
+  isCommitting = false;
   #paths: LargeMap<ByteString, true> = new Map();
 
   has(path: ByteString): boolean {

@@ -1,40 +1,72 @@
-import type { ByteString } from '../../byte-string.ts';
+import { type ByteString, joinPath, parentOf, sliceOf } from '../../byte-string.ts';
 import type { Steps } from '../../fuse/connection/steps.ts';
+import { isBaseDirectory } from '../base/merged-base.ts';
 import type { Inode } from '../delta/index/inode.ts';
 import type { Workspace } from '../workspace.ts';
 import type { RebaseStage } from '../workspaces.ts';
 import { renamedDirectories } from './renamed-directories.ts';
 
-/** A directory of the delta that shows a base directory at another path. */
+/** A directory of the delta that shows a base directory at another path, or is to show another one. */
 interface Moved {
   dir: Inode;
   path: ByteString;
-  /** It is committed, at this path: there the base has what it showed. */
+  /** The base directory that has what it showed, if that is another one after the commit. */
   committedAt: ByteString | undefined;
 }
 
 /** By the paths of the base directories that they show. */
 export type MovedDirectories = ReadonlyMap<ByteString, readonly Moved[]>;
 
-/** Returns the directories that show base directories at other paths: programs may rename a directory during its commit. */
-export function* movedDirectories(workspace: Workspace, { paths, resumed }: RebaseStage): Steps<MovedDirectories> {
+/**
+ * Returns the directories that show base directories at other paths: programs may rename a directory during its commit. A
+ * directory that was renamed before the commit is in the base at its new path, with all that it showed: so are those that
+ * came from it since.
+ */
+export function* movedDirectories(workspace: Workspace, stage: RebaseStage): Steps<MovedDirectories> {
   const moved = new Map<ByteString, Moved[]>();
-  if (!workspace.hasMoved && !resumed) return moved;
-  const committed = new Map<number, ByteString>();
-  for (const { path, version } of paths) {
-    if (version !== undefined) committed.set(version[0], path);
-    yield;
-  }
-  for (const { id, path, origin } of yield* renamedDirectories(workspace, committed)) {
+  const { committed, renamed } = yield* committedDirectories(workspace, stage);
+  if (!workspace.hasMoved && !stage.resumed && renamed.size === 0) return moved;
+  for (const { id, path, origin } of yield* renamedDirectories(workspace, true)) {
     if (origin === undefined) continue;
     const dir = workspace.delta.table.require(id);
     // One that the sandbox created showed nothing of the base.
-    const committedAt = dir.origin === undefined ? undefined : committed.get(id);
-    const base = committedAt ?? origin;
-    if (base === path) continue;
+    const base = dir.origin === undefined ? origin : (committed.get(id) ?? relocated(workspace, dir.origin, renamed));
+    const changes = dir.origin !== undefined && base !== dir.origin;
+    if (base === path && !changes) continue;
     const known = moved.get(base) ?? [];
-    known.push({ dir, path, committedAt });
+    known.push({ dir, path, committedAt: changes ? base : undefined });
     moved.set(base, known);
   }
   return moved;
+}
+
+interface Committed {
+  /** The paths of the sandbox's own directories in this stage, by their ids. */
+  committed: Map<number, ByteString>;
+  /** The paths of those that showed a base directory, by its path. */
+  renamed: Map<ByteString, ByteString>;
+}
+
+function* committedDirectories({ delta }: Workspace, { paths }: RebaseStage): Steps<Committed> {
+  const committed = new Map<number, ByteString>();
+  const renamed = new Map<ByteString, ByteString>();
+  for (const { path, version } of paths) {
+    yield;
+    const inode = version === undefined ? undefined : delta.table.find(version[0]);
+    if (inode?.isDirectory !== true) continue;
+    committed.set(inode.id, path);
+    if (inode.origin !== undefined && inode.origin !== path) renamed.set(inode.origin, path);
+  }
+  return { committed, renamed };
+}
+
+/** The path at which the base has a directory that was shown at or below a renamed one. */
+function relocated({ base }: Workspace, origin: ByteString, renamed: ReadonlyMap<ByteString, ByteString>): ByteString {
+  for (let top = origin; top !== ''; top = parentOf(top)) {
+    const path = renamed.get(top);
+    if (path === undefined) continue;
+    const at = top === origin ? path : joinPath(path, sliceOf(origin, top.length + 1));
+    return isBaseDirectory(base, at) ? at : origin;
+  }
+  return origin;
 }

@@ -30,8 +30,10 @@ export function* rebase(workspace: Workspace, request: RebaseStage): Steps<void>
   }
   try {
     yield* rebaseTo(workspace, request, added);
+    withheld.isCommitting = false;
   } catch (error) {
     // A resumed one may be the last.
+    if (request.resumed) withheld.isCommitting = false;
     for (const path of request.resumed ? [] : added) {
       withheld.add(path);
       yield;

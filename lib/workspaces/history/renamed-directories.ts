@@ -17,12 +17,12 @@ interface Merged {
 }
 
 /**
- * Returns the directories of the delta that are not merged with the base at their own path, in steps; of those with these
- * ids all.
+ * Returns the directories of the delta that are not merged with the base at their own path, in steps. `withOrigin`: and
+ * those that have an origin.
  */
 export function* renamedDirectories(
   { base, delta: { table } }: Workspace,
-  ids?: ReadonlyMap<number, unknown>,
+  withOrigin = false,
 ): Steps<OwnDirectory[], undefined> {
   const counter = new StepCounter(ITEMS_PER_STEP);
   const found: OwnDirectory[] = [];
@@ -39,7 +39,7 @@ export function* renamedDirectories(
       const path = joinPath(above.path, name);
       const origin = mergedBase(base, dir, above.origin, name);
       waiting.push({ dir, path, origin });
-      if (path !== origin || ids?.has(dir.id))
+      if (path !== origin || (withOrigin && dir.origin !== undefined))
         found.push({ id: dir.id, path, origin, replaces: isBaseDirectory(base, path) });
     }
   }

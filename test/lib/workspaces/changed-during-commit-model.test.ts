@@ -148,7 +148,32 @@ const CODEBASES = [
   { name: 'few names', base: ['p/c', 'p/z'], names: ['p', 'p/c', 'p/d'] },
 ];
 
+/** All that may be done below a directory that was renamed before: random steps seldom do it. */
+const BELOW = [
+  { path: 'r/d', does: 'rename', to: 'x' },
+  { path: 'r/d/e', does: 'rename', to: 'x' },
+  { path: 'r/d', does: 'rename', to: 'r/e' },
+  { path: 'r/d', does: 'rename', to: 'q' },
+  { path: 'r/d/new', does: 'create', to: '' },
+  { path: 'r/d/new', does: 'mkdir', to: '' },
+  { path: 'r/d/e', does: 'create', to: '' },
+  { path: 'r/d', does: 'create', to: '' },
+  { path: 'r', does: 'create', to: '' },
+] as const;
+
 describe('what programs do during a commit', () => {
+  it.each(BELOW)('is not lost below a directory that was renamed before: $does $path $to', async (step) => {
+    for (let moments = 0; moments < 16; moments++) {
+      const renamed: Step = { path: 'q', does: 'rename', to: 'r' };
+      const twins = new Twins(['q/d/e', 'q/d/g'], [[renamed], ...Array.from({ length: moments }, () => []), [step]]);
+      try {
+        await check(twins, []);
+      } finally {
+        twins.remove();
+      }
+    }
+  });
+
   it.each(CODEBASES)(
     'is neither lost nor in conflict with it: $name',
     { timeout: 600_000 },

@@ -123,3 +123,16 @@ describe('a directory that replaced its former self', () => {
     expect(changes(s)).toEqual([{ path: 'p/c', kind: 'deleted', conflict: false }]);
   });
 });
+
+it.each(['before', 'during', 'after'] as const)(
+  'a directory keeps the mode that it gets %s its mode is committed',
+  async (when) => {
+    const s = new Sandbox({ 'd/f': '' });
+    const mode = s.stat('d').mode & 0o777;
+    s.set('d', { mode: 0o700 });
+    await commitInStages(s, { [when]: () => s.set('d', { mode }) });
+    expect(s.stat('d').mode & 0o777).toBe(mode);
+    await commitInStages(s);
+    expect(statSync(join(s.spec.base, 'd')).mode & 0o777).toBe(mode);
+  },
+);

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ByteString, fromText, ROOT_PATH, toText } from '../../../lib/byte-string.ts';
 import { isDirectory } from '../../../lib/linux/mode.ts';
@@ -83,8 +83,10 @@ class Look {
       const at = join(s.spec.base, toText(path));
       if (base === undefined || isDirectory(base.mode) !== isDirectory(now.mode))
         rmSync(at, { recursive: true, force: true });
-      if (isDirectory(now.mode)) mkdirSync(at, { recursive: true });
-      else {
+      if (isDirectory(now.mode)) {
+        mkdirSync(at, { recursive: true });
+        chmodSync(at, now.mode & 0o777);
+      } else {
         rmSync(at, { force: true });
         s.putBase(toText(path), this.#contents.get(path)!.toString());
       }
