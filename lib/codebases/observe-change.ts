@@ -4,7 +4,7 @@ import type { ByteString } from '../byte-string.ts';
 interface ComingCommit {
   /** The sandbox. */
   id: string;
-  /** Paths that it adds, or at which it puts a directory in place of something else. */
+  /** Paths that it adds, or at which a directory and something else replace each other. */
   added: readonly ByteString[];
 }
 

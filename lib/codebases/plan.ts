@@ -18,7 +18,7 @@ export interface Plan extends Pick<Commit, 'stages' | 'givenUp' | 'graft' | 'int
   paths: readonly ByteString[];
   /** Those that are removed, or get an entry of another type. */
   removed: readonly ByteString[];
-  /** Those that are new, or get a directory in place of something else. */
+  /** Those that are new, or at which a directory and something else replace each other. */
   added?: readonly ByteString[] | undefined;
   /** The growth of the codebase by the commit. */
   growth: Readonly<Contents>;

@@ -157,7 +157,7 @@ export interface ChangingBase {
 export interface Adding {
   /** The workspace whose commit it is. */
   id: string;
-  /** Paths at which the base has nothing yet, or something that a directory replaces. */
+  /** Paths at which the base has nothing yet, or a directory and something else replace each other. */
   added: readonly ByteString[];
 }
 

@@ -19,7 +19,7 @@ export async function inStages(
 ): Promise<WorkspaceChange[][]> {
   const origins = own.flatMap(({ origin }) => origin ?? []);
   if (origins.length === 0) return [[...changes]];
-  const shown = new Subtrees(origins);
+  const shown = shownElsewhere(own);
   const above = await directoriesAbove(origins);
   const first: WorkspaceChange[] = [];
   const second: WorkspaceChange[] = [];
@@ -64,9 +64,17 @@ export function isRemoved({ now, base }: WorkspaceChange): boolean {
   return base !== undefined && (now === undefined || typeOf(now) !== typeOf(base));
 }
 
-/** The commit adds an entry, or a directory in place of something else. */
-export function isAdded({ now, base }: WorkspaceChange): boolean {
-  return now !== undefined && (base === undefined || (isDirectory(now) && !isDirectory(base)));
+/** What renamed directories show, in the codebase. */
+export const shownElsewhere = (own: readonly OwnDirectory[]): Subtrees =>
+  new Subtrees(own.flatMap(({ origin }) => origin ?? []));
+
+/**
+ * The commit adds an entry, or a directory and something else replace each other: for a moment the codebase has nothing there.
+ * Not what a renamed directory still shows.
+ */
+export function isAdded({ path, now, base }: WorkspaceChange, shown: Subtrees): boolean {
+  if (now === undefined || base === undefined) return now !== undefined;
+  return isDirectory(now) !== isDirectory(base) && !shown.has(path);
 }
 
 /** The growth of the codebase by these changes. */

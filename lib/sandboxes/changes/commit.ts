@@ -11,7 +11,7 @@ import type { SandboxContext } from '../context.ts';
 import type { Platform } from '../lifecycle/bring-up.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 import { chosenChanges } from './chosen-changes.ts';
-import { growthOf, inStages, isAdded, isRemoved, stepsOf } from './commit-plan.ts';
+import { growthOf, inStages, isAdded, isRemoved, shownElsewhere, stepsOf } from './commit-plan.ts';
 import { keepingLeft } from './left-below.ts';
 import { shownChange } from './list-changes.ts';
 import { listedFor } from './listed-for.ts';
@@ -84,7 +84,8 @@ export async function commitFrom(
     const { changes, committed, reverted, own } = compared;
     outcome = await answer(changes, committed, true);
     const removed = (await filtered(committed, isRemoved)).map(({ path }) => path);
-    const added = (await filtered(committed, isAdded)).map(({ path }) => path);
+    const shown = shownElsewhere(own);
+    const added = (await filtered(committed, (change) => isAdded(change, shown))).map(({ path }) => path);
     await preserveRemoved(record.codebase_id, removed, context, id);
     const stages = [];
     for (const changes of await inStages(committed, own)) {

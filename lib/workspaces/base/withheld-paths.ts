@@ -2,7 +2,7 @@ import { type ByteString, joinPath } from '../../byte-string.ts';
 import { dividedIfLarge, type LargeMap } from '../delta/index/divided-map.ts';
 
 /**
- * Paths that the workspace's own commit adds to the base, or at which it puts a directory in place of something else. Programs
+ * Paths that the workspace's own commit adds to the base, or at which a directory and something else replace each other. Programs
  * go on meanwhile: until the delta is rebased, the base has nothing there for this workspace, so that what they do is recorded
  * in the same way before and after the codebase has the path. All that the commit adds below such a path is withheld, too.
  */

@@ -59,6 +59,22 @@ describe('a new path that is changed while it is committed', () => {
   );
 });
 
+describe('a directory that became a file', () => {
+  it('does not come back as one if that is removed when the codebase has neither', async () => {
+    const s = new Sandbox({ 'e/x': '' });
+    s.unlink('e/x');
+    s.rmdir('e');
+    s.create('e', 'file');
+    let times = 0;
+    const during = () => void (times++ === 1 && s.unlink('e'));
+    const look = () => expect(s.exists('e')).toBe(false);
+    await commitInStages(s, { during, after: look });
+    look();
+    await commitInStages(s);
+    expect(onDisk(s.spec.base)).toEqual({});
+  });
+});
+
 describe('a directory that is renamed while it is committed', () => {
   it('keeps what it showed, at its new path', async () => {
     const s = new Sandbox({ 'p/a': 'a', 'p/b': 'b' });

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ByteString, fromText, ROOT_PATH, toText } from '../../../lib/byte-string.ts';
 import { isDirectory } from '../../../lib/linux/mode.ts';
-import { inStages, isAdded } from '../../../lib/sandboxes/changes/commit-plan.ts';
+import { inStages, isAdded, shownElsewhere } from '../../../lib/sandboxes/changes/commit-plan.ts';
 import type { OwnDirectory, WorkspaceChange } from '../../../lib/workspaces/workspaces.ts';
 import { ownDirectories } from './own-directories.ts';
 import type { Sandbox } from './sandbox.ts';
@@ -14,7 +14,7 @@ let commits = 0;
 interface Meanwhile {
   /** Before the codebase has the changes. */
   before?: () => void;
-  /** When it has some of them, and when it has all. */
+  /** When it has some of them, nothing in place of a changed one, and when it has all. */
   during?: () => void;
   /** When the commit was answered, before the rebase. */
   after?: () => void;
@@ -69,7 +69,9 @@ class Look {
   begin({ before }: Meanwhile): void {
     const { fs, spec } = this.#s;
     before?.();
-    fs.baseChanging('cb_1', this.paths, { id: spec.id, added: this.all.filter(isAdded).map(({ path }) => path) });
+    const shown = shownElsewhere(this.own);
+    const added = this.all.filter((change) => isAdded(change, shown)).map(({ path }) => path);
+    fs.baseChanging('cb_1', this.paths, { id: spec.id, added });
   }
 
   put(changes: readonly WorkspaceChange[], { during }: Meanwhile): void {
@@ -83,6 +85,7 @@ class Look {
       const at = join(s.spec.base, toText(path));
       if (base === undefined || isDirectory(base.mode) !== isDirectory(now.mode))
         rmSync(at, { recursive: true, force: true });
+      if (base !== undefined) during?.();
       if (isDirectory(now.mode)) {
         mkdirSync(at, { recursive: true });
         chmodSync(at, now.mode & 0o777);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fromText, ROOT_PATH } from '../../../../lib/byte-string.ts';
-import { inStages, isAdded, stepsOf } from '../../../../lib/sandboxes/changes/commit-plan.ts';
+import { inStages, isAdded, shownElsewhere, stepsOf } from '../../../../lib/sandboxes/changes/commit-plan.ts';
 import { newDirectories } from '../../../../lib/sandboxes/changes/new-directories.ts';
 import { smallContents } from '../../../../lib/sandboxes/changes/small-contents.ts';
 import { Staged } from '../../../../lib/sandboxes/changes/staged.ts';
@@ -82,7 +82,9 @@ async function commit(
       ...steps.map((step) => () => void applySteps(s.spec.base, join(home, 'commit'), [step])),
       (resumed: boolean) => s.fs.rebase(s.spec, { commit: id, stage, paths: settled, revertPaths: [], resumed }),
     ]);
-    s.fs.baseChanging('cb_1', paths, { id: 'sb_1', added: changes.filter(isAdded).map(({ path }) => path) });
+    const shown = shownElsewhere(own);
+    const added = changes.filter((change) => isAdded(change, shown));
+    s.fs.baseChanging('cb_1', paths, { id: 'sb_1', added: added.map(({ path }) => path) });
     const rebasesLater = late && own.every(({ origin }) => origin === undefined) && steps.length > 0;
     if (rebasesLater) {
       const rebase = steps.pop();
