@@ -137,7 +137,7 @@ export interface ChangePage {
 
 /** A directory in the delta. */
 export interface OwnDirectory {
-  /** For `Settled`. */
+  /** Of its inode, as in `RebasedPath.version`. */
   id: number;
   path: ByteString;
   /** The base directory that it shows; undefined: none, the sandbox created it. */

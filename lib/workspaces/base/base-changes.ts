@@ -15,7 +15,7 @@ const ITEMS_PER_STEP = 16;
 
 /**
  * Called before base paths change on disk: pins the host files of the nodes there, so that open files keep their
- * contents. `added`: those that the workspace's own commit adds, if it is one.
+ * contents. `added`: what the workspace's own commit adds; undefined for any other change.
  */
 export function* baseChanging(
   workspace: Workspace,
@@ -63,7 +63,7 @@ export function* baseChanged(workspace: Workspace, { paths, kept }: ChangedPaths
   // Records that a full disk or an error left are examined at the next opening.
   if (wasFitted) workspace.fittedTo = shared.bases.stateOf(spec.codebaseId);
   try {
-    // A directory that has the mode again which the base had before its own commit is no unchanged one.
+    // Beside its own commit, a directory with the former mode of the base may be one whose mode was changed back since.
     if (!workspace.base.withheld.isCommitting) yield* removeUnusedDirectories(workspace, paths, 'base gone');
   } catch (error) {
     workspace.fittedTo = undefined;

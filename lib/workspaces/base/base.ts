@@ -43,6 +43,7 @@ const ITEMS_PER_STEP = 64;
  * root. Symlinks are never followed. All methods throw host errors as `Errno`.
  */
 export class Base {
+  /** Not shown: `lstat`, `lstatIn` and listings have nothing at these paths. */
   readonly withheld = new WithheldPaths();
   readonly #root: string;
   readonly #tree: HostTree;

@@ -32,7 +32,7 @@ export function* rebase(workspace: Workspace, request: RebaseStage): Steps<void>
     yield* rebaseTo(workspace, request, added);
     withheld.isCommitting = false;
   } catch (error) {
-    // A resumed one may be the last.
+    // Not after a resumed rebase, which may never be repeated.
     if (request.resumed) withheld.isCommitting = false;
     for (const path of request.resumed ? [] : added) {
       withheld.add(path);

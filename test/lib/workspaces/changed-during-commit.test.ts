@@ -1,7 +1,9 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ROOT_PATH } from '../../../lib/byte-string.ts';
+import { ENOSPC } from '../../../lib/linux/errno.ts';
+import { Delta } from '../../../lib/workspaces/delta/delta.ts';
 import { commitAll, commitInStages } from './commit.ts';
 import { onDisk } from './on-disk.ts';
 import { Sandbox } from './sandbox.ts';
@@ -57,6 +59,28 @@ describe('a new path that is changed while it is committed', () => {
       expect(changes(s)).toEqual([{ path: 'x', kind: 'deleted', conflict: false }]);
     },
   );
+});
+
+describe('a rebase that fails', () => {
+  it('shows nothing that was removed since, and is repeated by a resumed one', () => {
+    const s = new Sandbox();
+    s.create('x', 'file');
+    const rebase = vi.spyOn(s.fs, 'rebase');
+    const failing = vi.spyOn(Delta.prototype, 'committing');
+    onTestFinished(() => failing.mockRestore());
+    const after = () => {
+      s.unlink('x');
+      failing.mockImplementationOnce(() => {
+        throw ENOSPC;
+      });
+    };
+    expect(() => commitAll(s, false, { after })).toThrow();
+    expect([s.exists('x'), s.list('')]).toEqual([false, []]);
+    const [spec, stage] = rebase.mock.calls[0]!;
+    s.fs.rebase(spec, { ...stage, resumed: true });
+    expect([s.exists('x'), s.list('')]).toEqual([false, []]);
+    expect(changes(s)).toEqual([{ path: 'x', kind: 'deleted', conflict: false }]);
+  });
 });
 
 describe('a directory that became a file', () => {
