@@ -5,6 +5,9 @@ import { SortedList } from '../sorted-list.ts';
 import { dueAt } from './lifecycle/kept.ts';
 import type { LiveSandbox } from './sandbox.ts';
 
+/** Where an index has a sandbox. The indexes are apart, so that a value of a record is a key as it is: a start adds many. */
+type Entry = readonly [index: IdIndex<LiveSandbox>, key: string];
+
 /** A place in the order of expiry. */
 interface Due {
   readonly at: number;
@@ -16,7 +19,14 @@ interface Due {
  * and status by `change` only.
  */
 export class SandboxSet extends IdMap<LiveSandbox> {
-  readonly #index = new IdIndex<LiveSandbox>();
+  readonly #byCodebase = new IdIndex<LiveSandbox>();
+  readonly #byOwner = new IdIndex<LiveSandbox>();
+  readonly #byStatus = new IdIndex<LiveSandbox>();
+  readonly #byLabel = new IdIndex<LiveSandbox>();
+  /** By the layer that they were forked from. */
+  readonly #byOrigin = new IdIndex<LiveSandbox>();
+  /** Those of RUNTIME_BWRAP. */
+  readonly #byImage = new IdIndex<LiveSandbox>();
   readonly #due = new SortedList<Due>((a, b) => a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
   readonly #places = new Map<string, Due>();
   /** Those that their idle policy may end. */
@@ -26,7 +36,7 @@ export class SandboxSet extends IdMap<LiveSandbox> {
 
   override set(id: string, sandbox: LiveSandbox): this {
     sandbox.set = this;
-    for (const key of keysOf(sandbox)) this.#index.add(key, sandbox);
+    for (const [index, key] of this.#entriesOf(sandbox)) index.add(key, sandbox);
     this.#observe(sandbox, true);
     return super.set(id, sandbox);
   }
@@ -35,34 +45,34 @@ export class SandboxSet extends IdMap<LiveSandbox> {
     const sandbox = this.get(id);
     if (sandbox === undefined) return false;
     sandbox.set = undefined;
-    for (const key of keysOf(sandbox)) this.#index.delete(key, sandbox);
+    for (const [index, key] of this.#entriesOf(sandbox)) index.delete(key, sandbox);
     this.#observe(sandbox, false);
     return super.delete(id);
   }
 
   /** Runs a change of the record or the status of a sandbox in the set. */
   change(sandbox: LiveSandbox, change: () => void): void {
-    const before = keysOf(sandbox);
+    const before = this.#entriesOf(sandbox);
     change();
-    const after = keysOf(sandbox);
-    for (const key of before) if (!after.includes(key)) this.#index.delete(key, sandbox);
-    for (const key of after) if (!before.includes(key)) this.#index.add(key, sandbox);
+    const after = this.#entriesOf(sandbox);
+    for (const entry of before) if (!isAmong(after, entry)) entry[0].delete(entry[1], sandbox);
+    for (const entry of after) if (!isAmong(before, entry)) entry[0].add(entry[1], sandbox);
     this.#observe(sandbox, true);
   }
 
   /** Those on a codebase. */
   onCodebase(id: string): LiveSandbox[] {
-    return this.#index.of(codebaseKey(id));
+    return this.#byCodebase.of(id);
   }
 
   /** Whether some were forked from the layer. */
   hasOrigin(layer: string): boolean {
-    return this.#index.size(originKey(layer)) > 0;
+    return this.#byOrigin.size(layer) > 0;
   }
 
   /** Those of RUNTIME_BWRAP with an image. */
   withImage(id: string): LiveSandbox[] {
-    return this.#index.of(imageKey(id));
+    return this.#byImage.of(id);
   }
 
   /** Those whose time has come, by the expiry of their records. `now`: Unix time in seconds. */
@@ -78,16 +88,30 @@ export class SandboxSet extends IdMap<LiveSandbox> {
     { codebase_id, owner_id = '', status, labels = {} }: SandboxFilter,
     before?: string,
   ): Iterable<LiveSandbox> {
-    const keys = [
-      ...(codebase_id === '' ? [] : [codebaseKey(codebase_id)]),
-      ...(owner_id === '' ? [] : [ownerKey(owner_id)]),
-      ...(status === undefined ? [] : [statusKey(status)]),
-      ...Object.entries(labels).map(([key, value]) => labelKey(key, value)),
+    const entries: Entry[] = [
+      ...(codebase_id === '' ? [] : [[this.#byCodebase, codebase_id] as const]),
+      ...(owner_id === '' ? [] : [[this.#byOwner, owner_id] as const]),
+      ...(status === undefined ? [] : [[this.#byStatus, status] as const]),
+      ...Object.entries(labels).map(([key, value]) => [this.#byLabel, labelKey(key, value)] as const),
     ];
-    const [first, ...others] = keys;
+    const [first, ...others] = entries;
     if (first === undefined) return this.newestFirst(before);
-    const smallest = others.reduce((a, b) => (this.#index.size(b) < this.#index.size(a) ? b : a), first);
-    return this.#index.newestFirst(smallest, before);
+    const size = ([index, key]: Entry) => index.size(key);
+    const [index, key] = others.reduce((a, b) => (size(b) < size(a) ? b : a), first);
+    return index.newestFirst(key, before);
+  }
+
+  #entriesOf({ record, status }: LiveSandbox): Entry[] {
+    const { codebase_id, owner_id, runtime, image, labels, origin } = record;
+    const entries: Entry[] = [
+      [this.#byCodebase, codebase_id],
+      [this.#byOwner, owner_id],
+      [this.#byStatus, status],
+    ];
+    if (runtime === 'RUNTIME_BWRAP' && image !== '') entries.push([this.#byImage, image]);
+    if (origin !== undefined) entries.push([this.#byOrigin, origin]);
+    for (const key of Object.keys(labels)) entries.push([this.#byLabel, labelKey(key, labels[key]!)]);
+    return entries;
   }
 
   #observe(sandbox: LiveSandbox, isIn: boolean): void {
@@ -112,18 +136,8 @@ function toggle<T>(set: Set<T>, item: T, isIn: boolean): void {
   else set.delete(item);
 }
 
-function keysOf({ record, status }: LiveSandbox): string[] {
-  const { codebase_id, owner_id, runtime, image, labels, origin } = record;
-  const keys = [codebaseKey(codebase_id), ownerKey(owner_id), statusKey(status)];
-  if (runtime === 'RUNTIME_BWRAP' && image !== '') keys.push(imageKey(image));
-  if (origin !== undefined) keys.push(originKey(origin));
-  for (const key of Object.keys(labels)) keys.push(labelKey(key, labels[key]!));
-  return keys;
+function isAmong(entries: readonly Entry[], [index, key]: Entry): boolean {
+  return entries.some((entry) => entry[0] === index && entry[1] === key);
 }
 
-const codebaseKey = (id: string) => `codebase ${id}`;
-const ownerKey = (id: string) => `owner ${id}`;
-const originKey = (layer: string) => `origin ${layer}`;
-const statusKey = (status: string) => `status ${status}`;
-const imageKey = (id: string) => `image ${id}`;
-const labelKey = (key: string, value: string) => `label ${key.length} ${key} ${value}`;
+const labelKey = (key: string, value: string) => `${key.length} ${key} ${value}`;
