@@ -87,14 +87,7 @@ export class Base {
     }
   }
 
-  /** Returns the entries of a directory, none if it no longer exists or is no directory. */
-  readdir(path: ByteString): BaseName[] {
-    return hosted(() => this.#tree.readdir(path))
-      .map((dirent) => ({ name: fromLatin1(dirent.name), type: typeOf(dirent) }))
-      .filter(({ name }) => !this.withheld.hasIn(path, name));
-  }
-
-  /** As `readdir`, in steps, for directories that may be large. */
+  /** Returns the entries of a directory, none if it no longer exists or is no directory. In steps: it may be large. */
   *reading(path: ByteString): Steps<BaseName[], undefined> {
     const counter = new StepCounter(ITEMS_PER_STEP);
     const names: BaseName[] = [];
