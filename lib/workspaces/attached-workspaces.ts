@@ -194,11 +194,12 @@ export class AttachedWorkspaces {
     return this.#attached.ofCodebase(codebaseId);
   }
 
-  /** Runs steps on a workspace that need not be attached; one that is not is opened for the duration of the steps. */
-  lease<T>(spec: WorkspaceSpec, act: (workspace: Workspace) => Steps<T>): Steps<T> {
+  /** Runs steps on a workspace; one that is not attached is opened for their duration. `resumes`: they end an earlier server's commit. */
+  lease<T>(spec: WorkspaceSpec, act: (workspace: Workspace) => Steps<T>, resumes = false): Steps<T> {
     const attached = this.#attached.get(spec.id);
+    const leased = attached ?? this.#leased.get(spec.id) ?? this.#open(spec);
+    leased.awaitsRebase ||= resumes && !leased.isOpen;
     if (attached !== undefined) return this.holds.holdOpen(attached, act(attached));
-    const leased = this.#leased.get(spec.id) ?? this.#open(spec);
     requireNotHeld(leased);
     this.#leased.set(spec.id, leased);
     return this.holds.hold(leased, this.#leasing(leased, whenOpen(leased, act(leased))));

@@ -59,7 +59,8 @@ export function longOperations(workspaces: AttachedWorkspaces): LongOperations {
       ),
     baseChanged: (codebaseId, paths) => changedBase(workspaces, codebaseId, paths, heldOf),
     revert: (id, paths, keeping) => held(id, (workspace) => revertSelected(workspace, paths, keeping)),
-    rebase: (spec, stage) => workspaces.lease(spec, (workspace) => stepsOnHost(rebase(workspace, stage))),
+    rebase: (spec, stage) =>
+      workspaces.lease(spec, (workspace) => stepsOnHost(rebase(workspace, stage)), stage.resumed),
     preserveRemoved: (spec, paths) => workspaces.lease(spec, (workspace) => preserveRemoved(workspace, paths)),
     findUnchanged: (codebaseId, changing, except) => {
       const open = workspaces.ofCodebase(codebaseId).filter(({ isOpen, spec }) => isOpen && spec.id !== except);

@@ -18,6 +18,11 @@ export interface OpenWorkspace {
    * undefined: unknown.
    */
   fittedTo: number | undefined;
+  /**
+   * It is opened to be rebased for a commit of an earlier server, which the base has: until then, a directory with the former
+   * mode of the base may be one whose mode was changed back since.
+   */
+  awaitsRebase: boolean;
   readonly spec: { readonly codebaseId: string };
   readonly shared: { readonly notifier: Notifier; readonly bases: Pick<BaseTrees, 'stateOf'> };
 }

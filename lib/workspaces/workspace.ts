@@ -52,10 +52,11 @@ export class Workspace implements MemoryHolder {
   heldBy = 0;
   /** FORGET requests received while the workspace is held. */
   readonly pendingForgets: [nodeid: number, nlookup: number][] = [];
-  /** See `OpenWorkspace`, as the next two; incremented when a change begins, too: cached results are valid for one value. */
+  /** See `OpenWorkspace`, as the next three; incremented when a change begins, too: cached results are valid for one value. */
   generation = 0;
   hasMoved = false;
   fittedTo: number | undefined;
+  awaitsRebase = false;
   readonly #results = new ResultCache();
   /** Its root, if the kernel knew the directory before the workspace took it. */
   readonly #place: Node<Workspace> | undefined;
@@ -214,10 +215,9 @@ export class Workspace implements MemoryHolder {
     const { id, delta, layers, origin } = this.spec;
     const { frozen, copies, frees, answer } = this.shared;
     const syncs = new OwnSyncs(this.shared.syncs);
-    const isHeld = () => this.heldBy !== 0;
     const damaged = (inode: Inode, message: string) => this.shared.damaged({ id, message, path: pathOf(inode) });
     const startSteps = this.shared.startHeld && ((steps: Steps<unknown>) => this.#start(steps));
-    const common = { frozen, copies, frees, syncs, answer, isHeld, damaged, startSteps };
+    const common = { frozen, copies, frees, syncs, answer, isHeld: () => this.heldBy !== 0, damaged, startSteps };
     return layers === undefined
       ? { ...common, root: `${delta}/data`, prefix: '' }
       : { ...common, root: layers, prefix: `${id}.`, origin };

@@ -184,6 +184,8 @@ export interface RebaseStage {
   commit: string;
   stage: number;
   paths: readonly RebasedPath[];
+  /** The paths of later stages: a directory among them is rebased with those, though this stage has something in it. */
+  later?: readonly ByteString[];
   /** Paths to revert, as far as possible. */
   revertPaths: readonly ByteString[];
   /**

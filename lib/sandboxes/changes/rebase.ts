@@ -1,5 +1,7 @@
+import type { ByteString } from '../../byte-string.ts';
 import type { Commit } from '../../codebases/commit-journal.ts';
 import { ServiceError } from '../../errors.ts';
+import { forEach } from '../../long-lists.ts';
 import type { SandboxContext } from '../context.ts';
 import { workspaceSpec } from '../lifecycle/bring-up.ts';
 
@@ -15,10 +17,15 @@ export async function rebaseSandbox(
 ): Promise<void> {
   const sandbox = commit.sandboxId === undefined ? undefined : context.sandboxes.get(commit.sandboxId);
   if (sandbox === undefined || sandbox.destroying) return;
+  const later: ByteString[] = [];
+  for (const { settled } of commit.stages.slice(stage + 1)) {
+    await forEach(settled, ({ path }) => void later.push(path));
+  }
   const rebaseStage = {
     commit: commit.id,
     stage,
     paths: commit.stages[stage]?.settled ?? [],
+    later,
     revertPaths: stage === commit.stages.length ? commit.givenUp : [],
     resumed,
   };

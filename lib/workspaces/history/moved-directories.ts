@@ -26,11 +26,11 @@ export function* movedDirectories(workspace: Workspace, stage: RebaseStage): Ste
   const moved = new Map<ByteString, Moved[]>();
   const { committed, renamed } = yield* committedDirectories(workspace, stage);
   if (!workspace.hasMoved && !stage.resumed && renamed.size === 0) return moved;
-  for (const { id, path, origin } of yield* renamedDirectories(workspace, true)) {
-    if (origin === undefined) continue;
+  const originOf = ({ id }: Inode, origin: ByteString) => committed.get(id) ?? relocated(workspace, origin, renamed);
+  // One that the sandbox created is merged with the base in the directory that has the new origin.
+  for (const { id, path, origin: base } of yield* renamedDirectories(workspace, originOf)) {
+    if (base === undefined) continue;
     const dir = workspace.delta.table.require(id);
-    // One that the sandbox created showed nothing of the base.
-    const base = dir.origin === undefined ? origin : (committed.get(id) ?? relocated(workspace, dir.origin, renamed));
     const changes = dir.origin !== undefined && base !== dir.origin;
     if (base === path && !changes) continue;
     const known = moved.get(base) ?? [];

@@ -38,6 +38,7 @@ export class RebaseOps {
   readonly #workspace: Workspace;
   readonly #root: Inode;
   readonly #resumed: boolean;
+  readonly #later: ReadonlySet<ByteString>;
   readonly #directories: PathMemo<Inode | undefined>;
   /** New origins of directories, which are not in the table yet. */
   readonly #origins = new Map<Inode, ByteString>();
@@ -46,7 +47,14 @@ export class RebaseOps {
   /** Paths that get a whiteout. */
   readonly #hidden = new Set<ByteString>();
 
-  constructor(workspace: Workspace, root: Inode, { commit, stage, resumed }: RebaseStage) {
+  /** `later`: see `RebaseStage`. */
+  constructor(
+    workspace: Workspace,
+    root: Inode,
+    { commit, stage, resumed }: RebaseStage,
+    later: ReadonlySet<ByteString>,
+  ) {
+    this.#later = later;
     this.#workspace = workspace;
     this.#root = root;
     this.#resumed = resumed;
@@ -72,6 +80,7 @@ export class RebaseOps {
 
   *add(rebased: RebasedPath): Steps<void> {
     const { path, version } = rebased;
+    if (version === undefined && rebased.removed === undefined && this.#later.has(path)) return;
     const base = this.#workspace.base.lstat(path);
     if (base !== undefined) this.#hideInMoved(rebased, base);
     const place = this.#placeOf(path);

@@ -31,6 +31,7 @@ export function* rebase(workspace: Workspace, request: RebaseStage): Steps<void>
   try {
     yield* rebaseTo(workspace, request, added);
     withheld.isCommitting = false;
+    workspace.awaitsRebase = false;
   } catch (error) {
     // Not after a resumed rebase, which may never be repeated.
     if (request.resumed) withheld.isCommitting = false;
@@ -50,9 +51,10 @@ function* rebaseTo(workspace: Workspace, request: RebaseStage, added: readonly B
   const { rebased } = delta.table;
   if (resumed && rebased?.commit === commit && rebased.stage >= stage) return;
   for (const path of revertPaths) yield* revertQuietly(workspace, path);
-  yield* delta.releasing(rebaseAll(workspace, request, added));
+  const later = new Set(request.later);
+  yield* delta.releasing(rebaseAll(workspace, request, added, later));
   const paths = [...request.paths.map(({ path }) => path), ...revertPaths];
-  yield* removeUnusedDirectories(workspace, paths, 'always');
+  yield* removeUnusedDirectories(workspace, paths, 'always', later);
 }
 
 /** Reverts one path. A path inside a directory that was reverted already is skipped. */
@@ -64,9 +66,14 @@ function* revertQuietly(workspace: Workspace, path: ByteString): Steps<void> {
   }
 }
 
-function* rebaseAll(workspace: Workspace, stage: RebaseStage, added: readonly ByteString[]): Steps<void> {
+function* rebaseAll(
+  workspace: Workspace,
+  stage: RebaseStage,
+  added: readonly ByteString[],
+  later: ReadonlySet<ByteString>,
+): Steps<void> {
   const root = workspace.delta.table.require(ROOT_ID);
-  const ops = new RebaseOps(workspace, root, stage);
+  const ops = new RebaseOps(workspace, root, stage, later);
   yield* ops.addMoved(stage);
   for (const path of stage.paths) {
     yield;

@@ -17,12 +17,12 @@ interface Merged {
 }
 
 /**
- * Returns the directories of the delta that are not merged with the base at their own path, in steps. `withOrigin`: and
- * those that have an origin.
+ * Returns the directories of the delta that are not merged with the base at their own path, in steps. `originOf`: those that
+ * have an origin are to get this one, and are returned as well.
  */
 export function* renamedDirectories(
   { base, delta: { table } }: Workspace,
-  withOrigin = false,
+  originOf?: (dir: Inode, origin: ByteString) => ByteString,
 ): Steps<OwnDirectory[], undefined> {
   const counter = new StepCounter(ITEMS_PER_STEP);
   const found: OwnDirectory[] = [];
@@ -37,10 +37,10 @@ export function* renamedDirectories(
       const dir = entry === WHITEOUT || !entry.isDirectory ? undefined : table.find(entry.id);
       if (dir === undefined) continue;
       const path = joinPath(above.path, name);
-      const origin = mergedBase(base, dir, above.origin, name);
+      const isGiven = originOf !== undefined && dir.origin !== undefined;
+      const origin = isGiven ? originOf(dir, dir.origin!) : mergedBase(base, dir, above.origin, name);
       waiting.push({ dir, path, origin });
-      if (path !== origin || (withOrigin && dir.origin !== undefined))
-        found.push({ id: dir.id, path, origin, replaces: isBaseDirectory(base, path) });
+      if (path !== origin || isGiven) found.push({ id: dir.id, path, origin, replaces: isBaseDirectory(base, path) });
     }
   }
   return found;

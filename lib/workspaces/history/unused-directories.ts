@@ -43,14 +43,15 @@ interface RemovedRecord {
  * Removes unused directory records. The first change in a base directory creates a record of that directory, which
  * outlives the change. Of the records at, above and below `paths`, those are removed that have nothing of the sandbox's
  * own: no changed entry, no attributes set by it, neither renamed nor created by it. Remaining directories without
- * attributes of their own get the base's. Their nodes show the base.
+ * attributes of their own get the base's. Their nodes show the base. `except`: paths whose records are left as they are.
  */
 export function* removeUnusedDirectories(
   workspace: OpenWorkspace,
   paths: Iterable<ByteString>,
   when: RemoveWhen,
+  except: ReadonlySet<ByteString> = new Set(),
 ): Steps<void> {
-  const dropped = yield* removeRecords(workspace, paths, when);
+  const dropped = yield* removeRecords(workspace, paths, when, except);
   const { tree, shared, delta } = workspace;
   const nodes = new PathMemo<Node | undefined>(tree.root, (above, name) => above?.children?.get(name));
   // A directory is updated before its entries.
@@ -76,6 +77,7 @@ export function* removeUnusedDirectories(
  */
 export function* fitToBase(workspace: OpenWorkspace): Steps<void> {
   const { delta, shared, spec } = workspace;
+  if (workspace.awaitsRebase) return;
   workspace.fittedTo = shared.bases.stateOf(spec.codebaseId);
   if (delta.fittedTo === workspace.fittedTo) return;
   const counter = new StepCounter(ITEMS_PER_STEP);
@@ -93,6 +95,7 @@ function* removeRecords(
   workspace: OpenWorkspace,
   paths: Iterable<ByteString>,
   when: RemoveWhen,
+  except?: ReadonlySet<ByteString>,
 ): Steps<RemovedRecord[]> {
   const { base, delta } = workspace;
   const { baseVersions: seen } = delta.table;
@@ -108,6 +111,7 @@ function* removeRecords(
   });
   for (const { inode, path, above } of records) {
     yield;
+    if (except?.has(path)) continue;
     const unused = yield* isUnused(inode, dropped, counter);
     // A committed directory has the base's attributes.
     if (inode.origin === path && when === 'always' && !unused) continue;

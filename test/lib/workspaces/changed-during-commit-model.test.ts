@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -23,12 +24,12 @@ import { outcome, Sandbox } from './sandbox.ts';
 const ROUNDS = Number(process.env.COMMIT_ROUNDS ?? 150);
 const MOST_COMMITS = 8;
 
-const DOES = ['create', 'mkdir', 'rename'] as const;
+const DOES = ['create', 'mkdir', 'rename', 'chmod 755', 'chmod 700', 'chmod 775'] as const;
 
 /** What is done at a path depends on what is there: nothing, a file, an empty directory, or one with entries. */
 interface Step {
   path: string;
-  does: 'create' | 'mkdir' | 'rename';
+  does: (typeof DOES)[number];
   to: string;
 }
 
@@ -60,7 +61,13 @@ class Twins {
   }
 
   compare(): void {
-    expect(this.s.tree(), this.done.join('; ')).toEqual(onDisk(this.model));
+    const [shown, expected] = [this.s.tree(), onDisk(this.model)];
+    expect(shown, this.done.join('; ')).toEqual(expected);
+    const modes = (modeOf: (path: string) => number) => Object.keys(shown).map((path) => [path, modeOf(path) & 0o777]);
+    expect(
+      modes((path) => this.s.stat(path).mode),
+      this.done.join('; '),
+    ).toEqual(modes((path) => modeAt(this.model, path)));
   }
 
   work(moment: string): void {
@@ -78,6 +85,9 @@ class Twins {
     if (there === undefined) {
       if (does === 'create') this.#both(`create ${path}`, s.create.bind(s, path, text), () => writeFileSync(at, text));
       else if (does === 'mkdir') this.#both(`mkdir ${path}`, s.mkdir.bind(s, path), () => mkdirSync(at));
+    } else if (does.startsWith('chmod')) {
+      const mode = Number.parseInt(does.slice(-3), 8) & (there === 'file' ? 0o666 : 0o777);
+      this.#both(`chmod ${mode.toString(8)} ${path}`, s.set.bind(s, path, { mode }), () => chmodSync(at, mode));
     } else if (does === 'rename')
       this.#both(`mv ${path} ${to}`, s.rename.bind(s, path, to), () => renameSync(at, join(this.model, to)));
     else if (there === 'file') this.#both(`unlink ${path}`, s.unlink.bind(s, path), () => unlinkSync(at));
@@ -95,6 +105,10 @@ class Twins {
     this.done.push(what);
     expect(outcome(inSandbox), this.done.join('; ')).toBe('ok');
   }
+}
+
+function modeAt(root: string, path: string): number {
+  return statSync(join(root, path)).mode & 0o777;
 }
 
 function typeAt(path: string): 'directory' | 'file' | undefined {
@@ -135,6 +149,8 @@ async function check(twins: Twins, crashes: readonly boolean[]): Promise<void> {
   ).toEqual([]);
   await commitInStages(s);
   expect(onDisk(s.spec.base), told()).toEqual(onDisk(model));
+  for (const path of Object.keys(onDisk(model)))
+    expect(modeAt(s.spec.base, path), `${path} ${told()}`).toBe(modeAt(model, path));
   twins.compare();
 }
 
@@ -142,9 +158,14 @@ const CODEBASES = [
   {
     name: 'two directories',
     base: ['p/a', 'p/b', 'q/d/e', 'q/d/g'],
-    names: ['p', 'p/a', 'p/d', 'p/d/e', 'x', 'q', 'q/d', 'q/d/e'],
+    names: ['p', 'p/a', 'p/d', 'p/d/e', 'x', 'q', 'q/d', 'q/d/e', 'q/n'],
   },
   { name: 'renamed trees', base: ['p/d/a'], names: ['p', 'q', 'r', 'p/d', 'q/d', 'r/d', 'p/d/n', 'q/d/n', 'r/d/n'] },
+  {
+    name: 'new directories in renamed trees',
+    base: ['p/d/a'],
+    names: ['p', 'q', 'x', 'y', 'p/d', 'q/d', 'p/d/f', 'q/d/f', 'x/f', 'q/d/f/g', 'x/f/g', 'x/d/f/g'],
+  },
   { name: 'few names', base: ['p/c', 'p/z'], names: ['p', 'p/c', 'p/d'] },
 ];
 
@@ -159,9 +180,57 @@ const BELOW = [
   { path: 'r/d/e', does: 'create', to: '' },
   { path: 'r/d', does: 'create', to: '' },
   { path: 'r', does: 'create', to: '' },
+  { path: 'r/d', does: 'chmod 700', to: '' },
+  { path: 'r', does: 'chmod 700', to: '' },
 ] as const;
 
+const NEW_BELOW: readonly Step[] = [
+  { path: 'q', does: 'rename', to: 'r' },
+  { path: 'r/d/f', does: 'mkdir', to: '' },
+  { path: 'r/d/f/g', does: 'create', to: '' },
+  { path: 'r/d/f/h', does: 'create', to: '' },
+];
+
+/** Of a directory that the sandbox made in one that was renamed before, when it leaves that one. */
+const LEAVES: readonly (readonly [Step, ...Step[]])[] = [
+  [
+    { path: 'r/d', does: 'rename', to: 'x' },
+    { path: 'x/f/g', does: 'rename', to: 'y' },
+  ],
+  [
+    { path: 'r/d', does: 'rename', to: 'x' },
+    { path: 'x/f/g', does: 'create', to: '' },
+  ],
+  [
+    { path: 'r', does: 'rename', to: 'x' },
+    { path: 'x/d/f/g', does: 'create', to: '' },
+  ],
+  [
+    { path: 'r/d/f', does: 'rename', to: 'x' },
+    { path: 'x/g', does: 'create', to: '' },
+  ],
+  [
+    { path: 'r/d', does: 'rename', to: 'x' },
+    { path: 'x/f', does: 'create', to: '' },
+    { path: 'x/f', does: 'mkdir', to: '' },
+  ],
+];
+
 describe('what programs do during a commit', () => {
+  it.each(LEAVES.map((steps) => ({ named: steps.map(({ path, to }) => `${path} ${to}`).join(', '), steps })))(
+    'is not lost in a new directory below one that was renamed before: $named',
+    async ({ steps }) => {
+      for (let moments = 0; moments < 24; moments++) {
+        const twins = new Twins(['q/d/old'], [NEW_BELOW, ...Array.from({ length: moments }, () => []), steps]);
+        try {
+          await check(twins, []);
+        } finally {
+          twins.remove();
+        }
+      }
+    },
+  );
+
   it.each(BELOW)('is not lost below a directory that was renamed before: $does $path $to', async (step) => {
     for (let moments = 0; moments < 16; moments++) {
       const renamed: Step = { path: 'q', does: 'rename', to: 'r' };
@@ -173,6 +242,26 @@ describe('what programs do during a commit', () => {
       }
     }
   });
+
+  it.each(['q/n', 'p'])(
+    'does not take the mode of a directory of which the commit moves a part away, also to %s',
+    async (made) => {
+      const before: Step[] = [
+        { path: 'q/d', does: 'rename', to: 'x' },
+        { path: 'q', does: 'chmod 700', to: '' },
+        { path: made, does: 'create', to: '' },
+      ];
+      for (let moments = 0; moments < 24; moments++) {
+        const set: Step = { path: 'q', does: 'chmod 755', to: '' };
+        const twins = new Twins(['q/d/e', 'q/f'], [before, ...Array.from({ length: moments }, () => []), [set]]);
+        try {
+          await check(twins, []);
+        } finally {
+          twins.remove();
+        }
+      }
+    },
+  );
 
   it.each(CODEBASES)(
     'is neither lost nor in conflict with it: $name',

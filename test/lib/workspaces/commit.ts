@@ -43,7 +43,8 @@ export async function commitInStages(s: Sandbox, meanwhile: Meanwhile = {}, cras
     meanwhile.after?.();
     const isCrash = crashes && stage === stages.length - 1;
     if (isCrash) s.restart();
-    look.rebase(changes, stage, isCrash);
+    const later = stages.slice(stage + 1).flatMap((changes) => settledPaths(changes, look.own).map(({ path }) => path));
+    look.rebase(changes, stage, isCrash, later);
   }
   if (!rebasesLater) s.fs.baseChanged('cb_1', look.paths);
 }
@@ -92,14 +93,20 @@ class Look {
       } else {
         rmSync(at, { force: true });
         s.putBase(toText(path), this.#contents.get(path)!.toString());
+        chmodSync(at, now.mode & 0o777);
       }
     }
     during?.();
   }
 
-  rebase(changes: readonly WorkspaceChange[], stage: number, resumed: boolean): void {
+  rebase(
+    changes: readonly WorkspaceChange[],
+    stage: number,
+    resumed: boolean,
+    later: readonly ByteString[] = [],
+  ): void {
     const paths = settledPaths(changes, this.own);
-    this.#s.fs.rebase(this.#s.spec, { commit: this.#commit, stage, paths, revertPaths: [], resumed });
+    this.#s.fs.rebase(this.#s.spec, { commit: this.#commit, stage, paths, later, revertPaths: [], resumed });
   }
 }
 

@@ -5,10 +5,12 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fromText, ROOT_PATH } from '../../../../lib/byte-string.ts';
+import type { Step } from '../../../../lib/codebases/commits/commit-steps.ts';
 import { inStages, isAdded, shownElsewhere, stepsOf } from '../../../../lib/sandboxes/changes/commit-plan.ts';
 import { newDirectories } from '../../../../lib/sandboxes/changes/new-directories.ts';
 import { smallContents } from '../../../../lib/sandboxes/changes/small-contents.ts';
 import { Staged } from '../../../../lib/sandboxes/changes/staged.ts';
+import type { RebasedPath } from '../../../../lib/workspaces/workspaces.ts';
 import { applySteps, commitThread } from '../../codebases/commit-thread.ts';
 import { ownDirectories } from '../../workspaces/own-directories.ts';
 import { outcome, Sandbox } from '../../workspaces/sandbox.ts';
@@ -72,15 +74,18 @@ async function commit(
     await staged.take(changes);
     await release();
     const paths = changes.map(({ path }) => path);
-    const stages = [];
+    const stages: { steps: Step[]; settled: readonly RebasedPath[] }[] = [];
     for (const stage of await inStages(changes, own)) {
       stages.push({ steps: await stepsOf(stage, staged), settled: settledPaths(stage, own) });
     }
+    const laterThan = (stage: number) =>
+      stages.slice(stage + 1).flatMap(({ settled }) => settled.map(({ path }) => path));
     let goOn = meanwhile;
     const id = randomUUID();
     const steps: ((resumed: boolean) => Promise<void> | void)[] = stages.flatMap(({ steps, settled }, stage) => [
       ...steps.map((step) => () => void applySteps(s.spec.base, join(home, 'commit'), [step])),
-      (resumed: boolean) => s.fs.rebase(s.spec, { commit: id, stage, paths: settled, revertPaths: [], resumed }),
+      (resumed: boolean) =>
+        s.fs.rebase(s.spec, { commit: id, stage, paths: settled, later: laterThan(stage), revertPaths: [], resumed }),
     ]);
     const shown = shownElsewhere(own);
     const added = changes.filter((change) => isAdded(change, shown));
