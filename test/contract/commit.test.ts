@@ -257,6 +257,24 @@ const cases: Case[] = [
     },
   },
   {
+    name: 'another sandbox that changed files in a directory only sees its committed mode',
+    needs: ['commands'],
+    async run(scene) {
+      const codebase = await scene.codebase(TREE);
+      const sandbox = await scene.sandbox(codebase);
+      const others = [await scene.sandbox(codebase), await scene.sandbox(codebase)];
+      const look = 'stat -c %a d d/sub';
+      for (const [index, work] of ['rm d/x d/sub/y', 'echo 2 > d/x; echo 2 > d/sub/y'].entries())
+        expect(await scene.output(others[index]!, `${work}; ls -la d d/sub > /dev/null; ${look}`)).toBe('755\n755\n');
+      await scene.output(sandbox, 'chmod 700 d; chmod 711 d/sub');
+      await commit(scene, sandbox);
+      for (const other of others) {
+        expect(await scene.output(other, look)).toBe('700\n711\n');
+        expect(await changed(scene, other)).toEqual(['d/sub/y', 'd/x']);
+      }
+    },
+  },
+  {
     name: 'a commit of a part of a renamed directory is refused',
     needs: ['commands'],
     async run(scene) {

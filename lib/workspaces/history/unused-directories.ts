@@ -31,6 +31,13 @@ interface DirectoryRecord {
   inPlace: boolean;
 }
 
+interface Fitted {
+  /** Parents last. */
+  dropped: RemovedRecord[];
+  /** Directories that remain, with the base's attributes. */
+  changed: Inode[];
+}
+
 interface RemovedRecord {
   inode: Inode;
   path: ByteString;
@@ -38,6 +45,8 @@ interface RemovedRecord {
   /** The base directory at the path. */
   base: BaseStat | undefined;
 }
+
+const NOTHING: Fitted = { dropped: [], changed: [] };
 
 /**
  * Removes unused directory records. The first change in a base directory creates a record of that directory, which
@@ -51,8 +60,13 @@ export function* removeUnusedDirectories(
   when: RemoveWhen,
   except: ReadonlySet<ByteString> = new Set(),
 ): Steps<void> {
-  const dropped = yield* removeRecords(workspace, paths, when, except);
+  const { dropped, changed } = yield* removeRecords(workspace, paths, when, except);
   const { tree, shared, delta } = workspace;
+  for (const inode of changed) {
+    yield;
+    const node = tree.nodeOf(inode);
+    if (node !== undefined) shared.notifier.invalInode(node.id);
+  }
   const nodes = new PathMemo<Node | undefined>(tree.root, (above, name) => above?.children?.get(name));
   // A directory is updated before its entries.
   for (const { inode, path, name, base } of dropped.reverse()) {
@@ -81,28 +95,27 @@ export function* fitToBase(workspace: OpenWorkspace): Steps<void> {
   workspace.fittedTo = shared.bases.stateOf(spec.codebaseId);
   if (delta.fittedTo === workspace.fittedTo) return;
   const counter = new StepCounter(ITEMS_PER_STEP);
-  for (const { inode } of yield* removeRecords(workspace, [ROOT_PATH], 'base gone')) {
+  const { dropped } = yield* removeRecords(workspace, [ROOT_PATH], 'base gone');
+  for (const { inode } of dropped) {
     workspace.delta.release(inode);
     if (counter.count()) yield;
   }
 }
 
-/**
- * Removes the records in one journal record; returns them, parents last. On a full disk nothing happens, and the next
- * change of the base tries again.
- */
+/** Removes the records in one journal record. On a full disk nothing happens, and the next change of the base tries again. */
 function* removeRecords(
   workspace: OpenWorkspace,
   paths: Iterable<ByteString>,
   when: RemoveWhen,
   except?: ReadonlySet<ByteString>,
-): Steps<RemovedRecord[]> {
+): Steps<Fitted> {
   const { base, delta } = workspace;
   const { baseVersions: seen } = delta.table;
   const records = yield* recordsAt(workspace, paths);
-  if (records.length === 0) return [];
+  if (records.length === 0) return NOTHING;
   const ops: Op[] = [];
   const dropped = new Map<Inode, RemovedRecord>();
+  const changed: Inode[] = [];
   const counter = new StepCounter(ITEMS_PER_STEP);
   const root = base.lstat(ROOT_PATH);
   const bases = new PathMemo<BaseStat | undefined>(root, (above, _name, path) => {
@@ -135,19 +148,20 @@ function* removeRecords(
       if (inode.mode === mode && inode.uid === uid && inode.gid === gid) continue;
       const { atime, mtime, ctime } = inode;
       ops.push(delta.attrOp(inode, { mode, uid, gid, atime, mtime, ctime }));
+      changed.push(inode);
     }
   }
   const all = [...dropped.values()];
   yield* removeBaseVersions(workspace, new Set(all.map(({ path }) => path)), ops);
-  if (ops.length === 0) return [];
+  if (ops.length === 0) return NOTHING;
   try {
     yield* delta.committing(ops, true);
   } catch {
     workspace.fittedTo = undefined;
-    return [];
+    return NOTHING;
   }
   workspace.generation++;
-  return all;
+  return { dropped: all, changed };
 }
 
 /** Whether a directory has no entries of the sandbox's own except whiteouts. */
