@@ -257,6 +257,27 @@ const cases: Case[] = [
     },
   },
   {
+    name: 'a new directory keeps its mode if only something in it is committed',
+    needs: ['commands'],
+    async run(scene) {
+      const codebase = await scene.codebase(TREE);
+      const sandbox = await scene.sandbox(codebase);
+      await scene.output(sandbox, 'mkdir -m 700 n; mkdir -m 750 n/m; ln -s x n/m/l; stat n n/m');
+      const before = await scene.output(sandbox, LIST);
+      await commit(scene, sandbox, { paths: ['n/m/l'] });
+      expect(await scene.output(sandbox, LIST)).toBe(before);
+      expect(await changed(scene, sandbox)).toEqual(['n', 'n/m']);
+      expect(await scene.output(sandbox, LIST)).toBe(before);
+      await scene.client.call('StopSandbox', { sandbox_id: sandbox.id });
+      expect(await changed(scene, sandbox)).toEqual(['n', 'n/m']);
+      await scene.client.call('StartSandbox', { sandbox_id: sandbox.id });
+      expect(await scene.output(sandbox, LIST)).toBe(before);
+      await commit(scene, sandbox);
+      expect(await changed(scene, sandbox)).toEqual([]);
+      expect(await fresh(scene, codebase)).toBe(before);
+    },
+  },
+  {
     name: 'another sandbox that changed files in a directory only sees its committed mode',
     needs: ['commands'],
     async run(scene) {

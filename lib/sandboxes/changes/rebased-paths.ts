@@ -27,8 +27,9 @@ export function* rebasing(
     });
     if (index % CHANGES_PER_STEP === 0) yield;
   }
-  for (const { id, path } of own) {
-    if (rebased.has(path)) rebased.set(path, { path, version: [id, 0], ...(made.has(path) && { made: true }) });
+  // A new parent directory is made with another mode than the sandbox's, which remains a change.
+  for (const { id, path, replaces } of own) {
+    if (rebased.has(path)) rebased.set(path, { path, version: [id, 0], ...(!replaces && { made: true }) });
   }
   return yield* sorting([...rebased.values()], (a, b) => (a.path < b.path ? -1 : 1));
 }

@@ -126,7 +126,7 @@ function* removeRecords(
     yield;
     if (except?.has(path)) continue;
     const unused = yield* isUnused(inode, dropped, counter);
-    // A committed directory has the base's attributes.
+    // A committed directory has the base's attributes, or a recorded base version that tells that its mode is a change.
     if (inode.origin === path && when === 'always' && !unused) continue;
     const now = bases.at(path);
     // A directory that the sandbox created is the base's only after a commit has found it there.

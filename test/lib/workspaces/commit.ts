@@ -22,7 +22,15 @@ interface Meanwhile {
 
 /** Commits all changes that the rules permit, as the main thread does, without its journal. Returns their paths. */
 export function commitAll(s: Sandbox, resumed = false, meanwhile: Meanwhile = {}): ByteString[] {
-  const look = new Look(s);
+  return commitOne(s, new Look(s), resumed, meanwhile);
+}
+
+/** As `commitAll`, of the changes at these paths only. */
+export function commitOnly(s: Sandbox, paths: readonly string[], resumed = false, meanwhile: Meanwhile = {}): void {
+  commitOne(s, new Look(s, paths), resumed, meanwhile);
+}
+
+function commitOne(s: Sandbox, look: Look, resumed: boolean, meanwhile: Meanwhile): ByteString[] {
   look.begin(meanwhile);
   look.put(look.all, meanwhile);
   s.fs.baseChanged('cb_1', look.paths);
@@ -58,10 +66,14 @@ class Look {
   readonly #commit = `commit${commits++}`;
   readonly #contents = new Map<ByteString, Buffer>();
 
-  constructor(s: Sandbox) {
+  /** `chosen`: the only paths that are committed. */
+  constructor(s: Sandbox, chosen?: readonly string[]) {
     this.#s = s;
     const { changes } = s.fs.changes(s.spec.id, ROOT_PATH, Number.MAX_SAFE_INTEGER);
-    this.all = changes.filter(({ writable, hidden, now }) => writable && !hidden && now?.target === undefined);
+    const isChosen = (path: ByteString) => chosen?.includes(toText(path)) ?? true;
+    this.all = changes.filter(
+      ({ path, writable, hidden, now }) => writable && !hidden && now?.target === undefined && isChosen(path),
+    );
     this.own = ownDirectories(s);
     this.paths = this.all.map(({ path }) => path);
     for (const change of this.all) this.#contents.set(change.path, contentsOf(s, change));
