@@ -143,7 +143,7 @@ function* remergeDirectory(
   const isMerged = node.basePath === inode.origin;
   const base = workspace.base.lstat(inode.origin!);
   if (base !== undefined) workspace.tree.binding.mergeWith(node, inode.origin!, base);
-  node.listing = undefined;
+  node.outdateListing();
   workspace.shared.notifier.invalInode(node.id);
   const children = [...(node.children?.keys() ?? [])];
   for (const below of children) {

@@ -59,7 +59,7 @@ function* showName(
   const same = stat !== undefined && (stat.mode & S_IFMT) === node.type;
   if (same && isDirectory(stat.mode)) {
     tree.binding.revertToBase(node, path!, stat);
-    node.listing = undefined;
+    node.outdateListing();
     shared.notifier.invalInode(node.id);
     return node;
   } else if (same && node.links.length === 1 && (node.inode?.names ?? 0) === 0 && stat.nlink === 1) {

@@ -3,7 +3,8 @@ import type { ByteString } from '../../byte-string.ts';
 /** One entry of a listing. */
 export interface ListedName {
   readonly name: ByteString;
-  readonly cookie: number;
+  /** Changed only while its listing is made. */
+  cookie: number;
   /** S_IFMT bits. */
   type: number;
   gone: boolean;

@@ -30,7 +30,7 @@ function* show(workspace: Workspace, parent: Node, name: ByteString, node: Node)
   if (path === node.basePath) return false;
   if (path === undefined) tree.binding.unmerge(node);
   else tree.binding.mergeWith(node, path, base.lstat(path)!);
-  node.listing = undefined;
+  node.outdateListing();
   node.misses = 0;
   shared.notifier.invalInode(node.id);
   const { entries } = node.inode!;

@@ -42,14 +42,20 @@ interface RequestOwner extends ListingOwner {
 export type DirectoryRef = Pick<Node, 'inode' | 'basePath' | 'listing'>;
 
 /** Whether listing the directory takes more than one step. */
-function isLarge({ inode, basePath, base }: Node): boolean {
-  return (inode?.entries?.size ?? 0) > MANY_ENTRIES || (basePath !== undefined && (base?.size ?? 0) > MANY_BYTES);
+function isLarge({ inode, basePath, base, outdatedListing }: Node): boolean {
+  const names = Math.max(inode?.entries?.size ?? 0, outdatedListing?.size ?? 0);
+  return names > MANY_ENTRIES || (basePath !== undefined && (base?.size ?? 0) > MANY_BYTES);
+}
+
+/** Bytes that a listing of so many names needs in addition to the outdated one, which counts until it is replaced. */
+function growth(names: number, dir: Node): number {
+  return (names - (dir.outdatedListing?.size ?? 0)) * LISTED_BYTES;
 }
 
 /**
- * Returns all names of a directory. The listing is built at first use and kept up to date while its node lives. For
- * requests, before they change anything: throws Postponed while a large listing is built, and EDQUOT beyond the memory
- * limit of the sandbox.
+ * Returns all names of a directory. The listing is built at first use and kept up to date while its node lives; an outdated
+ * one is replaced, with the same cookies. For requests, before they change anything: throws Postponed while a large listing
+ * is built, and EDQUOT beyond the memory limit of the sandbox.
  *
  * A listing misses no change while it is built: changes by the sandbox wait because the workspace is held.
  * `baseChanged` waits, too; it then corrects each name that changed in the base if the node has the listing, and
@@ -57,13 +63,13 @@ function isLarge({ inode, basePath, base }: Node): boolean {
  */
 export function mergedListing(workspace: RequestOwner, dir: Node): Listing {
   if (dir.listing !== undefined) return dir.listing;
-  const { inode, basePath } = dir;
-  const unlooked = { inode, basePath, listing: undefined };
+  const { inode, basePath, outdatedListing: former } = dir;
+  const list = () => listNames(workspace, { inode, basePath, listing: undefined }, former);
   // Cached by inode and base path: when the request is run again, the node may be another one.
   const listing = isLarge(dir)
-    ? workspace.computeOrPostpone([mergedListing, inode?.id, basePath], () => listNames(workspace, unlooked))
-    : complete(listNames(workspace, unlooked));
-  workspace.shared.memory.claim(workspace, listing.size * LISTED_BYTES, true);
+    ? workspace.computeOrPostpone([mergedListing, inode?.id, basePath, former], list)
+    : complete(list());
+  workspace.shared.memory.claim(workspace, growth(listing.size, dir), true);
   dir.listing = listing;
   return listing;
 }
@@ -95,8 +101,8 @@ export function listingForMisses(workspace: ListingOwner, dir: Node): Listing | 
 export function cheapListing(workspace: ListingOwner, dir: Node): Listing | undefined {
   if (dir.listing !== undefined) return dir.listing;
   const names = dir.inode?.entries?.size ?? 0;
-  if (isLarge(dir) || workspace.shared.memory.isOver(workspace, names * LISTED_BYTES, true)) return undefined;
-  dir.listing = complete(listNames(workspace, dir));
+  if (isLarge(dir) || workspace.shared.memory.isOver(workspace, growth(names, dir), true)) return undefined;
+  dir.listing = complete(listNames(workspace, dir, dir.outdatedListing));
   return dir.listing;
 }
 
@@ -106,19 +112,23 @@ export function cheapListing(workspace: ListingOwner, dir: Node): Listing | unde
  */
 export function* cachedListing(workspace: ListingOwner, dir: Node): Steps<Listing, undefined> {
   if (dir.listing !== undefined) return dir.listing;
-  const listing = yield* listNames(workspace, dir);
-  if (!workspace.shared.memory.isOver(workspace, listing.size * LISTED_BYTES, true)) dir.listing = listing;
+  const listing = yield* listNames(workspace, dir, dir.outdatedListing);
+  if (!workspace.shared.memory.isOver(workspace, growth(listing.size, dir), true)) dir.listing = listing;
   return listing;
 }
 
-/** Lists the names of a directory in steps; its node does not keep the listing. The caller holds the workspace. */
+/**
+ * Lists the names of a directory in steps; its node does not keep the listing. The caller holds the workspace. `former`: a
+ * listing whose cookies are kept.
+ */
 export function* listNames(
   workspace: BaseOwner,
   { inode, basePath, listing: known }: DirectoryRef,
+  former?: Listing,
 ): Steps<Listing, undefined> {
   if (known !== undefined) return known;
   const counter = new StepCounter(ITEMS_PER_STEP);
-  const listing = new Listing();
+  const listing = new Listing(former);
   const entries = inode?.entries;
   for (const { name, type } of basePath === undefined ? [] : yield* workspace.base.reading(basePath)) {
     if (!entries?.has(name)) listing.add(name, type);
@@ -128,6 +138,7 @@ export function* listNames(
     if (entry !== WHITEOUT) listing.add(name, entry.mode & S_IFMT);
     if (counter.count()) yield;
   }
+  if (former !== undefined) yield* listing.keepCookies(former);
   return listing;
 }
 

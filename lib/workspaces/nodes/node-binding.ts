@@ -102,7 +102,7 @@ export class NodeBinding {
     node.base = undefined;
     node.basePath = undefined;
     node.baseRule = undefined;
-    node.listing = undefined;
+    node.outdateListing();
   }
 
   #applyRule(dir: Node, byPath: RuleState): void {

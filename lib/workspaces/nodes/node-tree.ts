@@ -124,7 +124,7 @@ export class NodeTree {
     this.#index.clear();
     const { root } = this;
     root.inode = this.#delta.table.get(ROOT_ID);
-    root.listing = undefined;
+    root.outdateListing();
     root.misses = 0;
     this.#index.addInode(root);
     this.#index.addBaseDirectory(root);
@@ -144,7 +144,7 @@ export class NodeTree {
     this.#workspace.shared.files.close(node);
     node.base = undefined;
     node.basePath = undefined;
-    node.listing = undefined;
+    node.outdateListing();
     node.misses = 0;
     this.binding.bind(node, dir, name, state, found);
     return true;

@@ -97,15 +97,28 @@ export class Node<Owner extends NodeOwner = NodeOwner> {
     this.type = type & S_IFMT;
   }
 
-  /** Directory: its names, if they were listed. */
+  /** Directory: its names, if they were listed and `outdateListing` was not called since. */
   get listing(): Listing | undefined {
-    return this.#listing;
+    return this.#listing?.isOutdated ? undefined : this.#listing;
   }
 
   set listing(listing: Listing | undefined) {
     this.#listing?.countFor(undefined);
     listing?.countFor(this.workspace);
     this.#listing = listing;
+  }
+
+  /**
+   * Directory: its last listing, if that is outdated. The next one keeps its cookies: a program that has read a part of it may
+   * go on as long as the kernel knows the node, and the kernel does not tell which directories are open.
+   */
+  get outdatedListing(): Listing | undefined {
+    return this.#listing?.isOutdated ? this.#listing : undefined;
+  }
+
+  /** Directory: called when it may show other names. */
+  outdateListing(): void {
+    if (this.#listing !== undefined) this.#listing.isOutdated = true;
   }
 
   /** The node's inode in the delta, if the sandbox changed it. */

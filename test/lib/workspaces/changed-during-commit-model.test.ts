@@ -19,6 +19,7 @@ import { isDirectory } from '../../../lib/linux/mode.ts';
 import { commitInStages } from './commit.ts';
 import { onDisk } from './on-disk.ts';
 import { outcome, Sandbox } from './sandbox.ts';
+import { SteadyReaders } from './steady-readers.ts';
 
 /** More in a search for faults: COMMIT_ROUNDS=4000 npx vitest run test/lib/workspaces/changed-during-commit-model.test.ts */
 const ROUNDS = Number(process.env.COMMIT_ROUNDS ?? 150);
@@ -39,11 +40,13 @@ class Twins {
   readonly model = mkdtempSync(join(tmpdir(), 'commit-model-'));
   readonly done: string[] = [];
   readonly #work: (readonly Step[])[];
+  readonly #readers: SteadyReaders;
 
   /** `work`: what is done from one moment of a commit to the next. */
   constructor(base: readonly string[], work: readonly (readonly Step[])[]) {
     this.s = new Sandbox(Object.fromEntries(base.map((path) => [path, 'base'])));
     this.#work = [...work];
+    this.#readers = new SteadyReaders(this.s);
     for (const path of base) {
       mkdirSync(dirname(join(this.model, path)), { recursive: true });
       writeFileSync(join(this.model, path), 'base');
@@ -61,6 +64,7 @@ class Twins {
   }
 
   compare(): void {
+    this.#readers.goOn(this.done.join('; '));
     const [shown, expected] = [this.s.tree(), onDisk(this.model)];
     expect(shown, this.done.join('; ')).toEqual(expected);
     const modes = (modeOf: (path: string) => number) => Object.keys(shown).map((path) => [path, modeOf(path) & 0o777]);
@@ -104,6 +108,7 @@ class Twins {
     }
     this.done.push(what);
     expect(outcome(inSandbox), this.done.join('; ')).toBe('ok');
+    this.#readers.goOn(this.done.join('; '));
   }
 }
 

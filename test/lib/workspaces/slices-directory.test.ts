@@ -76,6 +76,33 @@ describe('a directory with many names', () => {
     expect(started.length).toBe(1);
   });
 
+  it('is listed anew a part at a time, for a program that goes on', () => {
+    const { s, started } = sliced();
+    postponedBy(() => s.list('d'));
+    complete(started[0]!);
+    const dir = s.id('d');
+    const names: string[] = [];
+    const read = (cookie: number, most: number) => {
+      let last = cookie;
+      s.fs.readdir(s.caller, dir, cookie, false, (name, next) => {
+        if (names.length === most) return false;
+        names.push(name);
+        last = next;
+        return true;
+      });
+      return last;
+    };
+    const cookie = read(2, FILES / 2);
+    s.set('d', { mode: 0o700 });
+    complete(s.fs.begin('revert', ['sb_1', ['d']])!);
+    postponedBy(() => read(cookie, FILES));
+    expect(names.length).toBe(FILES / 2);
+    expect(count(started[1]!)).toBeGreaterThan((3 * FILES) / 65);
+    read(cookie, FILES);
+    expect(names.sort()).toEqual([...NAMES].sort());
+    expect(started.length).toBe(2);
+  });
+
   it('is searched a part at a time for entries that prevent its removal or replacement', () => {
     const { s, started } = sliced([rule('/**', 'WRITE'), rule('/d/*', 'NONE', 1), rule('/e/*', 'NONE', 1)]);
     postponedBy(() => s.rmdir('d'));
