@@ -120,7 +120,9 @@ export class RebaseOps {
       isKnown = true;
     }
     // Otherwise the directory was removed or changed since, or it is below one that was removed and made again, where a
-    // later removal leaves no record but this version.
+    // later removal leaves no record but this version. An earlier stage may have found the mode of the base.
+    if (entry !== undefined && entry !== WHITEOUT && entry.mode !== base.mode)
+      isKnown ||= this.#isMergedAt(entry, rebased);
     if (isKnown && !this.#showsDirectory(entry, rebased, base)) this.#recordVersion(path, base);
   }
 
@@ -231,9 +233,12 @@ export class RebaseOps {
   }
 
   /** Whether the entry shows what the directory of the base has, and is no change of that. */
-  #isMerged(entry: Inode, { path, version }: RebasedPath, base: BaseStat): boolean {
-    const isMerged = isCommittedDirectory(entry, version) || mergedAt(this.#root, path, this.#originOf) === path;
-    return isMerged && entry.mode === base.mode;
+  #isMerged(entry: Inode, rebased: RebasedPath, base: BaseStat): boolean {
+    return entry.mode === base.mode && this.#isMergedAt(entry, rebased);
+  }
+
+  #isMergedAt(entry: Inode, { path, version }: RebasedPath): boolean {
+    return isCommittedDirectory(entry, version) || mergedAt(this.#root, path, this.#originOf) === path;
   }
 
   /** As `#isShown`, before this rebase. */

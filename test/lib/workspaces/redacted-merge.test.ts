@@ -278,7 +278,7 @@ describe('a file whose changes are merged', () => {
     others.rename('y', 'a.yaml');
     others.rename('.env', 'moved');
     others.set('.env.mode', { mode: 0o100600 });
-    commitAll(others, true);
+    commitAll(others, true, { after: () => others.set('.env.mode', { mode: 0o100640 }) });
     expect(changed(others)).toEqual(['.env.mode']);
     expect(inBase(others, 'a.yaml')).toBe('keys:\n  - second\n  - first\n');
     others.fs.baseChanging('cb_1', [fromText('moved')]);
