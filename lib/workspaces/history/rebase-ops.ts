@@ -120,7 +120,8 @@ export class RebaseOps {
       isKnown = true;
     }
     // Otherwise the directory was removed or changed since, or it is below one that was removed and made again, where a
-    // later removal leaves no record but this version. An earlier stage may have found the mode of the base.
+    // later removal leaves no record but this version. No version is recorded either if an earlier stage found the base with the
+    // entry's mode: that the base has another mode now tells that the entry's is a change.
     if (entry !== undefined && entry !== WHITEOUT && entry.mode !== base.mode)
       isKnown ||= this.#isMergedAt(entry, rebased);
     if (isKnown && !this.#showsDirectory(entry, rebased, base)) this.#recordVersion(path, base);
