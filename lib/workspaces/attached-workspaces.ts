@@ -15,12 +15,13 @@ import { LargeCopies } from './delta/contents/large-copies.ts';
 import { LargeFrees } from './delta/contents/large-frees.ts';
 import { makeDeltaDirectory } from './delta/delta-directory.ts';
 import { FrozenLayers } from './delta/layers/frozen-layers.ts';
-import { Holds, requireNotHeld, whenOpen } from './holds.ts';
+import { Holds, whenOpen } from './holds.ts';
 import { MemoryBudget } from './memory-budget.ts';
 import { HostFiles } from './nodes/host-files.ts';
 import type { Node } from './nodes/node.ts';
 import { NodeTable, ROOT_NODEID } from './nodes/node-table.ts';
 import { StatAhead } from './nodes/stat-ahead.ts';
+import { requireNotHeld } from './pause.ts';
 import { Places } from './places.ts';
 import { Workspace } from './workspace.ts';
 import { WorkspaceMap } from './workspace-map.ts';
@@ -110,9 +111,7 @@ export class AttachedWorkspaces {
     });
   }
 
-  /**
-   * Attaches a workspace. Throws ALREADY_EXISTS, and NOT_FOUND for its place. An invalid delta fails at the first use.
-   */
+  /** Attaches a workspace. Throws ALREADY_EXISTS, and NOT_FOUND for its place. An invalid delta fails at the first use. */
   attach(spec: WorkspaceSpec): void {
     if (this.#attached.has(spec.id))
       throw new ServiceError('ALREADY_EXISTS', `workspace ${spec.id} is attached already`);

@@ -1,6 +1,6 @@
 import { type Steps, Waiting } from '../fuse/connection/steps.ts';
-import { Postponed } from '../fuse/filesystem.ts';
 import type { CurrentWorkspace } from './current-workspace.ts';
+import { type Paused, requireNotHeld } from './pause.ts';
 import type { Workspace } from './workspace.ts';
 
 /** The parts of the file system that holds need. */
@@ -48,6 +48,21 @@ export class Holds {
     return this.#holding(workspaces, cause, steps);
   }
 
+  /**
+   * Pauses a workspace, instead of an earlier pause, until `resume`: for several operations of the main thread. These
+   * must not wait for notifications, which may wait for a lock that a paused request has.
+   */
+  pause(workspace: Workspace, paused: Paused): void {
+    this.resume(workspace);
+    workspace.pause = { paused, cause: --this.#lastCause };
+  }
+
+  resume(workspace: Workspace): void {
+    const { pause } = workspace;
+    workspace.pause = undefined;
+    if (pause !== undefined) this.#owner.released(pause.cause);
+  }
+
   /** The steps of one workspace among several. */
   *forOne<T>(workspace: Workspace, steps: Steps<T>): Steps<T> {
     for (;;) {
@@ -77,11 +92,6 @@ export class Holds {
       this.#owner.resumeSyncs();
     }
   }
-}
-
-/** Throws Postponed while a long operation runs on the workspace. */
-export function requireNotHeld(workspace: Workspace): void {
-  if (workspace.heldBy !== 0) throw new Postponed(workspace.heldBy);
 }
 
 export function* whenOpen<T>(workspace: Workspace, steps: Steps<T>): Steps<T> {

@@ -4,7 +4,6 @@ import { EACCES, EPERM } from '../linux/errno.ts';
 import { S_IFBLK, S_IFCHR, S_IFDIR, S_IFMT, S_IFREG } from '../linux/mode.ts';
 import { AGENT, type AgentAccess } from './access/access.ts';
 import type { AttachedWorkspaces } from './attached-workspaces.ts';
-import { requireNotHeld } from './holds.ts';
 import type { Node } from './nodes/node.ts';
 import { ROOT_NODEID } from './nodes/node-table.ts';
 import { getattr, setattr } from './operations/attributes.ts';
@@ -16,6 +15,7 @@ import { openExisting } from './operations/open-existing.ts';
 import { rmdir, unlink } from './operations/removal.ts';
 import { rename } from './operations/rename.ts';
 import { statfs } from './operations/statfs.ts';
+import { requireNotHeld, requireRunning } from './pause.ts';
 import type { Workspace } from './workspace.ts';
 
 /**
@@ -177,13 +177,13 @@ export class KernelRequests implements FileSystem {
   #kernelNode(nodeid: number): WorkspaceNode {
     const node = this.workspaces.nodes.get(nodeid);
     if (!isOfWorkspace(node)) throw EACCES;
-    return this.#opened(node);
+    return this.#opened(node, requireNotHeld);
   }
 
   /** The root of a place is known to the kernel before its workspace was opened. */
-  #opened(node: WorkspaceNode): WorkspaceNode {
+  #opened(node: WorkspaceNode, requireFree: (workspace: Workspace) => void = requireRunning): WorkspaceNode {
     const { workspace } = node;
-    requireNotHeld(workspace);
+    requireFree(workspace);
     this.workspaces.current.set(workspace.spec.id);
     if (!workspace.isOpen) void workspace.tree;
     return node;

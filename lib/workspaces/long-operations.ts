@@ -1,5 +1,6 @@
 import type { ByteString } from '../byte-string.ts';
 import type { Steps } from '../fuse/connection/steps.ts';
+import { Postponed } from '../fuse/filesystem.ts';
 import { setRules } from './access/rule-changes.ts';
 import type { AttachedWorkspaces } from './attached-workspaces.ts';
 import { baseChanged, baseChanging } from './base/base-changes.ts';
@@ -17,10 +18,11 @@ import { redactedTexts } from './history/redacted-texts.ts';
 import { revertSelected } from './history/revert-selected.ts';
 import { mayRevertUnchanged, revertUnchanged } from './history/revert-unchanged.ts';
 import { rollback } from './history/rollback.ts';
-import { requireNotHeld } from './holds.ts';
+import type { Holds } from './holds.ts';
 import { stepsOnHost } from './host-disk-errors.ts';
+import { requireNotHeld, requireRunning } from './pause.ts';
 import type { Workspace } from './workspace.ts';
-import type { ChangingBase, FoundUnchanged, Frozen } from './workspaces.ts';
+import type { ChangingBase, FoundUnchanged, Frozen, RebaseStage } from './workspaces.ts';
 
 /** Contents that one call of `compact` moves while the sandbox waits: some tenths of a second. */
 const MAX_MOVED = 2000;
@@ -59,8 +61,7 @@ export function longOperations(workspaces: AttachedWorkspaces): LongOperations {
       ),
     baseChanged: (codebaseId, paths) => changedBase(workspaces, codebaseId, paths, heldOf),
     revert: (id, paths, keeping) => held(id, (workspace) => revertSelected(workspace, paths, keeping)),
-    rebase: (spec, stage) =>
-      workspaces.lease(spec, (workspace) => stepsOnHost(rebase(workspace, stage)), stage.resumed),
+    rebase: (spec, stage) => workspaces.lease(spec, (workspace) => rebasing(holds, workspace, stage), stage.resumed),
     preserveRemoved: (spec, paths) => workspaces.lease(spec, (workspace) => preserveRemoved(workspace, paths)),
     findUnchanged: (codebaseId, changing, except) => {
       const open = workspaces.ofCodebase(codebaseId).filter(({ isOpen, spec }) => isOpen && spec.id !== except);
@@ -72,9 +73,9 @@ export function longOperations(workspaces: AttachedWorkspaces): LongOperations {
     revertUnchanged: (spec, changing, listed) =>
       workspaces.lease(spec, (workspace) => stepsOnHost(revertingUnchanged(workspace, changing, listed))),
     files: (id, actor, operation, args) => {
-      if (isLong(operation)) return held(id, (workspace) => fileOperationSteps(workspace, actor, operation, args));
-      if (!hasEffects(operation)) return undefined;
-      const workspace = workspaces.get(id);
+      if (!isLong(operation) && !hasEffects(operation)) return undefined;
+      const workspace = requireRunning(workspaces.get(id));
+      if (isLong(operation)) return held(id, () => fileOperationSteps(workspace, actor, operation, args));
       return holds.hold(workspace, beginFileOperation(workspace, actor, operation, args));
     },
     freeze: (id, limited = false) => held(id, (workspace) => freezing(workspace, limited)),
@@ -108,8 +109,22 @@ function changedBase(
   return heldOf(codebaseId, end, (workspace, kept) => baseChanged(workspace, { paths, kept }, fitted.has(workspace)));
 }
 
+/** After the last stage, programs see the base as it was committed. */
+function* rebasing(holds: Holds, workspace: Workspace, stage: RebaseStage): Steps<void> {
+  try {
+    yield* stepsOnHost(rebase(workspace, stage));
+  } catch (error) {
+    if (!(error instanceof Postponed)) holds.resume(workspace);
+    throw error;
+  }
+  if (stage.isLast) holds.resume(workspace);
+}
+
 function detaching(workspaces: AttachedWorkspaces, workspace: Workspace | undefined): Steps<void> | undefined {
-  return workspace && workspaces.holds.hold(workspace, workspaces.detaching(workspace));
+  if (workspace === undefined) return undefined;
+  requireNotHeld(workspace);
+  workspaces.holds.resume(workspace);
+  return workspaces.holds.hold(workspace, workspaces.detaching(workspace));
 }
 
 /** Returns those that fitted. An error at one of them keeps the others from being told of the change. */

@@ -9,7 +9,7 @@ import { hostFault } from '../host-error.ts';
 import { EDQUOT } from '../linux/errno.ts';
 import { AttachedWorkspaces, type WorkspaceFileSystemOptions } from './attached-workspaces.ts';
 import { shownFrom } from './base/shown-from.ts';
-import type { WorkspaceOperations } from './calls.ts';
+import { TRAITS, type WorkspaceOperations } from './calls.ts';
 import { Damage } from './delta/damage.ts';
 import { OWNER_EDQUOT } from './delta/owner-bytes.ts';
 import { hasEffects, isLong, runFileOperation } from './files/index.ts';
@@ -18,6 +18,7 @@ import type { PathFilter } from './history/path-filter.ts';
 import { smallContents } from './history/taken-contents.ts';
 import { KernelRequests } from './kernel-requests.ts';
 import { type LongOperations, longOperations } from './long-operations.ts';
+import { type Paused, requireRunning } from './pause.ts';
 import type { FileOperation } from './workspace-files.ts';
 import type {
   Adding,
@@ -71,6 +72,10 @@ export class WorkspaceFileSystem extends KernelRequests implements ControlledFil
   subjectOf([first]: readonly unknown[]): string | undefined {
     if (typeof first !== 'string') return (first as Partial<WorkspaceSpec> | undefined)?.id;
     return this.workspaces.find(first) && first;
+  }
+
+  answersAtOnce(operation: string): boolean {
+    return TRAITS[operation as keyof WorkspaceOperations]?.atOnce === true;
   }
 
   operationEnded(): void {
@@ -165,6 +170,15 @@ export class WorkspaceFileSystem extends KernelRequests implements ControlledFil
     this.#complete('rebase', spec, stage);
   }
 
+  pause(id: string, paused: Paused): void {
+    this.workspaces.holds.pause(this.workspaces.get(id), paused);
+  }
+
+  resume(id: string): void {
+    const workspace = this.workspaces.find(id);
+    if (workspace !== undefined) this.workspaces.holds.resume(workspace);
+  }
+
   /** Frees a part of the disk space released by `revert` and `rebase`. Returns whether to call again. */
   trim(id: string): boolean {
     return this.workspaces.get(id).delta.trim();
@@ -203,7 +217,7 @@ export class WorkspaceFileSystem extends KernelRequests implements ControlledFil
   files(id: string, actor: Actor, operation: FileOperation, args: readonly unknown[]): unknown {
     return isLong(operation) || hasEffects(operation)
       ? this.#complete('files', id, actor, operation, args)
-      : runFileOperation(this.workspaces.get(id), actor, operation, args);
+      : runFileOperation(requireRunning(this.workspaces.get(id)), actor, operation, args);
   }
 
   shownFrom(id: string, path: ByteString): ByteString | undefined {

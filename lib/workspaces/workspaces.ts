@@ -186,6 +186,8 @@ export interface RebaseStage {
   paths: readonly RebasedPath[];
   /** The paths of later stages: a directory among them is rebased with those, though this stage has something in it. */
   later?: readonly ByteString[];
+  /** No other stage follows: what is paused for the commit goes on, also if the rebase fails. */
+  isLast?: boolean;
   /** Paths to revert, as far as possible. */
   revertPaths: readonly ByteString[];
   /**

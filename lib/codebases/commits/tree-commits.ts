@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { ByteString } from '../../byte-string.ts';
 import type { Remote } from '../../threads/thread-pool.ts';
 import { removingLater } from '../archive/import-archive.ts';
@@ -37,8 +38,8 @@ export class TreeCommits {
   readonly #journal: CommitJournal;
   /** A commit or import that was made, and whose journal is still there. */
   #ending = false;
-  /** Rebases the sandbox of the commit that is ending; undefined: that is done. */
-  #settle: (() => Promise<void>) | undefined;
+  /** The rebase of the sandbox of the commit that is ending. Never rejects. */
+  #rebasing: Promise<void> | undefined;
   /** The last thread can be used again. Another one would take longer to start than most commits. */
   #released: Promise<void> = Promise.resolve();
   /** Whether a prepared commit may be unfinished; it must be finished before any other change. */
@@ -64,7 +65,7 @@ export class TreeCommits {
   /**
    * Makes many changes atomically. `plan` stages contents in the given directory and returns the steps and the touched
    * paths; nothing else changes the files meanwhile. After each stage, before the observer is notified, the sandbox is
-   * rebased, or by `finish` if the plan says so (`rebasesLater`). Once prepared, the commit will be finished in the codebase and
+   * rebased, or by the end of `finish` if the plan says so (`rebasesLater`). Once prepared, the commit will be finished in the codebase and
    * in the sandbox, by the next server if necessary. When this resolves, `isPending` holds.
    */
   async commit(plan: MakePlan): Promise<void> {
@@ -130,10 +131,11 @@ export class TreeCommits {
     const { observe, kept } = this.#parts;
     const { totals } = kept;
     const resumed = growth === undefined;
-    this.#settle = undefined;
+    this.#rebasing = undefined;
     const rebase = (stage: number) => this.#options.rebase(commit, stage, resumed);
+    let last: number | undefined;
     const done: StageDone = async (_, stage) => {
-      if (rebasesLater) this.#settle = () => rebase(stage);
+      if (rebasesLater) last = stage;
       else await rebase(stage);
     };
     let leftOut: ByteString[] = [];
@@ -146,6 +148,8 @@ export class TreeCommits {
       }
       if (growth === undefined || leftOut.length > 0) totals.forget();
       else totals.add(growth, commit.graft === true);
+      // Begins once the observer is told, and before all programs see the change: one that waits for the rebase may delay that.
+      if (last !== undefined) this.#rebasing = turn().then(() => this.#rebaseLater(() => rebase(last!)));
     };
     const { sandboxId } = commit;
     const coming = { removed, commit: sandboxId === undefined ? undefined : { id: sandboxId, added: added ?? [] } };
@@ -158,8 +162,9 @@ export class TreeCommits {
    * remains of one interrupted before.
    */
   async finish(): Promise<void> {
-    if (this.#ending) await this.#rebaseLater();
-    if (this.#ending) await this.#end();
+    await this.#rebasing;
+    if (this.#ending && !this.#unfinished) await this.#end();
+    this.#ending = false;
     if (!this.#unfinished) return;
     const commit = await this.#journal.unfinished();
     if (commit === undefined) await this.#abandon();
@@ -182,13 +187,10 @@ export class TreeCommits {
    * A failure is no failure of the caller, who may be another one: the rebase is made once more from the journal, as after a
    * crash.
    */
-  async #rebaseLater(): Promise<void> {
-    const settle = this.#settle;
-    this.#settle = undefined;
+  async #rebaseLater(rebase: () => Promise<void>): Promise<void> {
     try {
-      await settle?.();
+      await rebase();
     } catch (err) {
-      this.#ending = false;
       this.#unfinished = true;
       this.#options.log.warn('a sandbox could not be rebased after its commit', { codebase_id: this.#place.id, err });
     }

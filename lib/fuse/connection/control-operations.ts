@@ -11,7 +11,7 @@ import {
   type WorkerMessage,
 } from './control.ts';
 import { type ListPiece, ReceivedLists } from './long-arguments.ts';
-import type { NotificationQueue } from './notification-queue.ts';
+import type { NeededBatches, NotificationQueue } from './notification-queue.ts';
 import type { Steps } from './steps.ts';
 import { Tasks } from './tasks.ts';
 import { WaitQueue } from './wait-queue.ts';
@@ -21,6 +21,7 @@ import { writeDevice } from './write-device.ts';
 const CONTINUE_TASKS = 2;
 /** Pieces of lists that are received in one go: some milliseconds. */
 const PIECES = 4;
+const NO_BATCHES: NeededBatches = { batch: 0, late: 0 };
 /** How long that wake-up is retried, in ms. */
 const RETRY_MS = 20;
 
@@ -140,15 +141,15 @@ export class ControlOperations {
       this.#tasks.begin({
         steps: subject === undefined ? answer.steps : this.#notifications.tellingLate(subject, answer.steps),
         part: (value) => this.post({ kind: 'part', id, encoded: serialize(value) }),
-        done: (value) => this.#reply(id, subject, { value }),
+        done: (value) => this.#reply(request, subject, { value }),
         failed: (thrown) => {
           if (thrown instanceof Postponed) this.#postponed.add(thrown.cause, request);
-          else this.#reply(id, subject, { error: this.#errorOf(thrown) });
+          else this.#reply(request, subject, { error: this.#errorOf(thrown) });
         },
       });
       this.#fileSystem.operationEnded();
     } else {
-      this.#reply(id, subject, answer);
+      this.#reply(request, subject, answer);
     }
   }
 
@@ -166,9 +167,14 @@ export class ControlOperations {
     }
   }
 
-  #reply(id: number, subject: string | undefined, answer: { value: unknown } | { error: ControlError }): void {
+  #reply(
+    { id, operation }: ControlRequest,
+    subject: string | undefined,
+    answer: { value: unknown } | { error: ControlError },
+  ): void {
     this.#notifications.flush();
-    const needed = this.#notifications.needed(subject);
+    const atOnce = this.#fileSystem.answersAtOnce?.(operation) === true;
+    const needed = atOnce ? NO_BATCHES : this.#notifications.needed(subject);
     try {
       this.post({ kind: 'answer', id, ...answer, ...needed });
     } catch (thrown) {

@@ -31,6 +31,8 @@ export interface ControlledFileSystem extends FileSystem {
    * names of it are invalidated.
    */
   subjectOf?(args: readonly unknown[]): string | undefined;
+  /** Whether the answer of an operation does not wait for notifications. */
+  answersAtOnce?(operation: string): boolean;
   /** Called after each operation and after each first slice of a long one. */
   operationEnded(): void;
   /** Called after each request, when released requests have been run again, too. */

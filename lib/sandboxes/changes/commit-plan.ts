@@ -1,38 +1,10 @@
-import type { ByteString } from '../../byte-string.ts';
 import type { Step } from '../../codebases/commits/commit-steps.ts';
 import type { Contents } from '../../codebases/totals.ts';
 import { forEach } from '../../long-lists.ts';
-import { directoriesAbove, Subtrees } from '../../subtrees.ts';
+import { Subtrees } from '../../subtrees.ts';
 import type { ChangeSide, OwnDirectory, WorkspaceChange } from '../../workspaces/workspaces.ts';
 import { typeOf } from './list-changes.ts';
-import { topOf } from './new-directories.ts';
 import type { Staged } from './staged.ts';
-
-/**
- * Divides the changes into stages. A directory renamed by the sandbox shows the files of its old path until it is
- * rebased; so whatever changes those is committed in a second stage, after the first one with its new path was rebased.
- * (A directory at the old path of another one shows a partial state in between.)
- */
-export async function inStages(
-  changes: readonly WorkspaceChange[],
-  own: readonly OwnDirectory[],
-): Promise<WorkspaceChange[][]> {
-  const origins = own.flatMap(({ origin }) => origin ?? []);
-  if (origins.length === 0) return [[...changes]];
-  const shown = shownElsewhere(own);
-  const above = await directoriesAbove(origins);
-  const first: WorkspaceChange[] = [];
-  const second: WorkspaceChange[] = [];
-  // A directory that replaces a file waits for the removal of the file, together with its content.
-  const waiting = new Set<ByteString>();
-  await forEach(changes, (change) => {
-    const { path, now, base } = change;
-    const isShown = base !== undefined && (shown.has(path) || above.has(path));
-    if (isShown && now !== undefined && isDirectory(now) && !isDirectory(base)) waiting.add(path);
-    (isShown || topOf(path, waiting) !== undefined ? second : first).push(change);
-  });
-  return [first, second].filter(({ length }) => length > 0);
-}
 
 const isDirectory = (side: ChangeSide) => typeOf(side) === 'TYPE_DIRECTORY';
 

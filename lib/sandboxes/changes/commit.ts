@@ -1,5 +1,6 @@
 import { withBreaks } from '../../breaks.ts';
 import { type ByteString, quote, ROOT_PATH, toText } from '../../byte-string.ts';
+import type { MakePlan } from '../../codebases/plan.ts';
 import type { CommitResponse } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
 import { emptyTree } from '../../host-tree/remove-tree.ts';
@@ -11,10 +12,11 @@ import type { SandboxContext } from '../context.ts';
 import type { Platform } from '../lifecycle/bring-up.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 import { chosenChanges } from './chosen-changes.ts';
-import { growthOf, inStages, isAdded, isRemoved, shownElsewhere, stepsOf } from './commit-plan.ts';
+import { CommitPause } from './commit-pause.ts';
+import { growthOf, isAdded, isRemoved, shownElsewhere, stepsOf } from './commit-plan.ts';
 import { keepingLeft } from './left-below.ts';
 import { shownChange } from './list-changes.ts';
-import { listedFor } from './listed-for.ts';
+import { type List, listedFor } from './listed-for.ts';
 import type { Ahead } from './listed-in-pages.ts';
 import { newDirectories } from './new-directories.ts';
 import { preserveRemoved } from './preserve-removed.ts';
@@ -64,39 +66,51 @@ export async function commitFrom(
   staysAttached = false,
 ): Promise<CommitResponse> {
   const { id, record } = sandbox;
+  const pause = new CommitPause(id, mount);
   let outcome: CommitResponse | undefined;
-  await context.platform.apply(record.codebase_id, async (staging, admit, remote) => {
+  let isRebased = false;
+  const plan: MakePlan = async (staging, admit, remote) => {
     const by = { remote, small: smallContents((inodes) => mount.contents(id, inodes)), text: textOf(mount, id) };
     let count: number | undefined;
     let compared: Comparison = { changes: [], committed: [], reverted: [], own: [] };
-    const all = await stagedOf(staging, by, async (ahead) => {
+    const look = async (ahead?: Ahead['take']) => {
       // Writes through mapped pages count as well, once they are written back.
-      if (count !== undefined) await mount.changes(id, ROOT_PATH, 0);
+      if (count !== undefined && !pause.isFull) await mount.changes(id, ROOT_PATH, 0);
       const now = Atomics.load(sandbox.changeCount, 0);
       if (count === now) return compared.committed;
       count = now;
       const isAsBefore = () => Atomics.load(sandbox.changeCount, 0) === now;
-      compared = await compare(id, chosen, request, mount, ahead && { take: ahead, isAsBefore });
+      const isPaused = pause.isFull;
+      compared = await compare(id, chosen, request, mount, { isPaused, ahead: ahead && { take: ahead, isAsBefore } });
       await refuseConflicts(compared.changes, request);
       await admit(await growthOf(compared.committed));
       return compared.committed;
-    });
+    };
+    const sandboxState: SandboxState = { look, pause, own: () => compared.own };
+    const { staged } = await stagedOf(staging, by, sandboxState);
     const { changes, committed, reverted, own } = compared;
     outcome = await answer(changes, committed, true);
     const removed = (await filtered(committed, isRemoved)).map(({ path }) => path);
     const shown = shownElsewhere(own);
     const added = (await filtered(committed, (change) => isAdded(change, shown))).map(({ path }) => path);
     await preserveRemoved(record.codebase_id, removed, context, id);
-    const stages = [];
-    for (const changes of await inStages(committed, own)) {
-      stages.push({ steps: await stepsOf(changes, all.staged), settled: await withBreaks(rebasing(changes, own)) });
-    }
+    const steps = await stepsOf(committed, staged);
+    const stages = [{ steps, settled: await withBreaks(rebasing(committed, own)) }];
+    isRebased = steps.length > 0 || reverted.length > 0;
     const paths = changes.map(({ path }) => path);
     const retry = request.intent === undefined ? {} : { intent: request.intent, answer: outcome };
     const growth = await growthOf(committed);
     const rebasesLater = staysAttached && isShownAlike(own, reverted);
     return { sandboxId: id, stages, givenUp: reverted, paths, removed, added, growth, rebasesLater, ...retry };
-  });
+  };
+  try {
+    await context.platform.apply(record.codebase_id, plan);
+  } catch (error) {
+    isRebased = false;
+    throw error;
+  } finally {
+    if (!isRebased) await pause.end();
+  }
   return outcome!;
 }
 
@@ -111,22 +125,31 @@ async function compare(
   chosen: ChangeSelection,
   { on_conflict }: CommitChanges,
   mount: Platform['mount'],
-  ahead?: Ahead,
+  { isPaused, ahead }: { isPaused: boolean; ahead?: Ahead | undefined } = { isPaused: false },
 ): Promise<Comparison> {
-  const { listed: all, own } = await listedFor(chosen, (...listing) => mount.changes(id, ...listing), ahead);
+  const list: List = (after, limit, asked) => mount.changes(id, after, limit, { ...asked, isPaused });
+  const { listed: all, own } = await listedFor(chosen, list, ahead);
   const changes = await chosenChanges(all, chosen.paths, own, await withBreaks(compilingExcluded(chosen.exclude)));
   if (on_conflict !== 'theirs') return { changes, own, committed: changes, reverted: [] };
   return { changes, own, ...(await keepingLeft(resolveForCodebase(changes, own), all, own)) };
 }
 
+interface SandboxState {
+  /** Returns its changes, the same list if it changed nothing since the last call. */
+  look: (ahead?: Ahead['take']) => Promise<WorkspaceChange[]>;
+  /** Its own directories, when it was looked at last. */
+  own: () => readonly OwnDirectory[];
+  pause: CommitPause;
+}
+
 /**
- * Copies contents until a later comparison finds them unchanged, so that the copy is a state that the sandbox was in.
- * New directories are staged as a whole while nothing is written in them: they are then moved into place in one step.
+ * Copies contents until a later comparison finds them unchanged, so that the copy is a state that the sandbox was in, with
+ * the sandbox paused from that comparison on. New directories are staged as a whole while nothing is written in them: they are then moved into place in one step.
  */
 async function stagedOf(
   staging: string,
   by: Parameters<typeof Staged.begin>[1],
-  look: (ahead?: Ahead['take']) => Promise<WorkspaceChange[]>,
+  { look, own, pause }: SandboxState,
 ): Promise<{ changes: WorkspaceChange[]; staged: Staged }> {
   let staged = await Staged.begin(staging, by);
   let changes: WorkspaceChange[];
@@ -138,10 +161,16 @@ async function stagedOf(
   await staged.useWhole(await newDirectories(changes), changes.length);
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     await staged.take(changes);
-    const after = await look();
-    if ((after === changes || !staged.hasWhole) && (await staged.holds(after))) {
-      return { changes: after, staged };
+    await pause.begin(own());
+    let after = await look();
+    // What was written between the two: there is no more of it now.
+    if (pause.isFull && attempt > 0 && !staged.hasWhole) {
+      await staged.take(after);
+      after = await look();
     }
+    if (pause.suits(own()) && (after === changes || !staged.hasWhole) && (await staged.holds(after)))
+      return { changes: after, staged };
+    await pause.end();
     if (staged.hasWhole) {
       await emptyTree(staging);
       staged = await Staged.begin(staging, by);

@@ -9,7 +9,7 @@ import { type Ahead, type Listed, listedInPages } from './listed-in-pages.ts';
 const ALL = Number.MAX_SAFE_INTEGER;
 
 /** Lists changes of the sandbox. */
-type List = (after: ByteString, limit: number, asked: Asked) => Promise<ChangePage>;
+export type List = (after: ByteString, limit: number, asked: Asked) => Promise<ChangePage>;
 
 /**
  * The changes that decide what is committed: the chosen ones, and those that are left out above and below the chosen paths.

@@ -26,6 +26,7 @@ export async function rebaseSandbox(
     stage,
     paths: commit.stages[stage]?.settled ?? [],
     later,
+    isLast: stage >= commit.stages.length - (commit.givenUp.length > 0 ? 0 : 1),
     revertPaths: stage === commit.stages.length ? commit.givenUp : [],
     resumed,
   };

@@ -12,13 +12,16 @@ export function* rebasing(
 ): Generator<undefined, readonly RebasedPath[], void> {
   const rebased = new Map<ByteString, RebasedPath>();
   const made = new Set<ByteString>();
-  for (const [index, { path, now, base, kind }] of changes.entries()) {
-    if (now !== undefined && (kind === 'added' || !isDirectory(base!.mode))) made.add(path);
-    // All parents of a path in the map are in the map, too.
+  // All parents of a path in the map are in the map, too.
+  const addParents = (path: ByteString) => {
     for (let parent = parentOf(path); parent !== ''; parent = parentOf(parent)) {
       if (rebased.has(parent)) break;
       rebased.set(parent, { path: parent });
     }
+  };
+  for (const [index, { path, now, base, kind }] of changes.entries()) {
+    if (now !== undefined && (kind === 'added' || !isDirectory(base!.mode))) made.add(path);
+    addParents(path);
     const version = now?.version;
     rebased.set(path, {
       path,
@@ -28,8 +31,11 @@ export function* rebasing(
     if (index % CHANGES_PER_STEP === 0) yield;
   }
   // A new parent directory is made with another mode than the sandbox's, which remains a change.
-  for (const { id, path, replaces } of own) {
-    if (rebased.has(path)) rebased.set(path, { path, version: [id, 0], ...(!replaces && { made: true }) });
+  for (const { id, path, origin, replaces } of own) {
+    // One that took the place of an equal directory is no change itself.
+    if (origin !== undefined && rebased.has(origin)) addParents(path);
+    else if (!rebased.has(path)) continue;
+    rebased.set(path, { path, version: [id, 0], ...(!replaces && { made: true }) });
   }
   return yield* sorting([...rebased.values()], (a, b) => (a.path < b.path ? -1 : 1));
 }

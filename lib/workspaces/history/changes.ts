@@ -33,6 +33,8 @@ export interface Asked {
   withLeft: boolean;
   /** The contents of small files are taken along, as far as there is room. */
   withContents?: boolean;
+  /** Everything is paused: what programs wrote to pages since is not part of the state, and cannot be waited for. */
+  isPaused?: boolean;
   /** The last partial result has the sandbox's own directories in the same state. */
   withOwn?: boolean;
 }

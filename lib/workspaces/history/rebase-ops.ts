@@ -44,6 +44,8 @@ export class RebaseOps {
   readonly #origins = new Map<Inode, ByteString>();
   readonly #inPlace = new Map<ByteString, boolean>();
   #moved: MovedDirectories = new Map();
+  /** Paths that lose a whiteout with their directory. */
+  readonly #dropped = new Set<ByteString>();
   /** Paths that get a whiteout. */
   readonly #hidden = new Set<ByteString>();
 
@@ -110,6 +112,7 @@ export class RebaseOps {
     let isKnown = this.#forgetVersion(path) || made === true;
     if (isCommittedDirectory(entry, version)) {
       if (!made && entry.origin === undefined) yield* this.#hideRemoved(entry, path);
+      yield* this.#dropWhiteouts(entry, path);
       this.list.push(['origin', entry.id, path]);
       this.#origins.set(entry, path);
     } else if (entry === WHITEOUT && removed && this.#isInPlace(dirPath)) {
@@ -149,6 +152,21 @@ export class RebaseOps {
     }
   }
 
+  /**
+   * Called for a directory that shows the base's at its path from now on. Names that were removed from what it showed before
+   * are none that the base gets later.
+   */
+  *#dropWhiteouts(dir: Inode, path: ByteString): Steps<void> {
+    const counter = new StepCounter(ITEMS_PER_STEP);
+    for (const [name, entry] of dir.requireEntries().found()) {
+      if (counter.count()) yield;
+      const at = joinPath(path, name);
+      if (entry !== WHITEOUT || this.#workspace.base.lstat(at) !== undefined) continue;
+      this.list.push(['drop', dir.id, name]);
+      this.#dropped.add(at);
+    }
+  }
+
   #showsDirectory(entry: Inode | typeof WHITEOUT | undefined, rebased: RebasedPath, base: BaseStat): boolean {
     const { path, removed } = rebased;
     if (entry === undefined) return !this.#hidden.has(path) && this.#isShown(path);
@@ -171,7 +189,7 @@ export class RebaseOps {
     }
     this.#forgetVersion(path);
     if (asCommitted && this.#isInPlace(dirPath)) {
-      this.list.push(['drop', dir.id, name]);
+      if (!this.#dropped.has(path)) this.list.push(['drop', dir.id, name]);
       if (entry !== WHITEOUT && entry !== undefined) this.released.push(entry);
       return;
     }

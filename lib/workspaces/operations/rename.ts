@@ -12,6 +12,7 @@ import type { Listing } from '../nodes/listing.ts';
 import { type DirectoryRef, listNames } from '../nodes/merged-listing.ts';
 import type { Node } from '../nodes/node.ts';
 import { requireShortPaths } from '../nodes/path-limit.ts';
+import { requireRenames } from '../pause.ts';
 import { markAt, requireChangeable, requireReplaceable } from '../redacted/agent-text.ts';
 import type { Workspace } from '../workspace.ts';
 import { requireDirectory, visibleChild } from './entries.ts';
@@ -54,12 +55,14 @@ export function rename(
   const from = place(workspace, access, fromDir, fromName);
   const to = place(workspace, access, toDir, toName);
   if (from.node === undefined) throw ENOENT;
+  const isExchange = flags === RENAME_EXCHANGE;
   if (flags === RENAME_NOREPLACE && to.node !== undefined) throw EEXIST;
-  if (flags === RENAME_EXCHANGE && to.node === undefined) throw ENOENT;
+  if (isExchange && to.node === undefined) throw ENOENT;
+  if (from.node.isDirectory || (isExchange && to.node!.isDirectory)) requireRenames(workspace);
   requireMovable(workspace, access, from.node, from, to);
   requireShortPaths(toDir, toName, from.node);
   if (isBelow(toDir, from.node)) throw EINVAL;
-  if (flags === RENAME_EXCHANGE) {
+  if (isExchange) {
     if (isBelow(fromDir, to.node!)) throw EINVAL;
     requireMovable(workspace, access, to.node!, to, from);
     requireShortPaths(fromDir, fromName, to.node!);

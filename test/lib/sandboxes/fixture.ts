@@ -167,6 +167,10 @@ export class FakeMount {
 
   async flush(): Promise<void> {}
 
+  async pause(): Promise<void> {}
+
+  async resume(): Promise<void> {}
+
   async files(): Promise<never> {
     throw new Error('the fake has no files');
   }

@@ -50,6 +50,8 @@ function fakeWorkspaces(): Workspaces {
     shownFrom: async () => undefined,
     rebase: ({ id }) => told('rebase')(id),
     preserveRemoved: async () => false,
+    pause: told('pause'),
+    resume: told('resume'),
     findUnchanged: async () => ({ open: [], candidates: [] }),
     revertUnchanged: async () => undefined,
     freeze: async () => ({ layer: 'l', files: 0, bytes: 0 }),

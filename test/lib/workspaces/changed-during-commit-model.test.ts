@@ -25,27 +25,23 @@ const CODEBASES = [
 ];
 
 describe('what programs do during a commit', () => {
-  it.each(CODEBASES)(
-    'is neither lost nor in conflict with it: $name',
-    { timeout: 600_000 },
-    async ({ base, names }) => {
-      const step = fc.record({
-        path: fc.constantFrom(...names),
-        does: fc.constantFrom(...DOES),
-        to: fc.constantFrom(...names),
-      });
-      const work = fc.array(fc.array(step, { maxLength: 5 }), { maxLength: 6 * MOST_COMMITS, size: 'max' });
-      await fc.assert(
-        fc.asyncProperty(work, fc.array(fc.boolean()), async (segments, crashes) => {
-          const twins = new Twins(base, segments);
-          try {
-            await check(twins, crashes);
-          } finally {
-            twins.remove();
-          }
-        }),
-        { numRuns: ROUNDS, seed: SEED },
-      );
-    },
-  );
+  it.each(CODEBASES)('is neither lost nor in conflict with it: $name', { timeout: 600_000 }, ({ base, names }) => {
+    const step = fc.record({
+      path: fc.constantFrom(...names),
+      does: fc.constantFrom(...DOES),
+      to: fc.constantFrom(...names),
+    });
+    const work = fc.array(fc.array(step, { maxLength: 5 }), { maxLength: 6 * MOST_COMMITS, size: 'max' });
+    fc.assert(
+      fc.property(work, fc.array(fc.boolean()), (segments, crashes) => {
+        const twins = new Twins(base, segments);
+        try {
+          check(twins, crashes);
+        } finally {
+          twins.remove();
+        }
+      }),
+      { numRuns: ROUNDS, seed: SEED },
+    );
+  });
 });

@@ -78,11 +78,11 @@ const MODES: readonly { named: string; steps: readonly Step[] }[] = [
 describe('what programs do during a commit', () => {
   it.each(LEAVES.map((steps) => ({ named: steps.map(({ path, to }) => `${path} ${to}`).join(', '), steps })))(
     'is not lost in a new directory below one that was renamed before: $named',
-    async ({ steps }) => {
+    ({ steps }) => {
       for (let moments = 0; moments < 24; moments++) {
         const twins = new Twins(['q/d/old'], [NEW_BELOW, ...Array.from({ length: moments }, () => []), steps]);
         try {
-          await check(twins, []);
+          check(twins, []);
         } finally {
           twins.remove();
         }
@@ -90,24 +90,24 @@ describe('what programs do during a commit', () => {
     },
   );
 
-  it.each(BELOW)('is not lost below a directory that was renamed before: $does $path $to', async (step) => {
+  it.each(BELOW)('is not lost below a directory that was renamed before: $does $path $to', (step) => {
     for (let moments = 0; moments < 16; moments++) {
       const renamed: Step = { path: 'q', does: 'rename', to: 'r' };
       const twins = new Twins(['q/d/e', 'q/d/g'], [[renamed], ...Array.from({ length: moments }, () => []), [step]]);
       try {
-        await check(twins, []);
+        check(twins, []);
       } finally {
         twins.remove();
       }
     }
   });
 
-  it.each(MODES)('is not lost if it is the former mode of a directory $named', async ({ steps }) => {
+  it.each(MODES)('is not lost if it is the former mode of a directory $named', ({ steps }) => {
     for (let moments = 0; moments < 24; moments++) {
       const set: Step = { path: 'q', does: 'chmod 755', to: '' };
       const twins = new Twins(['q/d/e', 'q/f', 'p/a'], [steps, ...Array.from({ length: moments }, () => []), [set]]);
       try {
-        await check(twins, []);
+        check(twins, []);
       } finally {
         twins.remove();
       }

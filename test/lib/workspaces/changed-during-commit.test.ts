@@ -4,9 +4,10 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ROOT_PATH } from '../../../lib/byte-string.ts';
 import { ENOSPC } from '../../../lib/linux/errno.ts';
 import { Delta } from '../../../lib/workspaces/delta/delta.ts';
-import { commitAll, commitInStages } from './commit.ts';
+import { commitAll, commitPaused } from './commit.ts';
 import { onDisk } from './on-disk.ts';
 import { Sandbox } from './sandbox.ts';
+import { postponedBy } from './stepping.ts';
 
 const changes = (s: Sandbox) =>
   s.fs.changes(s.spec.id, ROOT_PATH, 1000).changes.map(({ path, kind, conflict }) => ({ path, kind, conflict }));
@@ -92,61 +93,42 @@ describe('a directory that became a file', () => {
     let times = 0;
     const during = () => void (times++ === 1 && s.unlink('e'));
     const look = () => expect(s.exists('e')).toBe(false);
-    await commitInStages(s, { during, after: look });
+    commitPaused(s, { during, after: look });
     look();
-    await commitInStages(s);
+    commitPaused(s);
     expect(onDisk(s.spec.base)).toEqual({});
   });
 });
 
-describe('a directory that is renamed while it is committed', () => {
-  it('keeps what it showed, at its new path', async () => {
+describe('a directory that programs rename when its commit has begun', () => {
+  it.each([
+    ['new', (s: Sandbox) => s.create('p/new', 'new')],
+    ['renamed before', (s: Sandbox) => s.rename('p', 'q')],
+  ])('has what it showed at its new path, after the commit: %s', (_, before) => {
     const s = new Sandbox({ 'p/a': 'a', 'p/b': 'b' });
-    s.rename('p', 'q');
-    await commitInStages(s, { before: () => s.rename('q', 'r') });
-    expect(s.tree()).toEqual({ 'r/': '', 'r/a': 'a', 'r/b': 'b' });
-    await commitInStages(s);
-    expect(onDisk(s.spec.base)).toEqual(s.tree());
-  });
-
-  it('does not show a file that was removed in it since', async () => {
-    const s = new Sandbox({ 'p/a': 'a' });
-    s.create('p/new', 'new');
-    const move = () => {
-      s.rename('p', 'q');
-      s.unlink('q/new');
-    };
-    await commitInStages(s, { before: move });
-    expect(s.tree()).toEqual({ 'q/': '', 'q/a': 'a' });
-  });
-});
-
-describe('a directory that was renamed before, and is renamed again while it is committed', () => {
-  it('does not show a file that was removed in one of its directories since', async () => {
-    const s = new Sandbox({ 'p/d/a': 'a' });
-    s.rename('p', 'q');
-    s.create('q/d/new', 'new');
-    const again = () => {
-      s.rename('q', 'r');
-      s.unlink('r/d/new');
-    };
-    await commitInStages(s, { before: again });
-    expect(s.tree()).toEqual({ 'r/': '', 'r/d/': '', 'r/d/a': 'a' });
-    await commitInStages(s);
-    expect(onDisk(s.spec.base)).toEqual(s.tree());
+    before(s);
+    const [from] = s.list('') as [string];
+    const { [`${from}/`]: _directory, ...shown } = s.tree();
+    const rename = () => s.rename(from, 'r');
+    commitPaused(s, { before: () => void postponedBy(rename), after: () => void postponedBy(rename) });
+    rename();
+    const moved = Object.entries(shown).map(([path, text]) => [path.replace(from, 'r'), text]);
+    const tree = { 'r/': '', ...Object.fromEntries(moved) };
+    expect(s.tree()).toEqual(tree);
+    commitPaused(s);
+    expect(onDisk(s.spec.base)).toEqual(tree);
   });
 });
 
 describe('a renamed directory that replaces another one', () => {
-  it('shows no file of that one at any time of its commit', async () => {
+  it('shows no file of that one after its commit', async () => {
     const s = new Sandbox({ 'dist/both': 'old', 'dist/old': 'old', 'next/both': 'new', 'next/new': 'new' });
     for (const path of ['dist/both', 'dist/old']) s.unlink(path);
     s.rmdir('dist');
     s.rename('next', 'dist');
     const tree = { 'dist/': '', 'dist/both': 'new', 'dist/new': 'new' };
-    const look = () => expect(s.tree()).toEqual(tree);
-    await commitInStages(s, { before: look, during: look, after: look });
-    look();
+    commitPaused(s);
+    expect(s.tree()).toEqual(tree);
     expect(onDisk(s.spec.base)).toEqual(tree);
   });
 });
@@ -170,9 +152,9 @@ it.each(['before', 'during', 'after'] as const)(
     const s = new Sandbox({ 'd/f': '' });
     const mode = s.stat('d').mode & 0o777;
     s.set('d', { mode: 0o700 });
-    await commitInStages(s, { [when]: () => s.set('d', { mode }) });
+    commitPaused(s, { [when]: () => s.set('d', { mode }) });
     expect(s.stat('d').mode & 0o777).toBe(mode);
-    await commitInStages(s);
+    commitPaused(s);
     expect(statSync(join(s.spec.base, 'd')).mode & 0o777).toBe(mode);
   },
 );

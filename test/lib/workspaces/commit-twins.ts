@@ -15,7 +15,7 @@ import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import { ROOT_PATH } from '../../../lib/byte-string.ts';
 import { isDirectory } from '../../../lib/linux/mode.ts';
-import { commitInStages } from './commit.ts';
+import { commitPaused } from './commit.ts';
 import { onDisk } from './on-disk.ts';
 import { outcome, Sandbox } from './sandbox.ts';
 import { SteadyReaders } from './steady-readers.ts';
@@ -38,6 +38,8 @@ export class Twins {
   readonly done: string[] = [];
   readonly #work: (readonly Step[])[];
   readonly #readers: SteadyReaders;
+  /** Renames of directories that wait for the end of a commit; undefined: there is none. */
+  #waiting: Step[] | undefined;
 
   /** `work`: what is done from one moment of a commit to the next. */
   constructor(base: readonly string[], work: readonly (readonly Step[])[]) {
@@ -77,7 +79,16 @@ export class Twins {
     for (const step of this.#work.shift() ?? []) this.#step(step);
   }
 
-  #step({ path, does, to }: Step): void {
+  commit(meanwhile: Parameters<typeof commitPaused>[1], crashes = false): void {
+    this.#waiting = [];
+    commitPaused(this.s, meanwhile, crashes);
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    for (const step of waiting) this.#step(step);
+  }
+
+  #step(step: Step): void {
+    const { path, does, to } = step;
     const { s } = this;
     const at = join(this.model, path);
     const there = typeAt(at);
@@ -89,7 +100,8 @@ export class Twins {
     } else if (does.startsWith('chmod')) {
       const mode = Number.parseInt(does.slice(-3), 8) & (there === 'file' ? 0o666 : 0o777);
       this.#both(`chmod ${mode.toString(8)} ${path}`, s.set.bind(s, path, { mode }), () => chmodSync(at, mode));
-    } else if (does === 'rename')
+    } else if (does === 'rename' && this.#waiting !== undefined && there === 'directory') this.#waiting.push(step);
+    else if (does === 'rename')
       this.#both(`mv ${path} ${to}`, s.rename.bind(s, path, to), () => renameSync(at, join(this.model, to)));
     else if (there === 'file') this.#both(`unlink ${path}`, s.unlink.bind(s, path), () => unlinkSync(at));
     else if (readdirSync(at).length === 0) this.#both(`rmdir ${path}`, s.rmdir.bind(s, path), () => rmdirSync(at));
@@ -130,7 +142,7 @@ function removeTree(s: Sandbox, path: string): void {
   s.rmdir(path);
 }
 
-export async function check(twins: Twins, crashes: readonly boolean[]): Promise<void> {
+export function check(twins: Twins, crashes: readonly boolean[]): void {
   const { s, model, done } = twins;
   const told = () => done.join('; ');
   twins.work('first');
@@ -141,7 +153,7 @@ export async function check(twins: Twins, crashes: readonly boolean[]): Promise<
       during: () => twins.work('while it gets it'),
       after: () => twins.work(crash ? 'before the crash' : 'before the rebase'),
     };
-    await commitInStages(s, meanwhile, crash);
+    twins.commit(meanwhile, crash);
   }
   twins.compare();
   const { changes } = s.fs.changes(s.spec.id, ROOT_PATH, 1000);
@@ -149,7 +161,7 @@ export async function check(twins: Twins, crashes: readonly boolean[]): Promise<
     changes.filter(({ conflict }) => conflict).map(({ path }) => path),
     told(),
   ).toEqual([]);
-  await commitInStages(s);
+  twins.commit({});
   expect(onDisk(s.spec.base), told()).toEqual(onDisk(model));
   for (const path of Object.keys(onDisk(model)))
     expect(modeAt(s.spec.base, path), `${path} ${told()}`).toBe(modeAt(model, path));

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ByteString, fromText, ROOT_PATH, toText } from '../../../lib/byte-string.ts';
 import { isDirectory } from '../../../lib/linux/mode.ts';
-import { inStages, isAdded, shownElsewhere } from '../../../lib/sandboxes/changes/commit-plan.ts';
+import { isAdded, shownElsewhere } from '../../../lib/sandboxes/changes/commit-plan.ts';
 import type { OwnDirectory, WorkspaceChange } from '../../../lib/workspaces/workspaces.ts';
 import { ownDirectories } from './own-directories.ts';
 import type { Sandbox } from './sandbox.ts';
@@ -39,22 +39,22 @@ function commitOne(s: Sandbox, look: Look, resumed: boolean, meanwhile: Meanwhil
   return look.paths;
 }
 
-/** As `commitAll`, for renamed directories as well. `crashes`: the server ends before the last rebase. */
-export async function commitInStages(s: Sandbox, meanwhile: Meanwhile = {}, crashes = false): Promise<void> {
+/**
+ * As `commitAll`, with the sandbox paused as the main thread does, for renamed directories as well; with these, nothing is done
+ * `meanwhile`. `crashes`: the server ends before the rebase.
+ */
+export function commitPaused(s: Sandbox, meanwhile: Meanwhile = {}, crashes = false): void {
   const look = new Look(s);
-  const stages = await inStages(look.all, look.own);
-  look.begin(meanwhile);
-  const rebasesLater = look.own.every(({ origin }) => origin === undefined);
-  for (const [stage, changes] of stages.entries()) {
-    look.put(changes, meanwhile);
-    if (rebasesLater) s.fs.baseChanged('cb_1', look.paths);
-    meanwhile.after?.();
-    const isCrash = crashes && stage === stages.length - 1;
-    if (isCrash) s.restart();
-    const later = stages.slice(stage + 1).flatMap((changes) => settledPaths(changes, look.own).map(({ path }) => path));
-    look.rebase(changes, stage, isCrash, later);
-  }
-  if (!rebasesLater) s.fs.baseChanged('cb_1', look.paths);
+  const isMoved = look.own.some(({ origin }) => origin !== undefined);
+  s.fs.pause(s.spec.id, isMoved ? 'everything' : 'renames');
+  const done = isMoved ? {} : meanwhile;
+  look.begin(done);
+  look.put(look.all, done);
+  if (!isMoved) s.fs.baseChanged('cb_1', look.paths);
+  done.after?.();
+  if (crashes) s.restart();
+  look.rebase(look.all, 0, crashes);
+  if (isMoved) s.fs.baseChanged('cb_1', look.paths);
 }
 
 /** The changes at the begin of a commit. */
@@ -111,14 +111,10 @@ class Look {
     during?.();
   }
 
-  rebase(
-    changes: readonly WorkspaceChange[],
-    stage: number,
-    resumed: boolean,
-    later: readonly ByteString[] = [],
-  ): void {
+  rebase(changes: readonly WorkspaceChange[], stage: number, resumed: boolean): void {
     const paths = settledPaths(changes, this.own);
-    this.#s.fs.rebase(this.#s.spec, { commit: this.#commit, stage, paths, later, revertPaths: [], resumed });
+    const commit = this.#commit;
+    this.#s.fs.rebase(this.#s.spec, { commit, stage, paths, revertPaths: [], resumed, isLast: true });
   }
 }
 

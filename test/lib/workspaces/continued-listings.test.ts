@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fromText, ROOT_PATH } from '../../../lib/byte-string.ts';
-import { commitInStages } from './commit.ts';
+import { commitPaused } from './commit.ts';
 import { outcome, Sandbox } from './sandbox.ts';
 
 /** So many that their order in the base differs from that in which they were made. */
@@ -85,13 +85,12 @@ const go = (s: Sandbox, path: string) =>
 describe('a listing that a program continues has each name once, that was there all the time, after', () => {
   it('a commit of the directory', async () => {
     const s = filled(new Sandbox(), 'd');
-    await expectEachOnce(s, 'd', [() => commitInStages(s)]);
+    await expectEachOnce(s, 'd', [() => commitPaused(s)]);
     expect(s.list('d')).toHaveLength(NAMES.length);
   });
 
   it('commits of it and of what changed in it since', async () => {
-    const s = filled(new Sandbox({ 'old/x': '1' }), 'd');
-    s.rename('old', 'new');
+    const s = filled(new Sandbox(), 'd');
     const changed = () => {
       s.create('d/late');
       s.write('d/n7', 'again');
@@ -103,9 +102,9 @@ describe('a listing that a program continues has each name once, that was there 
       s.set('d', { mode: 0o755 });
     };
     await expectEachOnce(s, 'd', [
-      () => commitInStages(s, { before: changed }),
-      () => commitInStages(s, { after: again }),
-      () => commitInStages(s),
+      () => commitPaused(s, { before: changed }),
+      () => commitPaused(s, { after: again }),
+      () => commitPaused(s),
     ]);
     expect(s.list('d')).toEqual([...NAMES, 'dir'].sort());
     expect(s.stat('d').nlink).toBe(3);
@@ -116,16 +115,16 @@ describe('a listing that a program continues has each name once, that was there 
     s.rename('old', 'new');
     s.create('new/mine');
     s.create('new/below/mine');
-    await expectEachOnce(s, 'new', [() => commitInStages(s)]);
+    await expectEachOnce(s, 'new', [() => commitPaused(s)]);
     s.rename('new', 'last');
-    await expectEachOnce(s, 'last/below', [() => s.rename('last', 'd'), () => commitInStages(s)]);
+    await expectEachOnce(s, 'last/below', [() => s.rename('last', 'd'), () => commitPaused(s)]);
   });
 
   it('a commit of changes in a directory of the base', async () => {
     const s = new Sandbox(filesIn('d'));
     s.create('d/mine');
     s.set('d', { mode: 0o700 });
-    await expectEachOnce(s, 'd', [() => commitInStages(s, { after: () => s.set('d', { mode: 0o750 }) })]);
+    await expectEachOnce(s, 'd', [() => commitPaused(s, { after: () => s.set('d', { mode: 0o750 }) })]);
   });
 
   it('a discard of all changes, and of the directory', async () => {
@@ -188,7 +187,7 @@ describe('a listing that is made anew', () => {
     s.mkdir('d/b');
     const reader = new Reader(s, 'd');
     reader.read(NAMES.length / 2);
-    await commitInStages(s);
+    commitPaused(s);
     // Before it is made.
     s.rmdir('d/a');
     s.create('d/a');

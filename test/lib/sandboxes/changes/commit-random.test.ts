@@ -5,12 +5,10 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fromText, ROOT_PATH } from '../../../../lib/byte-string.ts';
-import type { Step } from '../../../../lib/codebases/commits/commit-steps.ts';
-import { inStages, isAdded, shownElsewhere, stepsOf } from '../../../../lib/sandboxes/changes/commit-plan.ts';
+import { isAdded, shownElsewhere, stepsOf } from '../../../../lib/sandboxes/changes/commit-plan.ts';
 import { newDirectories } from '../../../../lib/sandboxes/changes/new-directories.ts';
 import { smallContents } from '../../../../lib/sandboxes/changes/small-contents.ts';
 import { Staged } from '../../../../lib/sandboxes/changes/staged.ts';
-import type { RebasedPath } from '../../../../lib/workspaces/workspaces.ts';
 import { applySteps, commitThread } from '../../codebases/commit-thread.ts';
 import { ownDirectories } from '../../workspaces/own-directories.ts';
 import { outcome, Sandbox } from '../../workspaces/sandbox.ts';
@@ -39,15 +37,14 @@ function work(s: Sandbox, steps: Steps): void {
 }
 
 /**
- * A commit of everything, without the main thread's part; `meanwhile` is what programs do while it is applied, `each` is
- * called after every step of it. `whole`: new directories are moved to their places whole. `ahead`: the number of changes
+ * A commit of everything, without the main thread's part; `meanwhile` is what programs do while it is applied, which is nothing if they have renamed
+ * directories before. `whole`: new directories are moved to their places whole. `ahead`: the number of changes
  * that are staged before the others are known. `late`: the sandbox is rebased after programs see the new base, if they see
  * the same then; the contents are those that come with the changes.
  */
 async function commit(
   s: Sandbox,
   meanwhile?: () => void,
-  each = () => {},
   whole = true,
   crashAt = Infinity,
   ahead = 0,
@@ -74,23 +71,19 @@ async function commit(
     await staged.take(changes);
     await release();
     const paths = changes.map(({ path }) => path);
-    const stages: { steps: Step[]; settled: readonly RebasedPath[] }[] = [];
-    for (const stage of await inStages(changes, own)) {
-      stages.push({ steps: await stepsOf(stage, staged), settled: settledPaths(stage, own) });
-    }
-    const laterThan = (stage: number) =>
-      stages.slice(stage + 1).flatMap(({ settled }) => settled.map(({ path }) => path));
-    let goOn = meanwhile;
-    const id = randomUUID();
-    const steps: ((resumed: boolean) => Promise<void> | void)[] = stages.flatMap(({ steps, settled }, stage) => [
-      ...steps.map((step) => () => void applySteps(s.spec.base, join(home, 'commit'), [step])),
-      (resumed: boolean) =>
-        s.fs.rebase(s.spec, { commit: id, stage, paths: settled, later: laterThan(stage), revertPaths: [], resumed }),
-    ]);
+    const inCodebase = await stepsOf(changes, staged);
+    const stage = { commit: randomUUID(), stage: 0, paths: settledPaths(changes, own), revertPaths: [], isLast: true };
+    const isMoved = own.some(({ origin }) => origin !== undefined);
+    const goOn = isMoved ? undefined : meanwhile;
+    s.fs.pause('sb_1', isMoved ? 'everything' : 'renames');
+    const steps: ((resumed: boolean) => Promise<void> | void)[] = [
+      ...inCodebase.map((step) => () => void applySteps(s.spec.base, join(home, 'commit'), [step])),
+      (resumed: boolean) => s.fs.rebase(s.spec, { ...stage, resumed }),
+    ];
     const shown = shownElsewhere(own);
     const added = changes.filter((change) => isAdded(change, shown));
     s.fs.baseChanging('cb_1', paths, { id: 'sb_1', added: added.map(({ path }) => path) });
-    const rebasesLater = late && own.every(({ origin }) => origin === undefined) && steps.length > 0;
+    const rebasesLater = late && !isMoved && inCodebase.length > 0;
     if (rebasesLater) {
       const rebase = steps.pop();
       // Programs see the new base before the sandbox is rebased, or before a crash.
@@ -106,12 +99,8 @@ async function commit(
         for (const again of steps) await again(true);
         return;
       }
-      // The first rebase is the last step of its stage.
-      const isRebase = index === (rebasesLater ? steps.length - 1 : stages[0]!.steps.length);
-      if (isRebase) goOn?.();
-      if (isRebase) goOn = undefined;
+      if (index === steps.length - 1) goOn?.();
       await step(false);
-      each();
     }
     if (!rebasesLater) s.fs.baseChanged('cb_1', paths);
   } finally {
@@ -138,7 +127,7 @@ describe('whatever was done, committed', () => {
           work(s, steps);
           const before = s.tree();
           if (restart) s.restart();
-          await commit(s, undefined, undefined, whole, Infinity, ahead, late);
+          await commit(s, undefined, whole, Infinity, ahead, late);
           expect(s.tree()).toEqual(before);
           expect(changed(s)).toEqual([]);
           expect(over(s)).toEqual(before);
@@ -154,7 +143,7 @@ describe('whatever was done, committed', () => {
     );
   });
 
-  // Without renamed directories: between the change of the codebase and the settling, one shows its old place.
+  // Renames of directories would wait, and all after one.
   it('while it goes on, keeps what was done meanwhile as changes', async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -164,11 +153,12 @@ describe('whatever was done, committed', () => {
         fc.boolean(),
         async (all, more, whole, late) => {
           const steps = all.filter(([what]) => what !== 'rename');
+          const meanwhile = more.filter(([what]) => what !== 'rename');
           const s = new Sandbox(BASE);
           work(s, steps);
           const alone = new Sandbox(BASE);
-          work(alone, [...steps, ...more]);
-          await commit(s, () => work(s, more), undefined, whole, Infinity, 0, late);
+          work(alone, [...steps, ...meanwhile]);
+          await commit(s, () => work(s, meanwhile), whole, Infinity, 0, late);
           expect(s.tree()).toEqual(alone.tree());
           await commit(s);
           expect(over(s)).toEqual(alone.tree());
@@ -187,15 +177,15 @@ describe('whatever was done, committed', () => {
         fc.nat(24),
         fc.boolean(),
         fc.boolean(),
-        async (all, more, crashAt, whole, late) => {
-          // Without renamed directories: what programs do between the change of the codebase and the rebase sees both.
+        async (all, after, crashAt, whole, late) => {
+          const more = after.filter(([what]) => what !== 'rename');
           const renames = more.length === 0;
           const steps = renames ? all : all.filter(([what]) => what !== 'rename');
           const s = new Sandbox(BASE);
           work(s, steps);
           const alone = new Sandbox(BASE);
           work(alone, [...steps, ...more]);
-          await commit(s, () => work(s, more), undefined, whole, crashAt, 0, late);
+          await commit(s, () => work(s, more), whole, crashAt, 0, late);
           expect(s.tree()).toEqual(alone.tree());
           if (renames) expect(changed(s)).toEqual([]);
           expect(s.fs.changes('sb_1', ROOT_PATH, 1000).changes.filter(({ conflict }) => conflict)).toEqual([]);
@@ -223,7 +213,6 @@ describe('whatever was done, committed', () => {
         s.write('d/y', 'Y, later');
         s.unlink('removed');
       },
-      undefined,
       true,
       5,
     );
@@ -241,36 +230,6 @@ describe('whatever was done, committed', () => {
       ['removed', false],
     ]);
   });
-
-  it.each([true, false])(
-    'is what programs see at every step of it, in directories that were renamed, too (whole: %s)',
-    async (whole) => {
-      const s = new Sandbox({ ...BASE, 'd/sub/deep/f': 'f' });
-      s.rename('d', 'n');
-      s.create('n/new', 'new');
-      s.write('n/x', 'X');
-      s.unlink('n/y');
-      s.mkdir('t');
-      s.rename('n/sub/deep', 't/deep');
-      s.rename('e', 't/e');
-      s.write('a', 'A');
-      const before = s.tree();
-      let steps = 0;
-      await commit(
-        s,
-        undefined,
-        () => {
-          steps++;
-          s.forgetAll();
-          expect(s.tree()).toEqual(before);
-        },
-        whole,
-      );
-      expect(steps).toBeGreaterThan(8);
-      expect(changed(s)).toEqual([]);
-      expect(over(s)).toEqual(before);
-    },
-  );
 
   it('in a renamed directory is no conflict with what the codebase has there later', async () => {
     const s = new Sandbox({ ...BASE, 'd/sub/deep/f': 'f' });
