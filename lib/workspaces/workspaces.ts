@@ -184,7 +184,10 @@ export interface RebaseStage {
   commit: string;
   stage: number;
   paths: readonly RebasedPath[];
-  /** The paths of later stages: a directory among them is rebased with those, though this stage has something in it. */
+  /**
+   * The paths of later stages, which commits of earlier servers have: a directory among them is rebased with those, though this
+   * stage has something in it.
+   */
   later?: readonly ByteString[];
   /** No other stage follows: what is paused for the commit goes on, also if the rebase fails. */
   isLast?: boolean;

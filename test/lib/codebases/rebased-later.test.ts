@@ -113,6 +113,7 @@ describe('a commit whose sandbox shows the same before it is rebased', () => {
   it('is rebased by the next server if this one ends before', async () => {
     heldRebase();
     await commit('committed');
+    await expect.poll(() => scratch.told.at(-1)).toBe('rebase commit 0');
     scratch.onRebase = () => {};
     scratch.told.length = 0;
     await scratch.open();
