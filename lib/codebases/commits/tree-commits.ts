@@ -65,8 +65,8 @@ export class TreeCommits {
   /**
    * Makes many changes atomically. `plan` stages contents in the given directory and returns the steps and the touched
    * paths; nothing else changes the files meanwhile. After each stage, before the observer is notified, the sandbox is
-   * rebased, or by the end of `finish` if the plan says so (`rebasesLater`). Once prepared, the commit will be finished in the codebase and
-   * in the sandbox, by the next server if necessary. When this resolves, `isPending` holds.
+   * rebased. If the plan says so (`rebasesLater`), that begins after the observer is called, and ends before `finish` does. Once
+   * prepared, the commit will be finished in the codebase and in the sandbox, by the next server if necessary. When this resolves, `isPending` holds.
    */
   async commit(plan: MakePlan): Promise<void> {
     await this.#inThread(async (remote) => {

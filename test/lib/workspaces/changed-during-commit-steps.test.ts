@@ -48,7 +48,7 @@ const LEAVES: readonly (readonly [Step, ...Step[]])[] = [
   ],
 ];
 
-/** What a commit in two stages brings. */
+/** A mode of a directory, in a commit with renamed directories. */
 const MODES: readonly { named: string; steps: readonly Step[] }[] = [
   {
     named: 'of which a part was moved away, with a new file',
