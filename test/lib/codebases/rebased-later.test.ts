@@ -94,6 +94,28 @@ describe('a commit whose sandbox shows the same before it is rebased', () => {
     ]);
   });
 
+  it('is waited for, before it is made once more, if the observers could not be told', async () => {
+    const end = heldRebase();
+    scratch.onChanged = () => {
+      scratch.onChanged = () => {};
+      throw new Error('no mount');
+    };
+    await expect(commit('committed')).rejects.toThrow('no mount');
+    const uploading = scratch.upload(id, 'other');
+    await expect.poll(() => scratch.told.at(-1)).toBe('rebase commit 0');
+    end();
+    await uploading;
+    expect(scratch.told.slice(0, -1)).toEqual([
+      'changing f',
+      'changed f',
+      'rebase commit 0',
+      'changing f',
+      'rebase commit 0 resumed',
+      'changed f',
+      'changing other',
+    ]);
+  });
+
   it('ends before a server that is stopped closes the codebase', async () => {
     const end = heldRebase();
     await commit('committed');

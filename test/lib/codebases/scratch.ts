@@ -68,6 +68,7 @@ export class Scratch {
   archives: CodebaseThreads | undefined;
   onRebase: () => Promise<void> | void = () => {};
   onChanging: () => Promise<void> | void = () => {};
+  onChanged: () => void = () => {};
   onRemoving: () => void = () => {};
   codebases!: StoredCodebases;
 
@@ -95,6 +96,7 @@ export class Scratch {
         },
         baseChanged: async (_, paths) => {
           this.told.push(`changed ${paths}`);
+          this.onChanged();
         },
         baseRemoving: async (_, paths) => {
           this.removing = paths.map(String);

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
 import { expect, it, onTestFinished } from 'vitest';
 import { fromText } from '../../../lib/byte-string.ts';
+import type { ControlledFileSystem, WorkerMessage } from '../../../lib/fuse/connection/control.ts';
 import { ControlClient } from '../../../lib/fuse/connection/control-client.ts';
+import { ControlOperations } from '../../../lib/fuse/connection/control-operations.ts';
 import { NotificationQueue } from '../../../lib/fuse/connection/notification-queue.ts';
 import {
   type NotificationBatch,
@@ -122,4 +124,24 @@ it('an answer that waits for late invalidations holds up no other', async () => 
   client.onBatchWritten({ batch: 2, late: true });
   await called[0];
   expect(settled).toEqual(['stat', 'rollback']);
+});
+
+it('an operation that answers at once waits for no invalidation, not even its own', () => {
+  const { queue } = queueWithPosts();
+  const { port1, port2 } = channel();
+  const operations = new ControlOperations(port1, -1, queue);
+  const fileSystem: Partial<ControlledFileSystem> = {
+    begin: () => undefined,
+    control: () => queue.invalEntry(DIRECTORY, fromText('name')),
+    operationEnded: () => undefined,
+    answersAtOnce: (operation) => operation === 'pause',
+  };
+  operations.connect(fileSystem as ControlledFileSystem, () => undefined);
+  const answerTo = (operation: string): WorkerMessage => {
+    port2.postMessage({ id: 1, operation, args: [] });
+    operations.wake(1);
+    return receiveMessageOnPort(port2)!.message;
+  };
+  expect(answerTo('setRules')).toMatchObject({ kind: 'answer', batch: 1, late: 0 });
+  expect(answerTo('pause')).toMatchObject({ kind: 'answer', batch: 0, late: 0 });
 });
