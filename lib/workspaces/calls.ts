@@ -3,7 +3,6 @@ import type { PermissionRule } from '../contract/messages.ts';
 import type { Actor } from '../field-values.ts';
 import type { Asked } from './history/changes.ts';
 import type { PathFilter } from './history/path-filter.ts';
-import type { Paused } from './pause.ts';
 import type { FileOperation, WorkspaceFiles } from './workspace-files.ts';
 import type {
   Adding,
@@ -101,10 +100,10 @@ export interface WorkspaceOperations {
    */
   rebase(spec: WorkspaceSpec, stage: RebaseStage): void;
   /**
-   * Makes what programs and clients ask for wait until `resume`, the rebase of the last stage of a commit, or `detach`:
-   * renames of directories only, or everything, but for the kernel's own reads and writes of pages. Replaces an earlier pause.
+   * Makes what programs and clients ask for wait until `resume`, the rebase of the last stage of a commit, or `detach`; not
+   * the kernel's own reads and writes of pages, for which other system calls may wait. Replaces an earlier pause.
    */
-  pause(id: string, paused: Paused): void;
+  pause(id: string): void;
   /** Ends a pause. Ignored for a workspace that is not attached or not paused. */
   resume(id: string): void;
   /** Frees a part of the released disk space; true: call again. */
@@ -168,7 +167,7 @@ interface Traits<O extends Operation> {
    * The answer does not wait until the kernel was told of changes. All that is called while a workspace is paused: programs
    * whose requests wait have locks that the notifications of any workspace may wait for.
    */
-  atOnce?: true;
+  atOnce?: (...args: Arguments<O>) => boolean;
   /** The workspace whose disk space is freed afterwards, in the background. */
   trims?: (...args: Arguments<O>) => string;
   /** Whether the operation is to be called again with the same arguments. */
@@ -191,24 +190,29 @@ export const TRAITS: { readonly [O in Operation]: Traits<O> } = {
   release: { unmounted: NOTHING },
   detach: {},
   setRules: {},
-  baseChanging: { unmounted: NOTHING, atOnce: true },
+  baseChanging: { unmounted: NOTHING, atOnce: always },
   baseChanged: { unmounted: NOTHING },
   open: { unmounted: NOTHING },
   changes: {
     writeBack: (_id, after, _limit, asked) => after === '' && asked?.isPaused !== true,
-    atOnce: true,
+    atOnce: always,
     join: (pages) => ({ more: false, ...pages.at(-1), changes: pages.flatMap(({ changes }) => changes) }),
   },
   hasEntries: { writeBack: always },
-  contents: { atOnce: true },
-  redactedTexts: { atOnce: true },
+  contents: { atOnce: always },
+  redactedTexts: { atOnce: always },
   revert: { writeBack: always, trims: (id) => id },
-  preserveRemoved: { unattached: ({ id }) => id, atOnce: true },
-  findUnchanged: { unmounted: { answer: { open: [], candidates: [] } }, atOnce: true },
-  revertUnchanged: { trims: ({ id }) => id, unattached: ({ id }) => id, atOnce: true },
-  rebase: { trims: ({ id }) => id, unattached: ({ id }) => id },
-  pause: { atOnce: true },
-  resume: { unmounted: NOTHING, atOnce: true },
+  preserveRemoved: { unattached: ({ id }) => id, atOnce: always },
+  findUnchanged: { unmounted: { answer: { open: [], candidates: [] } }, atOnce: always },
+  revertUnchanged: { trims: ({ id }) => id, unattached: ({ id }) => id, atOnce: always },
+  rebase: {
+    trims: ({ id }) => id,
+    unattached: ({ id }) => id,
+    // The pause goes on until the last one.
+    atOnce: (_spec, { isLast }) => isLast !== true,
+  },
+  pause: { atOnce: always },
+  resume: { unmounted: NOTHING, atOnce: always },
   trim: {},
   freeze: { writeBack: always },
   requireForkRoom: {},

@@ -1,6 +1,6 @@
 import { type Steps, Waiting } from '../fuse/connection/steps.ts';
 import type { CurrentWorkspace } from './current-workspace.ts';
-import { type Paused, requireNotHeld } from './pause.ts';
+import { requireNotHeld } from './pause.ts';
 import type { Workspace } from './workspace.ts';
 
 /** The parts of the file system that holds need. */
@@ -52,15 +52,15 @@ export class Holds {
    * Pauses a workspace, instead of an earlier pause, until `resume`: for several operations of the main thread. These
    * must not wait for notifications, which may wait for a lock that a paused request has.
    */
-  pause(workspace: Workspace, paused: Paused): void {
+  pause(workspace: Workspace): void {
     this.resume(workspace);
-    workspace.pause = { paused, cause: --this.#lastCause };
+    workspace.pausedBy = --this.#lastCause;
   }
 
   resume(workspace: Workspace): void {
-    const { pause } = workspace;
-    workspace.pause = undefined;
-    if (pause !== undefined) this.#owner.released(pause.cause);
+    const { pausedBy } = workspace;
+    workspace.pausedBy = 0;
+    if (pausedBy !== 0) this.#owner.released(pausedBy);
   }
 
   /** The steps of one workspace among several. */

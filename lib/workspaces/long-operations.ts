@@ -54,7 +54,11 @@ export function longOperations(workspaces: AttachedWorkspaces): LongOperations {
     redactedTexts: (id, path, as) => held(id, (workspace) => redactedTexts(workspace, path, as)),
     hasEntries: (id) => held(id, hasEntries),
     detach: (id) => detaching(workspaces, workspaces.find(id)),
-    setRules: (id, rules) => holds.hold(workspaces.get(id), setRules(workspaces.get(id), rules)),
+    setRules: (id, rules) => {
+      // Its notifications could wait for the end of the pause, and those of all others behind them.
+      const workspace = requireRunning(workspaces.get(id));
+      return holds.hold(workspace, setRules(workspace, rules));
+    },
     baseChanging: (codebaseId, paths, commit) =>
       heldOf(codebaseId, workspaces.bases.beginChange(codebaseId, paths), (workspace) =>
         baseChanging(workspace, paths, commit?.id === workspace.spec.id ? commit.added : undefined),

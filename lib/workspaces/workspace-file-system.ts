@@ -18,7 +18,7 @@ import type { PathFilter } from './history/path-filter.ts';
 import { smallContents } from './history/taken-contents.ts';
 import { KernelRequests } from './kernel-requests.ts';
 import { type LongOperations, longOperations } from './long-operations.ts';
-import { type Paused, requireRunning } from './pause.ts';
+import { requireRunning } from './pause.ts';
 import type { FileOperation } from './workspace-files.ts';
 import type {
   Adding,
@@ -74,8 +74,9 @@ export class WorkspaceFileSystem extends KernelRequests implements ControlledFil
     return this.workspaces.find(first) && first;
   }
 
-  answersAtOnce(operation: string): boolean {
-    return TRAITS[operation as keyof WorkspaceOperations]?.atOnce === true;
+  answersAtOnce(operation: string, args: readonly unknown[]): boolean {
+    const { atOnce } = TRAITS[operation as keyof WorkspaceOperations] ?? {};
+    return (atOnce as ((...args: readonly unknown[]) => boolean) | undefined)?.(...args) === true;
   }
 
   operationEnded(): void {
@@ -170,8 +171,8 @@ export class WorkspaceFileSystem extends KernelRequests implements ControlledFil
     this.#complete('rebase', spec, stage);
   }
 
-  pause(id: string, paused: Paused): void {
-    this.workspaces.holds.pause(this.workspaces.get(id), paused);
+  pause(id: string): void {
+    this.workspaces.holds.pause(this.workspaces.get(id));
   }
 
   resume(id: string): void {

@@ -22,7 +22,6 @@ import { fitToBase } from './history/unused-directories.ts';
 import { LISTED_BYTES, type MemoryHolder, NODE_BYTES } from './memory-budget.ts';
 import type { Node } from './nodes/node.ts';
 import { NodeTree } from './nodes/node-tree.ts';
-import type { Pause } from './pause.ts';
 import { ResultCache } from './result-cache.ts';
 import type { Shared } from './shared.ts';
 import type { WorkspaceSpec } from './workspaces.ts';
@@ -48,7 +47,8 @@ export class Workspace implements MemoryHolder {
   readonly unpackings = new Unpackings();
   /** The cause that requests wait for while a long operation runs in steps, in which only the base may change; 0: none. */
   heldBy = 0;
-  pause: Pause | undefined;
+  /** The cause that requests of programs and clients wait for while a commit of the workspace is made; 0: none. */
+  pausedBy = 0;
   /** FORGET requests received while the workspace is held. */
   readonly pendingForgets: [nodeid: number, nlookup: number][] = [];
   /** See `OpenWorkspace`, as the next three; incremented when a change begins, too: cached results are valid for one value. */

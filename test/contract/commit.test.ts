@@ -30,6 +30,16 @@ function refuseConflicts(error: unknown): void {
   expect(error).toMatchObject({ message: expect.stringContaining('keeps writing') });
 }
 
+/** A Python program that makes, lists and removes directories in `x` until `/tmp/go` exists. */
+const LISTING_PROGRAM = `
+import os
+open('/tmp/ready', 'w').close()
+while not os.path.exists('/tmp/go'):
+    os.mkdir('x/new')
+    os.listdir('x')
+    os.rmdir('x/new')
+`;
+
 const WORK = [
   'echo two >> a; rm b; mv d e; echo z > e/sub/new; chmod 755 run.sh; ln -s a link; mkdir -p n/m empty; echo f > n/m/f',
   'rm -rf d; mkdir d; echo other > d/x',
@@ -428,6 +438,28 @@ const cases: Case[] = [
       },
     }),
   ),
+  {
+    name: 'theirs is taken of a sandbox whose programs wait for the end of the commit',
+    needs: ['commands'],
+    async run(scene) {
+      const codebase = await scene.codebase({ ...TREE, 'x/x': '' });
+      const sandbox = await scene.sandbox(codebase);
+      const running = scene.client.call('Exec', {
+        sandbox_id: sandbox.id,
+        command: 'python3 -',
+        stdin: LISTING_PROGRAM,
+      });
+      await scene.output(sandbox, 'while ! test -e /tmp/ready; do sleep 0.02; done');
+      for (let round = 0; round < 12; round++) {
+        await scene.output(sandbox, `mv d${round || ''} d${round + 1}; echo mine > a; echo ${round} > x/mine`);
+        await scene.client.upload(codebase.id, 'a', `theirs ${round}\n`);
+        await commit(scene, sandbox, { on_conflict: 'theirs' });
+        expect(await scene.output(sandbox, 'cat a')).toBe(`theirs ${round}\n`);
+      }
+      await scene.output(sandbox, 'touch /tmp/go');
+      expect(await running).toMatchObject({ exit_code: 0, stderr: '' });
+    },
+  },
   {
     name: 'another sandbox, running or stopped, keeps removed files that are in its renamed directories',
     needs: ['commands'],

@@ -16,6 +16,8 @@ import type { CommitFiles } from './commit-files.ts';
 /** What makes the steps: of an import, or of a commit. */
 type By = Graft | Remote<CommitFiles>;
 
+type ObservedPlan = Pick<Plan, 'paths' | 'removed' | 'added' | 'rebasesLater' | 'failed'>;
+
 interface Place {
   /** Of the codebase. */
   id: string;
@@ -101,6 +103,7 @@ export class TreeCommits {
         added,
         growth,
         rebasesLater = false,
+        failed,
         ...planned
       } = await plan((more) => quota.admit(more));
       const commit = { id: randomUUID(), ...planned };
@@ -109,7 +112,7 @@ export class TreeCommits {
         // A crash after `prepare` would skip it, as the paths are not in the journal.
         if (commit.graft && removed.length > 0) await this.#options.watcher.baseRemoving(id, removed);
         await this.#journal.prepare(commit, typeof by === 'function' ? undefined : by);
-        leftOut = await this.#apply(commit, { paths, removed, added, rebasesLater }, by, growth);
+        leftOut = await this.#apply(commit, { paths, removed, added, rebasesLater, failed }, by, growth);
       }
       // It is certain; its end follows before the next change.
       this.#ending = true;
@@ -124,7 +127,7 @@ export class TreeCommits {
   /** `growth`: undefined if the commit was interrupted. */
   async #apply(
     commit: Commit,
-    { paths, removed, added, rebasesLater = false }: Pick<Plan, 'paths' | 'removed' | 'added' | 'rebasesLater'>,
+    { paths, removed, added, rebasesLater = false, failed }: ObservedPlan,
     by: By,
     growth?: Readonly<Contents>,
   ): Promise<ByteString[]> {
@@ -153,7 +156,7 @@ export class TreeCommits {
     };
     const { sandboxId } = commit;
     const coming = { removed, commit: sandboxId === undefined ? undefined : { id: sandboxId, added: added ?? [] } };
-    await observe(paths, change, { ...coming, removalsObserved: true });
+    await observe(paths, change, { ...coming, removalsObserved: true, failed });
     return leftOut;
   }
 

@@ -168,12 +168,12 @@ export class ControlOperations {
   }
 
   #reply(
-    { id, operation }: ControlRequest,
+    { id, operation, args }: ControlRequest,
     subject: string | undefined,
     answer: { value: unknown } | { error: ControlError },
   ): void {
     this.#notifications.flush();
-    const atOnce = this.#fileSystem.answersAtOnce?.(operation) === true;
+    const atOnce = this.#fileSystem.answersAtOnce?.(operation, args) === true;
     const needed = atOnce ? NO_BATCHES : this.#notifications.needed(subject);
     try {
       this.post({ kind: 'answer', id, ...answer, ...needed });

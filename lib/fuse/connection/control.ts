@@ -32,7 +32,7 @@ export interface ControlledFileSystem extends FileSystem {
    */
   subjectOf?(args: readonly unknown[]): string | undefined;
   /** Whether the answer of an operation does not wait for notifications. */
-  answersAtOnce?(operation: string): boolean;
+  answersAtOnce?(operation: string, args: readonly unknown[]): boolean;
   /** Called after each operation and after each first slice of a long one. */
   operationEnded(): void;
   /** Called after each request, when released requests have been run again, too. */

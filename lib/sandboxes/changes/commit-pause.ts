@@ -4,17 +4,16 @@ import type { Platform } from '../lifecycle/bring-up.ts';
 type Mount = Pick<Platform['mount'], 'flush' | 'pause' | 'resume'>;
 
 /**
- * Keeps directories where they are, from the last comparison with the codebase until the sandbox is rebased: renames of them
- * wait. If the sandbox has renamed some before, and so shows the codebase at other paths, all that its programs do waits, so
- * that nobody sees the codebase between its two states.
+ * Makes what programs do in a sandbox wait from the last comparison with the codebase until the sandbox is rebased, if the
+ * sandbox has renamed directories of the codebase, and so shows it at other paths: nobody sees the codebase between its two
+ * states. Others go on.
  *
- * The pause ends with the rebase. Call `end` if there is none.
+ * The pause ends with the rebase. Call `end` if there is none. In between, nothing may wait for notifications of the kernel,
+ * which wait for locks that the waiting programs have.
  */
 export class CommitPause {
   readonly #id: string;
   readonly #mount: Mount;
-  /** Everything is paused, and not only renames. */
-  isFull = false;
   #isPaused = false;
 
   /** `id`: a sandbox whose workspace is attached. */
@@ -23,23 +22,26 @@ export class CommitPause {
     this.#mount = mount;
   }
 
+  get isPaused(): boolean {
+    return this.#isPaused;
+  }
+
   /** `own`: the sandbox's directories. What programs have written to mapped pages before is in the delta. */
   async begin(own: readonly OwnDirectory[]): Promise<void> {
-    const isFull = own.some(isMoved);
-    if (isFull) await this.#mount.flush(this.#id);
-    await this.#mount.pause(this.#id, isFull ? 'everything' : 'renames');
-    this.isFull = isFull;
+    if (!own.some(isMoved)) return;
+    await this.#mount.flush(this.#id);
+    await this.#mount.pause(this.#id);
     this.#isPaused = true;
   }
 
-  /** Whether it is a pause for these directories. */
+  /** Whether it is paused, or need not be. */
   suits(own: readonly OwnDirectory[]): boolean {
-    return this.isFull || !own.some(isMoved);
+    return this.#isPaused || !own.some(isMoved);
   }
 
+  /** Idempotent. */
   async end(): Promise<void> {
     if (!this.#isPaused) return;
-    this.isFull = false;
     this.#isPaused = false;
     await this.#mount.resume(this.#id);
   }

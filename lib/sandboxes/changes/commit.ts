@@ -75,12 +75,12 @@ export async function commitFrom(
     let compared: Comparison = { changes: [], committed: [], reverted: [], own: [] };
     const look = async (ahead?: Ahead['take']) => {
       // Writes through mapped pages count as well, once they are written back.
-      if (count !== undefined && !pause.isFull) await mount.changes(id, ROOT_PATH, 0);
+      if (count !== undefined && !pause.isPaused) await mount.changes(id, ROOT_PATH, 0);
       const now = Atomics.load(sandbox.changeCount, 0);
       if (count === now) return compared.committed;
       count = now;
       const isAsBefore = () => Atomics.load(sandbox.changeCount, 0) === now;
-      const isPaused = pause.isFull;
+      const isPaused = pause.isPaused;
       compared = await compare(id, chosen, request, mount, { isPaused, ahead: ahead && { take: ahead, isAsBefore } });
       await refuseConflicts(compared.changes, request);
       await admit(await growthOf(compared.committed));
@@ -101,7 +101,8 @@ export async function commitFrom(
     const retry = request.intent === undefined ? {} : { intent: request.intent, answer: outcome };
     const growth = await growthOf(committed);
     const rebasesLater = staysAttached && isShownAlike(own, reverted);
-    return { sandboxId: id, stages, givenUp: reverted, paths, removed, added, growth, rebasesLater, ...retry };
+    const failed = () => pause.end();
+    return { sandboxId: id, stages, givenUp: reverted, paths, removed, added, growth, rebasesLater, failed, ...retry };
   };
   try {
     await context.platform.apply(record.codebase_id, plan);
@@ -164,7 +165,7 @@ async function stagedOf(
     await pause.begin(own());
     let after = await look();
     // What was written between the two: there is no more of it now.
-    if (pause.isFull && attempt > 0 && !staged.hasWhole) {
+    if (pause.isPaused && attempt > 0 && !staged.hasWhole) {
       await staged.take(after);
       after = await look();
     }

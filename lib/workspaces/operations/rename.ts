@@ -12,7 +12,6 @@ import type { Listing } from '../nodes/listing.ts';
 import { type DirectoryRef, listNames } from '../nodes/merged-listing.ts';
 import type { Node } from '../nodes/node.ts';
 import { requireShortPaths } from '../nodes/path-limit.ts';
-import { requireRenames } from '../pause.ts';
 import { markAt, requireChangeable, requireReplaceable } from '../redacted/agent-text.ts';
 import type { Workspace } from '../workspace.ts';
 import { requireDirectory, visibleChild } from './entries.ts';
@@ -58,7 +57,6 @@ export function rename(
   const isExchange = flags === RENAME_EXCHANGE;
   if (flags === RENAME_NOREPLACE && to.node !== undefined) throw EEXIST;
   if (isExchange && to.node === undefined) throw ENOENT;
-  if (from.node.isDirectory || (isExchange && to.node!.isDirectory)) requireRenames(workspace);
   requireMovable(workspace, access, from.node, from, to);
   requireShortPaths(toDir, toName, from.node);
   if (isBelow(toDir, from.node)) throw EINVAL;

@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => scratch.remove());
 
-const commit = (content: string, rebasesLater = true, meanwhile = () => {}) =>
+const commit = (content: string, rebasesLater = true, meanwhile = () => {}, failed?: () => Promise<void>) =>
   scratch.codebases.apply(id, async (staging) => {
     meanwhile();
     writeFileSync(join(staging, '0'), content);
@@ -25,6 +25,7 @@ const commit = (content: string, rebasesLater = true, meanwhile = () => {}) =>
       removed: [],
       growth: { files: 1, bytes: content.length, directories: 0 },
       rebasesLater,
+      failed,
     };
   });
 
@@ -147,4 +148,15 @@ describe('a commit whose sandbox shows the same before it is rebased', () => {
     await commit('committed', false);
     expect(scratch.told).toEqual(['changing f', 'rebase commit 0', 'changed f']);
   });
+});
+
+it.each([
+  ['rebase', () => (scratch.onRebase = () => Promise.reject(new Error('disk')))],
+  ['observer', () => (scratch.onChanging = () => Promise.reject(new Error('disk')))],
+])('a commit that fails tells its maker before the observer is told again: %s', async (_, fail) => {
+  fail();
+  await expect(commit('committed', false, undefined, async () => void scratch.told.push('failed'))).rejects.toThrow(
+    'disk',
+  );
+  expect(scratch.told.slice(-2)).toEqual(['failed', 'changed f']);
 });

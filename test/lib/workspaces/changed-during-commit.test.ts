@@ -7,7 +7,6 @@ import { Delta } from '../../../lib/workspaces/delta/delta.ts';
 import { commitAll, commitPaused } from './commit.ts';
 import { onDisk } from './on-disk.ts';
 import { Sandbox } from './sandbox.ts';
-import { postponedBy } from './stepping.ts';
 
 const changes = (s: Sandbox) =>
   s.fs.changes(s.spec.id, ROOT_PATH, 1000).changes.map(({ path, kind, conflict }) => ({ path, kind, conflict }));
@@ -100,23 +99,26 @@ describe('a directory that became a file', () => {
   });
 });
 
-describe('a directory that programs rename when its commit has begun', () => {
-  it.each([
-    ['new', (s: Sandbox) => s.create('p/new', 'new')],
-    ['renamed before', (s: Sandbox) => s.rename('p', 'q')],
-  ])('has what it showed at its new path, after the commit: %s', (_, before) => {
+describe('a directory that is renamed while it is committed', () => {
+  it.each(['before', 'during', 'after'] as const)('has what it showed at its new path: %s', (moment) => {
     const s = new Sandbox({ 'p/a': 'a', 'p/b': 'b' });
-    before(s);
-    const [from] = s.list('') as [string];
-    const { [`${from}/`]: _directory, ...shown } = s.tree();
-    const rename = () => s.rename(from, 'r');
-    commitPaused(s, { before: () => void postponedBy(rename), after: () => void postponedBy(rename) });
-    rename();
-    const moved = Object.entries(shown).map(([path, text]) => [path.replace(from, 'r'), text]);
-    const tree = { 'r/': '', ...Object.fromEntries(moved) };
+    s.create('p/new', 'new');
+    commitPaused(s, { [moment]: () => s.exists('p') && s.rename('p', 'q') });
+    const tree = { 'q/': '', 'q/a': 'a', 'q/b': 'b', 'q/new': 'new' };
     expect(s.tree()).toEqual(tree);
     commitPaused(s);
     expect(onDisk(s.spec.base)).toEqual(tree);
+  });
+
+  it('does not show a file that was removed in it since', () => {
+    const s = new Sandbox({ 'p/a': 'a' });
+    s.create('p/new', 'new');
+    const move = () => {
+      s.rename('p', 'q');
+      s.unlink('q/new');
+    };
+    commitPaused(s, { before: move });
+    expect(s.tree()).toEqual({ 'q/': '', 'q/a': 'a' });
   });
 });
 

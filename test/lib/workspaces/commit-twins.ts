@@ -38,8 +38,6 @@ export class Twins {
   readonly done: string[] = [];
   readonly #work: (readonly Step[])[];
   readonly #readers: SteadyReaders;
-  /** Renames of directories that wait for the end of a commit; undefined: there is none. */
-  #waiting: Step[] | undefined;
 
   /** `work`: what is done from one moment of a commit to the next. */
   constructor(base: readonly string[], work: readonly (readonly Step[])[]) {
@@ -79,16 +77,7 @@ export class Twins {
     for (const step of this.#work.shift() ?? []) this.#step(step);
   }
 
-  commit(meanwhile: Parameters<typeof commitPaused>[1], crashes = false): void {
-    this.#waiting = [];
-    commitPaused(this.s, meanwhile, crashes);
-    const waiting = this.#waiting;
-    this.#waiting = undefined;
-    for (const step of waiting) this.#step(step);
-  }
-
-  #step(step: Step): void {
-    const { path, does, to } = step;
+  #step({ path, does, to }: Step): void {
     const { s } = this;
     const at = join(this.model, path);
     const there = typeAt(at);
@@ -100,8 +89,7 @@ export class Twins {
     } else if (does.startsWith('chmod')) {
       const mode = Number.parseInt(does.slice(-3), 8) & (there === 'file' ? 0o666 : 0o777);
       this.#both(`chmod ${mode.toString(8)} ${path}`, s.set.bind(s, path, { mode }), () => chmodSync(at, mode));
-    } else if (does === 'rename' && this.#waiting !== undefined && there === 'directory') this.#waiting.push(step);
-    else if (does === 'rename')
+    } else if (does === 'rename')
       this.#both(`mv ${path} ${to}`, s.rename.bind(s, path, to), () => renameSync(at, join(this.model, to)));
     else if (there === 'file') this.#both(`unlink ${path}`, s.unlink.bind(s, path), () => unlinkSync(at));
     else if (readdirSync(at).length === 0) this.#both(`rmdir ${path}`, s.rmdir.bind(s, path), () => rmdirSync(at));
@@ -153,7 +141,7 @@ export function check(twins: Twins, crashes: readonly boolean[]): void {
       during: () => twins.work('while it gets it'),
       after: () => twins.work(crash ? 'before the crash' : 'before the rebase'),
     };
-    twins.commit(meanwhile, crash);
+    commitPaused(s, meanwhile, crash);
   }
   twins.compare();
   const { changes } = s.fs.changes(s.spec.id, ROOT_PATH, 1000);
@@ -161,7 +149,7 @@ export function check(twins: Twins, crashes: readonly boolean[]): void {
     changes.filter(({ conflict }) => conflict).map(({ path }) => path),
     told(),
   ).toEqual([]);
-  twins.commit({});
+  commitPaused(s);
   expect(onDisk(s.spec.base), told()).toEqual(onDisk(model));
   for (const path of Object.keys(onDisk(model)))
     expect(modeAt(s.spec.base, path), `${path} ${told()}`).toBe(modeAt(model, path));

@@ -46,7 +46,7 @@ function commitOne(s: Sandbox, look: Look, resumed: boolean, meanwhile: Meanwhil
 export function commitPaused(s: Sandbox, meanwhile: Meanwhile = {}, crashes = false): void {
   const look = new Look(s);
   const isMoved = look.own.some(({ origin }) => origin !== undefined);
-  s.fs.pause(s.spec.id, isMoved ? 'everything' : 'renames');
+  if (isMoved) s.fs.pause(s.spec.id);
   const done = isMoved ? {} : meanwhile;
   look.begin(done);
   look.put(look.all, done);

@@ -1,13 +1,12 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { fromText, ROOT_PATH } from '../../../lib/byte-string.ts';
 import { ENOSPC } from '../../../lib/linux/errno.ts';
+import type { WorkspaceOperations } from '../../../lib/workspaces/calls.ts';
 import { Delta } from '../../../lib/workspaces/delta/delta.ts';
-import { RENAME_NOREPLACE } from '../../../lib/workspaces/operations/rename.ts';
 import type { RebaseStage } from '../../../lib/workspaces/workspaces.ts';
 import type { Sandbox } from './sandbox.ts';
 import { postponedBy, sliced } from './stepping.ts';
 
-const EXCHANGE = 2;
 const BASE = { 'd/f': 'f', 'e/g': 'g', a: 'a', b: 'b' };
 const STAGE: RebaseStage = { commit: 'c', stage: 0, paths: [], revertPaths: [], resumed: false };
 
@@ -23,11 +22,11 @@ const REQUESTS: Record<string, (s: Sandbox) => unknown> = {
   rename: (s) => s.rename('a', 'new'),
 };
 
-describe('while everything in a sandbox is paused', () => {
+describe('while a sandbox is paused', () => {
   it.each(Object.keys(REQUESTS))('a program waits until the pause ends: %s', (request) => {
     const { s, released } = sliced(BASE);
     s.tree();
-    s.fs.pause(s.spec.id, 'everything');
+    s.fs.pause(s.spec.id);
     const cause = postponedBy(() => REQUESTS[request]!(s));
     expect(released).not.toContain(cause);
     s.fs.resume(s.spec.id);
@@ -37,7 +36,7 @@ describe('while everything in a sandbox is paused', () => {
 
   it('clients wait', () => {
     const { s } = sliced(BASE);
-    s.fs.pause(s.spec.id, 'everything');
+    s.fs.pause(s.spec.id);
     const path = fromText('a');
     expect(() => s.fs.control('files', [s.spec.id, 'owner', 'stat', [path]])).toThrow();
     postponedBy(() => s.fs.begin('files', [s.spec.id, 'owner', 'list', [ROOT_PATH, ROOT_PATH, 10]]));
@@ -47,7 +46,7 @@ describe('while everything in a sandbox is paused', () => {
   it('the kernel reads and writes pages, for which other system calls may wait', () => {
     const { s } = sliced(BASE);
     const id = s.id('a');
-    s.fs.pause(s.spec.id, 'everything');
+    s.fs.pause(s.spec.id);
     const kernel = { uid: 0, gid: 0, pid: 0 };
     const into = Buffer.alloc(10);
     expect(s.fs.write(kernel, id, 0, Buffer.from('A'), false)).toBe(1);
@@ -57,7 +56,7 @@ describe('while everything in a sandbox is paused', () => {
   it('its changes can be listed, and its codebase be changed', () => {
     const { s } = sliced(BASE);
     s.write('a', 'A');
-    s.fs.pause(s.spec.id, 'everything');
+    s.fs.pause(s.spec.id);
     expect(s.fs.changes(s.spec.id, ROOT_PATH, 10).changes).toHaveLength(1);
     s.fs.baseChanging('cb_1', [fromText('b')]);
     s.putBase('b', 'other');
@@ -67,39 +66,37 @@ describe('while everything in a sandbox is paused', () => {
   });
 });
 
-describe('while renames are paused', () => {
-  it('those of directories wait', () => {
-    const { s } = sliced(BASE);
-    s.fs.pause(s.spec.id, 'renames');
-    for (const [from, to, flags] of [
-      ['d', 'new', 0],
-      ['d', 'new', RENAME_NOREPLACE],
-      ['d', 'e', EXCHANGE],
-      ['a', 'e', EXCHANGE],
-    ] as const)
-      postponedBy(() => s.rename(from, to, flags));
-    s.fs.resume(s.spec.id);
-    s.rename('d', 'new');
-    expect(s.read('new/f')).toBe('f');
-  });
+it('what a commit does in a pause is answered before the kernel has been told of it', () => {
+  const { s } = sliced(BASE);
+  const answersAtOnce = (operation: keyof WorkspaceOperations, ...args: unknown[]) =>
+    s.fs.answersAtOnce(operation, [s.spec.id, ...args]);
+  expect(answersAtOnce('changes', ROOT_PATH, 1, { isPaused: true })).toBe(true);
+  expect(answersAtOnce('rebase', STAGE)).toBe(true);
+  expect(answersAtOnce('rebase', { ...STAGE, isLast: true })).toBe(false);
+  const others = [
+    'contents',
+    'redactedTexts',
+    'preserveRemoved',
+    'findUnchanged',
+    'revertUnchanged',
+    'baseChanging',
+  ] as const;
+  for (const operation of [...others, 'resume'] as const) expect(answersAtOnce(operation), operation).toBe(true);
+});
 
-  it('everything else goes on', () => {
-    const { s } = sliced(BASE);
-    s.fs.pause(s.spec.id, 'renames');
-    for (const request of Object.values(REQUESTS)) {
-      request(s);
-      s.fs.revert(s.spec.id, [ROOT_PATH]);
-    }
-    s.rename('a', 'b', EXCHANGE);
-    expect(s.read('a')).toBe('b');
-  });
+it('new rules wait until the pause ends: others would wait for what the kernel is told of them', () => {
+  const { s } = sliced(BASE);
+  s.fs.pause(s.spec.id);
+  postponedBy(() => s.fs.begin('setRules', [s.spec.id, []]));
+  s.fs.resume(s.spec.id);
+  s.fs.setRules(s.spec.id, []);
 });
 
 describe('a pause ends', () => {
   const paused = () => {
     const { s, released } = sliced(BASE);
     s.create('new');
-    s.fs.pause(s.spec.id, 'everything');
+    s.fs.pause(s.spec.id);
     return { s, released, cause: postponedBy(() => s.list('')) };
   };
 
@@ -124,7 +121,7 @@ describe('a pause ends', () => {
 
   it('with the next one, for which its requests wait then', () => {
     const { s, released, cause } = paused();
-    s.fs.pause(s.spec.id, 'everything');
+    s.fs.pause(s.spec.id);
     expect(released).toContain(cause);
     expect(postponedBy(() => s.list(''))).not.toBe(cause);
   });
