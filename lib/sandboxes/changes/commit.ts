@@ -32,6 +32,8 @@ import { withWorkspace } from './with-workspace.ts';
 const NAMED = 1000;
 /** Maximum number of attempts to copy files that are written to meanwhile. */
 const ATTEMPTS = 10;
+/** Those of them in which programs go on, unless they have renamed directories. */
+const UNPAUSED_ATTEMPTS = 2;
 
 /**
  * Commits changes to the codebase, atomically. Runs in the order of the codebase's changes: nothing else changes its
@@ -144,8 +146,8 @@ interface SandboxState {
 }
 
 /**
- * Copies contents until a later comparison finds them unchanged, so that the copy is a state that the sandbox was in, with
- * the sandbox paused from that comparison on. New directories are staged as a whole while nothing is written in them: they are then moved into place in one step.
+ * Copies contents until a later comparison finds them unchanged, so that the copy is a state that the sandbox was in. New
+ * directories are staged as a whole while nothing is written in them: they are then moved into place in one step.
  */
 async function stagedOf(
   staging: string,
@@ -162,15 +164,17 @@ async function stagedOf(
   await staged.useWhole(await newDirectories(changes), changes.length);
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     await staged.take(changes);
-    await pause.begin(own());
+    await pause.begin(own(), attempt >= UNPAUSED_ATTEMPTS);
     let after = await look();
     // What was written between the two: there is no more of it now.
     if (pause.isPaused && attempt > 0 && !staged.hasWhole) {
       await staged.take(after);
       after = await look();
     }
-    if (pause.suits(own()) && (after === changes || !staged.hasWhole) && (await staged.holds(after)))
+    if (pause.suits(own()) && (after === changes || !staged.hasWhole) && (await staged.holds(after))) {
+      await pause.contentsCopied(own());
       return { changes: after, staged };
+    }
     await pause.end();
     if (staged.hasWhole) {
       await emptyTree(staging);
