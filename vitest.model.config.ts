@@ -2,18 +2,23 @@ import { defineConfig } from 'vitest/config';
 import base from './vitest.base.config.ts';
 
 /**
- * The models at the length of a CI run, on one core: 20,000 steps over several sandboxes and all interfaces, and 6,000 runs
- * over one workspace. `npm test` has a short run of each. PADDOCK_MODEL_RUNS sets the length, PADDOCK_MODEL_SEED the seed.
+ * The models at the length of a CI run, on one core: 20,000 steps over several sandboxes and all interfaces, 6,000 runs
+ * over one workspace, and 600 over one during its commits. `npm test` has a short run of each. PADDOCK_MODEL_RUNS sets the
+ * length, PADDOCK_MODEL_SEED the seed; COMMIT_ROUNDS and COMMIT_SEED are those of the last.
  */
 export default defineConfig({
   ...base,
   test: {
     ...base.test,
-    include: ['test/lib/sandboxes/model/sequences.test.ts', 'test/lib/workspaces/{redacted-model,model}.test.ts'],
+    include: [
+      'test/lib/sandboxes/model/sequences.test.ts',
+      'test/lib/workspaces/{redacted-model,model,changed-during-commit-model}.test.ts',
+    ],
     globalSetup: ['test/global-setup.ts'],
     maxWorkers: 1,
     testTimeout: 24 * 3_600_000,
     env: {
+      COMMIT_ROUNDS: process.env.COMMIT_ROUNDS ?? '150',
       PADDOCK_MODEL_RUNS: process.env.PADDOCK_MODEL_RUNS ?? '1200',
       PADDOCK_MODEL_SEED: process.env.PADDOCK_MODEL_SEED ?? '20261122',
     },

@@ -6,7 +6,7 @@ import { check, DOES, MOST_COMMITS, Twins } from './commit-twins.ts';
  * Others and more in a search for faults: COMMIT_ROUNDS=4000 COMMIT_SEED=$RANDOM npx vitest run
  * test/lib/workspaces/changed-during-commit-model.test.ts
  */
-const ROUNDS = Number(process.env.COMMIT_ROUNDS ?? 150);
+const ROUNDS = Number(process.env.COMMIT_ROUNDS ?? 40);
 const SEED = Number(process.env.COMMIT_SEED ?? 20_261_127);
 
 const CODEBASES = [
