@@ -190,7 +190,7 @@ export const TRAITS: { readonly [O in Operation]: Traits<O> } = {
   release: { unmounted: NOTHING },
   detach: {},
   setRules: {},
-  baseChanging: { unmounted: NOTHING, atOnce: always },
+  baseChanging: { unmounted: NOTHING },
   baseChanged: { unmounted: NOTHING },
   open: { unmounted: NOTHING },
   changes: {
@@ -202,9 +202,9 @@ export const TRAITS: { readonly [O in Operation]: Traits<O> } = {
   contents: { atOnce: always },
   redactedTexts: { atOnce: always },
   revert: { writeBack: always, trims: (id) => id },
-  preserveRemoved: { unattached: ({ id }) => id, atOnce: always },
-  findUnchanged: { unmounted: { answer: { open: [], candidates: [] } }, atOnce: always },
-  revertUnchanged: { trims: ({ id }) => id, unattached: ({ id }) => id, atOnce: always },
+  preserveRemoved: { unattached: ({ id }) => id },
+  findUnchanged: { unmounted: { answer: { open: [], candidates: [] } } },
+  revertUnchanged: { trims: ({ id }) => id, unattached: ({ id }) => id },
   rebase: {
     trims: ({ id }) => id,
     unattached: ({ id }) => id,

@@ -32,8 +32,11 @@ import { withWorkspace } from './with-workspace.ts';
 const NAMED = 1000;
 /** Maximum number of attempts to copy files that are written to meanwhile. */
 const ATTEMPTS = 10;
-/** Those of them in which programs go on, unless they have renamed directories. */
+/** Those of them in which programs go on. */
 const UNPAUSED_ATTEMPTS = 2;
+/** Limits of a commit for which programs wait: numbers of changes, and sizes of what is copied, see `Staged.lacking`. */
+const PAUSED_CHANGES = 100_000;
+const PAUSED_BYTES = 64 << 20;
 
 /**
  * Commits changes to the codebase, atomically. Runs in the order of the codebase's changes: nothing else changes its
@@ -70,7 +73,6 @@ export async function commitFrom(
   const { id, record } = sandbox;
   const pause = new CommitPause(id, mount);
   let outcome: CommitResponse | undefined;
-  let isRebased = false;
   const plan: MakePlan = async (staging, admit, remote) => {
     const by = { remote, small: smallContents((inodes) => mount.contents(id, inodes)), text: textOf(mount, id) };
     let count: number | undefined;
@@ -88,31 +90,25 @@ export async function commitFrom(
       await admit(await growthOf(compared.committed));
       return compared.committed;
     };
-    const sandboxState: SandboxState = { look, pause, own: () => compared.own };
-    const { staged } = await stagedOf(staging, by, sandboxState);
-    const { changes, committed, reverted, own } = compared;
-    outcome = await answer(changes, committed, true);
-    const removed = (await filtered(committed, isRemoved)).map(({ path }) => path);
-    const shown = shownElsewhere(own);
-    const added = (await filtered(committed, (change) => isAdded(change, shown))).map(({ path }) => path);
-    await preserveRemoved(record.codebase_id, removed, context, id);
-    const steps = await stepsOf(committed, staged);
-    const stages = [{ steps, settled: await withBreaks(rebasing(committed, own)) }];
-    isRebased = steps.length > 0 || reverted.length > 0;
-    const paths = changes.map(({ path }) => path);
+    const pausing = async () => {
+      await mount.flush(id);
+      await pause.begin();
+    };
+    const { staged } = await stagedOf(staging, by, { look, pausing, pause });
+    outcome = await answer(compared.changes, compared.committed, true);
+    const planned = await planOf(compared, staged);
+    await preserveRemoved(record.codebase_id, planned.removed, context, id);
+    const isMoved = compared.own.some(({ origin }) => origin !== undefined);
+    // A renamed directory shows the codebase at another path, and what is given up changes. Otherwise the sandbox shows the same
+    // before it is rebased: its own entries, which the codebase has then, too.
+    const rebasesLater = staysAttached && !isMoved && compared.reverted.length === 0;
     const retry = request.intent === undefined ? {} : { intent: request.intent, answer: outcome };
-    const growth = await growthOf(committed);
-    const rebasesLater = staysAttached && isShownAlike(own, reverted);
-    const failed = () => pause.end();
-    return { sandboxId: id, stages, givenUp: reverted, paths, removed, added, growth, rebasesLater, failed, ...retry };
+    return { sandboxId: id, ...planned, rebasesLater, pause: isMoved ? pause : undefined, ...retry };
   };
   try {
     await context.platform.apply(record.codebase_id, plan);
-  } catch (error) {
-    isRebased = false;
-    throw error;
   } finally {
-    if (!isRebased) await pause.end();
+    await pause.end();
   }
   return outcome!;
 }
@@ -137,11 +133,24 @@ async function compare(
   return { changes, own, ...(await keepingLeft(resolveForCodebase(changes, own), all, own)) };
 }
 
+async function planOf({ changes, committed, reverted, own }: Comparison, staged: Staged) {
+  const shown = shownElsewhere(own);
+  const steps = await stepsOf(committed, staged);
+  return {
+    stages: [{ steps, settled: await withBreaks(rebasing(committed, own)) }],
+    givenUp: reverted,
+    paths: changes.map(({ path }) => path),
+    removed: (await filtered(committed, isRemoved)).map(({ path }) => path),
+    added: (await filtered(committed, (change) => isAdded(change, shown))).map(({ path }) => path),
+    growth: await growthOf(committed),
+  };
+}
+
 interface SandboxState {
   /** Returns its changes, the same list if it changed nothing since the last call. */
   look: (ahead?: Ahead['take']) => Promise<WorkspaceChange[]>;
-  /** Its own directories, when it was looked at last. */
-  own: () => readonly OwnDirectory[];
+  /** Begins the pause, with what programs have written to mapped pages in the delta. */
+  pausing: () => Promise<void>;
   pause: CommitPause;
 }
 
@@ -152,7 +161,7 @@ interface SandboxState {
 async function stagedOf(
   staging: string,
   by: Parameters<typeof Staged.begin>[1],
-  { look, own, pause }: SandboxState,
+  { look, pausing, pause }: SandboxState,
 ): Promise<{ changes: WorkspaceChange[]; staged: Staged }> {
   let staged = await Staged.begin(staging, by);
   let changes: WorkspaceChange[];
@@ -164,18 +173,15 @@ async function stagedOf(
   await staged.useWhole(await newDirectories(changes), changes.length);
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     await staged.take(changes);
-    await pause.begin(own(), attempt >= UNPAUSED_ATTEMPTS);
+    if (attempt >= UNPAUSED_ATTEMPTS && changes.length <= PAUSED_CHANGES) await pausing();
     let after = await look();
-    // What was written between the two: there is no more of it now.
-    if (pause.isPaused && attempt > 0 && !staged.hasWhole) {
+    if (pause.isPaused && (await staged.lacking(after)) <= PAUSED_BYTES) {
+      // What was written between the two: there is no more of it now.
       await staged.take(after);
       after = await look();
     }
-    if (pause.suits(own()) && (after === changes || !staged.hasWhole) && (await staged.holds(after))) {
-      await pause.contentsCopied(own());
-      return { changes: after, staged };
-    }
     await pause.end();
+    if ((after === changes || !staged.hasWhole) && (await staged.holds(after))) return { changes: after, staged };
     if (staged.hasWhole) {
       await emptyTree(staging);
       staged = await Staged.begin(staging, by);
@@ -187,14 +193,6 @@ async function stagedOf(
 
 const textOf = (mount: Platform['mount'], id: string) => async (path: ByteString) =>
   (await mount.redactedTexts(id, path, 'commit')).now;
-
-/**
- * Whether the sandbox shows the same before it is rebased: its own entries, which the codebase has then, too. A renamed
- * directory shows the codebase at another path, and what is given up changes.
- */
-function isShownAlike(own: readonly OwnDirectory[], givenUp: readonly ByteString[]): boolean {
-  return givenUp.length === 0 && own.every(({ origin }) => origin === undefined);
-}
 
 async function refuseConflicts(changes: readonly WorkspaceChange[], request: CommitChanges): Promise<void> {
   const conflicts = await filtered(changes, ({ conflict }) => conflict);

@@ -106,7 +106,7 @@ export class Delta implements Committer {
     yield* loadContents(this.#options.root, table, this.#contents, (inode) => this.#written.add(inode));
     this.#usage.bytes = yield* table.countingBytes(parent?.bytes ?? 0);
     this.retained.reset(yield* liveContents(table, parent, top));
-    if (records > 2 * table.size + 1000) yield* this.#compaction.rewriting();
+    if (records > 2 * table.size + 1000) yield* this.#compaction.trying();
     else yield* this.#index.converting();
   }
 

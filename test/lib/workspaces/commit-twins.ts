@@ -137,7 +137,8 @@ export function check(twins: Twins, crashes: readonly boolean[]): void {
   for (let commits = 0; commits < MOST_COMMITS && !twins.isOver; commits++) {
     const crash = crashes[commits] === true;
     const meanwhile = {
-      before: () => twins.work('before the codebase has it'),
+      before: () => twins.work('after the comparison'),
+      coming: () => twins.work('before the codebase has it'),
       during: () => twins.work('while it gets it'),
       after: () => twins.work(crash ? 'before the crash' : 'before the rebase'),
     };

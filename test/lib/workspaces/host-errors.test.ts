@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, statfsSync } from 'node:fs';
+import { mkdirSync, statfsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ROOT_PATH } from '../../../lib/byte-string.ts';
 import { outcome, Sandbox } from './sandbox.ts';
@@ -90,6 +91,25 @@ describe('a full disk of the host', () => {
     expect(s.tree()).toEqual({ f: 'then' });
     s.fs.rollback('sb_1', second);
     expect(s.read('f')).toBe('now!');
+  });
+
+  it('does not prevent the load of a delta whose journal is to be rewritten', () => {
+    const s = onSmallDisk({});
+    s.create('f', 'kept');
+    for (let time = 0; time < 1100; time++) s.set('f', { mode: time % 2 ? 0o600 : 0o644 });
+    const { nodeid } = s.create('fill');
+    for (let size = 0; outcome(() => s.fs.write(s.caller, nodeid, size, Buffer.alloc(512), false)) === 'ok'; )
+      size += 512;
+    const before = s.tree();
+    const size = () => statSync(join(s.spec.delta, 'journal')).size;
+    const long = size();
+    s.restart();
+    expect(s.tree()).toEqual(before);
+    expect(size()).toBeGreaterThanOrEqual(long);
+    execFileSync('mount', ['-o', 'remount,size=2m', s.spec.delta]);
+    s.restart();
+    expect(s.tree()).toEqual(before);
+    expect(size()).toBeLessThan(long);
   });
 
   it('allows removals and truncations of own and base files, which survive a restart', () => {

@@ -73,15 +73,8 @@ it('what a commit does in a pause is answered before the kernel has been told of
   expect(answersAtOnce('changes', ROOT_PATH, 1, { isPaused: true })).toBe(true);
   expect(answersAtOnce('rebase', STAGE)).toBe(true);
   expect(answersAtOnce('rebase', { ...STAGE, isLast: true })).toBe(false);
-  const others = [
-    'contents',
-    'redactedTexts',
-    'preserveRemoved',
-    'findUnchanged',
-    'revertUnchanged',
-    'baseChanging',
-  ] as const;
-  for (const operation of [...others, 'resume'] as const) expect(answersAtOnce(operation), operation).toBe(true);
+  for (const operation of ['contents', 'redactedTexts', 'resume'] as const)
+    expect(answersAtOnce(operation), operation).toBe(true);
 });
 
 it('new rules wait until the pause ends: others would wait for what the kernel is told of them', () => {
