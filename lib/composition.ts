@@ -313,7 +313,7 @@ function connect(sandboxes: SandboxKeeper, codebases: StoredCodebases, mount: Wo
     usedBy: (id) => sandboxes.usersOf(id),
     watcher: {
       baseChanging: async (id, paths, change) => {
-        await sandboxes.revertUnchanged(id, paths, change);
+        if (!change.othersPrepared) await sandboxes.revertUnchanged(id, paths, change);
         await mount.baseChanging(id, paths, change.commit);
       },
       baseChanged: (id, paths) => {

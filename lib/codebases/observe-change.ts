@@ -14,6 +14,8 @@ export interface ComingChange {
   removed: readonly ByteString[];
   /** The commit of a sandbox. */
   commit?: ComingCommit | undefined;
+  /** What may wait for the programs of other sandboxes was done before. */
+  othersPrepared?: boolean;
 }
 
 /** Notified before and after every visible change. Paths are bytes, relative to the codebase root. */
@@ -32,8 +34,8 @@ export interface BaseObserver {
 export type ObserveChange = (
   paths: readonly ByteString[],
   change: () => Promise<void>,
-  /** `removalsObserved`: the caller has called `baseRemoving` already. */
-  coming?: ComingChange & { removalsObserved?: boolean },
+  /** `removalsObserved`: the caller has called `baseRemoving` already. `failed`: called before `baseChanged` if it failed. */
+  coming?: ComingChange & { removalsObserved?: boolean; failed?: (() => Promise<void>) | undefined },
 ) => Promise<void>;
 
 /**
@@ -41,11 +43,14 @@ export type ObserveChange = (
  * afterwards even if the change failed. Errors of the watcher and of the change are thrown.
  */
 export function observeBy(watcher: BaseObserver, codebaseId: string): ObserveChange {
-  return async (paths, change, { removalsObserved, ...coming } = { removed: [] }) => {
+  return async (paths, change, { removalsObserved, failed, ...coming } = { removed: [] }) => {
     if (coming.removed.length > 0 && !removalsObserved) await watcher.baseRemoving(codebaseId, coming.removed);
     try {
       await watcher.baseChanging(codebaseId, paths, coming);
       await change();
+    } catch (error) {
+      await failed?.();
+      throw error;
     } finally {
       await watcher.baseChanged(codebaseId, paths);
     }

@@ -24,8 +24,10 @@ export interface Plan extends Pick<Commit, 'stages' | 'givenUp' | 'graft' | 'int
   growth: Readonly<Contents>;
   /** The sandbox shows the same before it is rebased: the answer need not wait for that. */
   rebasesLater?: boolean;
-  /** Of the sandbox, while the files change. The rebase ends it, unless the commit fails. */
-  pause?: { begin: () => Promise<void>; end: () => Promise<void> } | undefined;
+  /** See `ComingChange`. */
+  othersPrepared?: boolean;
+  /** Called if the commit fails, before the observer is told that the files have changed. */
+  failed?: (() => Promise<void>) | undefined;
 }
 
 /** Throws RESOURCE_EXHAUSTED if the codebase may not grow by this much. Call before staging contents. */

@@ -190,7 +190,7 @@ export const TRAITS: { readonly [O in Operation]: Traits<O> } = {
   release: { unmounted: NOTHING },
   detach: {},
   setRules: {},
-  baseChanging: { unmounted: NOTHING },
+  baseChanging: { unmounted: NOTHING, atOnce: always },
   baseChanged: { unmounted: NOTHING },
   open: { unmounted: NOTHING },
   changes: {

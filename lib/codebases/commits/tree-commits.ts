@@ -16,7 +16,7 @@ import type { CommitFiles } from './commit-files.ts';
 /** What makes the steps: of an import, or of a commit. */
 type By = Graft | Remote<CommitFiles>;
 
-type ObservedPlan = Pick<Plan, 'paths' | 'removed' | 'added' | 'rebasesLater' | 'pause'>;
+type ObservedPlan = Pick<Plan, 'paths' | 'removed' | 'added' | 'rebasesLater' | 'othersPrepared' | 'failed'>;
 
 interface Place {
   /** Of the codebase. */
@@ -103,7 +103,8 @@ export class TreeCommits {
         added,
         growth,
         rebasesLater = false,
-        pause,
+        othersPrepared = false,
+        failed,
         ...planned
       } = await plan((more) => quota.admit(more));
       const commit = { id: randomUUID(), ...planned };
@@ -112,7 +113,12 @@ export class TreeCommits {
         // A crash after `prepare` would skip it, as the paths are not in the journal.
         if (commit.graft && removed.length > 0) await this.#options.watcher.baseRemoving(id, removed);
         await this.#journal.prepare(commit, typeof by === 'function' ? undefined : by);
-        leftOut = await this.#apply(commit, { paths, removed, added, rebasesLater, pause }, by, growth);
+        leftOut = await this.#apply(
+          commit,
+          { paths, removed, added, rebasesLater, othersPrepared, failed },
+          by,
+          growth,
+        );
       }
       // It is certain; its end follows before the next change.
       this.#ending = true;
@@ -127,7 +133,7 @@ export class TreeCommits {
   /** `growth`: undefined if the commit was interrupted. */
   async #apply(
     commit: Commit,
-    { paths, removed, added, rebasesLater = false, pause }: ObservedPlan,
+    { paths, removed, added, rebasesLater = false, othersPrepared = false, failed }: ObservedPlan,
     by: By,
     growth?: Readonly<Contents>,
   ): Promise<ByteString[]> {
@@ -143,12 +149,9 @@ export class TreeCommits {
     };
     let leftOut: ByteString[] = [];
     const change = async () => {
-      await pause?.begin();
       try {
         leftOut = await this.#journal.apply(commit, done, by);
       } catch (error) {
-        // Before the observer is told, who waits for locks of programs that wait.
-        await pause?.end();
         totals.forget();
         throw error;
       }
@@ -158,8 +161,12 @@ export class TreeCommits {
       if (last !== undefined) this.#rebasing = turn().then(() => this.#rebaseLater(() => rebase(last!)));
     };
     const { sandboxId } = commit;
-    const coming = { removed, commit: sandboxId === undefined ? undefined : { id: sandboxId, added: added ?? [] } };
-    await observe(paths, change, { ...coming, removalsObserved: true });
+    const coming = {
+      removed,
+      othersPrepared,
+      commit: sandboxId === undefined ? undefined : { id: sandboxId, added: added ?? [] },
+    };
+    await observe(paths, change, { ...coming, removalsObserved: true, failed });
     return leftOut;
   }
 

@@ -19,7 +19,7 @@ import { shownChange } from './list-changes.ts';
 import { type List, listedFor } from './listed-for.ts';
 import type { Ahead } from './listed-in-pages.ts';
 import { newDirectories } from './new-directories.ts';
-import { preserveRemoved } from './preserve-removed.ts';
+import { OtherSandboxes } from './other-sandboxes.ts';
 import { rebasing } from './rebased-paths.ts';
 import { type Resolution, resolveForCodebase } from './resolve-conflicts.ts';
 import { resumeAutoCommit } from './resume-auto-commit.ts';
@@ -34,9 +34,11 @@ const NAMED = 1000;
 const ATTEMPTS = 10;
 /** Those of them in which programs go on. */
 const UNPAUSED_ATTEMPTS = 2;
-/** Limits of a commit for which programs wait: numbers of changes, and sizes of what is copied, see `Staged.lacking`. */
+/** Limits of what is compared and copied while programs wait: changes, and bytes. */
 const PAUSED_CHANGES = 100_000;
 const PAUSED_BYTES = 64 << 20;
+/** Bytes that take about as long to copy as a file is opened. */
+const FILE_COST = 16 << 10;
 
 /**
  * Commits changes to the codebase, atomically. Runs in the order of the codebase's changes: nothing else changes its
@@ -90,20 +92,19 @@ export async function commitFrom(
       await admit(await growthOf(compared.committed));
       return compared.committed;
     };
-    const pausing = async () => {
-      await mount.flush(id);
-      await pause.begin();
-    };
-    const { staged } = await stagedOf(staging, by, { look, pausing, pause });
+    const others = new OtherSandboxes(record.codebase_id, id, context);
+    const affected = () => (hasMoved(compared.own) ? others : undefined);
+    const { staged } = await stagedOf(staging, by, { look, affected, pause });
     outcome = await answer(compared.changes, compared.committed, true);
-    const planned = await planOf(compared, staged);
-    await preserveRemoved(record.codebase_id, planned.removed, context, id);
-    const isMoved = compared.own.some(({ origin }) => origin !== undefined);
+    const isMoved = hasMoved(compared.own);
+    if (!isMoved) await others.preserve(compared.committed);
     // A renamed directory shows the codebase at another path, and what is given up changes. Otherwise the sandbox shows the same
     // before it is rebased: its own entries, which the codebase has then, too.
     const rebasesLater = staysAttached && !isMoved && compared.reverted.length === 0;
     const retry = request.intent === undefined ? {} : { intent: request.intent, answer: outcome };
-    return { sandboxId: id, ...planned, rebasesLater, pause: isMoved ? pause : undefined, ...retry };
+    const planned = await planOf(compared, staged);
+    const failed = () => pause.end();
+    return { sandboxId: id, ...planned, rebasesLater, othersPrepared: isMoved, failed, ...retry };
   };
   try {
     await context.platform.apply(record.codebase_id, plan);
@@ -149,19 +150,21 @@ async function planOf({ changes, committed, reverted, own }: Comparison, staged:
 interface SandboxState {
   /** Returns its changes, the same list if it changed nothing since the last call. */
   look: (ahead?: Ahead['take']) => Promise<WorkspaceChange[]>;
-  /** Begins the pause, with what programs have written to mapped pages in the delta. */
-  pausing: () => Promise<void>;
+  /** The others on the codebase, if it had renamed directories of the codebase when it was looked at last. */
+  affected: () => OtherSandboxes | undefined;
   pause: CommitPause;
 }
 
 /**
  * Copies contents until a later comparison finds them unchanged, so that the copy is a state that the sandbox was in. New
  * directories are staged as a whole while nothing is written in them: they are then moved into place in one step.
+ *
+ * With renamed directories the sandbox is paused afterwards, from that comparison on.
  */
 async function stagedOf(
   staging: string,
   by: Parameters<typeof Staged.begin>[1],
-  { look, pausing, pause }: SandboxState,
+  { look, affected, pause }: SandboxState,
 ): Promise<{ changes: WorkspaceChange[]; staged: Staged }> {
   let staged = await Staged.begin(staging, by);
   let changes: WorkspaceChange[];
@@ -173,15 +176,21 @@ async function stagedOf(
   await staged.useWhole(await newDirectories(changes), changes.length);
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     await staged.take(changes);
-    if (attempt >= UNPAUSED_ATTEMPTS && changes.length <= PAUSED_CHANGES) await pausing();
+    const isBusy = attempt >= UNPAUSED_ATTEMPTS && changes.length <= PAUSED_CHANGES;
+    await affected()?.prepare(changes);
+    if (affected() !== undefined || isBusy) await pause.begin();
     let after = await look();
-    if (pause.isPaused && (await staged.lacking(after)) <= PAUSED_BYTES) {
+    if (isBusy && after !== changes && (await lacking(after, staged, affected())) <= PAUSED_BYTES) {
       // What was written between the two: there is no more of it now.
       await staged.take(after);
+      await affected()?.preserve(after);
       after = await look();
     }
+    const isCopied = (after === changes || !staged.hasWhole) && (await staged.holds(after));
+    const others = affected();
+    if (isCopied && pause.isPaused && (await others?.isPrepared(after))) return { changes: after, staged };
     await pause.end();
-    if ((after === changes || !staged.hasWhole) && (await staged.holds(after))) return { changes: after, staged };
+    if (isCopied && others === undefined) return { changes: after, staged };
     if (staged.hasWhole) {
       await emptyTree(staging);
       staged = await Staged.begin(staging, by);
@@ -190,6 +199,13 @@ async function stagedOf(
   }
   throw new ServiceError('ABORTED', 'the sandbox keeps writing to the files that are to be committed; try again');
 }
+
+/** Bytes that are to be copied for these changes in a pause. */
+async function lacking(changes: readonly WorkspaceChange[], staged: Staged, others?: OtherSandboxes): Promise<number> {
+  return (await staged.lacking(changes, FILE_COST)) + ((await others?.lacking(changes, FILE_COST)) ?? 0);
+}
+
+const hasMoved = (own: readonly OwnDirectory[]) => own.some(({ origin }) => origin !== undefined);
 
 const textOf = (mount: Platform['mount'], id: string) => async (path: ByteString) =>
   (await mount.redactedTexts(id, path, 'commit')).now;

@@ -13,8 +13,6 @@ import { StagedAhead } from './staged-ahead.ts';
 /** Entries that are worth a directory of their own; see lib/codebases/commits/spread.ts. */
 const MANY = 64;
 const MANY_AT = fromLatin1('many');
-/** Bytes that take about as long to copy as a file is opened. */
-const FILE_COST = 16 << 10;
 
 /**
  * Staged copies of the contents to commit, with their modes and times: a numbered file or symlink for each, and the
@@ -187,10 +185,10 @@ export class Staged {
     return path === top ? whole : joinPath(whole, sliceOf(path, top.length + 1));
   }
 
-  /** Bytes that `take` would copy; each file counts as `FILE_COST` more. */
-  async lacking(changes: readonly WorkspaceChange[]): Promise<number> {
+  /** Bytes that `take` would copy; a file counts as `fileCost` more. */
+  async lacking(changes: readonly WorkspaceChange[], fileCost: number): Promise<number> {
     const missing = await filtered(changes, (change) => hasContents(change) && !this.#holds(change));
-    return missing.reduce((sum, { now }) => sum + now!.size + FILE_COST, 0);
+    return missing.reduce((sum, { now }) => sum + now!.size + fileCost, 0);
   }
 
   /** Whether the staged copy of each change is current. */

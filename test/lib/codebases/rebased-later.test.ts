@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fromText } from '../../../lib/byte-string.ts';
-import type { Plan } from '../../../lib/codebases/plan.ts';
 import { Scratch } from './scratch.ts';
 
 let scratch: Scratch;
@@ -14,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => scratch.remove());
 
-const commit = (content: string, rebasesLater = true, meanwhile = () => {}, pause?: Plan['pause']) =>
+const commit = (content: string, rebasesLater = true, meanwhile = () => {}, failed?: () => Promise<void>) =>
   scratch.codebases.apply(id, async (staging) => {
     meanwhile();
     writeFileSync(join(staging, '0'), content);
@@ -26,7 +25,7 @@ const commit = (content: string, rebasesLater = true, meanwhile = () => {}, paus
       removed: [],
       growth: { files: 1, bytes: content.length, directories: 0 },
       rebasesLater,
-      pause,
+      failed,
     };
   });
 
@@ -151,24 +150,13 @@ describe('a commit whose sandbox shows the same before it is rebased', () => {
   });
 });
 
-describe('the sandbox of a commit', () => {
-  const told = (what: string) => async () => void scratch.told.push(what);
-  const pause = { begin: told('begin'), end: told('end') };
-
-  it('is paused after the observer is told of the coming change, until it is rebased', async () => {
-    await commit('committed', false, undefined, pause);
-    expect(scratch.told).toEqual(['changing f', 'begin', 'rebase commit 0', 'changed f']);
-  });
-
-  it('goes on after a failure before the observer is told', async () => {
-    scratch.onRebase = () => Promise.reject(new Error('disk'));
-    await expect(commit('committed', false, undefined, pause)).rejects.toThrow('disk');
-    expect(scratch.told.slice(-2)).toEqual(['end', 'changed f']);
-  });
-
-  it('is not paused if the observer failed', async () => {
-    scratch.onChanging = () => Promise.reject(new Error('disk'));
-    await expect(commit('committed', false, undefined, pause)).rejects.toThrow('disk');
-    expect(scratch.told).toEqual(['changing f', 'changed f']);
-  });
+it.each([
+  ['rebase', () => (scratch.onRebase = () => Promise.reject(new Error('disk')))],
+  ['observer', () => (scratch.onChanging = () => Promise.reject(new Error('disk')))],
+])('a commit that fails tells its maker before the observer is told again: %s', async (_, fail) => {
+  fail();
+  await expect(commit('committed', false, undefined, async () => void scratch.told.push('failed'))).rejects.toThrow(
+    'disk',
+  );
+  expect(scratch.told.slice(-2)).toEqual(['failed', 'changed f']);
 });

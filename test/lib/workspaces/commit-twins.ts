@@ -137,8 +137,7 @@ export function check(twins: Twins, crashes: readonly boolean[]): void {
   for (let commits = 0; commits < MOST_COMMITS && !twins.isOver; commits++) {
     const crash = crashes[commits] === true;
     const meanwhile = {
-      before: () => twins.work('after the comparison'),
-      coming: () => twins.work('before the codebase has it'),
+      before: () => twins.work('before the codebase has it'),
       during: () => twins.work('while it gets it'),
       after: () => twins.work(crash ? 'before the crash' : 'before the rebase'),
     };

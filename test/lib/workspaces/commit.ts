@@ -12,10 +12,8 @@ let commits = 0;
 
 /** What programs do during a commit. */
 interface Meanwhile {
-  /** After the comparison with the codebase. */
+  /** Before the codebase has the changes. */
   before?: () => void;
-  /** When the sandbox knows of the change to come. */
-  coming?: () => void;
   /** When it has some of them, nothing in place of a changed one, and when it has all. */
   during?: () => void;
   /** When the commit was answered, before the rebase. */
@@ -42,16 +40,15 @@ function commitOne(s: Sandbox, look: Look, resumed: boolean, meanwhile: Meanwhil
 }
 
 /**
- * As `commitAll`, with a sandbox that has renamed directories paused, as the main thread does, while the codebase changes: with
- * these, nothing is done `during` the commit. `crashes`: the server ends before the rebase.
+ * As `commitAll`, with the sandbox paused as the main thread does, for renamed directories as well; with these, nothing is done
+ * `meanwhile`. `crashes`: the server ends before the rebase.
  */
 export function commitPaused(s: Sandbox, meanwhile: Meanwhile = {}, crashes = false): void {
   const look = new Look(s);
   const isMoved = look.own.some(({ origin }) => origin !== undefined);
-  look.begin(meanwhile);
-  meanwhile.coming?.();
   if (isMoved) s.fs.pause(s.spec.id);
   const done = isMoved ? {} : meanwhile;
+  look.begin(done);
   look.put(look.all, done);
   if (!isMoved) s.fs.baseChanged('cb_1', look.paths);
   done.after?.();
