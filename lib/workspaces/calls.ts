@@ -202,7 +202,7 @@ export const TRAITS: { readonly [O in Operation]: Traits<O> } = {
   contents: { atOnce: always },
   redactedTexts: { atOnce: always },
   revert: { writeBack: always, trims: (id) => id },
-  preserveRemoved: { unattached: ({ id }) => id },
+  preserveRemoved: { unattached: ({ id }) => id, atOnce: always },
   findUnchanged: { unmounted: { answer: { open: [], candidates: [] } } },
   revertUnchanged: { trims: ({ id }) => id, unattached: ({ id }) => id },
   rebase: {

@@ -73,7 +73,7 @@ it('what a commit does in a pause is answered before the kernel has been told of
   expect(answersAtOnce('changes', ROOT_PATH, 1, { isPaused: true })).toBe(true);
   expect(answersAtOnce('rebase', STAGE)).toBe(true);
   expect(answersAtOnce('rebase', { ...STAGE, isLast: true })).toBe(false);
-  for (const operation of ['contents', 'redactedTexts', 'resume'] as const)
+  for (const operation of ['contents', 'redactedTexts', 'preserveRemoved', 'baseChanging', 'resume'] as const)
     expect(answersAtOnce(operation), operation).toBe(true);
 });
 
