@@ -51,6 +51,8 @@ export class RunnerPool {
   readonly #refuse = new Set<(error: ServiceError) => void>();
   #looking: NodeJS.Timeout | undefined;
   #looks = 0;
+  /** For a stopped agent. */
+  #isLooking = false;
   /** Looks in a row that found the agent stopped. */
   #stopped = 0;
 
@@ -225,7 +227,11 @@ export class RunnerPool {
       this.#stopped = 0;
       return;
     }
-    this.#stopped = continueAgent(await this.#agentPids(), uid) > 0 ? this.#stopped + 1 : 0;
+    // The last look may wait for a process.
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    this.#stopped = (await continueAgent(await this.#agentPids(), uid)) > 0 ? this.#stopped + 1 : 0;
+    this.#isLooking = false;
     if (this.#stopped < STOPPED_LOOKS) return;
     this.#stopped = 0;
     const error = new ServiceError('UNAVAILABLE', `${CANNOT_START}: its processes stop the agent that starts them`);

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, readSync, rmSync, writeSync } from 'node:fs';
+import { readSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Descriptors } from '../../descriptors.ts';
 import { ServiceError } from '../../errors.ts';
 import { closeQuietly } from '../../linux/close.ts';
+import { commandLine } from '../../linux/command-line.ts';
 import { innerPid } from '../../linux/inner-pid.ts';
 import type { Shares } from '../../shares.ts';
 import { bootLine, EXIT_LINE } from './agent-script.ts';
@@ -241,8 +242,10 @@ export class Runner {
     if (this.#pid === undefined) return false;
     if (keepsCopy && performance.now() - this.executedAt > STARTING_MS) return false;
     const pids = await this.pids();
-    const own = commandLine(this.#pid);
-    return pids.length === 0 || pids.slice(0, MOST_STARTING).some((pid) => commandLine(pid) === own);
+    if (pids.length === 0) return true;
+    const own = await commandLine(this.#pid);
+    for (const pid of pids.slice(0, MOST_STARTING)) if ((await commandLine(pid)) === own) return true;
+    return false;
   }
 
   /** Throws only if no descriptor is free, not even of the reserve. */
@@ -276,14 +279,6 @@ export class Runner {
     for (const pipe of [this.out, this.err, this.#status]) pipe.close();
     this.#group?.release();
     this.#host.descriptors.commands.give(this.#host, DESCRIPTORS);
-  }
-}
-
-function commandLine(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'latin1');
-  } catch {
-    return '';
   }
 }
 

@@ -1,11 +1,12 @@
 import { openSync, readSync } from 'node:fs';
 import { closeQuietly } from '../../linux/close.ts';
+import { commandLine } from '../../linux/command-line.ts';
 import { AGENT_DIR } from './places.ts';
 
 /** Processes of the agent's part that are looked at: on a host without cgroups, that part is the whole sandbox. */
 const MOST_LOOKED = 64;
 
-/** Bytes that are read of a file of /proc: a process chooses how long its command line is. */
+/** Bytes that are read of a file of /proc. */
 const MOST_BYTES = 4096;
 const buffer = Buffer.allocUnsafeSlow(MOST_BYTES);
 
@@ -26,32 +27,29 @@ export function continueStopped(pids: Iterable<number>, uid: number | undefined)
 }
 
 /** Likewise the agent, and runners that are starting. `pids`: those of the agent's part; of others, nothing is continued. */
-export function continueAgent(pids: readonly number[], uid: number | undefined): number {
+export async function continueAgent(pids: readonly number[], uid: number | undefined): Promise<number> {
   const looked =
     pids.length <= MOST_LOOKED ? pids : [...pids.slice(0, MOST_LOOKED / 2), ...pids.slice(-MOST_LOOKED / 2)];
-  return continueStopped(
-    looked.filter((pid) => isStopped(pid, uid) && isOfAgent(pid)),
-    uid,
-  );
+  const own: number[] = [];
+  for (const pid of looked) if (isStopped(pid, uid) && (await isOfAgent(pid))) own.push(pid);
+  return continueStopped(own, uid);
 }
 
 function isStopped(pid: number, uid: number | undefined): boolean {
-  const status = read(pid, 'status');
+  const status = statusOf(pid);
   return /^State:\tT/m.test(status) && (uid === undefined || status.includes(`\nUid:\t${uid}\t`));
 }
 
 /** Its script or its request is an argument. A process that only pretends to be one is continued, too. */
-function isOfAgent(pid: number): boolean {
-  return read(pid, 'cmdline')
-    .split('\0')
-    .some((word) => word.startsWith(`${AGENT_DIR}/`));
+async function isOfAgent(pid: number): Promise<boolean> {
+  return (await commandLine(pid)).split('\0').some((word) => word.startsWith(`${AGENT_DIR}/`));
 }
 
-/** The beginning of a file; empty if there is none. */
-function read(pid: number, name: string): string {
+/** The beginning of its status, which does not wait for the process; empty if there is none. */
+function statusOf(pid: number): string {
   let fd: number | undefined;
   try {
-    fd = openSync(`/proc/${pid}/${name}`, 'r');
+    fd = openSync(`/proc/${pid}/status`, 'r');
     return buffer.toString('latin1', 0, readSync(fd, buffer, 0, MOST_BYTES, 0));
   } catch {
     return '';
