@@ -24,8 +24,12 @@ export class OtherSandboxes {
     this.#context = context;
   }
 
-  /** Call before the pause. What was prepared before is not again: a program of another sandbox can hold each call for seconds. */
+  /**
+   * Call before each pause. Others may have renamed directories since the last call, so all removals are preserved again. Paths
+   * that were reverted are not again: a program can hold the write-back of its pages for seconds.
+   */
   async prepare(changes: readonly WorkspaceChange[]): Promise<void> {
+    this.#preserved.clear();
     await this.preserve(changes);
     const paths = (await filtered(changes, ({ path }) => !this.#reverted.has(path))).map(({ path }) => path);
     for (const path of paths) this.#reverted.add(path);
@@ -34,7 +38,7 @@ export class OtherSandboxes {
     await revertUnchanged(this.#codebaseId, paths, coming, this.#context);
   }
 
-  /** Copies what these changes remove, and others show elsewhere, unless it was copied before. */
+  /** Copies what these changes remove, and others show elsewhere, unless it was copied since `prepare`. */
   async preserve(changes: readonly WorkspaceChange[]): Promise<void> {
     const removed = (await this.#missing(changes)).map(({ path }) => path);
     await preserveRemoved(this.#codebaseId, removed, this.#context, this.#id);
