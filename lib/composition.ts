@@ -314,7 +314,7 @@ function connect(sandboxes: SandboxKeeper, codebases: StoredCodebases, mount: Wo
     watcher: {
       baseChanging: async (id, paths, change) => {
         if (!change.othersPrepared) await sandboxes.revertUnchanged(id, paths, change);
-        await mount.baseChanging(id, paths, change.commit);
+        sandboxes.unpreserved(id, await mount.baseChanging(id, paths, change.commit, change.removed));
       },
       baseChanged: (id, paths) => {
         sandboxes.codebaseChanged(id);

@@ -9,11 +9,12 @@ import type { SecretName } from '../network/secrets/stored-secrets.ts';
 import type { Page } from '../paging.ts';
 import { PRESETS } from '../permissions/index.ts';
 import type { Sandboxes, SandboxFilter, TimeoutAdvice } from '../services.ts';
+import type { Unpreserved } from '../workspaces/workspaces.ts';
 import { commitChanges } from './changes/commit.ts';
 import { discardChanges } from './changes/discard.ts';
 import { exportChanges } from './changes/export-changes.ts';
 import { listChanges } from './changes/list-changes.ts';
-import { preserveRemoved } from './changes/preserve-removed.ts';
+import { preserveRemoved, warnUnpreserved } from './changes/preserve-removed.ts';
 import { rebaseSandbox } from './changes/rebase.ts';
 import { revertUnchanged } from './changes/revert-unchanged.ts';
 import { createCheckpoint, deleteCheckpoint, listCheckpoints, rollback } from './checkpoints/checkpoints.ts';
@@ -71,6 +72,8 @@ export interface SandboxKeeper extends Sandboxes {
    * Called before codebase files are removed: copies up files that a sandbox still shows through a renamed directory.
    */
   preserveRemoved(codebaseId: string, paths: readonly ByteString[]): Promise<void>;
+  /** Called with the sandboxes in which some of these files could not be copied up. */
+  unpreserved(codebaseId: string, sandboxes: readonly Unpreserved[]): void;
   /**
    * Called before codebase files change, after `preserveRemoved`: reverts unchanged entries at these paths in all sandboxes but
    * the one that commits.
@@ -141,6 +144,7 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
     secretChanged: (secret) => secretChanged(secret, context),
     ownerOfGone: (id) => context.gone.ownerOf(id),
     preserveRemoved: (codebaseId, paths) => preserveRemoved(codebaseId, paths, context),
+    unpreserved: (codebaseId, sandboxes) => warnUnpreserved(codebaseId, sandboxes, context),
     codebaseChanged: (codebaseId) => context.warnings.codebaseChanged(codebaseId),
     revertUnchanged: (codebaseId, paths, change) => revertUnchanged(codebaseId, paths, change, context),
     rebase: (commit, stage, resumed) => rebaseSandbox(commit, stage, resumed, context),

@@ -13,6 +13,7 @@ import type {
   Frozen,
   RebaseStage,
   RedactedTexts,
+  Unpreserved,
   WorkspaceSpec,
 } from './workspaces.ts';
 
@@ -43,9 +44,16 @@ export interface WorkspaceOperations {
   setRules(id: string, rules: readonly PermissionRule[]): void;
   /**
    * Call before files of a codebase change on disk (paths relative to its root): open files keep their contents. For the
-   * workspace whose commit it is, the base has what the commit adds only when it is rebased.
+   * workspace whose commit it is, the base has what the commit adds only when it is rebased. Of `removed`, which were preserved
+   * before, no other workspace moves a directory until they are gone, so notifications must not be waited for until then: until
+   * the last rebase, or `baseChanged`. Returns the workspaces that may lose some of them.
    */
-  baseChanging(codebaseId: string, paths: readonly ByteString[], commit?: Adding | undefined): void;
+  baseChanging(
+    codebaseId: string,
+    paths: readonly ByteString[],
+    commit?: Adding | undefined,
+    removed?: readonly ByteString[],
+  ): Unpreserved[];
   /** Call after files changed, or failed to: every attached sandbox sees the present state on return. */
   baseChanged(codebaseId: string, paths: readonly ByteString[]): void;
   /** Reads the delta, as the first use would. */
@@ -190,7 +198,7 @@ export const TRAITS: { readonly [O in Operation]: Traits<O> } = {
   release: { unmounted: NOTHING },
   detach: {},
   setRules: {},
-  baseChanging: { unmounted: NOTHING, atOnce: always },
+  baseChanging: { unmounted: { answer: [] }, atOnce: always },
   baseChanged: { unmounted: NOTHING },
   open: { unmounted: NOTHING },
   changes: {

@@ -43,9 +43,18 @@ export class Holds {
 
   /** As `holdAll`, for steps that change no names and no rules: cached results stay valid. */
   holdSame<T>(workspaces: readonly Workspace[], steps: Steps<T>): Steps<T> {
-    const cause = --this.#lastCause;
+    const cause = this.newCause();
     for (const workspace of workspaces) workspace.heldBy = cause;
     return this.#holding(workspaces, cause, steps);
+  }
+
+  /** Returns a cause for what requests are to wait for until `release`. */
+  newCause(): number {
+    return --this.#lastCause;
+  }
+
+  release(cause: number): void {
+    if (cause !== 0) this.#owner.released(cause);
   }
 
   /**
@@ -54,13 +63,13 @@ export class Holds {
    */
   pause(workspace: Workspace): void {
     this.resume(workspace);
-    workspace.pausedBy = --this.#lastCause;
+    workspace.pausedBy = this.newCause();
   }
 
   resume(workspace: Workspace): void {
     const { pausedBy } = workspace;
     workspace.pausedBy = 0;
-    if (pausedBy !== 0) this.#owner.released(pausedBy);
+    this.release(pausedBy);
   }
 
   /** The steps of one workspace among several. */

@@ -4,6 +4,7 @@ import { Postponed } from '../fuse/filesystem.ts';
 import { setRules } from './access/rule-changes.ts';
 import type { AttachedWorkspaces } from './attached-workspaces.ts';
 import { baseChanged, baseChanging } from './base/base-changes.ts';
+import { beginningChange, endRemoval } from './beginning-change.ts';
 import type { WorkspaceOperations } from './calls.ts';
 import { beginFileOperation, fileOperationSteps, hasEffects, isLong } from './files/index.ts';
 import { changePages } from './history/changes.ts';
@@ -18,7 +19,6 @@ import { redactedTexts } from './history/redacted-texts.ts';
 import { revertSelected } from './history/revert-selected.ts';
 import { mayRevertUnchanged, revertUnchanged } from './history/revert-unchanged.ts';
 import { rollback } from './history/rollback.ts';
-import type { Holds } from './holds.ts';
 import { stepsOnHost } from './host-disk-errors.ts';
 import { requireNotHeld, requireRunning } from './pause.ts';
 import type { Workspace } from './workspace.ts';
@@ -59,13 +59,14 @@ export function longOperations(workspaces: AttachedWorkspaces): LongOperations {
       const workspace = requireRunning(workspaces.get(id));
       return holds.hold(workspace, setRules(workspace, rules));
     },
-    baseChanging: (codebaseId, paths, commit) =>
-      heldOf(codebaseId, workspaces.bases.beginChange(codebaseId, paths), (workspace) =>
+    baseChanging: (codebaseId, paths, commit, removed = []) =>
+      heldOf(codebaseId, beginningChange(workspaces, codebaseId, { paths, removed }, commit?.id), (workspace) =>
         baseChanging(workspace, paths, commit?.id === workspace.spec.id ? commit.added : undefined),
       ),
     baseChanged: (codebaseId, paths) => changedBase(workspaces, codebaseId, paths, heldOf),
     revert: (id, paths, keeping) => held(id, (workspace) => revertSelected(workspace, paths, keeping)),
-    rebase: (spec, stage) => workspaces.lease(spec, (workspace) => rebasing(holds, workspace, stage), stage.resumed),
+    rebase: (spec, stage) =>
+      workspaces.lease(spec, (workspace) => rebasing(workspaces, workspace, stage), stage.resumed),
     preserveRemoved: (spec, paths) => workspaces.lease(spec, (workspace) => preserveRemoved(workspace, paths)),
     findUnchanged: (codebaseId, changing, except) => {
       const open = workspaces.ofCodebase(codebaseId).filter(({ isOpen, spec }) => isOpen && spec.id !== except);
@@ -93,12 +94,12 @@ export function longOperations(workspaces: AttachedWorkspaces): LongOperations {
 
 function* nothing(): Steps<void> {}
 
-/** Runs the steps of `first`, then those of each workspace of a codebase, while all of them are held. */
+/** Runs the steps of `first`, then those of each workspace of a codebase, while all of them are held; returns the result of the first. */
 type HeldOf = <T>(
   codebaseId: string,
   first: Steps<T>,
   act: (workspace: Workspace, found: T) => Steps<void>,
-) => Steps<void>;
+) => Steps<T>;
 
 function changedBase(
   workspaces: AttachedWorkspaces,
@@ -109,19 +110,30 @@ function changedBase(
   let fitted: ReadonlySet<Workspace>;
   const end = workspaces.bases.endChange(codebaseId, paths, () => {
     fitted = unfitted(workspaces.ofCodebase(codebaseId));
+    endRemoval(workspaces, codebaseId);
   });
-  return heldOf(codebaseId, end, (workspace, kept) => baseChanged(workspace, { paths, kept }, fitted.has(workspace)));
+  return ignoring(
+    heldOf(codebaseId, end, (workspace, kept) => baseChanged(workspace, { paths, kept }, fitted.has(workspace))),
+  );
+}
+
+function* ignoring(steps: Steps<unknown>): Steps<void> {
+  yield* steps;
 }
 
 /** After the last stage, programs see the base as it was committed. */
-function* rebasing(holds: Holds, workspace: Workspace, stage: RebaseStage): Steps<void> {
+function* rebasing(workspaces: AttachedWorkspaces, workspace: Workspace, stage: RebaseStage): Steps<void> {
+  const resume = () => {
+    endRemoval(workspaces, workspace.spec.codebaseId);
+    workspaces.holds.resume(workspace);
+  };
   try {
     yield* stepsOnHost(rebase(workspace, stage));
   } catch (error) {
-    if (!(error instanceof Postponed)) holds.resume(workspace);
+    if (!(error instanceof Postponed)) resume();
     throw error;
   }
-  if (stage.isLast) holds.resume(workspace);
+  if (stage.isLast) resume();
 }
 
 function detaching(workspaces: AttachedWorkspaces, workspace: Workspace | undefined): Steps<void> | undefined {
@@ -138,15 +150,16 @@ function unfitted(workspaces: readonly Workspace[]): Set<Workspace> {
   return new Set(fitted);
 }
 
-/** Runs the steps of `first`, then those of each workspace in turn. */
+/** Runs the steps of `first`, then those of each workspace in turn; returns the result of the first. */
 function* eachInTurn<T>(
   { holds }: AttachedWorkspaces,
   workspaces: readonly Workspace[],
   first: Steps<T>,
   act: (workspace: Workspace, found: T) => Steps<void>,
-): Steps<void> {
+): Steps<T> {
   const found = yield* first;
   for (const workspace of workspaces) yield* holds.forOne(workspace, act(workspace, found));
+  return found;
 }
 
 function syncingAll(workspaces: AttachedWorkspaces): Steps<void> {

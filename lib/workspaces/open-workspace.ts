@@ -11,6 +11,8 @@ export interface OpenWorkspace {
   readonly tree: NodeTree;
   /** A directory was renamed since the changes were listed for a commit. */
   hasMoved: boolean;
+  /** A directory that shows one of the codebase was moved since the codebase lost files last. */
+  hasMovedOfBase: boolean;
   /** Incremented by every change of names or rules. */
   generation: number;
   /**

@@ -1,17 +1,12 @@
 import type { ByteString } from '../byte-string.ts';
 import type { PermissionRule } from '../contract/messages.ts';
-import { ServiceError } from '../errors.ts';
 import type { Actor } from '../field-values.ts';
 import type { ControlledFileSystem } from '../fuse/connection/control.ts';
 import { complete, type Steps } from '../fuse/connection/steps.ts';
 import type { Notifier } from '../fuse/filesystem.ts';
-import { hostFault } from '../host-error.ts';
-import { EDQUOT } from '../linux/errno.ts';
 import { AttachedWorkspaces, type WorkspaceFileSystemOptions } from './attached-workspaces.ts';
 import { shownFrom } from './base/shown-from.ts';
 import { TRAITS, type WorkspaceOperations } from './calls.ts';
-import { Damage } from './delta/damage.ts';
-import { OWNER_EDQUOT } from './delta/owner-bytes.ts';
 import { hasEffects, isLong, runFileOperation } from './files/index.ts';
 import { type Asked, changePages } from './history/changes.ts';
 import type { PathFilter } from './history/path-filter.ts';
@@ -19,6 +14,7 @@ import { smallContents } from './history/taken-contents.ts';
 import { KernelRequests } from './kernel-requests.ts';
 import { type LongOperations, longOperations } from './long-operations.ts';
 import { requireRunning } from './pause.ts';
+import { workspaceError } from './workspace-error.ts';
 import type { FileOperation } from './workspace-files.ts';
 import type {
   Adding,
@@ -29,6 +25,7 @@ import type {
   Frozen,
   RebaseStage,
   RedactedTexts,
+  Unpreserved,
   WorkspaceChange,
   WorkspaceSpec,
 } from './workspaces.ts';
@@ -58,15 +55,7 @@ export class WorkspaceFileSystem extends KernelRequests implements ControlledFil
   }
 
   toError(thrown: unknown): unknown {
-    if (thrown instanceof Damage) return new ServiceError('DATA_LOSS', thrown.message);
-    if (thrown === EDQUOT) return new ServiceError('RESOURCE_EXHAUSTED', 'the quota of the sandbox is used up');
-    if (thrown === OWNER_EDQUOT) {
-      return new ServiceError(
-        'RESOURCE_EXHAUSTED',
-        'the sandboxes of the owner keep the most bytes allowed (delta_bytes)',
-      );
-    }
-    return hostFault(thrown, 'the files of the sandbox could not be read or written');
+    return workspaceError(thrown);
   }
 
   subjectOf([first]: readonly unknown[]): string | undefined {
@@ -117,8 +106,11 @@ export class WorkspaceFileSystem extends KernelRequests implements ControlledFil
     this.#complete('setRules', id, rules);
   }
 
-  baseChanging(codebaseId: string, paths: readonly ByteString[], commit?: Adding): void {
-    this.#complete('baseChanging', codebaseId, paths, commit);
+  baseChanging(
+    codebaseId: string,
+    ...change: [readonly ByteString[], Adding?, (readonly ByteString[])?]
+  ): Unpreserved[] {
+    return this.#complete('baseChanging', codebaseId, ...change);
   }
 
   baseChanged(codebaseId: string, paths: readonly ByteString[]): void {

@@ -51,9 +51,10 @@ export class Workspace implements MemoryHolder {
   pausedBy = 0;
   /** FORGET requests received while the workspace is held. */
   readonly pendingForgets: [nodeid: number, nlookup: number][] = [];
-  /** See `OpenWorkspace`, as the next three; incremented when a change begins, too: cached results are valid for one value. */
+  /** See `OpenWorkspace`, as the next four; incremented when a change begins, too: cached results are valid for one value. */
   generation = 0;
   hasMoved = false;
+  hasMovedOfBase = false;
   fittedTo: number | undefined;
   awaitsRebase = false;
   readonly #results = new ResultCache();

@@ -161,6 +161,13 @@ export interface Adding {
   added: readonly ByteString[];
 }
 
+/** A workspace in which files that the base loses could not be preserved. */
+export interface Unpreserved {
+  id: string;
+  /** One sentence without its full stop. */
+  reason: string;
+}
+
 /** Result of `findUnchanged`: ids of workspaces. */
 export interface FoundUnchanged {
   open: string[];

@@ -1,8 +1,11 @@
 import type { ByteString } from '../../byte-string.ts';
 import { journalState } from '../../workspaces/delta/layers/layers-on-disk.ts';
+import type { Unpreserved } from '../../workspaces/workspaces.ts';
 import type { SandboxContext } from '../context.ts';
 import { deltaOf, workspaceSpec } from '../lifecycle/bring-up.ts';
 import type { LiveSandbox } from '../sandbox.ts';
+
+const UNPRESERVED = 'files below a renamed directory could not be preserved';
 
 /**
  * Call before a codebase loses `paths`: other sandboxes on it, also stopped ones, copy up the files that they still
@@ -26,13 +29,13 @@ export async function preserveRemoved(
       const renamed = await platform.mount.preserveRemoved(workspaceSpec(sandbox, platform), paths);
       sandbox.noRenamesAtState = renamed ? undefined : state;
     } catch (err) {
-      log.warn('files below a renamed directory could not be preserved', {
-        sandbox_id: id,
-        codebase_id: codebaseId,
-        err,
-      });
+      log.warn(UNPRESERVED, { sandbox_id: id, codebase_id: codebaseId, err });
     }
   }
+}
+
+export function warnUnpreserved(codebaseId: string, sandboxes: readonly Unpreserved[], { log }: SandboxContext): void {
+  for (const { id, reason } of sandboxes) log.warn(UNPRESERVED, { sandbox_id: id, codebase_id: codebaseId, reason });
 }
 
 /** A value that changes with every change of the sandbox; undefined: it has never changed anything. */

@@ -3,6 +3,7 @@ import type { Steps } from '../../fuse/connection/steps.ts';
 import { HeldDirectories } from '../../host-tree/held-directories.ts';
 import { HostTree } from '../../host-tree/host-tree.ts';
 import { KeptDirectories } from './kept-directories.ts';
+import { LeavingPaths } from './leaving-paths.ts';
 
 /** Base paths of one codebase that are being replaced, with the number of replacements in progress. */
 export type ChangingPaths = Map<ByteString, number>;
@@ -14,6 +15,7 @@ interface Codebase {
   /** By root, with the number of workspaces that use the tree. */
   trees: Map<string, { tree: HostTree; users: number }>;
   kept: KeptDirectories;
+  leaving: LeavingPaths;
 }
 
 /** The host trees of all codebases with open workspaces. Workspaces of one codebase share its open directories. */
@@ -51,6 +53,11 @@ export class BaseTrees {
   /** The paths of a codebase that are being replaced; updated in place. */
   changingOf(codebaseId: string): ChangingPaths {
     return this.#codebase(codebaseId).changing;
+  }
+
+  /** The paths that a change of the codebase removes; updated in place. */
+  leavingOf(codebaseId: string): LeavingPaths {
+    return this.#codebase(codebaseId).leaving;
   }
 
   /**
@@ -116,6 +123,7 @@ export class BaseTrees {
       state: ++this.#lastState,
       trees: new Map(),
       kept: new KeptDirectories(),
+      leaving: new LeavingPaths(),
     };
     this.#codebases.set(id, codebase);
     return codebase;

@@ -39,6 +39,16 @@ export function* preserveRemoved(workspace: Workspace, paths: readonly ByteStrin
   return renamed.length > 0;
 }
 
+/**
+ * As `preserveRemoved`, if a directory of the base was moved since the base lost files last: that may have been after
+ * `preserveRemoved`.
+ */
+export function* preserveMoved(workspace: Workspace, paths: readonly ByteString[]): Steps<void> {
+  if (!workspace.isOpen || !workspace.hasMovedOfBase) return;
+  yield* preserveRemoved(workspace, paths);
+  workspace.hasMovedOfBase = false;
+}
+
 function* withOrigin(workspace: Workspace): Steps<OwnDirectory[]> {
   return (yield* renamedDirectories(workspace)).filter(({ origin }) => origin !== undefined);
 }

@@ -64,7 +64,10 @@ export function rename(
     if (isBelow(fromDir, to.node!)) throw EINVAL;
     requireMovable(workspace, access, to.node!, to, from);
     requireShortPaths(fromDir, fromName, to.node!);
-    return from.node === to.node ? undefined : restOf(exchange(workspace, access, from, to));
+    if (from.node === to.node) return undefined;
+    requireStays(workspace, from.node);
+    requireStays(workspace, to.node!);
+    return restOf(exchange(workspace, access, from, to));
   }
   if (to.node !== undefined) {
     if (to.node === from.node) return undefined;
@@ -73,6 +76,7 @@ export function rename(
     if (to.node.isDirectory) requireEmpty(workspace, access, to.node);
     requireReplaceable(workspace, access, to.state, to.node);
   }
+  requireStays(workspace, from.node);
   return restOf(move(workspace, access, from.node, from, to));
 }
 
@@ -146,6 +150,14 @@ function exchange(workspace: Workspace, access: Access, a: Place, b: Place): Ste
 
 function relevel({ tree }: Workspace, node: Node, from: Place, to: Place): void {
   if (from.state.level !== to.state.level) tree.levels.relevel(node, to.state.level);
+}
+
+/** Throws Postponed while a change of the codebase removes files that the directory would still show at its new path. */
+function requireStays(workspace: Workspace, { isDirectory, basePath, inode }: Node): void {
+  if (!isDirectory || basePath === undefined || inode?.origin !== undefined) return;
+  const { spec, shared } = workspace;
+  shared.bases.leavingOf(spec.codebaseId).requireStays(basePath, spec.id);
+  workspace.hasMovedOfBase = true;
 }
 
 function isBelow(node: Node, above: Node): boolean {

@@ -39,7 +39,10 @@ function fakeWorkspaces(): Workspaces {
     release: told('release'),
     detach: told('detach'),
     setRules: told('setRules'),
-    baseChanging: told('changing'),
+    baseChanging: async (id) => {
+      await told('changing')(id);
+      return [];
+    },
     baseChanged: told('changed'),
     open: told('open'),
     changes: async () => ({ changes: [], more: false }),

@@ -21,7 +21,7 @@ import { inSameThread } from '../../../../lib/threads/same-thread.ts';
 import type { SharedThreads } from '../../../../lib/threads/thread-pool.ts';
 import { callsThrough, TRAITS } from '../../../../lib/workspaces/calls.ts';
 import { WorkspaceFileSystem } from '../../../../lib/workspaces/workspace-file-system.ts';
-import type { Adding } from '../../../../lib/workspaces/workspaces.ts';
+import type { Adding, Unpreserved } from '../../../../lib/workspaces/workspaces.ts';
 import { FakeRuntime, NO_LIMITS } from '../fixture.ts';
 import { type Hold, inBackground, inRun, Run } from './disk.ts';
 
@@ -113,7 +113,7 @@ export class Server {
         watcher: {
           baseChanging: async (id, paths, change) => {
             await sandboxes.revertUnchanged(id, paths, change);
-            await mount.baseChanging(id, paths, change.commit);
+            sandboxes.unpreserved(id, await mount.baseChanging(id, paths, change.commit, change.removed));
           },
           baseChanged: async (id, paths) => mount.baseChanged(id, paths),
           baseRemoving: (id, paths) => sandboxes.preserveRemoved(id, paths),
@@ -159,7 +159,12 @@ export class Server {
 }
 
 type Mount = Platform['mount'] & {
-  baseChanging(codebaseId: string, paths: readonly ByteString[], commit?: Adding | undefined): Promise<void>;
+  baseChanging(
+    codebaseId: string,
+    paths: readonly ByteString[],
+    commit?: Adding | undefined,
+    removed?: readonly ByteString[],
+  ): Promise<Unpreserved[]>;
   baseChanged(codebaseId: string, paths: readonly ByteString[]): Promise<void>;
 };
 
