@@ -22,9 +22,12 @@ export type MovedDirectories = ReadonlyMap<ByteString, readonly Moved[]>;
  * directory that was renamed before the commit is in the base at its new path, with all that it showed: so are those that
  * came from it since.
  */
-export function* movedDirectories(workspace: Workspace, stage: RebaseStage): Steps<MovedDirectories> {
+export function* movedDirectories(
+  workspace: Workspace,
+  stage: RebaseStage,
+  { committed, renamed }: CommittedDirectories,
+): Steps<MovedDirectories> {
   const moved = new Map<ByteString, Moved[]>();
-  const { committed, renamed } = yield* committedDirectories(workspace, stage);
   if (!workspace.hasMoved && !stage.resumed && renamed.size === 0) return moved;
   const originOf = ({ id }: Inode, origin: ByteString) => committed.get(id) ?? relocated(workspace, origin, renamed);
   // One that the sandbox created is merged with the base in the directory that has the new origin.
@@ -40,14 +43,14 @@ export function* movedDirectories(workspace: Workspace, stage: RebaseStage): Ste
   return moved;
 }
 
-interface Committed {
+interface CommittedDirectories {
   /** The paths of the sandbox's own directories in this stage, by their ids. */
   committed: Map<number, ByteString>;
   /** The paths of those that showed a base directory, by its path. */
   renamed: Map<ByteString, ByteString>;
 }
 
-function* committedDirectories({ delta }: Workspace, { paths }: RebaseStage): Steps<Committed> {
+export function* committedDirectories({ delta }: Workspace, { paths }: RebaseStage): Steps<CommittedDirectories> {
   const committed = new Map<number, ByteString>();
   const renamed = new Map<ByteString, ByteString>();
   for (const { path, version } of paths) {

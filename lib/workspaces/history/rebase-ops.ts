@@ -11,8 +11,9 @@ import { PathMemo } from '../nodes/path-memo.ts';
 import { isCommittedText } from '../redacted/committed-text.ts';
 import type { Workspace } from '../workspace.ts';
 import type { RebasedPath, RebaseStage } from '../workspaces.ts';
+import { knownVersions } from './known-versions.ts';
 import { mergedAt, showsBase } from './merged-at.ts';
-import { type MovedDirectories, movedDirectories } from './moved-directories.ts';
+import { committedDirectories, type MovedDirectories, movedDirectories } from './moved-directories.ts';
 import { isBelow } from './renamed-directories.ts';
 import { isBaseAt, sameMode } from './same-as-base.ts';
 
@@ -68,7 +69,10 @@ export class RebaseOps {
 
   /** Directories that were renamed since the commit show the base as it was committed. */
   *addMoved(stage: RebaseStage): Steps<void> {
-    this.#moved = yield* movedDirectories(this.#workspace, stage);
+    const committed = yield* committedDirectories(this.#workspace, stage);
+    const known = yield* knownVersions(this.#workspace, this.#root, committed.renamed.keys(), stage.paths);
+    for (const op of known) this.list.push(op);
+    this.#moved = yield* movedDirectories(this.#workspace, stage, committed);
     for (const moved of this.#moved.values()) {
       for (const { dir, path, committedAt } of moved) {
         yield;

@@ -22,7 +22,19 @@ import { SteadyReaders } from './steady-readers.ts';
 
 export const MOST_COMMITS = 8;
 
-export const DOES = ['create', 'mkdir', 'rename', 'chmod 755', 'chmod 700', 'chmod 775'] as const;
+export const DOES = [
+  'create',
+  'create as in the base',
+  'mkdir',
+  'rename',
+  'exchange',
+  'chmod 755',
+  'chmod 700',
+  'chmod 775',
+] as const;
+
+const IN_BASE = 'base';
+const EXCHANGE = 2;
 
 /** What is done at a path depends on what is there: nothing, a file, an empty directory, or one with entries. */
 export interface Step {
@@ -41,12 +53,12 @@ export class Twins {
 
   /** `work`: what is done from one moment of a commit to the next. */
   constructor(base: readonly string[], work: readonly (readonly Step[])[]) {
-    this.s = new Sandbox(Object.fromEntries(base.map((path) => [path, 'base'])));
+    this.s = new Sandbox(Object.fromEntries(base.map((path) => [path, IN_BASE])));
     this.#work = [...work];
     this.#readers = new SteadyReaders(this.s);
     for (const path of base) {
       mkdirSync(dirname(join(this.model, path)), { recursive: true });
-      writeFileSync(join(this.model, path), 'base');
+      writeFileSync(join(this.model, path), IN_BASE);
     }
   }
 
@@ -81,16 +93,19 @@ export class Twins {
     const { s } = this;
     const at = join(this.model, path);
     const there = typeAt(at);
-    const text = `${this.done.length}`;
+    const text = does === 'create as in the base' ? IN_BASE : `${this.done.length}`;
     if (typeAt(dirname(at)) !== 'directory') return;
     if (there === undefined) {
-      if (does === 'create') this.#both(`create ${path}`, s.create.bind(s, path, text), () => writeFileSync(at, text));
+      if (does.startsWith('create'))
+        this.#both(`${does} ${path}`, s.create.bind(s, path, text), () => writeFileSync(at, text));
       else if (does === 'mkdir') this.#both(`mkdir ${path}`, s.mkdir.bind(s, path), () => mkdirSync(at));
     } else if (does.startsWith('chmod')) {
       const mode = Number.parseInt(does.slice(-3), 8) & (there === 'file' ? 0o666 : 0o777);
       this.#both(`chmod ${mode.toString(8)} ${path}`, s.set.bind(s, path, { mode }), () => chmodSync(at, mode));
     } else if (does === 'rename')
       this.#both(`mv ${path} ${to}`, s.rename.bind(s, path, to), () => renameSync(at, join(this.model, to)));
+    else if (does === 'exchange')
+      this.#both(`exchange ${path} ${to}`, s.rename.bind(s, path, to, EXCHANGE), () => exchange(this.model, path, to));
     else if (there === 'file') this.#both(`unlink ${path}`, s.unlink.bind(s, path), () => unlinkSync(at));
     else if (readdirSync(at).length === 0) this.#both(`rmdir ${path}`, s.rmdir.bind(s, path), () => rmdirSync(at));
     else this.#both(`rm -r ${path}`, removeTree.bind(null, s, path), () => rmSync(at, { recursive: true }));
@@ -107,6 +122,19 @@ export class Twins {
     expect(outcome(inSandbox), this.done.join('; ')).toBe('ok');
     this.#readers.goOn(this.done.join('; '));
   }
+}
+
+/** Throws if the kernel would. */
+function exchange(root: string, path: string, to: string): void {
+  const [from, target] = [join(root, path), join(root, to)];
+  statSync(target);
+  if (`${path}/`.startsWith(`${to}/`) || `${to}/`.startsWith(`${path}/`))
+    throw new Error('one is in the other, or is it');
+  const aside = mkdtempSync(join(tmpdir(), 'exchange-'));
+  renameSync(from, join(aside, 'a'));
+  renameSync(target, from);
+  renameSync(join(aside, 'a'), target);
+  rmdirSync(aside);
 }
 
 function modeAt(root: string, path: string): number {
