@@ -131,7 +131,7 @@ export interface ChangeSelection {
 export interface ChangePage {
   changes: WorkspaceChange[];
   more: boolean;
-  /** The directories of the delta that are not merged with the base at their own path, if they were asked for. */
+  /** The directories of the delta that are not merged with the base at their own path, or are in one, if they were asked for. */
   own?: OwnDirectory[];
 }
 

@@ -3,7 +3,7 @@ import { ServiceError } from '../../errors.ts';
 import { filtered, forEach } from '../../long-lists.ts';
 import { isExcluded, type RuleState } from '../../permissions/index.ts';
 import { directoriesAbove, Subtrees } from '../../subtrees.ts';
-import type { OwnDirectory, WorkspaceChange } from '../../workspaces/workspaces.ts';
+import type { ChangeSelection, OwnDirectory, WorkspaceChange } from '../../workspaces/workspaces.ts';
 import { typeOf } from './list-changes.ts';
 import { topOf } from './new-directories.ts';
 
@@ -125,6 +125,31 @@ async function refuseInScratch(
 function lowestOf(path: ByteString, tops: ReadonlyMap<ByteString, unknown>): ByteString | undefined {
   for (let at = parentOf(path); at !== ROOT_PATH; at = parentOf(at)) if (tops.has(at)) return at;
   return undefined;
+}
+
+/** The directories that are not chosen, and that the codebase gets for what is committed in them. */
+export async function madeFor(
+  all: readonly WorkspaceChange[],
+  committed: readonly WorkspaceChange[],
+): Promise<ByteString[]> {
+  if (all.length === committed.length) return [];
+  const aboveNew = await directoriesAbove(pathsOf(await filtered(committed, ({ now }) => now !== undefined)));
+  const chosen = new Set(pathsOf(committed));
+  return pathsOf(await filtered(all, (change) => !chosen.has(change.path) && isMadeFor(change, aboveNew)));
+}
+
+/** The chosen directories that replace the codebase's, and in which nothing is left out: some have no change. */
+export async function wholeReplacing(
+  { paths, exclude }: ChangeSelection,
+  all: readonly WorkspaceChange[],
+  own: readonly OwnDirectory[],
+): Promise<Set<ByteString>> {
+  const subtrees = new Subtrees(paths);
+  const isChosen = ({ path, origin, replaces }: OwnDirectory) => replaces && origin === undefined && subtrees.has(path);
+  const replacing = exclude.length === 0 ? own.filter(isChosen) : [];
+  if (replacing.length === 0) return new Set();
+  const aboveLeft = await directoriesAbove(pathsOf(await filtered(all, ({ left }) => left !== undefined)));
+  return new Set(replacing.map(({ path }) => path).filter((path) => !aboveLeft.has(path)));
 }
 
 /** Whether the change is a new directory that has a chosen change below it, and is therefore committed with that. */

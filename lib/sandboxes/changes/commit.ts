@@ -11,7 +11,7 @@ import type { ChangeSelection, OwnDirectory, WorkspaceChange } from '../../works
 import type { SandboxContext } from '../context.ts';
 import type { Platform } from '../lifecycle/bring-up.ts';
 import type { LiveSandbox } from '../sandbox.ts';
-import { chosenChanges } from './chosen-changes.ts';
+import { chosenChanges, madeFor, wholeReplacing } from './chosen-changes.ts';
 import { CommitPause } from './commit-pause.ts';
 import { growthOf, isAdded, isRemoved, shownElsewhere, stepsOf } from './commit-plan.ts';
 import { keepingLeft } from './left-below.ts';
@@ -78,7 +78,7 @@ export async function commitFrom(
   const plan: MakePlan = async (staging, admit, remote) => {
     const by = { remote, small: smallContents((inodes) => mount.contents(id, inodes)), text: textOf(mount, id) };
     let count: number | undefined;
-    let compared: Comparison = { changes: [], committed: [], reverted: [], own: [] };
+    let compared: Comparison = { changes: [], committed: [], reverted: [], own: [], made: [], equal: new Set() };
     const look = async (ahead?: Ahead['take']) => {
       // Writes through mapped pages count as well, once they are written back.
       if (count !== undefined && !pause.isPaused) await mount.changes(id, ROOT_PATH, 0);
@@ -94,7 +94,8 @@ export async function commitFrom(
     };
     const others = new OtherSandboxes(record.codebase_id, id, context);
     const affected = () => (hasMoved(compared.own) ? others : undefined);
-    const { staged } = await stagedOf(staging, by, { look, affected, pause });
+    const made = () => compared.made;
+    const { staged } = await stagedOf(staging, by, { look, affected, made, pause });
     outcome = await answer(compared.changes, compared.committed, true);
     const isMoved = hasMoved(compared.own);
     if (!isMoved) await others.preserve(compared.committed);
@@ -118,6 +119,10 @@ interface Comparison extends Resolution {
   /** All chosen changes, including those in conflict. */
   changes: WorkspaceChange[];
   own: OwnDirectory[];
+  /** See `madeFor`. */
+  made: ByteString[];
+  /** See `wholeReplacing`. */
+  equal: Set<ByteString>;
 }
 
 async function compare(
@@ -130,17 +135,21 @@ async function compare(
   const list: List = (after, limit, asked) => mount.changes(id, after, limit, { ...asked, isPaused });
   const { listed: all, own } = await listedFor(chosen, list, ahead);
   const changes = await chosenChanges(all, chosen.paths, own, await withBreaks(compilingExcluded(chosen.exclude)));
-  if (on_conflict !== 'theirs') return { changes, own, committed: changes, reverted: [] };
-  return { changes, own, ...(await keepingLeft(resolveForCodebase(changes, own), all, own)) };
+  const { committed, reverted } =
+    on_conflict === 'theirs'
+      ? await keepingLeft(resolveForCodebase(changes, own), all, own, chosen.paths)
+      : { committed: changes, reverted: [] };
+  const made = await madeFor(all, committed);
+  return { changes, own, committed, reverted, made, equal: await wholeReplacing(chosen, all, own) };
 }
 
-async function planOf({ changes, committed, reverted, own }: Comparison, staged: Staged) {
+async function planOf({ changes, committed, reverted, own, made, equal }: Comparison, staged: Staged) {
   const shown = shownElsewhere(own);
   const steps = await stepsOf(committed, staged);
   return {
-    stages: [{ steps, settled: await withBreaks(rebasing(committed, own)) }],
+    stages: [{ steps, settled: await withBreaks(rebasing(committed, own, { reverted, equal })) }],
     givenUp: reverted,
-    paths: changes.map(({ path }) => path),
+    paths: [...made, ...changes.map(({ path }) => path)],
     removed: (await filtered(committed, isRemoved)).map(({ path }) => path),
     added: (await filtered(committed, (change) => isAdded(change, shown))).map(({ path }) => path),
     growth: await growthOf(committed),
@@ -152,6 +161,7 @@ interface SandboxState {
   look: (ahead?: Ahead['take']) => Promise<WorkspaceChange[]>;
   /** The others on the codebase, if it had renamed directories of the codebase when it was looked at last. */
   affected: () => OtherSandboxes | undefined;
+  made: () => readonly ByteString[];
   pause: CommitPause;
 }
 
@@ -164,7 +174,7 @@ interface SandboxState {
 async function stagedOf(
   staging: string,
   by: Parameters<typeof Staged.begin>[1],
-  { look, affected, pause }: SandboxState,
+  { look, affected, made, pause }: SandboxState,
 ): Promise<{ changes: WorkspaceChange[]; staged: Staged }> {
   let staged = await Staged.begin(staging, by);
   let changes: WorkspaceChange[];
@@ -177,7 +187,7 @@ async function stagedOf(
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     await staged.take(changes);
     const isBusy = attempt >= UNPAUSED_ATTEMPTS && changes.length <= PAUSED_CHANGES;
-    await affected()?.prepare(changes);
+    await affected()?.prepare(changes, made());
     if (affected() !== undefined || isBusy) await pause.begin();
     let after = await look();
     if (isBusy && after !== changes && (await lacking(after, staged, affected())) <= PAUSED_BYTES) {

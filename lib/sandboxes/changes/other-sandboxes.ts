@@ -26,12 +26,13 @@ export class OtherSandboxes {
 
   /**
    * Call before each pause. Others may have renamed directories since the last call, so all removals are preserved again. Paths
-   * that were reverted are not again: a program can hold the write-back of its pages for seconds.
+   * that were reverted are not again: a program can hold the write-back of its pages for seconds. `made`: see `madeFor`.
    */
-  async prepare(changes: readonly WorkspaceChange[]): Promise<void> {
+  async prepare(changes: readonly WorkspaceChange[], made: readonly ByteString[]): Promise<void> {
     this.#preserved.clear();
     await this.preserve(changes);
-    const paths = (await filtered(changes, ({ path }) => !this.#reverted.has(path))).map(({ path }) => path);
+    const changing = [...made, ...changes.map(({ path }) => path)];
+    const paths = await filtered(changing, (path) => !this.#reverted.has(path));
     for (const path of paths) this.#reverted.add(path);
     if (paths.length === 0) return;
     const coming = { removed: [...this.#preserved], commit: { id: this.#id, added: [] } };

@@ -5,10 +5,21 @@ import type { OwnDirectory, RebasedPath, WorkspaceChange } from '../../workspace
 
 const CHANGES_PER_STEP = 256;
 
+/** Of a commit, beside its changes. */
+interface Beside {
+  /** The sandbox's directories above these show the base's from then on, as above those that are committed. */
+  reverted?: readonly ByteString[];
+  /** Directories that replace the base's without a change: they show it from then on, with what it got in them since. */
+  equal?: ReadonlySet<ByteString>;
+}
+
+const NONE: ReadonlySet<ByteString> = new Set();
+
 /** The paths to rebase after a commit, with their parent directories, which may be new in the base; in steps. */
 export function* rebasing(
   changes: readonly WorkspaceChange[],
   own: readonly OwnDirectory[],
+  { reverted = [], equal = NONE }: Beside = {},
 ): Generator<undefined, readonly RebasedPath[], void> {
   const rebased = new Map<ByteString, RebasedPath>();
   const made = new Set<ByteString>();
@@ -30,12 +41,28 @@ export function* rebasing(
     });
     if (index % CHANGES_PER_STEP === 0) yield;
   }
-  // A new parent directory is made with another mode than the sandbox's, which remains a change.
-  for (const { id, path, origin, replaces } of own) {
-    // One that took the place of an equal directory is no change itself.
-    if (origin !== undefined && rebased.has(origin)) addParents(path);
-    else if (!rebased.has(path)) continue;
+  for (const [index, path] of reverted.entries()) {
+    addParents(path);
+    if (index % CHANGES_PER_STEP === 0) yield;
+  }
+  const merged = new Set<ByteString>();
+  const all = new Set(own.map(({ path }) => path));
+  // A directory is before those in it. A new parent directory is made with another mode than the sandbox's, which remains a change.
+  for (const [index, { id, path, origin, replaces }] of own.entries()) {
+    if (index % CHANGES_PER_STEP === 0) yield;
+    const above = lowestAbove(path, all);
+    // One that took the place of an equal directory is no change itself, and those in it may be none.
+    const isMoved = origin !== undefined && rebased.has(origin);
+    const isEqual = replaces && (above === undefined ? equal.has(path) : merged.has(above));
+    if (!isMoved && !isEqual && !rebased.has(path)) continue;
+    merged.add(path);
+    addParents(path);
     rebased.set(path, { path, version: [id, 0], ...(!replaces && { made: true }) });
   }
   return yield* sorting([...rebased.values()], (a, b) => (a.path < b.path ? -1 : 1));
+}
+
+function lowestAbove(path: ByteString, tops: ReadonlySet<ByteString>): ByteString | undefined {
+  for (let at = parentOf(path); at !== ''; at = parentOf(at)) if (tops.has(at)) return at;
+  return undefined;
 }

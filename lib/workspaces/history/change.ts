@@ -265,7 +265,11 @@ export class Change {
     if (node.basePath !== joinPath(link.parent.basePath, link.name)) return;
     const base = this.#workspace.base.lstat(node.basePath);
     if (base === undefined || !isDirectory(base.mode)) return;
-    if (this.#workspace.delta.table.baseVersions.get(node.basePath) !== undefined) return;
+    if (this.#workspace.delta.table.baseVersions.get(node.basePath) !== undefined) {
+      if (node.inode?.mode !== base.mode) return;
+      // The base has the sandbox's mode by now, so the change starts from that.
+      this.#add(['unseen', node.basePath]);
+    }
     this.#add(['seen', node.basePath, ...identityOf(base)]);
   }
 

@@ -51,7 +51,7 @@ export function* changePages(
   asked?: Asked,
 ): Generator<ChangePage | undefined, ChangePage, void> {
   if (asked?.withOwn) workspace.hasMoved = false;
-  const end = asked?.withOwn ? { own: yield* renamedDirectories(workspace) } : {};
+  const end = asked?.withOwn ? { own: yield* renamedDirectories(workspace, undefined, true) } : {};
   let changes: WorkspaceChange[] = [];
   let count = 0;
   let bytes = 0;

@@ -25,10 +25,10 @@ export type MovedDirectories = ReadonlyMap<ByteString, readonly Moved[]>;
 export function* movedDirectories(
   workspace: Workspace,
   stage: RebaseStage,
-  { committed, renamed }: CommittedDirectories,
+  { committed, renamed, isRenamed }: CommittedDirectories,
 ): Steps<MovedDirectories> {
   const moved = new Map<ByteString, Moved[]>();
-  if (!workspace.hasMoved && !stage.resumed && renamed.size === 0) return moved;
+  if (!workspace.hasMoved && !stage.resumed && !isRenamed) return moved;
   const originOf = ({ id }: Inode, origin: ByteString) => committed.get(id) ?? relocated(workspace, origin, renamed);
   // One that the sandbox created is merged with the base in the directory that has the new origin.
   for (const { id, path, origin: base } of yield* renamedDirectories(workspace, originOf)) {
@@ -48,19 +48,23 @@ interface CommittedDirectories {
   committed: Map<number, ByteString>;
   /** The paths of those that showed a base directory, by its path. */
   renamed: Map<ByteString, ByteString>;
+  /** One of them is another path. */
+  isRenamed: boolean;
 }
 
 export function* committedDirectories({ delta }: Workspace, { paths }: RebaseStage): Steps<CommittedDirectories> {
   const committed = new Map<number, ByteString>();
   const renamed = new Map<ByteString, ByteString>();
+  let isRenamed = false;
   for (const { path, version } of paths) {
     yield;
     const inode = version === undefined ? undefined : delta.table.find(version[0]);
     if (inode?.isDirectory !== true) continue;
     committed.set(inode.id, path);
-    if (inode.origin !== undefined && inode.origin !== path) renamed.set(inode.origin, path);
+    if (inode.origin !== undefined) renamed.set(inode.origin, path);
+    isRenamed ||= inode.origin !== undefined && inode.origin !== path;
   }
-  return { committed, renamed };
+  return { committed, renamed, isRenamed };
 }
 
 /** The path at which the base has a directory that was shown at or below a renamed one. */

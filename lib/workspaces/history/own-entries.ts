@@ -40,6 +40,11 @@ interface OwnEntries {
   replaced: Set<ReplacedDirectory>;
   /** Paths at which the sandbox shows the base although a base version is recorded, which no longer applies. */
   shown: ByteString[];
+  /**
+   * Directories that the sandbox created or gave the mode that the base's has by now. They are none of its own any more, but for
+   * what it has in them.
+   */
+  equal: ByteString[];
 }
 
 /** A directory on the way to a path. */
@@ -58,7 +63,7 @@ interface Way {
  */
 export function* ownEntries(workspace: Workspace, { paths, removed }: ChangingBase): Steps<OwnEntries> {
   const { base, delta } = workspace;
-  const found: OwnEntries = { entries: [], replaced: new Set(), shown: [] };
+  const found: OwnEntries = { entries: [], replaced: new Set(), shown: [], equal: [] };
   const root = delta.table.get(ROOT_ID);
   if (root === undefined) return found;
   const counter = new StepCounter(ITEMS_PER_STEP);
@@ -73,6 +78,7 @@ export function* ownEntries(workspace: Workspace, { paths, removed }: ChangingBa
     if (replaced !== undefined) found.replaced.add(replaced);
     const own = way.merged === parentOf(path) ? ownEntry(base, way, path, path) : undefined;
     if (own !== undefined) found.entries.push(own);
+    else if (isEqualDirectory(workspace, way, path)) found.equal.push(path);
     else if (delta.table.baseVersions.get(path) !== undefined) {
       if (way.merged !== parentOf(path)) elsewhere.push(path);
       // A directory of the sandbox's own keeps the version that it started from.
@@ -132,6 +138,16 @@ function ownEntry(base: Base, way: Way, path: ByteString, basePath: ByteString):
   return { dir: way.dir, dirPath: way.path, name, basePath, entry, base: base.lstat(basePath) };
 }
 
+/** Of a directory of the sandbox's own that is merged with the base's; not of one that follows that anyway. */
+function isEqualDirectory({ base, delta: { table } }: Workspace, way: Way, path: ByteString): boolean {
+  const name = baseNameOf(path);
+  const entry = way.dir?.entries?.get(name);
+  if (entry === undefined || entry === WHITEOUT || !entry.isDirectory) return false;
+  if (way.merged !== parentOf(path) || mergedBase(base, entry, way.merged, name) !== path) return false;
+  const isOwn = entry.origin === undefined || table.baseVersions.get(path) !== undefined;
+  return isOwn && base.lstat(path)?.mode === entry.mode;
+}
+
 /** Returns a filter of all base paths, and their directories, for which `ownEntries` may find entries, in steps. */
 export function* ownPathFilter(workspace: Workspace): Steps<PathFilter> {
   const counter = new StepCounter(ITEMS_PER_STEP);
@@ -157,7 +173,7 @@ function* allOwnPaths({ base, delta }: Workspace): Generator<ByteString> {
         continue;
       }
       // A directory that replaces another is treated as merged: entries that the base gets in it later count, too.
-      if (entry.origin === undefined && !entry.merges) yield path;
+      if (entry.origin === undefined) yield path;
       const merged = entry.origin === undefined ? path : mergedBase(base, entry, next.merged, name);
       // Longer paths come from older servers, and the base has none.
       if (merged !== undefined && merged.length <= MAX_PATH_BYTES) waiting.push({ dir: entry, merged });

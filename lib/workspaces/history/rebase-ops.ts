@@ -5,6 +5,7 @@ import { isRedactedLevel } from '../../permissions/index.ts';
 import type { BaseStat } from '../base/base.ts';
 import { hasLaterEntries } from '../base/later-entries.ts';
 import { identityOf } from '../delta/index/base-versions.ts';
+import { directoryIn } from '../delta/index/directory-in.ts';
 import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
 import type { Op } from '../delta/index/records.ts';
 import { PathMemo } from '../nodes/path-memo.ts';
@@ -70,8 +71,8 @@ export class RebaseOps {
   /** Directories that were renamed since the commit show the base as it was committed. */
   *addMoved(stage: RebaseStage): Steps<void> {
     const committed = yield* committedDirectories(this.#workspace, stage);
-    const known = yield* knownVersions(this.#workspace, this.#root, committed.renamed.keys(), stage.paths);
-    for (const op of known) this.list.push(op);
+    const known = knownVersions(this.#workspace, this.#root, committed.renamed, stage.paths);
+    for (const op of yield* known) this.list.push(op);
     this.#moved = yield* movedDirectories(this.#workspace, stage, committed);
     for (const moved of this.#moved.values()) {
       for (const { dir, path, committedAt } of moved) {
@@ -158,14 +159,20 @@ export class RebaseOps {
 
   /**
    * Called for a directory that shows the base's at its path from now on. Names that were removed from what it showed before
-   * are none that the base gets later.
+   * are none that the base gets later, or got meanwhile.
    */
   *#dropWhiteouts(dir: Inode, path: ByteString): Steps<void> {
     const counter = new StepCounter(ITEMS_PER_STEP);
+    const wasElsewhere = dir.origin !== undefined && dir.origin !== path;
     for (const [name, entry] of dir.requireEntries().found()) {
       if (counter.count()) yield;
       const at = joinPath(path, name);
-      if (entry !== WHITEOUT || this.#workspace.base.lstat(at) !== undefined) continue;
+      if (entry !== WHITEOUT) continue;
+      const base = this.#workspace.base.lstat(at);
+      if (base !== undefined) {
+        if (!wasElsewhere || !(yield* hasLaterEntries(this.#workspace, NONE, at, base))) continue;
+        this.shown.push({ dir, dirPath: path, name, base });
+      }
       this.list.push(['drop', dir.id, name]);
       this.#dropped.add(at);
     }
@@ -287,9 +294,4 @@ function isCommittedDirectory(
   version: RebasedPath['version'],
 ): entry is Inode {
   return entry !== undefined && entry !== WHITEOUT && entry.isDirectory && entry.id === version?.[0];
-}
-
-function directoryIn(above: Inode | undefined, name: ByteString): Inode | undefined {
-  const entry = above?.entries?.get(name);
-  return entry === undefined || entry === WHITEOUT || !entry.isDirectory ? undefined : entry;
 }

@@ -18,11 +18,13 @@ interface Merged {
 
 /**
  * Returns the directories of the delta that are not merged with the base at their own path, in steps. `originOf`: those that
- * have an origin are to get this one, and are returned as well.
+ * have an origin are to get this one, and are returned as well. `inMoved`: those that are merged with the base at their own path,
+ * but in a directory that is not, are returned as well.
  */
 export function* renamedDirectories(
   { base, delta: { table } }: Workspace,
   originOf?: (dir: Inode, origin: ByteString) => ByteString,
+  inMoved = false,
 ): Steps<OwnDirectory[], undefined> {
   const counter = new StepCounter(ITEMS_PER_STEP);
   const found: OwnDirectory[] = [];
@@ -40,7 +42,8 @@ export function* renamedDirectories(
       const isGiven = originOf !== undefined && dir.origin !== undefined;
       const origin = isGiven ? originOf(dir, dir.origin!) : mergedBase(base, dir, above.origin, name);
       waiting.push({ dir, path, origin });
-      if (path !== origin || isGiven) found.push({ id: dir.id, path, origin, replaces: isBaseDirectory(base, path) });
+      const isListed = path !== origin || isGiven || (inMoved && above.path !== above.origin);
+      if (isListed) found.push({ id: dir.id, path, origin, replaces: isBaseDirectory(base, path) });
     }
   }
   return found;

@@ -30,13 +30,14 @@ interface Unchanged {
   /** Entries of the same type, mode and size as the base's. */
   entries: OwnEntry[];
   shown: ByteString[];
+  equal: ByteString[];
   replaced: ReplacedDirectory[];
 }
 
 /** Whether `revertUnchanged` would have anything to do or to compare, in steps. Opens no file. */
 export function* mayRevertUnchanged(workspace: Workspace, changing: ChangingBase): Steps<boolean> {
-  const { entries, shown, replaced } = yield* mayBeUnchanged(workspace, changing);
-  return entries.length + shown.length + replaced.length > 0;
+  const { entries, shown, equal, replaced } = yield* mayBeUnchanged(workspace, changing);
+  return entries.length + shown.length + equal.length + replaced.length > 0;
 }
 
 /**
@@ -73,7 +74,7 @@ function* isSameBelow(
 
 function* revertSame(workspace: Workspace, changing: ChangingBase): Steps<number> {
   const { delta, tree } = workspace;
-  const { entries, shown } = yield* mayBeUnchanged(workspace, changing);
+  const { entries, shown, equal } = yield* mayBeUnchanged(workspace, changing);
   const same: OwnEntry[] = [];
   let total = 0;
   for (const each of entries) {
@@ -85,11 +86,11 @@ function* revertSame(workspace: Workspace, changing: ChangingBase): Steps<number
     if (yield* isSame(workspace, each)) same.push(each);
   }
   const ops: Op[] = same.map(({ dir, name }) => ['drop', dir.id, name]);
-  for (const path of [...same.map(({ basePath }) => basePath), ...shown]) {
+  for (const path of [...same.map(({ basePath }) => basePath), ...shown, ...equal]) {
     if (delta.table.baseVersions.get(path) !== undefined) ops.push(['unseen', path]);
   }
-  if (ops.length === 0) return 0;
-  yield* delta.committing(ops, true);
+  if (ops.length + equal.length === 0) return 0;
+  if (ops.length > 0) yield* delta.committing(ops, true);
   const nodes = new PathMemo<Node | undefined>(tree.root, (above, name) => above?.children?.get(name));
   for (const { dirPath, name, entry, base } of same) {
     yield;
@@ -98,7 +99,8 @@ function* revertSame(workspace: Workspace, changing: ChangingBase): Steps<number
     if (entry !== WHITEOUT && entry.names === 0 && !tree.hasNode(entry)) delta.release(entry);
   }
   const reverted = same.map(({ dirPath, name }) => joinPath(dirPath, name));
-  if (reverted.length > 0) yield* removeUnusedDirectories(workspace, reverted, 'always');
+  const above = [...reverted, ...equal];
+  if (above.length > 0) yield* removeUnusedDirectories(workspace, above, 'always');
   return reverted.length;
 }
 
@@ -114,7 +116,7 @@ function* mayBeUnchanged(workspace: Workspace, changing: ChangingBase): Steps<Un
     if (counter.count()) yield;
   }
   const replaced = [...own.replaced].filter(({ inode, base }) => mayBeAsInBase(inode, base));
-  return { entries, shown: own.shown, replaced };
+  return { entries, shown: own.shown, equal: own.equal, replaced };
 }
 
 function* isSame(workspace: Workspace, { entry, basePath, base }: OwnEntry): Steps<boolean> {

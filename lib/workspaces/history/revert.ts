@@ -135,7 +135,8 @@ function find(workspace: Workspace, root: Inode, path: ByteString): Place | unde
       throw inside(path, at);
     }
     merged = mergedBase(workspace.base, entry, merged, name);
-    const inPlace = merged === at && base !== undefined && isDirectory(base.mode);
+    // Also of one that the base has no more.
+    const inPlace = merged === at;
     const isNew = merged === undefined && base === undefined;
     if (!inPlace && !isNew) throw inside(path, at);
     dir = entry;

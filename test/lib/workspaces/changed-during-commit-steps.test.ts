@@ -75,6 +75,21 @@ const MODES: readonly { named: string; steps: readonly Step[] }[] = [
   },
 ];
 
+/** Directories that are at their own paths in the codebase again, in ones that are exchanged. */
+const BACK: readonly (readonly Step[])[] = [
+  [
+    { path: 'q', does: 'exchange', to: 'p' },
+    { path: 'p', does: 'chmod 700', to: '' },
+    { path: 'q/d', does: 'exchange', to: 'p/d' },
+  ],
+  [
+    { path: 'q', does: 'exchange', to: 'p' },
+    { path: 'p', does: 'chmod 700', to: '' },
+    { path: 'q/d/e', does: 'exchange', to: 'p/d/e' },
+    { path: 'p/d/e/n', does: 'create', to: '' },
+  ],
+];
+
 describe('what programs do during a commit', () => {
   it.each(LEAVES.map((steps) => ({ named: steps.map(({ path, to }) => `${path} ${to}`).join(', '), steps })))(
     'is not lost in a new directory below one that was renamed before: $named',
@@ -101,6 +116,18 @@ describe('what programs do during a commit', () => {
       }
     }
   });
+
+  it.each(BACK.map((steps) => ({ steps })))(
+    'is not lost in a directory that was moved back to its own path',
+    ({ steps }) => {
+      const twins = new Twins(['p/d/e/a', 'p/d/f', 'q/d/e/b', 'q/d/g'], [steps]);
+      try {
+        check(twins, []);
+      } finally {
+        twins.remove();
+      }
+    },
+  );
 
   it.each(MODES)('is not lost if it is the former mode of a directory $named', ({ steps }) => {
     for (let moments = 0; moments < 24; moments++) {

@@ -334,6 +334,60 @@ describe('an unchanged entry that is reverted', () => {
   });
 });
 
+describe('a directory that the codebase has equal by now', () => {
+  const removal = (s: Sandbox, path: string) =>
+    changeBase(s, [path], (at) => rmSync(at(path), { recursive: true }), [path]);
+
+  it.each<[string, (s: Sandbox) => unknown, (at: (path: string) => string) => void]>([
+    ['with the mode that both gave it', (s) => s.set('d/e', { mode: 0o700 }), (at) => chmodSync(at('d/e'), 0o700)],
+    ['that both created', (s) => s.mkdir('d/n'), (at) => mkdirSync(at('d/n'))],
+  ])('%s, is removed when the codebase removes it', (_, act, inCodebase) => {
+    const s = new Sandbox(BASE);
+    act(s);
+    const path = s.exists('d/n') ? 'd/n' : 'd/e';
+    changeBase(s, [path], inCodebase);
+    expect(changes(s)).toEqual([]);
+    removal(s, path);
+    expect([s.exists(path), changes(s)]).toEqual([false, []]);
+  });
+
+  it('follows a later mode of the codebase', () => {
+    const s = new Sandbox(BASE);
+    s.set('d', { mode: 0o700 });
+    changeBase(s, ['d'], (at) => chmodSync(at('d'), 0o700));
+    changeBase(s, ['d'], (at) => chmodSync(at('d'), 0o711));
+    expect([s.stat('d').mode & 0o777, changes(s)]).toEqual([0o711, []]);
+  });
+
+  it('keeps the mode that it was given afterwards, also its first one', () => {
+    const s = new Sandbox(BASE);
+    s.set('d', { mode: 0o700 });
+    changeBase(s, ['d'], (at) => chmodSync(at('d'), 0o700));
+    s.set('d', { mode: 0o755 });
+    const change = { path: 'd', kind: 'modified', conflict: false };
+    expect(changes(s)).toEqual([change]);
+    s.restart();
+    expect([s.stat('d').mode & 0o777, changes(s)]).toEqual([0o755, [change]]);
+  });
+
+  it('keeps what the sandbox has in it', () => {
+    const s = new Sandbox(BASE);
+    s.mkdir('d/n');
+    s.create('d/n/mine');
+    changeBase(s, ['d/n'], (at) => mkdirSync(at('d/n')));
+    removal(s, 'd/n');
+    expect(s.list('d/n')).toEqual(['mine']);
+  });
+
+  it('is found in a filter of a sandbox that is not open', () => {
+    const s = new Sandbox(BASE);
+    s.mkdir('d/n');
+    s.fs.detach('sb_1');
+    const filter = s.fs.revertUnchanged(s.spec, changing(), true)!;
+    expect(mayHave(filter, hashOf(fromText('d/n')))).toBe(true);
+  });
+});
+
 describe('an entry that is changed', () => {
   it.each<[string, (s: Sandbox) => unknown]>([
     ['contents of the same size', (s) => s.write('d/f', 'FIRST')],

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { fromText } from '../../../../lib/byte-string.ts';
+import { fromText, ROOT_PATH } from '../../../../lib/byte-string.ts';
 import { keepingLeft } from '../../../../lib/sandboxes/changes/left-below.ts';
 import { resolveForCodebase } from '../../../../lib/sandboxes/changes/resolve-conflicts.ts';
 import type { OwnDirectory } from '../../../../lib/workspaces/workspaces.ts';
@@ -87,7 +87,7 @@ it('does not revert a directory that has entries below that the commit leaves ou
       own,
     );
     const marked = all.map((change) => (change.path === left ? { ...change, left: 'scratch' as const } : change));
-    return keepingLeft(resolution, marked, own);
+    return keepingLeft(resolution, marked, own, [ROOT_PATH]);
   };
   const attributes = changesOf(
     ['d', 'directory', 'directory', 'conflict'],
@@ -100,4 +100,19 @@ it('does not revert a directory that has entries below that the commit leaves ou
   await expect(keep(attributes, 'd/n', [renamed('x', 'd')])).rejects.toThrow(refusal);
   const replaced = changesOf(['d', 'file', 'directory', 'conflict'], ['d/n', undefined, 'file']);
   await expect(keep(replaced, 'd/n')).rejects.toThrow(refusal);
+});
+
+it('does not revert a path in a directory that stays removed, because it is not chosen or holds what is left out', async () => {
+  const all = changesOf(
+    ['q', 'directory', undefined],
+    ['q/d', 'directory', undefined, 'conflict'],
+    ['q/d/e', 'file', undefined],
+  );
+  const resolution = resolveForCodebase(all.slice(1), []);
+  expect(resolution.reverted).toEqual(['q/d']);
+  const refusal = 'reverts "q/d", but "q", which the sandbox removed or replaced, is left out';
+  await expect(keepingLeft(resolution, all, [], [fromText('q/d')])).rejects.toThrow(refusal);
+  await expect(keepingLeft(resolution, all, [], [ROOT_PATH])).rejects.toThrow(refusal);
+  const whole = resolveForCodebase(all, []);
+  expect((await keepingLeft(whole, all, [], [ROOT_PATH])).reverted).toEqual(['q']);
 });
