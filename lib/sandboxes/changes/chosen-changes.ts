@@ -6,6 +6,7 @@ import { directoriesAbove, Subtrees } from '../../subtrees.ts';
 import type { ChangeSelection, OwnDirectory, WorkspaceChange } from '../../workspaces/workspaces.ts';
 import { typeOf } from './list-changes.ts';
 import { topOf } from './new-directories.ts';
+import { settledDirectories } from './settled-directories.ts';
 
 /**
  * Returns the committable changes at and below `chosen` that the selection does not leave out. Throws for changes that the
@@ -87,12 +88,40 @@ async function refuseHalf({ possible, left, own, covered }: Choice): Promise<voi
     } else if (origin !== undefined && (inBase.has(origin) || aboveInBase.has(origin))) throw half(origin);
     else if (aboveInBase.has(path)) throw half(path);
   }
+  const isCommitted = (path: ByteString) => chosen.has(path) || aboveChosen.has(path);
+  await refuseHalfOfEqual(moved, isCommitted, { left, covered });
   const origins = new Map(moved.flatMap(({ path, origin }) => (origin === undefined ? [] : [[path, origin]])));
   const gone = new Set(pathsOf(await filtered(possible, ({ base }) => base !== undefined)));
+  const settled = new Set([...settledDirectories(moved, isCommitted)].map(({ path }) => path));
+  const ownPaths = new Set(own.map(({ path }) => path));
   await forEach(left, ({ path, now }) => {
     const top = now && lowestOf(path, origins);
-    if (top !== undefined && gone.has(joinPath(origins.get(top)!, sliceOf(path, top.length + 1)))) throw half(top);
+    if (top === undefined) return;
+    // A directory that has an equal one at its old path shows an entry of that, which is not gone, but is shown no longer.
+    const isShown = now!.version === undefined && !ownPaths.has(path);
+    if (isShown && settled.has(top)) throw half(top);
+    if (gone.has(joinPath(origins.get(top)!, sliceOf(path, top.length + 1)))) throw half(top);
   });
+}
+
+/**
+ * Throws for a directory that took the place of an equal one and is committed nevertheless, because its old path has another
+ * directory of this kind: nothing in it may be left out.
+ */
+async function refuseHalfOfEqual(
+  moved: readonly OwnDirectory[],
+  isCommitted: (path: ByteString) => boolean,
+  { left, covered }: Pick<Choice, 'left' | 'covered'>,
+): Promise<void> {
+  const equal = [...settledDirectories(moved, isCommitted)].filter(
+    ({ path, origin }) => !isCommitted(path) && origin !== undefined && !isCommitted(origin),
+  );
+  if (equal.length === 0) return;
+  const pathsLeft = pathsOf(left);
+  const withLeft = new Set(pathsLeft);
+  const aboveLeft = await directoriesAbove(pathsLeft);
+  const halved = equal.find(({ path }) => !covered.has(path) || withLeft.has(path) || aboveLeft.has(path));
+  if (halved !== undefined) throw half(halved.path);
 }
 
 /**

@@ -2,6 +2,7 @@ import { type ByteString, parentOf } from '../../byte-string.ts';
 import { isDirectory } from '../../linux/mode.ts';
 import { sorting } from '../../long-lists.ts';
 import type { OwnDirectory, RebasedPath, WorkspaceChange } from '../../workspaces/workspaces.ts';
+import { settledDirectories } from './settled-directories.ts';
 
 const CHANGES_PER_STEP = 256;
 
@@ -45,24 +46,12 @@ export function* rebasing(
     addParents(path);
     if (index % CHANGES_PER_STEP === 0) yield;
   }
-  const merged = new Set<ByteString>();
-  const all = new Set(own.map(({ path }) => path));
-  // A directory is before those in it. A new parent directory is made with another mode than the sandbox's, which remains a change.
-  for (const [index, { id, path, origin, replaces }] of own.entries()) {
-    if (index % CHANGES_PER_STEP === 0) yield;
-    const above = lowestAbove(path, all);
-    // One that took the place of an equal directory is no change itself, and those in it may be none.
-    const isMoved = origin !== undefined && rebased.has(origin);
-    const isEqual = replaces && (above === undefined ? equal.has(path) : merged.has(above));
-    if (!isMoved && !isEqual && !rebased.has(path)) continue;
-    merged.add(path);
+  // A new parent directory is made with another mode than the sandbox's, which remains a change.
+  const settled = settledDirectories(own, (path) => rebased.has(path), equal);
+  for (const { id, path, replaces } of settled) {
     addParents(path);
     rebased.set(path, { path, version: [id, 0], ...(!replaces && { made: true }) });
+    yield;
   }
   return yield* sorting([...rebased.values()], (a, b) => (a.path < b.path ? -1 : 1));
-}
-
-function lowestAbove(path: ByteString, tops: ReadonlySet<ByteString>): ByteString | undefined {
-  for (let at = parentOf(path); at !== ''; at = parentOf(at)) if (tops.has(at)) return at;
-  return undefined;
 }

@@ -12,7 +12,8 @@ import { PathMemo } from '../nodes/path-memo.ts';
 import { isCommittedText } from '../redacted/committed-text.ts';
 import type { Workspace } from '../workspace.ts';
 import type { RebasedPath, RebaseStage } from '../workspaces.ts';
-import { knownVersions } from './known-versions.ts';
+import { hidingRemoved } from './hide-removed.ts';
+import { knownAt } from './known-versions.ts';
 import { mergedAt, showsBase } from './merged-at.ts';
 import { committedDirectories, type MovedDirectories, movedDirectories } from './moved-directories.ts';
 import { isBelow } from './renamed-directories.ts';
@@ -46,6 +47,8 @@ export class RebaseOps {
   readonly #origins = new Map<Inode, ByteString>();
   readonly #inPlace = new Map<ByteString, boolean>();
   #moved: MovedDirectories = new Map();
+  /** The old paths of renamed directories that are committed. */
+  readonly #left: ByteString[] = [];
   /** Paths that lose a whiteout with their directory. */
   readonly #dropped = new Set<ByteString>();
   /** Paths that get a whiteout. */
@@ -71,8 +74,7 @@ export class RebaseOps {
   /** Directories that were renamed since the commit show the base as it was committed. */
   *addMoved(stage: RebaseStage): Steps<void> {
     const committed = yield* committedDirectories(this.#workspace, stage);
-    const known = knownVersions(this.#workspace, this.#root, committed.renamed, stage.paths);
-    for (const op of yield* known) this.list.push(op);
+    for (const [origin, path] of committed.renamed) if (origin !== path) this.#left.push(origin);
     this.#moved = yield* movedDirectories(this.#workspace, stage, committed);
     for (const moved of this.#moved.values()) {
       for (const { dir, path, committedAt } of moved) {
@@ -116,7 +118,8 @@ export class RebaseOps {
     const { path, version, removed, made } = rebased;
     let isKnown = this.#forgetVersion(path) || made === true;
     if (isCommittedDirectory(entry, version)) {
-      if (!made && entry.origin === undefined) yield* this.#hideRemoved(entry, path);
+      if (!made && entry.origin === undefined)
+        for (const op of yield* hidingRemoved(this.#workspace, entry, path)) this.list.push(op);
       yield* this.#dropWhiteouts(entry, path);
       this.list.push(['origin', entry.id, path]);
       this.#origins.set(entry, path);
@@ -133,28 +136,6 @@ export class RebaseOps {
     if (entry !== undefined && entry !== WHITEOUT && entry.mode !== base.mode)
       isKnown ||= this.#isMergedAt(entry, rebased);
     if (isKnown && !this.#showsDirectory(entry, rebased, base)) this.#recordVersion(path, base);
-  }
-
-  /**
-   * Called for a directory that replaced the base's and is merged with it from now on, with those of the sandbox in it.
-   * Entries that were equal to the base's are not part of the commit: those removed since need whiteouts.
-   */
-  *#hideRemoved(top: Inode, topPath: ByteString): Steps<void> {
-    const { base } = this.#workspace;
-    const counter = new StepCounter(ITEMS_PER_STEP);
-    const waiting: [Inode, ByteString][] = [[top, topPath]];
-    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-      const [dir, path] = next;
-      for (const { name, type } of yield* base.reading(path)) {
-        if (counter.count()) yield;
-        const entry = dir.requireEntries().get(name);
-        const at = joinPath(path, name);
-        if (entry === undefined && !(yield* hasLaterEntries(this.#workspace, NONE, at, { mode: type })))
-          this.list.push(['hide', dir.id, name]);
-        if (entry === undefined || entry === WHITEOUT || !entry.isDirectory || !isDirectory(type)) continue;
-        if (entry.origin === undefined && entry.merges) waiting.push([entry, at]);
-      }
-    }
   }
 
   /**
@@ -176,6 +157,20 @@ export class RebaseOps {
       this.list.push(['drop', dir.id, name]);
       this.#dropped.add(at);
     }
+  }
+
+  /** Call after all paths. See `knownAt`. */
+  *addKnown(): Steps<void> {
+    const { bases } = this;
+    const known = yield* knownAt(this.#left, {
+      base: this.#workspace.base,
+      root: this.#root,
+      has: (path) => bases.has(path),
+      isInPlace: (path) => this.#isInPlace(path),
+      isShown: (path) => this.#isShown(path),
+    });
+    const { baseVersions } = this.#workspace.delta.table;
+    for (const [path, base] of known) if (baseVersions.get(path) === undefined) this.#recordVersion(path, base);
   }
 
   #showsDirectory(entry: Inode | typeof WHITEOUT | undefined, rebased: RebasedPath, base: BaseStat): boolean {

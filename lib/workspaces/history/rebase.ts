@@ -79,6 +79,7 @@ function* rebaseAll(
     yield;
     yield* ops.add(path);
   }
+  yield* ops.addKnown();
   yield* workspace.delta.committing(ops.list, true);
   yield* removeShownVersions(workspace, root);
   yield* updateNodes(workspace, ops);

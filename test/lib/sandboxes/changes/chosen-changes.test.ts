@@ -29,6 +29,23 @@ it('refuses either path of a renamed directory without the other', async () => {
   expect(await chosenChanges(all, ['d', 'e'].map(fromText), own)).toEqual(all);
 });
 
+it('refuses a directory that took the place of a renamed one without what it has, also where it is equal', async () => {
+  const own = [
+    ['d', 'c'],
+    ['c', 'b'],
+    ['b', 'a'],
+  ].map(([path, origin], id) => ({ id, path: fromText(path!), origin: fromText(origin!), replaces: true }));
+  const all = changesOf(['a/x', 'file', undefined], ['d/n', undefined, 'file'], ['e', undefined, 'file']);
+  await expect(chosenChanges(all, ['a', 'b', 'c'].map(fromText), own)).rejects.toThrow(
+    'directory "d"; choose all of it',
+  );
+  await expect(chosenChanges(all, ['a', 'b', 'd'].map(fromText), own)).rejects.toThrow(
+    'directory "c"; choose all of it',
+  );
+  expect(await chosenChanges(all, ['a', 'b', 'c', 'd'].map(fromText), own)).toHaveLength(2);
+  expect(await chosenChanges(all, [fromText('e')], own)).toHaveLength(1);
+});
+
 it('refuses a renamed or replacing directory without excluded entries that the codebase has', async () => {
   const renamed = changesOf(
     ['d', 'directory', undefined],
@@ -46,6 +63,9 @@ it('refuses a renamed or replacing directory without excluded entries that the c
   await expect(choose(leaving(renamed, ['e/in/f', 'e/new.log']), own)).rejects.toThrow(
     'directory "e"; choose all of it',
   );
+  // Without a version it is not the sandbox's own: the old path has another directory, with an equal file.
+  await expect(choose(leaving(renamed, ['e/new.log']), own)).rejects.toThrow('directory "e"; choose all of it');
+  renamed.at(-1)!.now!.version = [2, 0];
   expect(await choose(leaving(renamed, ['e/new.log']), own)).toHaveLength(6);
   const replacing = leaving(changesOf(['r/new', undefined, 'file'], ['r/old', 'file', undefined]), ['r/old']);
   const ofReplacing = [{ id: 1, path: fromText('r'), origin: undefined, replaces: true }];
