@@ -66,6 +66,9 @@ const contentOf = (run: Run, form: number) => {
   return [`# c\nK=${value}\nL="${value} x\n${value}"\n`, `K: ${value}\nL: [${value}, 1]\n`, `${value}\n`][form % 3]!;
 };
 
+/** Index in `EDITS`. */
+const TO_COMMENTS = 3;
+
 /** What an agent can make of a text with placeholders: any lines of it, at any key and place. */
 const EDITS: readonly ((text: string) => string)[] = [
   (text) => `${text}NEW=1\n`,
@@ -81,6 +84,16 @@ const EDITS: readonly ((text: string) => string)[] = [
   (text) => text.replace(/["']/g, ''),
   (text) => text.replace(/: /g, '='),
 ];
+
+/**
+ * Without the edits that make comments of assignments, if a rule has another format: an assignment in a comment is a value for
+ * dotenv only.
+ */
+function possible<S extends { text: string }>(sequence: readonly S[], ...starts: readonly number[]): S[] {
+  const later = sequence.map(({ text }) => /^rules (\d+)/.exec(text)?.[1]).filter((index) => index !== undefined);
+  const isYaml = [...starts, ...later.map(Number)].some((index) => JSON.stringify(RULES[index]).includes('"yaml"'));
+  return sequence.filter(({ text }) => !isYaml || !text.startsWith('edit') || !text.includes(` ${TO_COMMENTS} `));
+}
 
 /** Commits the first sandbox. What it puts into the codebase has values at paths only that all rules redact. */
 function commit({ s }: Run): void {
@@ -264,7 +277,7 @@ describe('an arbitrary sequence of operations', () => {
           const run = { s, layers: [], open: [], made: 0, attachOther } as unknown as Run;
           attachOther();
           const done: string[] = [];
-          for (const { text, act } of sequence) {
+          for (const { text, act } of possible(sequence, first, second)) {
             done.push(`${text}: ${tried(() => String(act(run) ?? 'ok').slice(0, 40))}`);
             const found = shown(run);
             if (found.includes(MARK)) throw new Error(`${done.join('; ')}\n${found}`);
