@@ -94,7 +94,7 @@ export function longOperations(workspaces: AttachedWorkspaces): LongOperations {
 
 function* nothing(): Steps<void> {}
 
-/** Runs the steps of `first`, then those of each workspace of a codebase, while all of them are held; returns the result of the first. */
+/** Runs the steps of `first`, then those of each workspace of a codebase, with all of them held. Returns the result of `first`. */
 type HeldOf = <T>(
   codebaseId: string,
   first: Steps<T>,
@@ -150,7 +150,7 @@ function unfitted(workspaces: readonly Workspace[]): Set<Workspace> {
   return new Set(fitted);
 }
 
-/** Runs the steps of `first`, then those of each workspace in turn; returns the result of the first. */
+/** Runs the steps of `first`, then those of each workspace in turn. Returns the result of `first`. */
 function* eachInTurn<T>(
   { holds }: AttachedWorkspaces,
   workspaces: readonly Workspace[],

@@ -58,7 +58,10 @@ export function* knownAt(
     if (stat === undefined) continue;
     if (!has(path)) known.push([path, stat]);
     if (!isDirectory(stat.mode)) continue;
-    for (const { name } of yield* base.reading(path)) waiting.push([ownIn(directory, name), joinPath(path, name)]);
+    for (const { name } of yield* base.reading(path)) {
+      waiting.push([ownIn(directory, name), joinPath(path, name)]);
+      if (counter.count()) yield;
+    }
   }
   return known;
 }

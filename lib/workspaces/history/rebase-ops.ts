@@ -170,7 +170,10 @@ export class RebaseOps {
       isShown: (path) => this.#isShown(path),
     });
     const { baseVersions } = this.#workspace.delta.table;
-    for (const [path, base] of known) if (baseVersions.get(path) === undefined) this.#recordVersion(path, base);
+    for (const [path, base] of known) {
+      yield;
+      if (baseVersions.get(path) === undefined) this.#recordVersion(path, base);
+    }
   }
 
   #showsDirectory(entry: Inode | typeof WHITEOUT | undefined, rebased: RebasedPath, base: BaseStat): boolean {
