@@ -1,3 +1,4 @@
+import { withBreaks } from '../../breaks.ts';
 import { type ByteString, joinPath, parentOf, quote, ROOT_PATH, sliceOf, splitPath } from '../../byte-string.ts';
 import { ServiceError } from '../../errors.ts';
 import { filtered, forEach } from '../../long-lists.ts';
@@ -92,7 +93,7 @@ async function refuseHalf({ possible, left, own, covered }: Choice): Promise<voi
   await refuseHalfOfEqual(moved, isCommitted, { left, covered });
   const origins = new Map(moved.flatMap(({ path, origin }) => (origin === undefined ? [] : [[path, origin]])));
   const gone = new Set(pathsOf(await filtered(possible, ({ base }) => base !== undefined)));
-  const settled = new Set([...settledDirectories(moved, isCommitted)].map(({ path }) => path));
+  const settled = new Set([...(await withBreaks(settledDirectories(moved, isCommitted)))].map(({ path }) => path));
   const ownPaths = new Set(own.map(({ path }) => path));
   await forEach(left, ({ path, now }) => {
     const top = now && lowestOf(path, origins);
@@ -113,7 +114,7 @@ async function refuseHalfOfEqual(
   isCommitted: (path: ByteString) => boolean,
   { left, covered }: Pick<Choice, 'left' | 'covered'>,
 ): Promise<void> {
-  const equal = [...settledDirectories(moved, isCommitted)].filter(
+  const equal = [...(await withBreaks(settledDirectories(moved, isCommitted)))].filter(
     ({ path, origin }) => !isCommitted(path) && origin !== undefined && !isCommitted(origin),
   );
   if (equal.length === 0) return;

@@ -47,7 +47,7 @@ export function* rebasing(
     if (index % CHANGES_PER_STEP === 0) yield;
   }
   // A new parent directory is made with another mode than the sandbox's, which remains a change.
-  const settled = settledDirectories(own, (path) => rebased.has(path), equal);
+  const settled = yield* settledDirectories(own, (path) => rebased.has(path), equal);
   for (const { id, path, replaces } of settled) {
     addParents(path);
     rebased.set(path, { path, version: [id, 0], ...(!replaces && { made: true }) });
