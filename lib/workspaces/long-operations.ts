@@ -66,7 +66,11 @@ export function longOperations(workspaces: AttachedWorkspaces): LongOperations {
     baseChanged: (codebaseId, paths) => changedBase(workspaces, codebaseId, paths, heldOf),
     revert: (id, paths, keeping) => held(id, (workspace) => revertSelected(workspace, paths, keeping)),
     rebase: (spec, stage) =>
-      workspaces.lease(spec, (workspace) => rebasing(workspaces, workspace, stage), stage.resumed),
+      endingRemoval(
+        workspaces,
+        spec.codebaseId,
+        workspaces.lease(spec, (workspace) => rebasing(workspaces, workspace, stage), stage.resumed),
+      ),
     preserveRemoved: (spec, paths) => workspaces.lease(spec, (workspace) => preserveRemoved(workspace, paths)),
     findUnchanged: (codebaseId, changing, except) => {
       const open = workspaces.ofCodebase(codebaseId).filter(({ isOpen, spec }) => isOpen && spec.id !== except);
@@ -121,19 +125,27 @@ function* ignoring(steps: Steps<unknown>): Steps<void> {
   yield* steps;
 }
 
+/** A failure ends the removal, also one to open the workspace: its answer may wait for notifications. */
+function* endingRemoval(workspaces: AttachedWorkspaces, codebaseId: string, steps: Steps<void>): Steps<void> {
+  try {
+    yield* steps;
+  } catch (error) {
+    if (!(error instanceof Postponed)) endRemoval(workspaces, codebaseId);
+    throw error;
+  }
+}
+
 /** After the last stage, programs see the base as it was committed. */
 function* rebasing(workspaces: AttachedWorkspaces, workspace: Workspace, stage: RebaseStage): Steps<void> {
-  const resume = () => {
-    endRemoval(workspaces, workspace.spec.codebaseId);
-    workspaces.holds.resume(workspace);
-  };
   try {
     yield* stepsOnHost(rebase(workspace, stage));
   } catch (error) {
-    if (!(error instanceof Postponed)) resume();
+    if (!(error instanceof Postponed)) workspaces.holds.resume(workspace);
     throw error;
   }
-  if (stage.isLast) resume();
+  if (!stage.isLast) return;
+  endRemoval(workspaces, workspace.spec.codebaseId);
+  workspaces.holds.resume(workspace);
 }
 
 function detaching(workspaces: AttachedWorkspaces, workspace: Workspace | undefined): Steps<void> | undefined {

@@ -53,6 +53,17 @@ describe('while the codebase loses files', () => {
     expect(released).toContain(cause);
   });
 
+  it('it does not wait for a rebase that fails because the delta cannot be read', () => {
+    const { s, released } = sliced(BASE);
+    s.tree();
+    removal(s, REMOVED, 'other');
+    const cause = postponedBy(() => s.rename('d', 'moved'));
+    const other = { ...s.spec, id: 'other', base: join(s.home, 'absent'), delta: join(s.home, 'other') };
+    const stage = { commit: 'c', stage: 0, paths: [], revertPaths: [], resumed: false };
+    expect(() => s.fs.rebase(other, stage)).toThrow();
+    expect(released).toContain(cause);
+  });
+
   it.each([
     ['of another directory', (s: Sandbox) => s.rename('e', 'moved')],
     ['of a file', (s: Sandbox) => s.rename('d/x', 'moved')],
