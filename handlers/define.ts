@@ -50,6 +50,8 @@ export interface HandlerContext {
   intent?: string;
   /** Registers a callback for when the response was sent or has failed. Absent: not available. */
   answered?: (release: () => void) => void;
+  /** Bytes of a unary answer that the caller can receive; absent: any number. */
+  answerBytes?: number;
 }
 
 export type Handler<Result = unknown> = (event: HandlerEvent, context: HandlerContext) => Promise<Result>;

@@ -13,13 +13,17 @@ const MAX_YIELD_MS = 600_000;
 export const exec = define(
   'Exec',
   { ...execCommand, yield_after: { minimum: 0, maximum: MAX_YIELD_MS, unit: 'milliseconds' } },
-  async ({ request }, { services, signal, guard, answered }): Promise<ExecResult> => {
+  async ({ request }, { services, signal, guard, answered, answerBytes }): Promise<ExecResult> => {
     const { limits } = services;
     const memory = new ExecMemory(limits?.execMemory, request.sandbox_id);
     answered?.(() => memory.release());
     try {
       memory.holdInput(request.stdin.length + request.stdin_bytes.length);
-      const output = new ExecOutput(request, limits?.execOutputBytes ?? DEFAULT_OUTPUT_BYTES, memory);
+      const output = new ExecOutput(
+        request,
+        { stream: limits?.execOutputBytes ?? DEFAULT_OUTPUT_BYTES, answer: answerBytes },
+        memory,
+      );
       if (request.yield_after > 0) {
         const take = (kept: KeptOutput) => appendKept(output, kept);
         const yielded = await services.processes.execOrYield(request, signal, () => guard.keepCommand(), take);

@@ -9,7 +9,7 @@ import { collect, type ExecResult } from './input/exec-result.ts';
 export const sessionExec = define(
   'SessionExec',
   sessionCommand,
-  async ({ request }, { services, signal, answered }): Promise<ExecResult> => {
+  async ({ request }, { services, signal, answered, answerBytes }): Promise<ExecResult> => {
     const { limits, sessions } = services;
     const sandboxId = sessions.placeOf(request.session_id)?.sandbox ?? '';
     const late = { services, sandboxId, otherwise: 'StartProcess' };
@@ -17,7 +17,11 @@ export const sessionExec = define(
     answered?.(() => memory.release());
     try {
       const { events, outcome } = await sessions.exec(request, signal);
-      const output = new ExecOutput(request, limits?.execOutputBytes ?? DEFAULT_OUTPUT_BYTES, memory);
+      const output = new ExecOutput(
+        request,
+        { stream: limits?.execOutputBytes ?? DEFAULT_OUTPUT_BYTES, answer: answerBytes },
+        memory,
+      );
       const result = await collect(events, output, (error, partial) => afterTimeout(error, late, partial));
       return { ...result, ...outcome() };
     } finally {

@@ -23,8 +23,9 @@ import { isSameHost } from '../host-name.ts';
 import { isLarge } from '../http/json-pieces.ts';
 import { CallAbort, errorFor, requestIdFrom } from '../listener.ts';
 import { clientNameOf } from '../tls/client-name.ts';
+import { answerBytesOf, fitting } from './answer-size.ts';
 import { http2StreamOf, messagesOf } from './client-stream.ts';
-import { sendLarge } from './large-message.ts';
+import { encodeLarge, sendLarge } from './large-message.ts';
 import { messageWriter, type Sending } from './message-writer.ts';
 import { statusOf } from './status.ts';
 
@@ -152,12 +153,23 @@ async function respond(
   try {
     const admitted = admit(operation);
     if (input.body instanceof ServiceError) throw input.body;
-    const result = await operation.handler({ headers, ...input }, admitted);
-    end();
+    const limit = answerBytesOf(call.metadata);
+    const answer = (body = input.body) =>
+      operation.handler({ headers, ...input, body }, { ...admitted, answerBytes: limit }) as Promise<Message>;
+    const result = await answer();
     if (serialize && isLarge(result)) {
-      await sendLarge(call as ServerUnaryCall<Message, Message>, result as Message, serialize, mount.turns);
+      const encoded = await fitting(result, {
+        again: (page_size) => answer({ ...(input.body as Message), page_size }),
+        encode: (message) => encodeLarge(message, serialize, mount.turns),
+        limit,
+      });
+      end();
+      await sendLarge(call as ServerUnaryCall<Message, Message>, encoded, mount.turns);
       callback(SENT);
-    } else callback(null, result as Message);
+    } else {
+      end();
+      callback(null, result);
+    }
   } catch (thrown) {
     const error = errorFor(thrown, { ...context, operation: operation.operation, log: mount.log });
     await mount.held.hold(error, context.signal);

@@ -12,19 +12,17 @@ const FRAME_BYTES = 5;
 
 type Serialize = (message: object) => Buffer;
 
+/** An encoded message, its long texts still as strings. */
+export interface Encoded {
+  parts: readonly (string | Buffer)[];
+  length: number;
+}
+
 /**
- * Sends the message of a unary response in steps of bounded length, with backpressure; the caller then sends the
- * status. The threat: grpc-js encodes, copies and writes a message in one step, which blocks the main thread for up to
- * 90 ms for a command's output. Resolves early if the client disconnects.
+ * Encodes the message of a unary response in steps of bounded length. The threat: grpc-js encodes, copies and writes a
+ * message in one step, which blocks the main thread for up to 90 ms for a command's output.
  */
-export async function sendLarge(
-  call: ServerUnaryCall<object, object>,
-  message: object,
-  serialize: Serialize,
-  turns: Turns,
-): Promise<void> {
-  // grpc-js has no public access to the HTTP/2 stream.
-  const { stream } = (call as unknown as { call: { stream: ServerHttp2Stream } }).call;
+export async function encodeLarge(message: object, serialize: Serialize, turns: Turns): Promise<Encoded> {
   const parts: (string | Buffer)[] = [];
   let length = 0;
   for (const part of partsOf(message, serialize)) {
@@ -32,6 +30,20 @@ export async function sendLarge(
     if (part !== NOTHING) parts.push(part);
     length += Buffer.byteLength(part);
   }
+  return { parts, length };
+}
+
+/**
+ * Sends an encoded message in steps, with backpressure; the caller then sends the status. Resolves early if the client
+ * disconnects.
+ */
+export async function sendLarge(
+  call: ServerUnaryCall<object, object>,
+  { parts, length }: Encoded,
+  turns: Turns,
+): Promise<void> {
+  // grpc-js has no public access to the HTTP/2 stream.
+  const { stream } = (call as unknown as { call: { stream: ServerHttp2Stream } }).call;
   if (call.cancelled || stream.destroyed) return;
   call.sendMetadata(new Metadata());
   const frame = Buffer.alloc(FRAME_BYTES);

@@ -1,6 +1,8 @@
 import type { ExecMemory } from '../../lib/exec-memory.ts';
 import { LastBytes } from '../../lib/last-bytes.ts';
 import { TextBuffer, textOf } from '../../lib/long-text.ts';
+import { encodedSize } from './encoded-size.ts';
+import { firstOf } from './first-bytes.ts';
 import type { GatheredText, OutputText } from './output-text.ts';
 
 /**
@@ -41,6 +43,14 @@ export class OutputEnds implements OutputText {
     this.#skipped += bytes;
   }
 
+  get kept(): number {
+    return lengthOf(this.#head.chunks) + lengthOf(this.#tail.chunks);
+  }
+
+  encoded(): number {
+    return encodedSize(this.#head.chunks) + encodedSize(this.#tail.chunks);
+  }
+
   text(room = this.#limit): GatheredText {
     const head = this.#head.chunks;
     const tail = this.#tail.chunks;
@@ -75,16 +85,6 @@ const NEWLINE = 0x0a;
 const headOf = (limit: number): number => Math.ceil(limit / 2);
 
 const lengthOf = (chunks: readonly Buffer[]): number => chunks.reduce((sum, { length }) => sum + length, 0);
-
-function firstOf(chunks: readonly Buffer[], bytes: number): Buffer[] {
-  const first: Buffer[] = [];
-  for (let at = 0, left = bytes; at < chunks.length && left > 0; at++) {
-    const chunk = chunks[at]!.subarray(0, left);
-    first.push(chunk);
-    left -= chunk.length;
-  }
-  return first;
-}
 
 function lastOf(chunks: readonly Buffer[], bytes: number): Buffer[] {
   const last: Buffer[] = [];

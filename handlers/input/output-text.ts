@@ -1,5 +1,7 @@
 import type { ExecMemory } from '../../lib/exec-memory.ts';
-import { type Text, TextBuffer } from '../../lib/long-text.ts';
+import { type Text, TextBuffer, textOf } from '../../lib/long-text.ts';
+import { encodedSize } from './encoded-size.ts';
+import { firstOf } from './first-bytes.ts';
 
 /** A text, and the number of bytes of the output that it does not have. */
 export interface GatheredText {
@@ -11,11 +13,15 @@ export interface GatheredText {
 export interface OutputText {
   /** Bytes that were appended. */
   readonly bytes: number;
+  /** Bytes of those that are kept. */
+  readonly kept: number;
+  /** Bytes that the kept ones have in an answer, or more: see `encodedSize`. */
+  encoded(): number;
   /** Returns the number of bytes, of `data` or of earlier ones, that were dropped. */
   append(data: Buffer): number;
   /** Counts bytes that are no longer known. Where they were among those that are appended is not known either. */
   skip(bytes: number): void;
-  /** At most `room` bytes and the line that reports what was left out; absent: up to the limit. Call last. */
+  /** At most `room` of the kept bytes, and the line that reports what was left out; absent: up to the limit. Call last. */
   text(room?: number): GatheredText;
 }
 
@@ -53,11 +59,26 @@ export class CutText implements OutputText {
     this.#dropped += bytes;
   }
 
-  text(): GatheredText {
-    const dropped = this.#dropped;
-    if (this.#cut === undefined) return { text: this.#kept.text(), dropped };
-    const why = this.#cut === 'memory' ? ': the sandbox has its share of limits.exec_memory_bytes in use' : '';
+  get kept(): number {
+    return this.#kept.bytes;
+  }
+
+  encoded(): number {
+    return encodedSize(this.#kept.chunks);
+  }
+
+  text(room = this.kept): GatheredText {
+    const { kept } = this;
+    const length = Math.min(room, kept);
+    const dropped = this.#dropped + kept - length;
+    if (length === kept && this.#cut === undefined) return { text: this.#kept.text(), dropped };
     // A partial character at the cut is omitted.
-    return { text: this.#kept.text(`[output cut at ${this.#kept.bytes} bytes${why}]\n`), dropped };
+    const end = `[output cut at ${length} bytes${this.#why(length)}]\n`;
+    return { text: textOf(firstOf(this.#kept.chunks, length), end), dropped };
+  }
+
+  #why(length: number): string {
+    if (length < this.kept) return ': more does not fit into the answer';
+    return this.#cut === 'memory' ? ': the sandbox has its share of limits.exec_memory_bytes in use' : '';
   }
 }

@@ -1842,9 +1842,9 @@ export interface CommitResponse {
   committed: boolean;
   /** Number of committed changes; with dry_run, of changes that would be committed. */
   count: number;
-  /** The first 1000 of these changes. */
+  /** The first 1000 of these changes; fewer if their paths have more than 1 MiB. */
   changes: readonly FileChange[];
-  /** The first 1000 paths in conflict. */
+  /** The first 1000 paths in conflict; fewer if they have more than 1 MiB. */
   conflicts: readonly string[];
 }
 
@@ -2410,8 +2410,8 @@ export interface Rpcs {
    */
   DestroySandbox: { request: DestroySandboxRequest; response: Empty };
   /**
-   * Runs one command until it exits. An exit code other than 0 is a result, not an error. An answer may be larger than a
-   * gRPC client's default limit of 4 MiB: raise its receive limit, or use ExecStream.
+   * Runs one command until it exits. An exit code other than 0 is a result, not an error. Over gRPC an answer has at most
+   * 4 MiB, or as much as the metadata `x-max-answer-bytes` says, and output above that is cut. ExecStream sends all output.
    */
   Exec: { request: ExecRequest; response: ExecResponse };
   /** Runs one command and sends its output as it is written. Exactly one last chunk carries exit_code and no data. */

@@ -98,6 +98,7 @@ export async function grpcOver(services: Services, log: Log = silentLog): Promis
     client,
     unary: (method, request, metadata = new Metadata()) =>
       new Promise((resolve, reject) => {
+        if (metadata.get('x-max-answer-bytes').length === 0) metadata.set('x-max-answer-bytes', String(2 ** 31 - 1));
         const { path, requestSerialize, responseDeserialize } = rpcOf(method);
         client.makeUnaryRequest(path, requestSerialize, responseDeserialize, request, metadata, (error, value) =>
           error ? reject(error) : resolve(value as never),

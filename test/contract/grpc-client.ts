@@ -68,7 +68,9 @@ export class GrpcClient implements Client {
 
   /** `key`: sent with every call. */
   constructor(address: string, key?: string) {
-    this.#services = SERVICES.map((name) => connect(definitions, `service.v1.${name}`, address, key));
+    this.#services = SERVICES.map((name) =>
+      connect(definitions, `service.v1.${name}`, address, { key, takesAll: true }),
+    );
   }
 
   call<O extends keyof Unary>(operation: O, request: object, signal?: AbortSignal): Promise<Unary[O]> {
@@ -185,22 +187,45 @@ function withoutAbsent<T extends object>(message: T): T {
 
 type Callback<T> = (error: GrpcError | null, answer?: T) => void;
 
+interface Connection {
+  key?: string | undefined;
+  /** Receives messages of any size, and says so; otherwise a client as gRPC makes it. */
+  takesAll?: boolean;
+}
+
+/** A client of one service of the contract with gRPC's own limits; the caller closes it. */
+export function plainClient(service: string, address: string): GrpcBase {
+  return connect(definitions, `service.v1.${service}`, address, {});
+}
+
 /** A client of one service of `packages`; the caller closes it. */
-function connect(packages: PackageDefinition, service: string, address: string, key?: string): GrpcBase {
+function connect(
+  packages: PackageDefinition,
+  service: string,
+  address: string,
+  { key, takesAll = false }: Connection,
+): GrpcBase {
   const names = service.split('.');
   const Service = names.reduce<unknown>(
     (at, name) => (at as Record<string, unknown>)[name],
     loadPackageDefinition(packages),
   ) as ServiceClientConstructor;
   const noLimit = { 'grpc.max_receive_message_length': -1, 'grpc.max_send_message_length': -1 };
-  return new Service(address, credentials.createInsecure(), { ...noLimit, interceptors: key ? [withKey(key)] : [] });
+  const headers = {
+    ...(key !== undefined && { 'x-api-key': key }),
+    ...(takesAll && { 'x-max-answer-bytes': String(2 ** 31 - 1) }),
+  };
+  return new Service(address, credentials.createInsecure(), {
+    ...(takesAll && noLimit),
+    interceptors: [withMetadata(headers)],
+  });
 }
 
-function withKey(key: string): Interceptor {
+function withMetadata(headers: Record<string, string>): Interceptor {
   return (options, nextCall) =>
     new InterceptingCall(nextCall(options), {
       start: (metadata, listener, next) => {
-        metadata.set('x-api-key', key);
+        for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
         next(metadata, listener);
       },
     });
@@ -208,7 +233,7 @@ function withKey(key: string): Interceptor {
 
 /** A service of another package of this server, like grpc.health.v1.Health, by its proto file. */
 export function connectTo(file: string, service: string, address: string): GrpcBase {
-  return connect(loadSync(file, LOADING), service, address);
+  return connect(loadSync(file, LOADING), service, address, {});
 }
 
 export function unary(method: unknown, request: object, signal?: AbortSignal): Promise<unknown> {

@@ -1547,8 +1547,8 @@ class CommitResponse:
     Attributes:
         committed: False after dry_run.
         count: Number of committed changes; with dry_run, of changes that would be committed.
-        changes: The first 1000 of these changes.
-        conflicts: The first 1000 paths in conflict.
+        changes: The first 1000 of these changes; fewer if their paths have more than 1 MiB.
+        conflicts: The first 1000 paths in conflict; fewer if they have more than 1 MiB.
     """
 
     committed: bool = False

@@ -1,5 +1,5 @@
 import { withBreaks } from '../../breaks.ts';
-import { type ByteString, quote, ROOT_PATH, toText } from '../../byte-string.ts';
+import { type ByteString, quote, ROOT_PATH } from '../../byte-string.ts';
 import type { MakePlan } from '../../codebases/plan.ts';
 import type { CommitResponse } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
@@ -12,10 +12,10 @@ import type { SandboxContext } from '../context.ts';
 import type { Platform } from '../lifecycle/bring-up.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 import { chosenChanges, madeFor, wholeReplacing } from './chosen-changes.ts';
+import { answer, namedPaths } from './commit-answer.ts';
 import { CommitPause } from './commit-pause.ts';
 import { growthOf, isAdded, isRemoved, shownElsewhere, stepsOf } from './commit-plan.ts';
 import { keepingLeft } from './left-below.ts';
-import { shownChange } from './list-changes.ts';
 import { type List, listedFor } from './listed-for.ts';
 import type { Ahead } from './listed-in-pages.ts';
 import { newDirectories } from './new-directories.ts';
@@ -28,8 +28,6 @@ import { smallContents } from './small-contents.ts';
 import { Staged } from './staged.ts';
 import { withWorkspace } from './with-workspace.ts';
 
-/** Maximum number of changes named in a response or an error. */
-const NAMED = 1000;
 /** Maximum number of attempts to copy files that are written to meanwhile. */
 const ATTEMPTS = 10;
 /** Those of them in which programs go on. */
@@ -228,25 +226,11 @@ async function refuseConflicts(changes: readonly WorkspaceChange[], request: Com
   throw new ServiceError(
     'ABORTED',
     `nothing is committed: the codebase has another version than the sandbox started from of ${named.join(', ')}${more}`,
-    [{ conflicts: conflicts.slice(0, NAMED).map(({ path }) => toText(path)) }],
+    [{ conflicts: namedPaths(conflicts) }],
   );
 }
 
 /** Whether the error is the refusal caused by a conflict. */
 export function isConflict(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'ABORTED' && error.details.length > 0;
-}
-
-async function answer(
-  changes: readonly WorkspaceChange[],
-  selected: readonly WorkspaceChange[],
-  committed: boolean,
-): Promise<CommitResponse> {
-  const conflicts = await filtered(changes, ({ conflict }) => conflict);
-  return {
-    committed,
-    count: selected.length,
-    changes: selected.slice(0, NAMED).map(shownChange),
-    conflicts: conflicts.slice(0, NAMED).map(({ path }) => toText(path)),
-  };
 }

@@ -1814,9 +1814,9 @@ export interface CommitResponse {
   committed: boolean;
   /** Number of committed changes; with dry_run, of changes that would be committed. */
   count: number;
-  /** The first 1000 of these changes. */
+  /** The first 1000 of these changes; fewer if their paths have more than 1 MiB. */
   changes: readonly FileChange[];
-  /** The first 1000 paths in conflict. */
+  /** The first 1000 paths in conflict; fewer if they have more than 1 MiB. */
   conflicts: readonly string[];
 }
 

@@ -243,8 +243,8 @@ export interface Operations {
    */
   destroySandbox(request: DestroySandboxRequest, options?: CallOptions): Promise<void>;
   /**
-   * Runs one command until it exits. An exit code other than 0 is a result, not an error. An answer may be larger than a
-   * gRPC client's default limit of 4 MiB: raise its receive limit, or use ExecStream.
+   * Runs one command until it exits. An exit code other than 0 is a result, not an error. Over gRPC an answer has at most
+   * 4 MiB, or as much as the metadata `x-max-answer-bytes` says, and output above that is cut. ExecStream sends all output.
    */
   exec(request: ExecRequest, options?: CallOptions): Promise<ExecResponse>;
   /** Runs one command and sends its output as it is written. Exactly one last chunk carries exit_code and no data. */
