@@ -15,11 +15,6 @@ const BLOCK = 4096;
 /** Size of every directory: the real one would reveal the number of hidden entries. */
 const DIRECTORY_SIZE = 4096;
 const EPOCH: Time = { sec: 0, nsec: 0 };
-/**
- * Offset added to the inode number of a base file if a copied-up file keeps that number; base inode numbers are
- * smaller.
- */
-const RELOCATED_INO = 2 ** 50;
 
 /**
  * Returns the attributes of a node. The kernel enforces the mode bits itself, so they express exactly what the rules
@@ -33,7 +28,7 @@ export function attrOf(workspace: Workspace, access: Access, node: Node): Attr {
   const size = directory ? DIRECTORY_SIZE : shownSize(workspace, access, node);
   const { mode, uid, gid } = ownershipOf(workspace, access, node);
   return {
-    ino: inoOf(workspace, node),
+    ino: workspace.tree.numbers.of(node),
     size,
     blocks: Math.ceil(size / BLOCK) * (BLOCK / 512),
     atime: hidden ? EPOCH : of.atime,
@@ -50,13 +45,6 @@ export function attrOf(workspace: Workspace, access: Access, node: Node): Attr {
 /** The size of a file: that of its form with placeholders, if this access sees only that. Throws as `redactedForm`. */
 export function shownSize(workspace: Workspace, access: Access, node: Node): number {
   return isRedacted(access, node) ? redactedForm(workspace, node).bytes.length : node.shown.size;
-}
-
-/** Returns the inode number (st_ino) of a node; unique in its workspace. */
-export function inoOf(workspace: Workspace, node: Node): number {
-  if (node.inode !== undefined) return node.inode.ino;
-  const { ino } = node.requireBase();
-  return workspace.delta.table.keepsIno(ino) ? ino + RELOCATED_INO : ino;
 }
 
 interface Ownership {

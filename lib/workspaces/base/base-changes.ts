@@ -165,7 +165,8 @@ class Refresh {
     if (names === undefined) {
       names = new Set();
       this.#names.set(dir, names);
-      dir.base = this.#workspace.base.lstat(dir.requireBasePath()) ?? dir.base;
+      const base = this.#workspace.base.lstat(dir.requireBasePath());
+      if (base !== undefined) this.#workspace.tree.binding.renewBase(dir, base);
     }
     if (names.has(name)) return;
     names.add(name);
@@ -202,7 +203,7 @@ function* refreshName(workspace: Workspace, dir: Node, name: ByteString): Steps<
   if (child === undefined) {
     shared.notifier.invalEntry(dir.id, name);
   } else if (stat !== undefined && child.isDirectory && isDirectory(stat.mode)) {
-    child.base = stat;
+    tree.binding.renewBase(child, stat);
     shared.notifier.invalInode(child.id);
   } else if (stat !== undefined && child.base !== undefined && sameFile(stat, child.base)) {
     shared.files.unpin(child);

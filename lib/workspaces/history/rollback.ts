@@ -32,6 +32,8 @@ export function* rollback(workspace: Workspace, layer: string): Steps<void> {
   const before = new Map<Node, Known>();
   for (const node of tree.nodes()) {
     if (counter.count()) yield;
+    // The others in `rebind`: those that show the base will mostly do so again.
+    if (node.inode !== undefined) tree.numbers.keep(node);
     if (!node.isDirectory) continue;
     before.set(node, { entries: node.inode?.entries, basePath: node.basePath });
   }

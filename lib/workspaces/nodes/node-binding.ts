@@ -8,6 +8,7 @@ import type { Inode } from '../delta/index/inode.ts';
 import { applyRule } from './directory-rules.ts';
 import type { FileLevels, LevelsOwner } from './file-levels.ts';
 import type { HostFiles } from './host-files.ts';
+import type { InodeNumbers } from './inode-numbers.ts';
 import type { Found, Node } from './node.ts';
 import type { NodeIndex } from './node-index.ts';
 
@@ -24,12 +25,14 @@ export class NodeBinding {
   readonly #base: Base;
   readonly #index: NodeIndex;
   readonly #levels: FileLevels;
+  readonly #numbers: InodeNumbers;
 
-  constructor(workspace: BindingOwner, base: Base, index: NodeIndex, levels: FileLevels) {
+  constructor(workspace: BindingOwner, base: Base, index: NodeIndex, levels: FileLevels, numbers: InodeNumbers) {
     this.#workspace = workspace;
     this.#base = base;
     this.#index = index;
     this.#levels = levels;
+    this.#numbers = numbers;
   }
 
   /** Binds a node without one to what its name in `dir` resolves to; `state` are the rules of the name. */
@@ -66,16 +69,24 @@ export class NodeBinding {
 
   /** Binds a node to the base again, at `path`: the delta no longer has an inode for it. */
   revertToBase(node: Node, path: ByteString, base: BaseStat): void {
+    this.#numbers.keep(node);
     this.#index.removeInode(node);
     this.#workspace.shared.files.close(node);
     node.inode = undefined;
-    if (node.isDirectory) {
-      this.mergeWith(node, path, base);
-      return;
+    if (node.isDirectory) this.mergeWith(node, path, base);
+    else {
+      this.#index.removeBase(node);
+      node.base = base;
+      node.basePath = path;
     }
-    this.#index.removeBase(node);
+    this.#numbers.settle(node);
+  }
+
+  /** The directory of the base that a node shows was replaced. */
+  renewBase(node: Node, base: BaseStat): void {
+    this.#numbers.keep(node);
     node.base = base;
-    node.basePath = path;
+    this.#numbers.settle(node);
   }
 
   /** Merges a changed directory with the base directory at `path`. */

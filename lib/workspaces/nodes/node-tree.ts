@@ -12,6 +12,7 @@ import { ROOT_ID } from '../delta/index/inode-table.ts';
 import { DentryEviction, type EvictionOwner } from './dentry-eviction.ts';
 import { applyRuleBelow } from './directory-rules.ts';
 import { FileLevels } from './file-levels.ts';
+import { InodeNumbers } from './inode-numbers.ts';
 import { listingForMisses } from './merged-listing.ts';
 import type { Found, Node, NodeOwner } from './node.ts';
 import { type BindingOwner, NodeBinding } from './node-binding.ts';
@@ -37,6 +38,7 @@ export class NodeTree {
   /** Orphans: nodes without links that are still open. */
   readonly orphans = new NodeSet();
   readonly levels: FileLevels;
+  readonly numbers: InodeNumbers;
   /** What each node shows. */
   readonly binding: NodeBinding;
   readonly #index = new NodeIndex();
@@ -49,7 +51,8 @@ export class NodeTree {
     this.root = root;
     this.#eviction = new DentryEviction(workspace, () => this.nodes());
     this.levels = new FileLevels(workspace, this.#index);
-    this.binding = new NodeBinding(workspace, base, this.#index, this.levels);
+    this.numbers = new InodeNumbers(() => delta.table);
+    this.binding = new NodeBinding(workspace, base, this.#index, this.levels, this.numbers);
     root.agentRule = workspace.rules.root;
     root.agentLevel = root.agentRule.level;
     root.inode = delta.table.get(ROOT_ID);
@@ -142,11 +145,13 @@ export class NodeTree {
     if (other !== undefined || shown.has(node)) return other === node;
     shown.add(node);
     this.#workspace.shared.files.close(node);
+    this.numbers.keep(node);
     node.base = undefined;
     node.basePath = undefined;
     node.outdateListing();
     node.misses = 0;
     this.binding.bind(node, dir, name, state, found);
+    this.numbers.settle(node);
     return true;
   }
 
@@ -154,6 +159,7 @@ export class NodeTree {
   expire(node: Node): void {
     this.#workspace.shared.nodes.delete(node);
     this.#workspace.shared.files.close(node);
+    this.numbers.release(node);
     this.orphans.delete(node);
   }
 
@@ -255,6 +261,7 @@ export class NodeTree {
     this.#workspace.shared.nodes.delete(node);
     this.#workspace.shared.files.close(node);
     this.#index.removeBase(node);
+    this.numbers.release(node);
     this.orphans.delete(node);
     const { inode } = node;
     const links = [...node.links];

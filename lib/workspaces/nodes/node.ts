@@ -47,6 +47,8 @@ export class Node<Owner extends NodeOwner = NodeOwner> {
   /** Directory: child nodes by name. A node lives at least as long as its children. */
   children: LargeMap<ByteString, Node> | undefined;
 
+  /** st_ino, if it is not the number of what the node shows; set by `InodeNumbers`. */
+  ino: number | undefined;
   /** Level by the sandbox's rules: that of its path, or the strictest of all links. */
   agentLevel = 0;
   /** Directory: the sandbox's rules for its path. */

@@ -4,7 +4,6 @@ import { ENOENT, ENOTDIR } from '../../linux/errno.ts';
 import { S_IFDIR } from '../../linux/mode.ts';
 import { VIEW } from '../../permissions/index.ts';
 import type { Access } from '../access/access.ts';
-import { inoOf } from '../access/attr.ts';
 import { recordHiddenMiss } from '../access/negative-entries.ts';
 import { isVisible, isVisibleNode } from '../access/visibility.ts';
 import { listMissedOften, mergedListing } from '../nodes/merged-listing.ts';
@@ -49,10 +48,11 @@ export function readdir(
   // throw Postponed.
   const isGone = dir.links.length === 0 && dir !== workspace.tree.root;
   const listing = isGone ? undefined : mergedListing(workspace, dir);
-  const ino = inoOf(workspace, dir);
+  const { numbers } = workspace.tree;
+  const ino = numbers.of(dir);
   if (cookie < 1 && !emit(DOT, 1, ino, DT_DIR, undefined)) return;
   const parent = dir.parent ?? dir;
-  if (cookie < 2 && !emit(DOT_DOT, 2, inoOf(workspace, parent), DT_DIR, undefined)) return;
+  if (cookie < 2 && !emit(DOT_DOT, 2, numbers.of(parent), DT_DIR, undefined)) return;
   if (listing === undefined) return;
   const allVisible = (access.shownRule(dir).uniformBelow ?? 0) >= VIEW;
   let last = cookie;
@@ -65,7 +65,7 @@ export function readdir(
     // Without attributes, if they would require the invalidation of all its files, or the values of one to be found.
     const isSlow = node.pendingInvalidations !== undefined || (isRedacted(access, node) && !hasForm(workspace, node));
     const entry = plus && !isSlow ? entryFor(workspace, access, node) : undefined;
-    const taken = emit(name, next, entry?.attr.ino ?? inoOf(workspace, node), node.type >> 12, entry);
+    const taken = emit(name, next, entry?.attr.ino ?? numbers.of(node), node.type >> 12, entry);
     // The entry did not fit, so the kernel never sends a FORGET for it.
     if (entry !== undefined && !taken) node.nlookup--;
     if (node.nlookup === 0) workspace.tree.free(node);

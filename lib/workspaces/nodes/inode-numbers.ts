@@ -1,0 +1,56 @@
+import { FIRST_INO } from '../delta/index/inode.ts';
+import type { Node } from './node.ts';
+
+/** Offset added to the number of a base file if another file has that number; those of base files are smaller. */
+const RELOCATED_INO = 2 ** 50;
+
+/**
+ * The inode numbers (st_ino) of the nodes of one workspace; unique in it. Programs identify a file that they have open by its
+ * number, so a node keeps the number that the kernel knows for as long as it lives, whatever it shows by then.
+ */
+export class InodeNumbers {
+  readonly #table: () => { keepsIno(ino: number): boolean };
+  /** Nodes that keep the number of a base file which they do not show any more: the host may reuse it. */
+  readonly #keepers = new Map<number, Node>();
+
+  /** `table`: returns the present inode table of the delta. */
+  constructor(table: () => { keepsIno(ino: number): boolean }) {
+    this.#table = table;
+  }
+
+  of(node: Node): number {
+    node.ino ??= this.#relocated(node);
+    return node.ino ?? shownIno(node)!;
+  }
+
+  /** Call before a node shows something else, and `settle` afterwards. */
+  keep(node: Node): void {
+    if (node.nlookup === 0 || node.ino !== undefined || shownIno(node) === undefined) return;
+    node.ino = this.of(node);
+    if (node.ino < FIRST_INO) this.#keepers.set(node.ino, node);
+  }
+
+  /** Frees what `keep` recorded if the node shows a file of this number. */
+  settle(node: Node): void {
+    if (node.ino === undefined || node.ino !== shownIno(node)) return;
+    this.release(node);
+    node.ino = undefined;
+  }
+
+  /** Call when a node is freed. */
+  release(node: Node): void {
+    if (node.ino !== undefined && this.#keepers.get(node.ino) === node) this.#keepers.delete(node.ino);
+  }
+
+  #relocated(node: Node): number | undefined {
+    if (node.inode !== undefined) return undefined;
+    const { ino } = node.requireBase();
+    const keeper = this.#keepers.get(ino);
+    const isTaken = this.#table().keepsIno(ino) || (keeper !== undefined && keeper.base?.ino !== ino);
+    return isTaken ? ino + RELOCATED_INO : undefined;
+  }
+}
+
+function shownIno({ inode, base }: Node): number | undefined {
+  return inode?.ino ?? base?.ino;
+}
