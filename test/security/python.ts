@@ -10,7 +10,7 @@ export type Verdict = string;
 /** A call by its name in the policy, or by its number. `bytes` are passed as an address. */
 export type Syscall = readonly [name: SyscallName | number, ...args: (number | string)[]];
 
-const PRELUDE = `
+export const PRELUDE = `
 import ctypes, errno, json, os, socket, struct, sys
 libc = ctypes.CDLL(None, use_errno=True)
 libc.syscall.restype = ctypes.c_long

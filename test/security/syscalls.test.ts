@@ -1,12 +1,16 @@
 import { expect, it } from 'vitest';
 import { eventually } from '../contract/scene.ts';
 import { EXIT_0, elf } from './elf.ts';
-import { python, type Syscall, syscalls } from './python.ts';
+import { pidsOf } from './host.ts';
+import { PRELUDE, python, type Syscall, syscalls } from './python.ts';
 import { attacks } from './suite.ts';
 
 const NEWUSER = 0x1000_0000;
 const NAMESPACES = [0x0002_0000, 0x0200_0000, 0x0400_0000, 0x0800_0000, NEWUSER, 0x2000_0000, 0x4000_0000, 0x80];
 const SIGCHLD = 17;
+const [PTRACE_SETOPTIONS, PTRACE_SEIZE] = [0x4200, 0x4206];
+const PTRACE_O_TRACEEXIT = 0x40;
+const PTRACE_O_SUSPEND_SECCOMP = 0x20_0000;
 
 /** By row: the calls, and the allowed results. */
 const REFUSED: readonly [row: string, answers: readonly string[], calls: readonly Syscall[]][] = [
@@ -31,14 +35,14 @@ const REFUSED: readonly [row: string, answers: readonly string[], calls: readonl
     ],
   ],
   [
-    '11: no look into other processes',
-    ['EPERM'],
+    '11: no descriptors of other processes, no tracer that keeps a killed process or lifts a filter',
+    ['EPERM', 'EACCES'],
     [
-      ['ptrace', 0, 0, 0, 0],
-      ['ptrace', 16, 1, 0, 0],
-      ['ptrace', 0x4206, 1, 0, 0],
-      ['process_vm_readv', 1, 0, 0, 0, 0, 0],
-      ['process_vm_writev', 1, 0, 0, 0, 0, 0],
+      ['ptrace', PTRACE_SEIZE, 1, 0, PTRACE_O_TRACEEXIT],
+      ['ptrace', PTRACE_SEIZE, 1, 0, PTRACE_O_TRACEEXIT | 1],
+      ['ptrace', PTRACE_SEIZE, 1, 0, PTRACE_O_SUSPEND_SECCOMP],
+      ['ptrace', PTRACE_SETOPTIONS, 1, 0, PTRACE_O_TRACEEXIT],
+      ['ptrace', 21, 1, 0, PTRACE_O_TRACEEXIT],
       ['pidfd_getfd', 0, 0, 0],
       ['kcmp', 1, 1, 0, 0, 0],
       ['process_madvise', 0, 0, 0, 0, 0],
@@ -69,7 +73,7 @@ const REFUSED: readonly [row: string, answers: readonly string[], calls: readonl
       ['setdomainname', 'x', 1],
       ['clock_settime', 0, 0],
       ['settimeofday', 0, 0],
-      ['personality', 0x0040000],
+      ...[8, 0x002_0000, 0x010_0000, 0x040_0000, 0x044_0000].map((domain): Syscall => ['personality', domain]),
       ['modify_ldt', 0, 0, 0],
       ['mbind', 0, 0, 0, 0, 0, 0],
       ['memfd_secret', 0],
@@ -78,6 +82,49 @@ const REFUSED: readonly [row: string, answers: readonly string[], calls: readonl
     ],
   ],
 ];
+
+/** A program asks for its pid; its tracer puts another call in place of that. Linux runs filters after the tracer (4.8). */
+const REPLACED = `
+libc.ptrace.restype = ctypes.c_long
+ORIG_RAX, RAX, RDI = 15 * 8, 10 * 8, 14 * 8
+def ptrace(request, addr=0, data=0):
+    return libc.ptrace(ctypes.c_long(request), ctypes.c_long(pid), ctypes.c_void_p(addr), ctypes.c_void_p(data))
+pid = os.fork()
+if pid == 0:
+    libc.ptrace(0, 0, 0, 0)
+    os.kill(os.getpid(), 19)
+    while True: libc.getppid()
+os.waitpid(pid, 0)
+ptrace(0x4200, 0, 1)
+def step():
+    ptrace(24)
+    os.waitpid(pid, 0)
+def replace(nr, first):
+    step()
+    while ptrace(3, ORIG_RAX) != 110: step()
+    ptrace(6, RDI, first)
+    ptrace(6, ORIG_RAX, nr)
+    step()
+    return ptrace(3, RAX)
+answers = [replace(39, 0) == pid, replace(272, ${NEWUSER}), replace(161, 0), replace(425, 1), replace(41, 40)]
+os.kill(pid, 9)
+print(json.dumps(answers))`;
+
+/** Holds every process that it may, except those that started it; the answer is their number. */
+const HELD = `
+import signal
+libc.ptrace.restype = ctypes.c_long
+own = {os.getpid()}
+pid = os.getppid()
+while pid > 2:
+    own.add(pid)
+    pid = int(open(f'/proc/{pid}/stat').read().rsplit(')', 1)[1].split()[1])
+held = 0
+for pid in sorted(int(name) for name in os.listdir('/proc') if name.isdigit()):
+    if pid in own: continue
+    if libc.ptrace(0x4206, pid, 0, 0) == 0 and libc.ptrace(0x4207, pid, 0, 0) == 0: held += 1
+open('/tmp/held', 'w').write(f'{held}\\n')
+signal.pause()`;
 
 attacks('system calls', (target) => {
   it.each(REFUSED)('%s', async (_, answers, calls) => {
@@ -140,6 +187,50 @@ print(json.dumps(sorted(open_)))`;
     const run = (stdin: string) => scene.run(sandbox, 'base64 -d >/tmp/p; chmod +x /tmp/p; /tmp/p', { stdin });
     expect(await run(elf(EXIT_0))).toMatchObject({ exit_code: 0 });
     expect(await run(elf(code))).toMatchObject({ exit_code: 128 + 31 });
+  });
+
+  it.runIf(process.arch === 'x64')('11: a call that a tracer puts in place of another meets the filter', async () => {
+    const sandbox = await target.scene.sandboxOn({});
+    // A refused call has the errno, negated: EPERM, ENOSYS, EAFNOSUPPORT.
+    expect(await python(target.scene, sandbox, REPLACED)).toEqual([true, -1, -1, -38, -97]);
+  });
+
+  it('11: ptrace and process_vm_readv reach no process beyond the sandbox', async () => {
+    const { scene, state, server } = target;
+    const [sandbox, other] = [await scene.sandboxOn({}), await scene.sandboxOn({})];
+    await scene.output(other, 'sleep 8103 >/dev/null 2>&1 &');
+    const pids = [server.pid, process.pid, process.ppid, ...pidsOf(state)].filter((pid) => pid > 1000);
+    expect(pids.length).toBeGreaterThan(5);
+    const program = `
+class iovec(ctypes.Structure): _fields_ = [('base', ctypes.c_void_p), ('len', ctypes.c_size_t)]
+word = ctypes.c_long()
+part = iovec(ctypes.addressof(word), 8)
+def refused(act, *args):
+    ctypes.set_errno(0)
+    return 'allowed' if act(*args) >= 0 else errno.errorcode[ctypes.get_errno()]
+both = (ctypes.byref(part), 1, ctypes.byref(part), 1, 0)
+verdicts = set()
+for pid in ${JSON.stringify(pids)}:
+    for request in (16, 0x4206): verdicts.add(refused(libc.ptrace, request, pid, None, None))
+    for act in (libc.process_vm_readv, libc.process_vm_writev): verdicts.add(refused(act, pid, *both))
+print(json.dumps(sorted(verdicts)))`;
+    expect(await python(scene, sandbox, program)).toEqual(['ESRCH']);
+  });
+
+  it('11: a program that holds the shells, the agent and the first process of its sandbox stops only that one', async () => {
+    const { scene } = target;
+    const [sandbox, other] = [await scene.sandboxOn({ 'a.txt': 'kept' }), await scene.sandboxOn({})];
+    const stdin = `${PRELUDE}${HELD}`;
+    const hold =
+      'cat >/tmp/hold; python3 -I /tmp/hold </dev/null >/tmp/said 2>&1 & until [ -s /tmp/held ]; do :; done; cat /tmp/held';
+    expect(Number(await scene.output(sandbox, hold, { stdin }))).toBeGreaterThanOrEqual(2);
+    await scene.run(sandbox, 'true', { timeout: 1 }).catch(() => undefined);
+    expect(await scene.output(other, 'echo unharmed')).toBe('unharmed\n');
+    const before = performance.now();
+    await scene.client.call('StopSandbox', { sandbox_id: sandbox.id });
+    expect(performance.now() - before).toBeLessThan(1500);
+    await scene.client.call('StartSandbox', { sandbox_id: sandbox.id });
+    expect(await scene.output(sandbox, 'cat a.txt')).toBe('kept');
   });
 
   it('11: rewriting the sandbox’s first process, which has the same filter, only ends that sandbox', async () => {

@@ -12,9 +12,9 @@ const buffer = Buffer.allocUnsafeSlow(MOST_BYTES);
 
 /**
  * Lets shells of the executor go on that a process of the sandbox has stopped, as `kill -STOP -1` does: nothing inside
- * would ever continue them. Returns how many of the processes were stopped. `uid`: that of the sandbox's processes;
- * undefined: the server's own. A shell may have ended, and its pid be that of another sandbox's process by now, which is
- * left alone. Reads one file of /proc for each.
+ * would ever continue them. Returns how many of the processes were stopped, those included that only a tracer can continue.
+ * `uid`: that of the sandbox's processes; undefined: the server's own. A shell may have ended, and its pid be that of another
+ * sandbox's process by now, which is left alone. Reads one file of /proc for each.
  */
 export function continueStopped(pids: Iterable<number>, uid: number | undefined): number {
   let stopped = 0;
@@ -37,7 +37,7 @@ export async function continueAgent(pids: readonly number[], uid: number | undef
 
 function isStopped(pid: number, uid: number | undefined): boolean {
   const status = statusOf(pid);
-  return /^State:\tT/m.test(status) && (uid === undefined || status.includes(`\nUid:\t${uid}\t`));
+  return /^State:\t[Tt]/m.test(status) && (uid === undefined || status.includes(`\nUid:\t${uid}\t`));
 }
 
 /** Its script or its request is an argument. A process that only pretends to be one is continued, too. */

