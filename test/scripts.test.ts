@@ -151,59 +151,6 @@ describe('the summary of a test run', () => {
   });
 });
 
-describe('a second run of failed tests', () => {
-  const tests = (...results: [name: string, status: string][]) =>
-    results.map(([fullName, status]) => ({
-      fullName,
-      status,
-      failureMessages: status === 'failed' ? ['no\nat x'] : [],
-    }));
-
-  function write(name: string, files: Record<string, ReturnType<typeof tests>>) {
-    const all = Object.values(files).flat();
-    const count = (status: string) => all.filter((test) => test.status === status).length;
-    const testResults = Object.entries(files).map(([file, assertionResults]) => ({
-      name: file,
-      status: assertionResults.every(({ status }) => status === 'passed') ? 'passed' : 'failed',
-      assertionResults,
-    }));
-    const counts = { numPassedTests: count('passed'), numFailedTests: count('failed'), numPendingTests: 0 };
-    writeFileSync(join(directory, name), JSON.stringify({ ...counts, numTodoTests: 0, testResults }));
-  }
-
-  it('counts a test that passed there as passed, and names it', () => {
-    write('report.json', { 'a.test.ts': tests(['one', 'passed'], ['two', 'failed']) });
-    write('report.json.again', { 'a.test.ts': tests(['one', 'passed'], ['two', 'passed']) });
-    expect(run('test-summary.mjs', 'report.json', 'report.json.again')).toEqual({
-      code: 0,
-      out: 'passed on the second run: a.test.ts: two: no\n2 passed, 0 failed\n',
-    });
-  });
-
-  it('makes the tests of a file pass that did not run in the first run and passed there', () => {
-    write('report.json', { 'a.test.ts': tests(['one', 'passed']), 'b.test.ts': tests(['two', 'skipped']) });
-    write('report.json.again', { 'b.test.ts': tests(['two', 'passed']) });
-    expect(run('test-summary.mjs', 'report.json')).toEqual({
-      code: 0,
-      out: 'passed on the second run: b.test.ts\n2 passed, 0 failed\n',
-    });
-  });
-
-  it('counts a test that failed twice as failed, and names it', () => {
-    write('report.json', { 'a.test.ts': tests(['one', 'failed'], ['two', 'failed']) });
-    write('report.json.again', { 'a.test.ts': tests(['one', 'passed'], ['two', 'failed']) });
-    const { code, out } = run('test-summary.mjs', 'report.json');
-    expect([code, out.split('\n').slice(1, 3)]).toEqual([1, ['failed: a.test.ts: two: no', '1 passed, 1 failed']]);
-  });
-
-  it('is not started for a report without failures, with many failed files, or without a report', () => {
-    write('passed.json', { 'a.test.ts': tests(['one', 'passed']) });
-    const many = Array.from({ length: 11 }, (_, index) => [`${index}.test.ts`, tests(['one', 'failed'])]);
-    write('many.json', Object.fromEntries(many));
-    for (const name of ['passed.json', 'many.json', 'absent.json']) expect(run('run-again.mjs', name).code).toBe(1);
-  });
-});
-
 describe('the check of node_modules', () => {
   const lock = (packages: object) => JSON.stringify({ packages });
   const wanted = {

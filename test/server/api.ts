@@ -4,13 +4,15 @@ import type { Sandbox } from '../../lib/contract/messages.ts';
 /** The few REST calls these tests make; every call is a connection of its own, as servers come and go. */
 export class Api {
   readonly #base: string;
+  readonly #headers: Record<string, string>;
 
-  constructor(address: string) {
+  constructor(address: string, key?: string) {
     this.#base = `http://${address}`;
+    this.#headers = { connection: 'close', ...(key !== undefined && { authorization: `Bearer ${key}` }) };
   }
 
   fetch(path: string, init: RequestInit = {}): Promise<Response> {
-    return fetch(this.#base + path, { ...init, headers: { connection: 'close', ...init.headers } });
+    return fetch(this.#base + path, { ...init, headers: { ...this.#headers, ...init.headers } });
   }
 
   async get(path: string): Promise<unknown> {

@@ -11,9 +11,6 @@ import { notUp } from './not-up.ts';
 import { removeNamedContainer } from './own-containers.ts';
 import type { DockerTimes } from './times.ts';
 
-/** Stops itself, so that its cgroup can be read; docker-init above it goes on. */
-const WAITING = ['/bin/sh', '-c', 'kill -STOP $$'];
-
 /** The reason is a clause, as in "the daemon's cgroup driver is systemd". */
 export function noOwnerLimits(reason: string, cause?: unknown): ServiceError {
   return new ServiceError(
@@ -45,8 +42,8 @@ export async function requireCgroupfs(daemon: Daemon, { callMs }: DockerTimes): 
 
 /**
  * Returns the cgroup in which the daemon puts containers that name no parent (`--cgroup-parent`, by default /docker),
- * which its API does not tell: a container of this plan, removed again, is started for it. Throws FAILED_PRECONDITION if
- * the server does not see that cgroup.
+ * which its API does not tell: a container of this plan, removed again, is started for it. Its agent waits for the server, and
+ * ends with it. Throws FAILED_PRECONDITION if the server does not see that cgroup.
  */
 export async function defaultParent(
   daemon: Daemon,
@@ -55,7 +52,7 @@ export async function defaultParent(
   times: DockerTimes,
 ): Promise<string> {
   try {
-    const id = await createContainer(daemon, { ...plan, Entrypoint: WAITING }, image, times);
+    const id = await createContainer(daemon, plan, image, times);
     await startContainer(daemon, id, image, times);
     const { Running, Pid, ExitCode } = await containerState(daemon, id, times);
     if (!Running) throw notUp(image, { reason: 'its container ended', exitCode: ExitCode });

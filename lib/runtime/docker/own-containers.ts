@@ -78,6 +78,8 @@ export class OwnContainers {
   /** By the present name. Both are wanted, because a list that the daemon began before has the former one. */
   readonly #formerNames = new Map<string, string>();
   #sweep: NodeJS.Timeout | undefined;
+  /** Whether a removal failed, or a creation was not answered. */
+  #mayBeLeft = false;
 
   constructor(daemon: Daemon, instance: string, times: DockerTimes, log: Log) {
     this.#daemon = daemon;
@@ -88,7 +90,7 @@ export class OwnContainers {
 
   /** False while a container of this instance may exist that no sandbox needs. */
   get areKnown(): boolean {
-    return this.#sweep === undefined && this.#wanted.size === 0;
+    return !this.#mayBeLeft && this.#wanted.size === 0;
   }
 
   /** Precedes the request to create the sandbox's container. It is needed from now on: it is not removed as a remainder. */
@@ -123,21 +125,36 @@ export class OwnContainers {
       else await removeContainer(this.#daemon, id, this.#times.removeMs);
     } catch (err) {
       this.#log.warn('container not removed yet, will retry', { sandbox_id: sandboxId, err });
+      this.#mayBeLeft = true;
       this.#sweepLater();
     }
   }
 
-  /** Removes all containers of this instance without a sandbox. */
+  /**
+   * Removes all containers of this instance without a sandbox. The daemon may still create one for a server that was killed:
+   * they are looked for once more when it has had its time.
+   */
   async reclaim(): Promise<void> {
-    const left = (await listOwn(this.#daemon, this.#instance, this.#times.callMs)).filter(
-      ({ Names }) => !Names.some((name) => this.#wanted.has(name.slice(1))),
-    );
-    const remove = async () => {
-      for (let next = left.pop(); next; next = left.pop()) {
-        await removeContainer(this.#daemon, next.Id, this.#times.startMs);
-      }
-    };
-    await Promise.all(Array.from({ length: CONCURRENCY }, remove));
+    await this.#removeLeft();
+    this.#sweepLater();
+  }
+
+  async #removeLeft(): Promise<void> {
+    this.#mayBeLeft = false;
+    try {
+      const left = (await listOwn(this.#daemon, this.#instance, this.#times.callMs)).filter(
+        ({ Names }) => !Names.some((name) => this.#wanted.has(name.slice(1))),
+      );
+      const remove = async () => {
+        for (let next = left.pop(); next; next = left.pop()) {
+          await removeContainer(this.#daemon, next.Id, this.#times.startMs);
+        }
+      };
+      await Promise.all(Array.from({ length: CONCURRENCY }, remove));
+    } catch (error) {
+      this.#mayBeLeft = true;
+      throw error;
+    }
   }
 
   /** The daemon may still work on an aborted request; this is the time it has to finish. */
@@ -145,7 +162,7 @@ export class OwnContainers {
     if (this.#sweep) return;
     this.#sweep = setTimeout(() => {
       this.#sweep = undefined;
-      this.reclaim().catch(() => this.#sweepLater());
+      this.#removeLeft().catch(() => this.#sweepLater());
     }, this.#times.startMs);
     this.#sweep.unref();
   }

@@ -17,8 +17,9 @@ export interface AgentOptions {
 
 /**
  * Returns the script of the sandbox's main process: a POSIX shell that only starts runners. It reads their names, one
- * per line, from the FIFO `ctl`; the server holds the FIFO open, so its end ends the sandbox. A runner is orphaned at
- * its start (the inner subshell exits at once), so that the sandbox's init reaps it instead of this loop.
+ * per line, from the FIFO `ctl`; the server holds the FIFO open, so its end ends the sandbox. It opens the FIFO for reading beside
+ * a writing end of its own, which it then closes: without a server it would wait in open(2) for ever, and so reads the end. A
+ * runner is orphaned at its start (the inner subshell exits at once), so that the sandbox's init reaps it instead of this loop.
  *
  * A shell makes background children ignore SIGINT and SIGQUIT permanently, which commands would inherit. `resetSignals`
  * is a program that resets them (`env --default-signal=INT,QUIT`), or empty if there is none.
@@ -42,6 +43,7 @@ export function agentScript({ resetSignals, hasNetwork, forks = false, answers =
     ...convenience(hasNetwork),
     ...(forks ? [] : [FIND_SETSID]),
     '{',
+    '  exec 3>&-',
     ...(answers ? [`  echo up >${AGENT_DIR}/up`] : []),
     '  while IFS= read -r n; do',
     "    case $n in '' | *[!0-9a-f]*) exit 64 ;; esac",
@@ -49,7 +51,7 @@ export function agentScript({ resetSignals, hasNetwork, forks = false, answers =
       ? `    LANG= /usr/bin/setsid --fork ${program} </dev/null || echo "$n f 0" 1<>${AGENT_DIR}/$n.sts`
       : `    ($s ${reset}${program} &)`,
     '  done',
-    `} <${AGENT_DIR}/ctl`,
+    `} 3<>${AGENT_DIR}/ctl <${AGENT_DIR}/ctl`,
     '',
   ].join('\n');
 }

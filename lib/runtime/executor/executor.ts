@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, fchmodSync, mkdirSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { SandboxEnded, ServiceError } from '../../errors.ts';
 import { hostError } from '../../host-error.ts';
@@ -104,6 +104,9 @@ export class Executor {
       if (this.#answer === undefined) this.#pool.rest(await Promise.race([this.#pool.create(), late]));
       else await Promise.race([this.#answer.given, late]);
       unlinkSync(join(this.#host.dir, 'ctl'));
+      if (this.#closed) throw this.#closed;
+      // The agent has it open. A process of the sandbox that could open it, too, would keep the agent from reading its end.
+      fchmodSync(this.#control, 0);
       if (this.#answer !== undefined) unlinkSync(join(this.#host.dir, ANSWER));
     } finally {
       clearTimeout(timer);

@@ -82,7 +82,8 @@ describe('while the daemon hangs', () => {
         message: expect.stringContaining('no answer within'),
       });
       // The daemon is not asked a second time, about a container that it never was to create.
-      expect(calls.mock.calls.map(([{ doing }]) => doing)).toEqual(['looking for image base']);
+      const asked = calls.mock.calls.map(([{ doing }]) => doing);
+      expect(asked.filter((doing) => doing !== 'listing containers')).toEqual(['looking for image base']);
     } finally {
       dockerd.resume();
       calls.mockRestore();
@@ -106,4 +107,16 @@ describe('while the daemon hangs', () => {
     if (failure !== undefined) expect(failure).toMatchObject({ code: 'UNAVAILABLE' });
     await until(noContainers);
   });
+});
+
+it('a container that the daemon creates for a killed server after its list is removed later', async () => {
+  const sandbox = await scene.launch();
+  const [found] = await dockerd.docker.listContainers();
+  const { Labels, Image } = found!;
+  await sandbox.stop();
+  await until(noContainers);
+  await scene.runtime.reclaim();
+  const name = `paddock-${Labels['io.paddock.instance']}-late`;
+  await dockerd.docker.createContainer({ name, Image, Labels, Cmd: ['/bin/sh'] });
+  await until(noContainers);
 });

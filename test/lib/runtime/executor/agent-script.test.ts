@@ -57,22 +57,33 @@ mv ${told}.new ${told}\n`,
   expect(readFileSync(told, 'latin1')).toBe('0000000000000000\n/dev/null\n');
 });
 
-it.each(shells)('with %s it answers once it has opened its requests', async (shell) => {
+function startAgent(shell: string): { dir: string; start: () => Promise<unknown[]> } {
   const dir = mkdtempSync(join(base, 'u-'));
   for (const name of ['ctl', 'up']) execFileSync('mkfifo', [join(dir, name)]);
-  const answer = openSync(join(dir, 'up'), constants.O_RDONLY | constants.O_NONBLOCK);
   const script = agentScript({ resetSignals: [], hasNetwork: true, answers: true }).replaceAll(AGENT_DIR, dir);
   const name = shell.endsWith('busybox') ? ['sh'] : [];
-  const agent = spawn(shell, [...name, '-c', script], { env: { PATH: '/usr/bin:/bin' }, stdio: 'ignore' });
-  const ended = once(agent, 'exit');
+  const options = { env: { PATH: '/usr/bin:/bin' }, stdio: 'ignore' as const };
+  return { dir, start: () => once(spawn(shell, [...name, '-c', script], options), 'exit') };
+}
+
+it.each(shells)('with %s it answers while its server has its requests open, and then ends', async (shell) => {
+  const { dir, start } = startAgent(shell);
+  const answer = openSync(join(dir, 'up'), constants.O_RDONLY | constants.O_NONBLOCK);
+  const control = await open(join(dir, 'ctl'), 'r+');
   const read = () => readSync(answer, Buffer.alloc(8));
   expect(read()).toBe(0);
-  // Opening the write end waits for a reader, which is the agent.
-  const control = await open(join(dir, 'ctl'), 'w');
+  const ended = start();
   await expect.poll(read, { timeout: 30_000 }).toBe(3);
   closeSync(answer);
   await control.close();
   expect((await ended)[0]).toBe(0);
+});
+
+it.each(shells)('with %s it ends if its server has ended before it opens its requests', async (shell) => {
+  const { dir, start } = startAgent(shell);
+  const answer = await open(join(dir, 'up'), 'r+');
+  expect((await start())[0]).toBe(0);
+  await answer.close();
 });
 
 it.each(shells)('a runner that %s and setsid cannot start is reported, and the next one is started', async (shell) => {
