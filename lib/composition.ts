@@ -53,6 +53,7 @@ import { createSessions } from './sandboxes/sessions/sessions.ts';
 import type { LimitsOfOwners, Retries, Services } from './services.ts';
 import type { Sessions } from './session-services.ts';
 import { Shares } from './shares.ts';
+import { textToolThreads } from './text-tools/server-threads.ts';
 import type { ThreadEntry } from './threads/thread-entry.ts';
 import { abandonMount, clearStaleMount, mountWorkspaces, probeFuse } from './workspaces/index.ts';
 
@@ -149,6 +150,7 @@ async function build(config: Config, environment: Environment, cleanup: CleanupS
       owners: ownerDeltas === undefined ? owners : watchedLimits(owners, ownerDeltas),
       retries,
       secrets,
+      textTools: textToolThreads(environment.entry, cleanup),
       ...accessOf(config, metadata, { owners, ownerOfGone: sandboxes.ownerOfGone, sessions }, environment),
       beginCall: sandboxes.beginCall,
       timeoutAdvice: sandboxes.timeoutAdvice,

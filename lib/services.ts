@@ -60,6 +60,8 @@ import type {
 } from './sandbox-requests.ts';
 import type { Sessions } from './session-services.ts';
 import type { Shares } from './shares.ts';
+import type { TextTools } from './text-tools/text-tools.ts';
+import type { SharedThreads } from './threads/thread-pool.ts';
 
 export type * from './sandbox-requests.ts';
 
@@ -312,6 +314,8 @@ export interface Services {
   owners: LimitsOfOwners;
   secrets: Secrets;
   retries: Retries;
+  /** Threads for work on texts and lists of paths. */
+  textTools: SharedThreads<TextTools>;
   /**
    * Counts a call as use of a sandbox until the returned function is called; further calls of it do nothing. undefined:
    * there is no such sandbox. Absent: calls are not counted.

@@ -5,10 +5,16 @@ import type { Rpcs } from '../../lib/contract/messages.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Credentials, Services } from '../../lib/services.ts';
+import type { TextTools } from '../../lib/text-tools/text-tools.ts';
+import type { Remote } from '../../lib/threads/thread-pool.ts';
+import { withThread } from '../../lib/threads/with-thread.ts';
 import type { HeldRefusals } from '../held-refusals.ts';
 import { errorFor } from '../listener.ts';
 
 type Rpc = keyof Rpcs;
+
+/** Milliseconds of one call in another thread. Clients give up after 60 s. */
+const MAX_WORK_MS = 60_000;
 
 /** What the calls of one MCP request have in common. */
 export interface CallerParts {
@@ -73,6 +79,8 @@ export class Caller {
     const ended = new AbortController();
     const all = AbortSignal.any([this.signal, ended.signal, ...(signal ? [signal] : [])]);
     try {
+      // A tool that calls many operations ends with its client.
+      all.throwIfAborted();
       const guard = services.access.admit(credentials, access, (reason) => ended.abort(reason), COUNTED_AS[operation]);
       try {
         const idempotencyKey = retry === 'key' ? this.#parts.idempotencyKey : undefined;
@@ -86,6 +94,13 @@ export class Caller {
       await held.hold(error, all);
       throw error;
     }
+  }
+
+  /** Runs `use` with a thread, which is ended in the middle of its work with this request. */
+  inThread<T>(use: (tools: Remote<TextTools>) => Promise<T>): Promise<T> {
+    const late = () => new ServiceError('DEADLINE_EXCEEDED', `the call took more than ${MAX_WORK_MS / 1000} s`);
+    const limits = { signal: this.signal, most: MAX_WORK_MS, late };
+    return withThread(this.#parts.services.textTools.of(this.ownerId), limits, use);
   }
 
   /**

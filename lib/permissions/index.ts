@@ -1,6 +1,6 @@
 /** Per-path permission rules: compiled once, evaluated path by path. No side effects and no I/O. */
 export { compileRules, compiling } from './compile.ts';
-export { compilingExcluded, isExcluded } from './excluded-paths.ts';
+export { compileGlob, compilingExcluded, isMatched } from './excluded-paths.ts';
 export { type Explanation, explain } from './explain.ts';
 export {
   isRedactedLevel,

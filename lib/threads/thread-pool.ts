@@ -23,8 +23,8 @@ export interface Held<T extends Closable> {
 
 /** Gives out objects that live in threads of their own. */
 export interface Threads<T extends Closable> {
-  /** Waits while too many are in use, for a limited time; then RESOURCE_EXHAUSTED. */
-  take(): Promise<Held<T>>;
+  /** Waits while too many are in use, for a limited time; then RESOURCE_EXHAUSTED. `signal`: ends the wait. */
+  take(signal?: AbortSignal): Promise<Held<T>>;
 }
 
 /** Threads that owners share. */
@@ -41,12 +41,13 @@ const MAX_THREADS = 8;
 /** Milliseconds that a holder waits for a thread. */
 const MAX_WAIT_MS = 30_000;
 
-/** Milliseconds. */
-interface Times {
-  /** A call that takes longer fails, and its thread is ended. Absent: none. */
+interface Limits {
+  /** Milliseconds: a call that takes longer fails, and its thread is ended. Absent: none. */
   maxCall?: number;
-  /** Of the wait for a thread; absent: 30 s. */
+  /** Milliseconds of the wait for a thread; absent: 30 s. */
   maxWait?: number;
+  /** Threads at once; absent: MAX_THREADS. */
+  most?: number;
 }
 
 interface Waiting {
@@ -61,31 +62,38 @@ interface Waiting {
 export class ThreadPool<T extends Closable> implements SharedThreads<T> {
   readonly #entry: ThreadEntry;
   readonly #role: string;
-  readonly #times: Times;
-  /** What one leaves free is always one thread more than there is. */
-  readonly #shares = new Shares<string>(MAX_THREADS + 1);
+  readonly #limits: Limits;
+  readonly #shares: Shares<string>;
   /** In order of arrival. */
   readonly #waiting = new Set<Waiting>();
   #idle: Thread | undefined;
 
   /** `entry`: runs `serveThread` for this role. */
-  constructor(entry: ThreadEntry, role: string, times: Times = {}) {
+  constructor(entry: ThreadEntry, role: string, limits: Limits = {}) {
     this.#entry = entry;
     this.#role = role;
-    this.#times = times;
+    this.#limits = limits;
+    // What one leaves free is always one thread more than there is.
+    this.#shares = new Shares((limits.most ?? MAX_THREADS) + 1);
   }
 
   of(owner: string): Threads<T> {
-    return { take: () => this.#take(owner) };
+    return { take: (signal) => this.#take(owner, signal) };
   }
 
-  async #take(owner: string): Promise<Held<T>> {
-    if (!this.#shares.take(owner, 1)) await this.#wait(owner);
+  async #take(owner: string, signal: AbortSignal | undefined): Promise<Held<T>> {
+    signal?.throwIfAborted();
+    if (!this.#shares.take(owner, 1)) await this.#wait(owner, signal);
     try {
       const thread = this.#next();
+      let isReleased = false;
       return {
-        remote: remoteOf<T>((method, args) => thread.call(method, args)),
+        // After the release the thread has another holder.
+        remote: remoteOf<T>((method, args) =>
+          isReleased ? Promise.reject(stopped(undefined)) : thread.call(method, args),
+        ),
         release: async () => {
+          isReleased = true;
           await this.#give(thread);
           this.#leave(owner);
         },
@@ -97,17 +105,25 @@ export class ThreadPool<T extends Closable> implements SharedThreads<T> {
     }
   }
 
-  #wait(owner: string): Promise<void> {
+  #wait(owner: string, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
-      const admit = () => {
+      const leave = (reason: Error) => {
+        end();
+        this.#waiting.delete(waiting);
+        reject(reason);
+      };
+      const end = () => {
         clearTimeout(timer);
+        signal?.removeEventListener('abort', abort);
+      };
+      const admit = () => {
+        end();
         resolve();
       };
+      const abort = () => leave(signal?.reason);
       const waiting = { owner, admit };
-      const timer = setTimeout(() => {
-        this.#waiting.delete(waiting);
-        reject(busy());
-      }, this.#times.maxWait ?? MAX_WAIT_MS);
+      const timer = setTimeout(() => leave(busy()), this.#limits.maxWait ?? MAX_WAIT_MS);
+      signal?.addEventListener('abort', abort);
       this.#waiting.add(waiting);
     });
   }
@@ -133,7 +149,7 @@ export class ThreadPool<T extends Closable> implements SharedThreads<T> {
     const idle = this.#idle;
     this.#idle = undefined;
     if (idle?.isUsable) return idle;
-    return new Thread(this.#entry, this.#role, this.#times.maxCall);
+    return new Thread(this.#entry, this.#role, this.#limits.maxCall);
   }
 
   async #give(thread: Thread): Promise<void> {
@@ -217,11 +233,9 @@ class Thread {
 }
 
 function busy(): ServiceError {
-  return new ServiceError('RESOURCE_EXHAUSTED', 'too many archives are being read or written at once; try again later');
+  return new ServiceError('RESOURCE_EXHAUSTED', 'too many requests of this kind are in progress; try again later');
 }
 
 function stopped(cause: unknown): ServiceError {
-  return new ServiceError('UNAVAILABLE', 'the thread that reads and writes archives ended meanwhile; try again', [], {
-    cause,
-  });
+  return new ServiceError('UNAVAILABLE', 'the thread of this request ended meanwhile; try again', [], { cause });
 }

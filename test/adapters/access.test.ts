@@ -251,6 +251,7 @@ function reachedServices(): Services {
     keys: everything,
     owners: everything,
     secrets: everything,
+    textTools: everything,
     access,
     retries: noRetries,
   };

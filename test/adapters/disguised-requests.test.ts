@@ -81,6 +81,7 @@ function recording(access: Access): Services {
     keys: room('keys'),
     owners: room('owners'),
     secrets: room('secrets'),
+    textTools: room('textTools'),
     retries: noRetries,
     access,
   };

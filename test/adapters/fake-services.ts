@@ -11,6 +11,8 @@ import type { StoredFile } from '../../lib/readable-file.ts';
 import type { CommandEvent, Execution } from '../../lib/runtime/runtime.ts';
 import type { Codebases, Retries, Sandboxes, Services } from '../../lib/services.ts';
 import type { Sessions } from '../../lib/session-services.ts';
+import { TextTools } from '../../lib/text-tools/text-tools.ts';
+import { inSameThread } from '../../lib/threads/same-thread.ts';
 
 export const aSandbox: Sandbox = {
   id: 'sb_1',
@@ -181,6 +183,7 @@ export function fakeServices(
     access: given.access ?? openAccess,
     owners: given.owners ?? unlimitedOwners(0),
     retries: given.retries ?? noRetries,
+    textTools: inSameThread(() => new TextTools()),
     ...(given.limits ? { limits: given.limits } : {}),
   };
 }

@@ -29,7 +29,17 @@ test('An error of a thread names its script', async () => {
 });
 
 test('There is a script for each role that is started, and for no other one', () => {
-  const roles = ['commit', 'fuse', 'fuse-notifier', 'fuse-sync', 'network', 'tree-export', 'tree-import', 'unzstd'];
+  const roles = [
+    'commit',
+    'fuse',
+    'fuse-notifier',
+    'fuse-sync',
+    'network',
+    'text-tools',
+    'tree-export',
+    'tree-import',
+    'unzstd',
+  ];
   expect(Object.keys(packed).sort()).toEqual(roles);
   expect(() => threadScript('other')).toThrow('no thread for other');
 });

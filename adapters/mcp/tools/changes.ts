@@ -1,10 +1,13 @@
 import * as z from 'zod';
+import { invalidArgument } from '../../../lib/errors.ts';
+import { workspacePath } from '../paths.ts';
 import { answerOf, CHANGES, READS, tool } from '../tool.ts';
 import { changesAs, changesShape } from './view.ts';
 
 const choice = {
   sandbox_id: z.string(),
-  paths: z.array(z.string()).optional().describe('Only these; by default all'),
+  paths: z.array(z.string()).optional().describe('By default all'),
+  all: z.boolean().optional(),
   exclude: z.array(z.string()).optional().describe('Globs'),
 };
 
@@ -28,8 +31,8 @@ export const changes = [
     },
     output: { committed: z.boolean(), count: z.int(), conflicts: z.array(z.string()) },
     hints: CHANGES,
-    async run({ sandbox_id, paths = [], exclude = [], on_conflict = '', dry_run = false }, { caller }) {
-      const request = { sandbox_id, paths, exclude, on_conflict, dry_run };
+    async run({ sandbox_id, paths, all, exclude = [], on_conflict = '', dry_run = false }, { caller }) {
+      const request = { sandbox_id, paths: chosen(paths, all), exclude, on_conflict, dry_run };
       const { committed, count, conflicts } = await caller.request('Commit', request);
       const conflicting = conflicts.length > 0 ? `; conflicts: ${conflicts.join(', ')}` : '';
       const text = `${committed ? 'committed' : 'would commit'} ${count} changes${conflicting}`;
@@ -38,13 +41,25 @@ export const changes = [
   }),
   tool({
     name: 'changes_discard',
-    description: 'Drop changes of a sandbox: the files become those of its codebase.',
+    description: 'Drop changes: files become those of the codebase.',
     input: choice,
     output: { discarded: z.int() },
     hints: CHANGES,
-    async run({ sandbox_id, paths = [], exclude = [] }, { caller }) {
-      const { discarded } = await caller.request('Discard', { sandbox_id, paths, exclude });
+    async run({ sandbox_id, paths, all, exclude = [] }, { caller }) {
+      const { discarded } = await caller.request('Discard', { sandbox_id, paths: chosen(paths, all), exclude });
       return answerOf(`discarded ${discarded} changes`, { discarded });
     },
   }),
 ];
+
+/**
+ * The paths of a request, in which none are all. The threat: a program that found no path to discard names none, and all
+ * changes are lost.
+ */
+function chosen(paths: readonly string[] | undefined, all = false): string[] {
+  if (all && paths !== undefined && paths.length > 0) throw invalidArgument('all', 'must be false if paths are named');
+  if (all || paths === undefined) return [];
+  if (paths.length === 0) throw invalidArgument('paths', 'must name at least one path; use all: true for all changes');
+  const named = paths.map((path) => workspacePath(path, 'paths'));
+  return named.includes('') ? [] : named;
+}

@@ -1,16 +1,16 @@
 import * as z from 'zod';
 import type { FileStat } from '../../../lib/contract/messages.ts';
-import { glob } from '../glob.ts';
 import { onOneLine, ROOT, shownPath, workspacePath } from '../paths.ts';
 import { type Place, READS, textAnswer, tool } from '../tool.ts';
-import { included, isDirectory, listed, moreThan, nameOf } from './listing.ts';
+import { isDirectory, listed, moreThan, nameOf, searched } from './listing.ts';
 import { sizeText } from './size-text.ts';
-import { treeOf } from './tree.ts';
 
 const MAX_ENTRIES = 10_000;
 /** Files that one search looks at. */
 const MAX_SEARCHED = 50_000;
 const MAX_FOUND = 1000;
+/** Characters of one answer. */
+const MAX_SHOWN = 1024 * 1024;
 
 const path = z.string();
 const excludePatterns = z.array(z.string()).max(100).optional();
@@ -52,10 +52,12 @@ export const directories = [
     input: { path, excludePatterns },
     hints: READS,
     async run(args, place: Place) {
-      const excluded = (args.excludePatterns ?? []).flatMap(patternsOfTree);
-      const listing = await listed(place, args.path, { recursive: true, limit: MAX_ENTRIES });
-      const answer = textAnswer(JSON.stringify(treeOf(await included(listing, excluded)), null, 2));
-      if (listing.more) answer.content.push({ type: 'text', text: moreThan(MAX_ENTRIES) });
+      const patterns = { exclude: (args.excludePatterns ?? []).map(patternOfTree) };
+      const search = { path: args.path, patterns, limit: MAX_ENTRIES, most: MAX_ENTRIES };
+      const { result, more } = await searched(place, search, (found) => found.tree(MAX_SHOWN));
+      const answer = textAnswer(result.json);
+      if (more) answer.content.push({ type: 'text', text: moreThan(MAX_ENTRIES) });
+      if (result.more) answer.content.push({ type: 'text', text: TOO_LONG });
       return answer;
     },
   }),
@@ -65,13 +67,12 @@ export const directories = [
     input: { path, pattern: z.string(), excludePatterns },
     hints: READS,
     async run(args, place: Place) {
-      const matches = glob(args.pattern, 'pattern');
-      const excluded = (args.excludePatterns ?? []).map((each) => glob(each, 'excludePatterns'));
-      const listing = await listed(place, args.path, { recursive: true, limit: MAX_SEARCHED });
-      const found = await included(listing, excluded, matches);
-      const lines = found.slice(0, MAX_FOUND).map(({ file }) => onOneLine(shownPath(file.path)));
-      if (found.length > MAX_FOUND) lines.push(`[${found.length - MAX_FOUND} more matches]`);
-      if (listing.more) lines.push(`[searched ${MAX_SEARCHED} entries only]`);
+      const patterns = { pattern: args.pattern, exclude: args.excludePatterns ?? [] };
+      const search = { path: args.path, patterns, limit: MAX_SEARCHED, most: MAX_FOUND };
+      const { result, more } = await searched(place, search, (found) => found.found());
+      const { lines, left } = shownLines(workspacePath(args.path), result.paths);
+      if (left + result.more > 0) lines.push(`[${left + result.more} more matches]`);
+      if (more) lines.push(`[searched ${MAX_SEARCHED} entries only]`);
       return textAnswer(lines.length > 0 ? lines.join('\n') : 'No matches found');
     },
   }),
@@ -107,8 +108,20 @@ export const directories = [
   }),
 ];
 
+const TOO_LONG = `[the tree is longer than ${MAX_SHOWN} characters: the deepest entries are left out]`;
+
 /** A pattern without `*` is a name at any depth. */
-function patternsOfTree(pattern: string) {
-  const spelled = pattern.includes('*') ? [pattern] : [pattern, `**/${pattern}`, `**/${pattern}/**`];
-  return spelled.map((each) => glob(each, 'excludePatterns'));
+const patternOfTree = (pattern: string): string => (pattern.includes('*') ? pattern : `**/${pattern}`);
+
+/** The paths of a directory as lines, as many as fit in an answer. */
+function shownLines(directory: string, paths: readonly string[]): { lines: string[]; left: number } {
+  const lines: string[] = [];
+  let room = MAX_SHOWN;
+  for (const path of paths) {
+    const line = onOneLine(shownPath(directory === '' ? path : `${directory}/${path}`));
+    room -= line.length + 1;
+    if (room < 0) break;
+    lines.push(line);
+  }
+  return { lines, left: paths.length - lines.length };
 }

@@ -1,6 +1,8 @@
-import { Breaks } from '../../../lib/breaks.ts';
 import type { FileStat } from '../../../lib/contract/messages.ts';
-import type { Glob } from '../glob.ts';
+import { invalidArgument } from '../../../lib/errors.ts';
+import type { PathPatterns } from '../../../lib/text-tools/path-search.ts';
+import type { TextTools } from '../../../lib/text-tools/text-tools.ts';
+import type { Remote } from '../../../lib/threads/thread-pool.ts';
 import { onOneLine, within, workspacePath } from '../paths.ts';
 import type { Place } from '../tool.ts';
 
@@ -14,49 +16,66 @@ export interface Listing {
   more: boolean;
 }
 
+interface Limits {
+  recursive?: boolean;
+  limit: number;
+}
+
 /** The entries of a directory that the agent sees, of all below it with `recursive`, in byte order of their paths. */
-export async function listed(
-  { caller, sandbox_id }: Place,
-  path: string,
-  { recursive = false, limit }: { recursive?: boolean; limit: number },
-): Promise<Listing> {
+export async function listed(place: Place, path: string, limits: Limits): Promise<Listing> {
   const directory = workspacePath(path);
   const files: FileStat[] = [];
-  let page_token = '';
-  do {
-    const request = { sandbox_id, as: 'agent', path: directory, recursive, page_size: PAGE, page_token };
-    const page = await caller.request('ListDirectory', request);
+  let more = false;
+  for await (const page of pagesOf(place, directory, limits)) {
     files.push(...page.files);
+    more = page.more;
+  }
+  return { directory, files, more };
+}
+
+async function* pagesOf({ caller, sandbox_id }: Place, path: string, { recursive = false, limit }: Limits) {
+  let page_token = '';
+  let left = limit;
+  do {
+    const request = { sandbox_id, as: 'agent', path, recursive, page_size: PAGE, page_token };
+    const page = await caller.request('ListDirectory', request);
+    const files = page.files.slice(0, left);
+    left -= files.length;
     page_token = page.next_page_token;
-  } while (page_token !== '' && files.length < limit);
-  return { directory, files: files.slice(0, limit), more: page_token !== '' || files.length > limit };
+    yield { files, more: page_token !== '' || files.length < page.files.length };
+  } while (page_token !== '' && left > 0);
 }
 
-/** The files that match, with their paths in the directory, if no pattern matches the path or that of a directory above. */
-export async function included(
-  { directory, files }: Listing,
-  excluded: readonly Glob[],
-  matches: Glob = () => true,
-): Promise<{ path: string; file: FileStat }[]> {
-  const found: { path: string; file: FileStat }[] = [];
-  const left = new Set<string>();
-  const breaks = new Breaks();
-  for (const file of files) {
-    const path = within(directory, file.path);
-    if (isBelow(path, left)) continue;
-    if (excluded.some((excludes) => excludes(path))) left.add(path);
-    else if (matches(path)) found.push({ path, file });
-    await breaks.due();
-  }
-  return found;
-}
+/** Characters of all globs of a search together. */
+const MAX_PATTERNS = 65_536;
 
-function isBelow(path: string, directories: ReadonlySet<string>): boolean {
-  if (directories.size === 0) return false;
-  for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) {
-    if (directories.has(path.slice(0, at))) return true;
+/**
+ * Searches in all below a directory, in another thread. `use` gets what keeps the first `most` that match. `more`: the
+ * directory has more entries than `limit`.
+ */
+export async function searched<T>(
+  place: Place,
+  { path, patterns, limit, most }: { path: string; patterns: PathPatterns; limit: number; most: number },
+  use: (found: Remote<TextTools>) => Promise<T>,
+): Promise<{ result: T; more: boolean }> {
+  const size = patterns.exclude.reduce((sum, { length }) => sum + length, patterns.pattern?.length ?? 0);
+  if (size > MAX_PATTERNS) {
+    throw invalidArgument('excludePatterns', `and pattern must have at most ${MAX_PATTERNS} characters together`);
   }
-  return false;
+  const directory = workspacePath(path);
+  return place.caller.inThread(async (tools) => {
+    await tools.search(patterns);
+    let more = false;
+    for await (const page of pagesOf(place, directory, { recursive: true, limit })) {
+      const paths = page.files.map((file) => ({
+        path: within(directory, file.path),
+        isDirectory: isDirectory(file),
+      }));
+      await tools.add(paths, most);
+      more = page.more;
+    }
+    return { result: await use(tools), more };
+  });
 }
 
 export const isDirectory = ({ type }: FileStat): boolean => type === 'TYPE_DIRECTORY';

@@ -4,7 +4,7 @@ import { ServiceError } from '../../../lib/errors.ts';
 import { answerOf, CHANGES, type Place, tool } from '../tool.ts';
 import { endFields, noteOf, processOutput } from './exec.ts';
 import { endOfCharacters, SHOWN_BYTES } from './output-window.ts';
-import { bytesOf } from './write-files.ts';
+import { streamOf } from './write-files.ts';
 
 const WAIT_SECONDS = 5;
 const MAX_WAIT_SECONDS = 240;
@@ -60,7 +60,7 @@ async function writeInput({ caller, sandbox_id }: Place, process_id: string, inp
   const late = new ServiceError('DEADLINE_EXCEEDED', `the process did not read its input in ${INPUT_MS / 1000} s`);
   const timer = setTimeout(() => over.abort(late), INPUT_MS);
   try {
-    const options = { stream: bytesOf(input), signal: over.signal };
+    const options = { stream: streamOf(Buffer.from(input)), signal: over.signal };
     await caller.request('WriteProcessInput', { sandbox_id, process_id, end }, options);
   } finally {
     clearTimeout(timer);

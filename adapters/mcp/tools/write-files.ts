@@ -3,12 +3,13 @@ import { workspacePath } from '../paths.ts';
 import { CHANGES, CREATES, OVERWRITES, type Place, textAnswer, tool } from '../tool.ts';
 
 /** Replaces a file as the agent, atomically. Its permission bits are kept. */
-export async function writeText({ caller, sandbox_id }: Place, path: string, text: string): Promise<void> {
-  await caller.request('WriteFile', { sandbox_id, as: 'agent', path: workspacePath(path) }, { stream: bytesOf(text) });
+export async function writeBytes({ caller, sandbox_id }: Place, path: string, bytes: Uint8Array): Promise<void> {
+  const request = { sandbox_id, as: 'agent', path: workspacePath(path) };
+  await caller.request('WriteFile', request, { stream: streamOf(bytes) });
 }
 
-export async function* bytesOf(text: string): AsyncGenerator<Uint8Array, void, void> {
-  if (text !== '') yield Buffer.from(text);
+export async function* streamOf(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, void> {
+  if (bytes.length > 0) yield bytes;
 }
 
 export const writeFiles = [
@@ -18,7 +19,7 @@ export const writeFiles = [
     input: { path: z.string(), content: z.string() },
     hints: OVERWRITES,
     async run({ path, content }, place: Place) {
-      await writeText(place, path, content);
+      await writeBytes(place, path, Buffer.from(content));
       return textAnswer(`Successfully wrote to ${path}`);
     },
   }),

@@ -2,7 +2,7 @@ import { withBreaks } from '../../breaks.ts';
 import { type ByteString, joinPath, parentOf, quote, ROOT_PATH, sliceOf, splitPath } from '../../byte-string.ts';
 import { ServiceError } from '../../errors.ts';
 import { filtered, forEach } from '../../long-lists.ts';
-import { isExcluded, type RuleState } from '../../permissions/index.ts';
+import { isMatched, type RuleState } from '../../permissions/index.ts';
 import { directoriesAbove, Subtrees } from '../../subtrees.ts';
 import type { ChangeSelection, OwnDirectory, WorkspaceChange } from '../../workspaces/workspaces.ts';
 import { typeOf } from './list-changes.ts';
@@ -12,7 +12,7 @@ import { settledDirectories } from './settled-directories.ts';
 /**
  * Returns the committable changes at and below `chosen` that the selection does not leave out. Throws for changes that the
  * rules forbid, and for a part of a change that must be committed as a whole: one end of a renamed directory, or an entry
- * of a directory without the file that the directory replaces. `excluded`: see `isExcluded`.
+ * of a directory without the file that the directory replaces. `excluded`: see `isMatched`.
  */
 export async function chosenChanges(
   all: readonly WorkspaceChange[],
@@ -22,7 +22,7 @@ export async function chosenChanges(
 ): Promise<WorkspaceChange[]> {
   const subtrees = new Subtrees(chosen);
   const covered = {
-    has: (path: ByteString) => subtrees.has(path) && !isExcluded(excluded && stateAt(excluded, path)),
+    has: (path: ByteString) => subtrees.has(path) && !isMatched(excluded && stateAt(excluded, path)),
   };
   const isChosen = ({ path, left }: WorkspaceChange) => left === undefined && subtrees.has(path);
   const isPossible = ({ now }: WorkspaceChange) => now === undefined || typeOf(now) !== 'TYPE_OTHER';

@@ -139,7 +139,7 @@ interface Compared extends Parent {
    * It is absent because a directory was created above: only the base entries that the sandbox knew count as removed.
    */
   hidesKnown: boolean;
-  /** See `isExcluded`. */
+  /** See `isMatched`. */
   excluded: RuleState | undefined;
 }
 

@@ -1,6 +1,6 @@
 import { type ByteString, parentOf, ROOT_PATH } from '../../byte-string.ts';
 import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
-import { compilingExcluded, isExcluded, type RuleSet, type RuleState } from '../../permissions/index.ts';
+import { compilingExcluded, isMatched, type RuleSet, type RuleState } from '../../permissions/index.ts';
 import { Subtrees } from '../../subtrees.ts';
 import type { BaseStat } from '../base/base.ts';
 import type { ChangeSelection, WorkspaceChange } from '../workspaces.ts';
@@ -25,7 +25,7 @@ export class Choice {
   /** What is written at scratch paths is left out. */
   readonly #leavesScratch: boolean;
   readonly #holders = new ScratchHolders();
-  /** See `isExcluded`. */
+  /** See `isMatched`. */
   readonly excluded: RuleState | undefined;
   readonly #covered: Subtrees | undefined;
   readonly #above: ReadonlySet<ByteString>;
@@ -59,7 +59,7 @@ export class Choice {
 
   /** Why the path is left out; undefined: it is chosen; 'unsure': `leftOfNew` tells. */
   leftOut({ path, now, was, rule, excluded, scratch }: Examined): WorkspaceChange['left'] | 'unsure' {
-    if (this.#covered?.has(path) === false || isExcluded(excluded)) return 'excluded';
+    if (this.#covered?.has(path) === false || isMatched(excluded)) return 'excluded';
     if (!this.#leavesScratch) return undefined;
     if (scratch) return 'scratch';
     const isNew = was === undefined && now?.inode?.isDirectory === true && now.basePath === undefined;
@@ -78,6 +78,6 @@ export class Choice {
 
   /** Whether paths below the directory can be chosen. */
   mayHaveBelow(path: ByteString, excluded: RuleState | undefined): boolean {
-    return !isExcluded(excluded) && this.concerns(path);
+    return !isMatched(excluded) && this.concerns(path);
   }
 }

@@ -11,7 +11,7 @@ it('a holder waits for a thread for a limited time, and its place in the queue e
   const held = await Promise.all([1, 2, 3, 4].map(() => take()));
   await expect(take()).rejects.toMatchObject({
     code: 'RESOURCE_EXHAUSTED',
-    message: 'too many archives are being read or written at once; try again later',
+    message: 'too many requests of this kind are in progress; try again later',
   });
   await held.pop()!.release();
   held.push(await take());

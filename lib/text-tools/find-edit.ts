@@ -1,4 +1,5 @@
-import { ServiceError } from '../../../lib/errors.ts';
+import { invalidArgument, ServiceError } from '../errors.ts';
+import { indexOfSequence, unitsOf } from './find-sequence.ts';
 
 const MAX_SHOWN = 200;
 
@@ -11,19 +12,16 @@ export interface Replacement {
 
 /**
  * Finds the first occurrence of a text, and what replaces it. If there is none, the first lines that differ from it in white
- * space at their beginnings and ends only are replaced, and the new text gets their indentation.
+ * space at their beginnings and ends only are replaced, and the new text gets their indentation. The time is linear.
  */
 export function findEdit(text: string, oldText: string, newText: string): Replacement {
-  if (oldText === '') throw new ServiceError('INVALID_ARGUMENT', 'oldText must not be empty');
-  const at = text.indexOf(oldText);
+  if (oldText === '') throw invalidArgument('oldText', 'must not be empty');
+  const at = indexOfSequence(unitsOf(text), unitsOf(oldText));
   if (at >= 0) return { from: at, to: at + oldText.length, text: newText };
   const lines = text.split('\n');
   const wanted = oldText.split('\n');
   const trimmed = wanted.map((line) => line.trim());
-  const found = indexOfLines(
-    lines.map((line) => line.trim()),
-    trimmed,
-  );
+  const found = indexOfLines(lines, trimmed);
   if (found < 0 || trimmed.every((line) => line === '')) {
     throw new ServiceError('INVALID_ARGUMENT', `Could not find exact match for edit:\n${oldText.slice(0, MAX_SHOWN)}`);
   }
@@ -37,13 +35,18 @@ export function findEdit(text: string, oldText: string, newText: string): Replac
 export const applied = (text: string, { from, to, text: by }: Replacement): string =>
   text.slice(0, from) + by + text.slice(to);
 
-function indexOfLines(lines: readonly string[], wanted: readonly string[]): number {
-  for (let at = 0; at + wanted.length <= lines.length; at++) {
-    let same = 0;
-    while (same < wanted.length && lines[at + same] === wanted[same]) same++;
-    if (same === wanted.length) return at;
-  }
-  return -1;
+/** Compares numbers, of which equal lines have the same: a long line is compared once. */
+function indexOfLines(lines: readonly string[], trimmed: readonly string[]): number {
+  const numbers = new Map<string, number>();
+  const wanted = trimmed.map((line) => {
+    const number = numbers.get(line) ?? numbers.size;
+    numbers.set(line, number);
+    return number;
+  });
+  return indexOfSequence(
+    lines.map((line) => numbers.get(line.trim()) ?? -1),
+    wanted,
+  );
 }
 
 function reindented(line: string, old: string | undefined, index: number, indent: string): string {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { applied, findEdit } from '../../../adapters/mcp/tools/apply-edit.ts';
-import { LineEnds } from '../../../adapters/mcp/tools/line-ends.ts';
+import { applied, findEdit } from '../../../lib/text-tools/find-edit.ts';
+import { LineEnds } from '../../../lib/text-tools/line-ends.ts';
 
 const applyEdit = (text: string, from: string, to: string) => applied(text, findEdit(text, from, to));
 

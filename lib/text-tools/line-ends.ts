@@ -1,4 +1,4 @@
-import type { Replacement } from './apply-edit.ts';
+import type { Replacement } from './find-edit.ts';
 
 /**
  * The ends of a text's lines: 1 is CRLF. Edits are made in the text without CR, and lines that they do not replace keep

@@ -1,0 +1,3 @@
+import { runTextTools } from '../../lib/text-tools/text-tools.ts';
+
+runTextTools();

@@ -1,0 +1,58 @@
+import { isUtf8 } from 'node:buffer';
+import { ServiceError } from '../errors.ts';
+import { complete } from '../fuse/connection/steps.ts';
+import { hunks } from '../patch/unified.ts';
+import { applied, findEdit } from './find-edit.ts';
+import { LineEnds } from './line-ends.ts';
+
+export interface TextEdit {
+  /** Of the file. */
+  bytes: Uint8Array;
+  /** Made one after the other. */
+  edits: readonly { oldText: string; newText: string }[];
+  /** As the diff names it. */
+  path: string;
+}
+
+export interface EditedText {
+  /** The file's new contents; undefined: those that it has. */
+  stored: Uint8Array | undefined;
+  /** In a block of code. */
+  diff: string;
+}
+
+/** Lines that end in CRLF are compared and shown without CR, and stored with it. */
+export function editText({ bytes, edits, path }: TextEdit): EditedText {
+  if (!isUtf8(bytes)) throw new ServiceError('INVALID_ARGUMENT', 'the file is not UTF-8 text: edit it with exec');
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+  const before = text.replaceAll('\r\n', '\n');
+  const ends = new LineEnds(text);
+  let after = before;
+  for (const { oldText, newText } of edits) {
+    const edit = findEdit(after, oldText.replaceAll('\r\n', '\n'), newText.replaceAll('\r\n', '\n'));
+    ends.replace(after, edit);
+    after = applied(after, edit);
+  }
+  const stored = ends.restored(after);
+  return {
+    stored: stored === text ? undefined : new Uint8Array(Buffer.from(stored)),
+    diff: diffOf(path, before, after),
+  };
+}
+
+function diffOf(path: string, before: string, after: string): string {
+  const changed = utf8(complete(hunks(latin(before), latin(after))));
+  return fenced(`Index: ${path}\n${'='.repeat(67)}\n--- ${path}\toriginal\n+++ ${path}\tmodified\n${changed}`);
+}
+
+/** A block of code; its fence is longer than each run of backticks in it. */
+export function fenced(diff: string): string {
+  let longest = 2;
+  for (const [run] of diff.matchAll(/`+/g)) longest = Math.max(longest, run.length);
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}diff\n${diff}${fence}\n\n`;
+}
+
+/** The differ works on one character for each byte. */
+const latin = (text: string): string => Buffer.from(text).toString('latin1');
+const utf8 = (text: string): string => Buffer.from(text, 'latin1').toString();

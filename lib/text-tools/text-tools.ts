@@ -1,0 +1,53 @@
+import { serveThread } from '../threads/serve-thread.ts';
+import { type EditedText, editText, type TextEdit } from './edit-text.ts';
+import { type PathPatterns, PathSearch } from './path-search.ts';
+import { type ListedPath, treeOf } from './path-tree.ts';
+
+/**
+ * Work on texts and lists of paths that takes long for the largest inputs: it runs in a thread of the role `text-tools`,
+ * which ends with the call that it works for.
+ */
+export class TextTools {
+  #search: PathSearch | undefined;
+  #found: ListedPath[] = [];
+  #count = 0;
+
+  edit(edit: TextEdit): EditedText {
+    return editText(edit);
+  }
+
+  /** Begins a search. INVALID_ARGUMENT names the pattern. */
+  search(patterns: PathPatterns): void {
+    this.#search = new PathSearch(patterns);
+    this.#found = [];
+    this.#count = 0;
+  }
+
+  /** Searches in the next paths, in byte order. Keeps the first `most` that were found. */
+  add(paths: readonly ListedPath[], most: number): void {
+    for (const listed of paths) {
+      if (this.#search?.finds(listed.path) !== true) continue;
+      if (this.#count++ < most) this.#found.push(listed);
+    }
+  }
+
+  /** What was found. `more`: paths that were not kept. */
+  found(): { paths: string[]; more: number } {
+    return { paths: this.#found.map(({ path }) => path), more: this.#count - this.#found.length };
+  }
+
+  /** What was found as a tree in JSON. `more`: it has a part of it only. */
+  tree(maxChars: number): { json: string; more: boolean } {
+    return treeOf(this.#found, maxChars);
+  }
+
+  close(): void {
+    this.#search = undefined;
+    this.#found = [];
+  }
+}
+
+/** Runs the thread of the role `text-tools`. */
+export function runTextTools(): void {
+  serveThread(() => new TextTools());
+}

@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest';
+import { indexOfSequence, unitsOf } from '../../../lib/text-tools/find-sequence.ts';
+
+const indexOf = (text: string, wanted: string) => indexOfSequence(unitsOf(text), unitsOf(wanted));
+
+it('finds what indexOf finds', () => {
+  for (let length = 0; length <= 9; length++) {
+    for (let bits = 0; bits < 2 ** length; bits++) {
+      const text = bits.toString(2).padStart(length, '0').slice(0, length);
+      for (const wanted of ['', '0', '01', '010', '0010', '1101', '01010', '00100']) {
+        expect([text, wanted, indexOf(text, wanted)]).toEqual([text, wanted, text.indexOf(wanted)]);
+      }
+    }
+  }
+  expect(indexOf('a😀b', '😀b')).toBe(1);
+});
+
+it('compares each element at most twice', () => {
+  let reads = 0;
+  const text = unitsOf('a'.repeat(200_000));
+  const counted = new Proxy(text, {
+    get: (of, name) => {
+      reads++;
+      return Reflect.get(of, name);
+    },
+  });
+  expect(indexOfSequence(counted, unitsOf(`${'a'.repeat(100_000)}b`))).toBe(-1);
+  // Each turn of the loop reads the length once, and an element for each of at most two comparisons and a fall back.
+  expect(reads).toBeLessThan(6 * text.length);
+});

@@ -1,0 +1,108 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { RestClient } from '../contract/rest-client.ts';
+import { eventually } from '../contract/scene.ts';
+import { Server, State } from '../contract/server.ts';
+
+let state: State;
+let server: Server;
+let rest: RestClient;
+let sandbox_id: string;
+
+beforeAll(async () => {
+  state = await State.create();
+  server = await Server.start(state);
+  rest = new RestClient(server.httpAddress);
+  const { id: codebase_id } = await rest.call('CreateCodebase', { name: 'c', owner_id: 'ann' });
+  sandbox_id = (await rest.call('CreateSandbox', { codebase_id, rules: { write: ['**'] } })).id;
+  const command = `mkdir names; cd names; n=$(printf 'a%.0s' $(seq 250)); touch $(seq -f "$n%04g" 4000)`;
+  expect(await rest.call('Exec', { sandbox_id, command })).toMatchObject({ exit_code: 0 });
+});
+
+afterAll(async () => {
+  rest?.close();
+  await server?.stop();
+  await state?.remove();
+});
+
+const call = async (path: string, name: string, args: object, signal?: AbortSignal) => {
+  const answer = await fetch(`http://${server.httpAddress}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }),
+    ...(signal && { signal }),
+  });
+  return (await answer.text()).replaceAll('\\"', '"');
+};
+
+/** Minutes of work: each pattern is compared with each name from each of its characters. */
+const search = (signal?: AbortSignal) => {
+  const pattern = (n: number) => `*${'a'.repeat(120)}${'?'.repeat(n % 8)}b*`;
+  const excludePatterns = Array.from({ length: 100 }, (_, n) => `**/${pattern(n)}`);
+  return call(`/v1/sandboxes/${sandbox_id}/mcp`, 'search_files', { path: '.', pattern: '**', excludePatterns }, signal);
+};
+
+/** Threads by id, with the CPU time that each has used, in ticks. */
+function threads(): Map<string, number> {
+  const found = new Map<string, number>();
+  for (const id of readdirSync(`/proc/${server.pid}/task`)) {
+    try {
+      const fields = readFileSync(`/proc/${server.pid}/task/${id}/stat`, 'utf8').split(') ')[1]!.split(' ');
+      found.set(id, Number(fields[11]));
+    } catch {
+      // It has ended.
+    }
+  }
+  return found;
+}
+
+/** The id of the thread that searches: no other one that is new uses half a second. */
+const searching = (before: ReadonlyMap<string, number>) =>
+  eventually(
+    'the thread of a search',
+    async () => [...threads()].find(([id, ticks]) => !before.has(id) && ticks > 50)?.[0],
+  );
+
+it('the search of a client that leaves ends, and requests are served meanwhile', async () => {
+  const before = threads();
+  const client = new AbortController();
+  const answer = search(client.signal).catch(() => 'left');
+  const thread = await searching(before);
+  await rest.call('GetSandbox', { sandbox_id });
+  expect(threads().has(thread)).toBe(true);
+  client.abort();
+  await eventually('its end', async () => (threads().has(thread) ? undefined : true));
+  expect(await answer).toBe('left');
+});
+
+it.each([
+  ['changes_discard', 'paths'],
+  ['changes_commit', 'paths'],
+])('%s with an empty list of paths is refused', async (name) => {
+  await rest.call('Exec', { sandbox_id, command: 'echo x > kept' });
+  const text = await call('/mcp', name, { sandbox_id, paths: [] });
+  expect(text).toContain('INVALID_ARGUMENT: paths must name at least one path; use all: true for all changes');
+  expect(await call('/mcp', name, { sandbox_id, paths: ['kept'], all: true })).toContain('INVALID_ARGUMENT: all must');
+  const { changes } = await rest.call('ListChanges', { sandbox_id, paths: ['kept'] });
+  expect(changes).toHaveLength(1);
+});
+
+it('changes are named by the paths that the other tools show', async () => {
+  await rest.call('Exec', { sandbox_id, command: 'echo x > one; echo x > two' });
+  expect(await call('/mcp', 'changes_discard', { sandbox_id, paths: ['/workspace/one'] })).toContain('"discarded":1');
+  expect(await call('/mcp', 'changes_discard', { sandbox_id, all: true, exclude: ['names'] })).toMatch(
+    /"discarded":\d/,
+  );
+  expect((await rest.call('ListChanges', { sandbox_id, paths: ['one', 'two'] })).changes).toEqual([]);
+});
+
+it('a server that is told to end does so in the middle of a search', async () => {
+  const before = threads();
+  const answer = search().catch(() => 'ended');
+  await searching(before);
+  const began = performance.now();
+  expect(await server.stop()).toBe(0);
+  // Calls have 3 s to end by themselves; the search takes minutes.
+  expect(performance.now() - began).toBeLessThan(20_000);
+  await answer;
+});
