@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import re
 import stat
-import subprocess
 import tarfile
-from typing import Iterator, List, Optional, Pattern, Set, Tuple
+from typing import Iterator, Optional, Tuple
 
 from ._http import PIECE
+from ._ignore import IgnoreFile, Ignores
 from .errors import UploadError
 
 _BLOCK = 512
@@ -34,13 +33,16 @@ def files_of(directory: str, selection: Selection) -> Iterator[str]:
     if not os.path.isdir(directory):
         raise UploadError(f"{directory} is not a directory")
     lines = [each.strip() for each in selection.ignore_patterns]
-    ignored = [_compiled(each) for each in lines if each and not each.startswith("#")]
-    listed = _listed_by_git(directory) if selection.gitignore else None
-    yield from _walk(directory, "", selection, ignored, listed)
+    wrong = next((each for each in lines if each.startswith("!")), None)
+    if wrong is not None:
+        raise UploadError(f"ignore_patterns: {wrong!r}: a pattern cannot begin with '!'")
+    given = IgnoreFile(os.fsencode("\n".join(lines)))
+    ignores = Ignores.of(directory) if selection.gitignore else None
+    yield from _walk(directory, "", selection, given, ignores)
 
 
 def _walk(
-    root: str, parent: str, selection: Selection, ignored: List[Pattern[str]], listed: Optional[Set[str]]
+    root: str, parent: str, selection: Selection, given: IgnoreFile, above: Optional[Ignores]
 ) -> Iterator[str]:
     try:
         entries = sorted(os.scandir(os.path.join(root, parent)), key=lambda each: each.name)
@@ -49,26 +51,21 @@ def _walk(
     except OSError as error:
         raise _unreadable(parent, error) from error
     names = {each.name for each in entries}
+    ignores = None if above is None else above.enter(root, parent)
     for entry in entries:
         path = f"{parent}/{entry.name}" if parent else entry.name
         is_directory = entry.is_dir(follow_symlinks=False)
-        below = listed
         if _is_git(path):
-            below = None
+            # Nothing in it is ignored by a .gitignore file.
             if not _takes_git(path, "HEAD" in names, selection):
                 continue
-        elif listed is not None:
-            if is_directory and path in listed:
-                # A repository in the repository: git names it as one entry, and has not looked into it.
-                below = _listed_in(root, path)
-            elif path not in listed and f"{path}/" not in listed:
-                continue
-        shown = f"{path}/" if is_directory else path
-        if any(each.search(shown) for each in ignored):
+        elif ignores is not None and ignores.has(path, is_directory):
+            continue
+        if given.decides(os.fsencode(path), is_directory):
             continue
         if is_directory:
             yield path
-            yield from _walk(root, path, selection, ignored, below)
+            yield from _walk(root, path, selection, given, ignores)
         elif entry.is_symlink() or entry.is_file(follow_symlinks=False):
             yield path
 
@@ -141,54 +138,6 @@ def _takes_git(path: str, beside_head: bool, selection: Selection) -> bool:
     inside = parts[parts.index(".git") + 1 :]
     is_hooks = inside[-1:] == ["hooks"] and inside[0] not in ("refs", "logs") and beside_head
     return selection.git and (selection.hooks or not is_hooks)
-
-
-def _listed_in(root: str, path: str) -> Optional[Set[str]]:
-    """The same of a repository in the directory; None: it is no repository (yet), and all of it is taken."""
-    inner = os.path.join(root, path)
-    if not os.path.lexists(os.path.join(inner, ".git")):
-        return None
-    return {f"{path}/{each}" for each in _listed_by_git(inner)}
-
-
-def _listed_by_git(directory: str) -> Set[str]:
-    """The files that git does not ignore, and the directories above them with "/" at the end."""
-    command = ["git", "-C", directory, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    try:
-        done = subprocess.run(command, capture_output=True, check=False)
-    except OSError as error:
-        raise UploadError(f"gitignore needs git: {error}") from error
-    if done.returncode != 0:
-        reason = done.stderr.decode(errors="replace").strip()
-        raise UploadError(f"gitignore needs a git repository at {directory}: {reason}")
-    found: Set[str] = set()
-    for name in done.stdout.split(b"\0"):
-        path = os.fsdecode(name).rstrip("/")
-        found.add(path)
-        while "/" in path:
-            path = path.rpartition("/")[0]
-            found.add(f"{path}/")
-    return found - {""}
-
-
-def _compiled(pattern: str) -> Pattern[str]:
-    """A line of .gitignore as an expression for paths; those of directories end with "/"."""
-    text = pattern.strip()
-    if text.startswith("!"):
-        raise UploadError(f"ignore_patterns: {pattern!r}: a pattern cannot begin with '!'")
-    anchored = "/" in text.rstrip("/")
-    end = "/" if text.endswith("/") else "/?$"
-    body = _expression(text.strip("/"))
-    return re.compile(f"^{body}{end}" if anchored else f"(?:^|/){body}{end}")
-
-
-def _expression(glob: str) -> str:
-    parts = re.split(r"(\*\*/|/\*\*$|\*|\?|\[[^\]]+\])", glob)
-    known = {"**/": "(?:.*/)?", "/**": "/.+", "*": "[^/]*", "?": "[^/]"}
-    return "".join(
-        known.get(part) or (part.replace("[!", "[^", 1) if part.startswith("[") else re.escape(part))
-        for part in parts
-    )
 
 
 def _unreadable(path: str, error: OSError) -> UploadError:

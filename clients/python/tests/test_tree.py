@@ -53,7 +53,7 @@ class Tree(TestCase):
             [each for each in self.names(directory, Selection(git=False)) if ".git/" in each], []
         )
 
-    def test_git_itself_says_what_it_ignores(self) -> None:
+    def test_what_git_ignores_is_left_out(self) -> None:
         directory = self.repository()
         self.put(directory, "nested/inner.txt", "5")
         self.put(directory, "nested/.gitignore", "*.key\n")
@@ -71,8 +71,10 @@ class Tree(TestCase):
                 "src/keep.log",
             ],
         )
-        with self.assertRaises(UploadError):
-            list(files_of(self.directory(), Selection(gitignore=True)))
+        above = self.names(os.path.join(directory, "src"), Selection(gitignore=True))
+        self.assertEqual(above, [".gitignore", "keep.log"])
+        # In no repository nothing holds but the files of the directory itself.
+        self.assertIn("main.py", self.names(self.directory(dict(REPOSITORY)), Selection(gitignore=True)))
 
     def test_patterns_are_lines_of_a_gitignore(self) -> None:
         files = {

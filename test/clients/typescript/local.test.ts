@@ -146,10 +146,10 @@ describe('an archive of a directory', () => {
   it('names the file whose name is not UTF-8', async () => {
     await writeFile(Buffer.concat([Buffer.from(`${directory}/a`), Buffer.from([0xff])]), '');
     await expect(packed()).rejects.toThrow(/the name of "a\ufffd" is not UTF-8/);
-    expect(await namesOf({ exclude: ['a?'] })).toEqual(['']);
+    expect(await namesOf({ exclude: ['a*'] })).toEqual(['']);
     await put({ 'b\ufffd': '' });
     await symlink(Buffer.from([0xfe]), join(directory, 'link'));
-    await expect(packed({ exclude: ['a?'] })).rejects.toThrow(/the target of the symlink "link" is not UTF-8/);
+    await expect(packed({ exclude: ['a*'] })).rejects.toThrow(/the target of the symlink "link" is not UTF-8/);
   });
 });
 

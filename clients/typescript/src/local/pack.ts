@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
-import { type FileHandle, lstat, open, readdir, readFile, readlink, stat } from 'node:fs/promises';
-import { dirname, join, relative, resolve, sep } from 'node:path';
-import { IgnoreFile } from './ignore.ts';
+import { type FileHandle, lstat, open, readdir, readlink, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { Ignores } from './ignores.ts';
 import { END, type Entry, headerOf, padding } from './tar.ts';
 
 export interface PackOptions {
@@ -19,19 +19,11 @@ export interface PackOptions {
   gitHooks?: boolean | undefined;
 }
 
-interface Ignore {
-  /** Path of its directory below the root; empty: the root. */
-  base: string;
-  /** Instead, if the file is above the root: path of the root from its directory, with a slash. */
-  above: string;
-  file: IgnoreFile;
-}
-
 interface Level {
   /** Path of the directory below the root; empty: the root. */
   path: string;
-  /** Ignore files of the directory and of those above. */
-  ignores: readonly Ignore[];
+  /** Patterns of the directory and of those above. */
+  ignores: Ignores;
 }
 
 const CHUNK = 256 * 1024;
@@ -39,7 +31,18 @@ const HOOKS = /(^|\/)\.git\/(modules\/(.*\/)?)?hooks$/;
 
 /** The files of a local directory as a tar archive, which can be read several times. */
 export function archiveOf(directory: string, options: PackOptions = {}): () => AsyncIterable<Uint8Array> {
-  return () => packed(directory, options);
+  return () => ({
+    [Symbol.asyncIterator]() {
+      const stop = new AbortController();
+      const pieces = packed(directory, options, stop.signal);
+      // A generator ends only at its next piece, which may be far: everything before it may be left out.
+      const end = (): Promise<IteratorResult<Uint8Array, void>> => {
+        stop.abort();
+        return pieces.return();
+      };
+      return { next: () => pieces.next(), return: end };
+    },
+  });
 }
 
 /** Throws ENOENT or TypeError. */
@@ -47,26 +50,16 @@ export async function requireDirectory(directory: string): Promise<void> {
   if (!(await stat(directory)).isDirectory()) throw new TypeError(`${directory} is not a directory`);
 }
 
-async function* packed(directory: string, options: PackOptions): AsyncGenerator<Uint8Array, void, void> {
+async function* packed(
+  directory: string,
+  options: PackOptions,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void, void> {
   await requireDirectory(directory);
-  const excluded = { base: '', above: '', file: new IgnoreFile((options.exclude ?? []).join('\n')) };
-  const ignores = [...(options.gitignore ? await ignoresAbove(resolve(directory)) : []), excluded];
+  const { gitignore = false, exclude = [] } = options;
+  const ignores = await Ignores.of(resolve(directory), { gitignore, exclude, signal });
   yield* walk(directory, { path: '', ignores }, options);
   yield END;
-}
-
-/** Of the repository that the directory is in: `.git/info/exclude`, and the .gitignore files above the directory. */
-async function ignoresAbove(root: string): Promise<Ignore[]> {
-  const found: Ignore[] = [];
-  for (let at = root; ; at = dirname(at)) {
-    const above = at === root ? '' : `${relative(at, root).split(sep).join('/')}/`;
-    if (at !== root) found.unshift({ base: '', above, file: await ignoreFile(join(at, '.gitignore')) });
-    if (await exists(join(at, '.git'))) {
-      return [{ base: '', above, file: await ignoreFile(join(at, '.git/info/exclude')) }, ...found];
-    }
-    // In no repository.
-    if (dirname(at) === at) return [];
-  }
 }
 
 const exists = (path: string): Promise<boolean> =>
@@ -77,19 +70,14 @@ const exists = (path: string): Promise<boolean> =>
 
 async function* walk(root: string, level: Level, options: PackOptions): AsyncGenerator<Uint8Array, void, void> {
   const here = join(root, level.path);
-  const ignores = [...level.ignores];
-  // What `exclude` names takes precedence: it is the last one.
-  if (options.gitignore) {
-    const file = await ignoreFile(join(here, '.gitignore'));
-    ignores.splice(-1, 0, { base: level.path, above: '', file });
-  }
+  const ignores = await level.ignores.enter(level.path);
   const read = readdir(here, { withFileTypes: true });
   const entries = level.path === '' ? await read : ((await unlessGone(read)) ?? []);
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = level.path === '' ? entry.name : `${level.path}/${entry.name}`;
     const isDirectory = entry.isDirectory();
     if (!options.gitHooks && isDirectory && HOOKS.test(path)) continue;
-    if (isIgnored(path, isDirectory, ignores)) continue;
+    if (await ignores.has(path, isDirectory)) continue;
     await requireUtf8(root, path);
     if (isDirectory) {
       const found = await unlessGone(stat(join(root, path)));
@@ -103,16 +91,6 @@ async function* walk(root: string, level: Level, options: PackOptions): AsyncGen
     } else if (entry.isFile()) yield* fileOf(root, path);
     // Sockets, FIFOs and devices have no contents.
   }
-}
-
-/** Nothing in a .git directory is ignored by a .gitignore file, but `exclude` can name it. */
-function isIgnored(path: string, isDirectory: boolean, ignores: Level['ignores']): boolean {
-  const inGit = /(^|\/)\.git(\/|$)/.test(path);
-  for (const { base, above, file } of (inGit ? ignores.slice(-1) : ignores).toReversed()) {
-    const decided = file.decides(base === '' ? above + path : path.slice(base.length + 1), isDirectory);
-    if (decided !== undefined) return decided;
-  }
-  return false;
 }
 
 /** Other bytes are U+FFFD in a name, which then is that of no file. */
@@ -136,10 +114,6 @@ function unlessGone<T>(found: Promise<T>): Promise<T | undefined> {
     if (error.code === 'ENOENT') return undefined;
     throw error;
   });
-}
-
-async function ignoreFile(path: string): Promise<IgnoreFile> {
-  return new IgnoreFile(await readFile(path, 'utf8').catch(() => ''));
 }
 
 async function* fileOf(root: string, path: string): AsyncGenerator<Uint8Array, void, void> {
