@@ -2,7 +2,8 @@
  * Measures the effect of a sandbox that exhausts a resource (a bomb) on other callers: the p99 of GET /health and of an
  * Exec in another sandbox, compared with a quiet server. It also measures the causes: the delay of the main thread's
  * event loop and its longest step in CPU time, and the delay of requests to the request worker of the file system. The
- * bombs are those of test/security and of bombs/clients.mjs, or those named as arguments. What the machine itself costs
+ * bombs are those of test/security and of bombs/clients.mjs, or those named as arguments; a second table has the file work
+ * of another sandbox during floods of file requests. What the machine itself costs
  * is shown by a bare `sh -c true` beside each bomb, and by control rows without a target: the same program on a
  * directory of the host, and a bare sh beside it. Exit code 1 if a target is missed.
  */
@@ -15,6 +16,7 @@ import { build } from 'esbuild';
 import { BombClient } from './bombs/bomb-client.mjs';
 import { CLIENT_BOMBS } from './bombs/clients.mjs';
 import { loopDelay, measuredEnvironment, mountPointOf, requestDelay } from './bombs/delays.mjs';
+import { FLOOD_COLUMNS, fileFloods } from './bombs/file-floods.mjs';
 import { Server } from './exec/server.mjs';
 import { at, exitCodeOf, judged, table } from './exec/table.mjs';
 
@@ -40,10 +42,13 @@ const COLUMNS = {
 const directory = mkdtempSync(join(tmpdir(), 'paddock-bombs-'));
 /** @type {Record<string, string>[]} */
 const rows = [];
+/** @type {Record<string, string>[]} */
+const floods = [];
 try {
   const named = process.argv.slice(2);
-  const all = [...(await loadBombs()), ...CLIENT_BOMBS];
-  const bombs = all.filter(({ name }) => named.length === 0 || named.includes(name));
+  const isNamed = ({ name }) => named.length === 0 || named.includes(name);
+  const bombs = [...(await load('bombs')).BOMBS, ...CLIENT_BOMBS].filter(isNamed);
+  const { FILE_FLOODS, fileWork } = await load('file-floods');
   const state = mkdtempSync(join(directory, 'server-'));
   const server = await Server.start(state, measuredEnvironment(directory));
   const client = new BombClient(server.address);
@@ -70,6 +75,7 @@ try {
       if (CONTROLLED.has(bomb.name)) rows.push(control(bomb, await bareTimes(onHost(bomb)), quietHost));
       process.stderr.write(`${bomb.name}: done\n`);
     }
+    floods.push(...(await fileFloods(server, client, FILE_FLOODS.filter(isNamed), fileWork)));
   } finally {
     await client.stop();
     await server.stop();
@@ -80,7 +86,10 @@ try {
 }
 process.stdout.write(`${cpus().length} cores, Node ${process.version}, load ${loadavg()[0]?.toFixed(1)}\n`);
 process.stdout.write(table([{ title: 'Latency during a bomb in another sandbox', rows }], COLUMNS));
-process.exitCode = exitCodeOf(rows);
+process.stdout.write(
+  table([{ title: 'File work of another sandbox during a flood of file requests', rows: floods }], FLOOD_COLUMNS),
+);
+process.exitCode = exitCodeOf([...rows, ...floods]);
 
 async function explode(server, client, bomb) {
   const { command, stdin = '', resources = {}, timeout, create = { resources }, run } = bomb;
@@ -176,11 +185,12 @@ function shown({ health, exec, worker, bare, loop }, ratio, bareRatio) {
   };
 }
 
-async function loadBombs() {
-  const outfile = join(directory, 'bombs.mjs');
-  const entryPoints = [join(ROOT, 'test/security/bombs.ts')];
+/** Loads a module of test/security. */
+async function load(name) {
+  const outfile = join(directory, `${name}.mjs`);
+  const entryPoints = [join(ROOT, `test/security/${name}.ts`)];
   await build({ entryPoints, bundle: true, platform: 'node', format: 'esm', outfile, logLevel: 'error' });
-  return (await import(pathToFileURL(outfile).href)).BOMBS;
+  return import(pathToFileURL(outfile).href);
 }
 
 function wait(ms) {

@@ -102,6 +102,11 @@ export type EmitDirent = (
 export interface FileSystem {
   /** Returns undefined if the name does not exist; the kernel caches that answer, too. */
   lookup(caller: Caller, parent: number, name: ByteString): Entry | undefined;
+  /**
+   * Identifies what a node belongs to: while many requests wait, those of each get the same time. Of the root and of unknown nodes
+   * undefined.
+   */
+  flowOf?(nodeid: number): unknown;
   /** Subtracts `nlookup` from the node's lookup count; at 0 the kernel no longer uses the node id. */
   forget(nodeid: number, nlookup: number): void;
   getattr(caller: Caller, nodeid: number): Attr;

@@ -31,6 +31,10 @@ export class KernelRequests implements FileSystem {
     this.workspaces = workspaces;
   }
 
+  flowOf(nodeid: number): Workspace | undefined {
+    return this.workspaces.nodes.find(nodeid)?.workspace;
+  }
+
   lookup(caller: Caller, parent: number, name: ByteString): Entry | undefined {
     if (parent !== ROOT_NODEID) {
       const node = this.#nodeFor(caller, parent);

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { killUnlessEnded } from '../../linux/kill-unless-ended.ts';
 import { unmountSync } from '../../linux/mount.ts';
@@ -58,8 +57,7 @@ export class Connection {
     let nonBlocking: FileHandle | undefined;
     try {
       await mountDevice(device.fd, mountPoint);
-      // With one CPU polling only keeps the requesting program from running.
-      if (availableParallelism() > 1) nonBlocking = await cloneDevice(device);
+      nonBlocking = await cloneDevice(device);
     } catch (thrown) {
       await device.close();
       throw thrown;

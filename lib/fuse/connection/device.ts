@@ -1,8 +1,9 @@
 import { readSync } from 'node:fs';
 import { errorCode } from '../../linux/errno.ts';
 import type { Session } from '../session/session.ts';
+import type { HeldRequests, ReadRequest } from './held-requests.ts';
 import type { LateReplies } from './late-replies.ts';
-import type { Descriptor, RequestReader } from './request-reader.ts';
+import type { Descriptor } from './request-reader.ts';
 import type { WaitQueue } from './wait-queue.ts';
 import { isTransient, writeDevice } from './write-device.ts';
 
@@ -12,28 +13,26 @@ const RETRY_MS = 20;
 /** Why `serve` returned: `stopped` by the server, or ended by the kernel. */
 export type EndReason = 'stopped' | 'unmounted' | 'aborted';
 
-/** A postponed request with the descriptor it was read from. */
-export interface PostponedRequest {
-  fd: number;
-  request: Buffer;
-}
-
 /**
  * Serves requests until the connection ends or `served`, which is called after each request, returns false. Postponed
  * requests are run again once released; late replies are sent by their owner. Blocks its thread: only a request wakes it
  * from read(2) (see `ControlNode`). Throws unexpected errors of read(2).
  */
 export function serve(
-  reader: RequestReader,
+  held: HeldRequests,
   session: Session,
-  postponed: WaitQueue<PostponedRequest>,
+  postponed: WaitQueue<ReadRequest>,
   late: LateReplies,
   served: () => boolean,
 ): EndReason {
+  const run = (request: ReadRequest) => runRequest(request, session, postponed, late);
+  const runReleased = () => {
+    for (let again = postponed.next(); again !== undefined; again = postponed.next()) run(again);
+  };
   for (;;) {
-    let received: number;
+    let next: ReadRequest | undefined;
     try {
-      received = reader.next(session.request);
+      next = held.receive();
     } catch (thrown) {
       switch (errorCode(thrown)) {
         case 'ENODEV':
@@ -43,27 +42,25 @@ export function serve(
       }
       throw thrown;
     }
-    run(reader.fd, received, session, postponed, late);
-    for (let again = postponed.next(); again !== undefined; again = postponed.next()) {
-      again.request.copy(session.request);
-      run(again.fd, again.request.length, session, postponed, late);
-    }
-    if (!served()) return 'stopped';
+    if (next !== undefined) run(next);
+    runReleased();
+    const goesOn = served();
+    if (next !== undefined) held.done(next);
+    if (!goesOn) return 'stopped';
   }
 }
 
-function run(
-  fd: number,
-  length: number,
+function runRequest(
+  { fd, request, length }: ReadRequest,
   session: Session,
-  postponed: WaitQueue<PostponedRequest>,
+  postponed: WaitQueue<ReadRequest>,
   late: LateReplies,
 ): void {
-  const size = session.handle(length);
+  const size = session.handle(length, request);
   const { postponedBy, answeredLaterBy } = session;
   if (postponedBy !== undefined) {
-    postponed.add(postponedBy, { fd, request: Buffer.from(session.request.subarray(0, length)) });
-  } else if (answeredLaterBy !== undefined) late.add(answeredLaterBy, fd, session.request);
+    postponed.add(postponedBy, { fd, request: Buffer.from(request.subarray(0, length)), length });
+  } else if (answeredLaterBy !== undefined) late.add(answeredLaterBy, fd, request);
   else if (size > 0) sendReply(fd, session, size);
 }
 

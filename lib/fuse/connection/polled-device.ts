@@ -21,18 +21,20 @@ type FdRead = (fd: number, iovecs: number, length: number, count: number) => num
  * which takes 5 µs; a request that arrives meanwhile waits. So it is read by `node:wasi`, where EAGAIN is a return value
  * and takes 0.4 µs.
  *
- * WASI reads into the memory of a WebAssembly module, of which there is only the memory here: `buffer` is in it.
+ * WASI reads into the memory of a WebAssembly module, of which there is only the memory here: the buffers are in it.
  */
 export class PolledDevice implements Descriptor {
   readonly fd: number;
-  /** The only buffer that can be polled into. */
+  /** The only buffers that can be polled into. */
   readonly buffer: Buffer;
+  readonly second: Buffer;
   readonly #memory: DataView;
+  readonly #secondAt: number;
   readonly #fdRead: FdRead;
   readonly #throwing: Descriptor;
 
   /**
-   * Returns undefined if this Node has no such WASI, which is experimental, or no memory for it. `size` in bytes. The caller owns `fd`.
+   * Returns undefined if this Node has no such WASI, which is experimental, or no memory for it. `size`: of each buffer, in bytes. The caller owns `fd`.
    */
   static open(fd: number, size: number): PolledDevice | undefined {
     try {
@@ -44,21 +46,24 @@ export class PolledDevice implements Descriptor {
 
   private constructor(fd: number, size: number) {
     const { WASI } = withoutWarnings(() => process.getBuiltinModule('node:wasi'));
-    const memory = new WebAssembly.Memory({ initial: DATA / PAGE + Math.ceil(size / PAGE) });
+    const pages = Math.ceil(size / PAGE);
+    const memory = new WebAssembly.Memory({ initial: DATA / PAGE + 2 * pages });
     // The module's descriptors 0 to 2.
     const wasi = new WASI({ version: 'preview1', stdin: fd, stdout: fd, stderr: fd });
     wasi.initialize({ exports: { memory } });
     this.fd = fd;
     this.buffer = Buffer.from(memory.buffer, DATA, size);
+    this.#secondAt = DATA + pages * PAGE;
+    this.second = Buffer.from(memory.buffer, this.#secondAt, size);
     this.#memory = new DataView(memory.buffer);
-    this.#memory.setUint32(IOVEC, DATA, true);
     this.#memory.setUint32(IOVEC + 4, size, true);
     this.#fdRead = wasi.wasiImport.fd_read as FdRead;
     this.#throwing = descriptor(fd);
   }
 
   read(into: Buffer): number | undefined {
-    if (into !== this.buffer) return this.#throwing.read(into);
+    if (into !== this.buffer && into !== this.second) return this.#throwing.read(into);
+    this.#memory.setUint32(IOVEC, into === this.second ? this.#secondAt : DATA, true);
     switch (this.#fdRead(0, IOVEC, 1, COUNT)) {
       case 0:
         return this.#memory.getUint32(COUNT, true);

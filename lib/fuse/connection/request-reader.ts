@@ -20,27 +20,39 @@ export class RequestReader {
   readonly #blocking: Descriptor;
   readonly #nonBlocking: Descriptor | undefined;
   readonly #workAhead: () => boolean;
+  readonly #polls: boolean;
   readonly #now: () => number;
   #backoff = 0;
   #pollsToSkip = 0;
   /** Descriptor that the last request was read from; its reply must be written to the same one. */
   fd: number;
+  /** Whether `next` waited for the last request. If not, more may wait in the kernel's queue. */
+  hasWaited = true;
 
   /**
    * The caller owns the descriptors. `workAhead`: does some microseconds of work for later requests, and returns false if
-   * there is none; `now`: a clock in ms.
+   * there is none; `polls`: `next` polls; `now`: a clock in ms.
    */
   constructor(
     blocking: Descriptor,
     nonBlocking: Descriptor | undefined,
     workAhead: () => boolean = () => false,
+    polls = true,
     now: () => number = () => performance.now(),
   ) {
     this.#blocking = blocking;
     this.#nonBlocking = nonBlocking;
     this.#workAhead = workAhead;
+    this.#polls = polls;
     this.#now = now;
     this.fd = blocking.fd;
+  }
+
+  /** As `next`, without waiting: undefined if there is no request. */
+  take(into: Buffer): number | undefined {
+    const length = this.#nonBlocking?.read(into);
+    if (length !== undefined) this.fd = this.#nonBlocking!.fd;
+    return length;
   }
 
   /**
@@ -48,7 +60,13 @@ export class RequestReader {
    * of read(2).
    */
   next(into: Buffer): number {
-    if (this.#nonBlocking !== undefined && (this.#pollsToSkip-- <= 0 || this.#workAhead())) {
+    const taken = this.take(into);
+    this.hasWaited = taken === undefined;
+    if (taken !== undefined) {
+      if (this.#pollsToSkip-- <= 0) this.#backoff = Math.max(0, this.#backoff - 1);
+      return taken;
+    }
+    if (this.#nonBlocking !== undefined && this.#polls && (this.#pollsToSkip-- <= 0 || this.#workAhead())) {
       const length = this.#poll(this.#nonBlocking, into);
       if (length !== undefined) {
         this.#backoff = Math.max(0, this.#backoff - 1);
@@ -62,12 +80,13 @@ export class RequestReader {
     return this.#blocking.read(into) ?? 0;
   }
 
+  /** After a read that found no request. */
   #poll(nonBlocking: Descriptor, into: Buffer): number | undefined {
     for (let until = this.#now() + POLL_MS; ; ) {
-      const length = nonBlocking.read(into);
-      if (length !== undefined) return length;
       if (this.#workAhead()) until = this.#now() + POLL_MS;
       else if (this.#now() > until) return undefined;
+      const length = nonBlocking.read(into);
+      if (length !== undefined) return length;
     }
   }
 }

@@ -1,5 +1,5 @@
 import { readlinkSync } from 'node:fs';
-import { setPriority } from 'node:os';
+import { availableParallelism, setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { ControlNode } from '../session/control-node.ts';
@@ -7,7 +7,8 @@ import { ParentDirectories } from '../session/parent-directories.ts';
 import { REQUEST_SIZE, Session, type SessionEvents } from '../session/session.ts';
 import { type ControlledFileSystem, encodeError, type FileSystemHost } from './control.ts';
 import { ControlOperations } from './control-operations.ts';
-import { descriptor, type PostponedRequest, serve } from './device.ts';
+import { descriptor, serve } from './device.ts';
+import { HeldRequests, type ReadRequest } from './held-requests.ts';
 import { LateReplies } from './late-replies.ts';
 import { NotificationQueue } from './notification-queue.ts';
 import { PolledDevice } from './polled-device.ts';
@@ -46,7 +47,7 @@ export function serveRequests(
 ): void {
   const parents = new ParentDirectories();
   const notifications = new NotificationQueue(data.notifications, data.fd, parents);
-  const requests = new WaitQueue<PostponedRequest>();
+  const requests = new WaitQueue<ReadRequest>();
   const late = new LateReplies();
   const control = new ControlOperations(data.control, data.fd, notifications);
   const syncs = new SyncThreads(late, (index) => {
@@ -82,8 +83,11 @@ export function serveRequests(
 
   if (data.niceness !== undefined) setNiceness(data.niceness);
   const nonBlocking = polled ?? (data.nonBlockingFd === undefined ? undefined : descriptor(data.nonBlockingFd));
-  const reader = new RequestReader(descriptor(data.fd), nonBlocking, () => fileSystem.workAhead?.() ?? false);
-  const reason = serve(reader, session, requests, late, () => {
+  // With one CPU polling only keeps the requesting program from running.
+  const polls = availableParallelism() > 1;
+  const workAhead = () => fileSystem.workAhead?.() ?? false;
+  const reader = new RequestReader(descriptor(data.fd), nonBlocking, workAhead, polls);
+  const reason = serve(new HeldRequests(reader, session, polled?.second), session, requests, late, () => {
     fileSystem.requestEnded();
     syncs.flush();
     notifications.flush();

@@ -9,7 +9,6 @@ const OUR_MINOR = 45;
 const ASYNC_READ = 1 << 0;
 const BIG_WRITES = 1 << 5;
 const DO_READDIRPLUS = 1 << 13;
-const ASYNC_DIO = 1 << 15;
 const PARALLEL_DIROPS = 1 << 18;
 const ABORT_ERROR = 1 << 21;
 const MAX_PAGES = 1 << 22;
@@ -21,6 +20,8 @@ const INIT_EXT = 1 << 30;
 /**
  * The flags to request of fuse_init_out. Left out on purpose:
  * - ATOMIC_O_TRUNC: combined with opens that send no message (ENOSYS to OPEN) the kernel loses O_TRUNC.
+ * - ASYNC_DIO: one write(2) with O_DIRECT would send all its requests of MAX_WRITE bytes at once. Without it each thread of a
+ *   program has one such request at a time.
  * - WRITEBACK_CACHE: it costs two SETATTR for each new file.
  * - POSIX_LOCKS and FLOCK_LOCKS: without them the kernel keeps locks itself, which is correct for a mount on one host.
  */
@@ -28,7 +29,6 @@ const WANTED =
   ASYNC_READ |
   BIG_WRITES |
   DO_READDIRPLUS |
-  ASYNC_DIO |
   PARALLEL_DIROPS |
   ABORT_ERROR |
   MAX_PAGES |
@@ -40,8 +40,12 @@ const WANTED =
 /** Largest data of one READ, WRITE or READDIR, in bytes. */
 export const MAX_WRITE = 1 << 20;
 const MAX_PAGES_COUNT = 256;
-const MAX_BACKGROUND = 64;
-const CONGESTION_THRESHOLD = 48;
+/**
+ * Limits of the read-ahead and write-back of all programs together. At the first, the kernel makes everyone wait, in order of
+ * arrival, and at the second it reads nothing ahead. So they are beyond what one sandbox has in flight.
+ */
+const MAX_BACKGROUND = 65_535;
+const CONGESTION_THRESHOLD = 65_535;
 const TIME_GRANULARITY = 1;
 
 /** struct fuse_init_in without `flags2`, which is not used. */

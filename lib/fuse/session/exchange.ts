@@ -5,7 +5,7 @@ import type { Caller } from '../filesystem.ts';
  * request.
  */
 export interface Exchange {
-  readonly request: Buffer;
+  request: Buffer;
   /** Length of the request in bytes, from the start of `request`. */
   length: number;
   nodeid: number;

@@ -30,7 +30,7 @@ export interface SessionEvents {
 
 /** The protocol of one FUSE connection, without its device: bytes in, bytes out. */
 export class Session {
-  /** Buffer to read the next request into. */
+  /** Buffer to read the next request into, of which `handle` takes requests unless it gets another one. */
   readonly request: Buffer;
   /** Buffer that `handle` encodes the reply into. */
   readonly reply = Buffer.allocUnsafeSlow(REQUEST_SIZE);
@@ -67,12 +67,29 @@ export class Session {
     this.#exchange = { request: this.request, length: 0, nodeid: 0, caller: this.#caller, reply: this.reply };
   }
 
+  /** Whether a request gets no reply and wakes nobody: it is handled at once. */
+  isOneWay(length: number, request: Buffer): boolean {
+    if (length < IN_HEADER_SIZE) return true;
+    const opcode = readOpcode(request);
+    return opcode !== Opcode.NOTIFY_REPLY && !expectsReply(opcode);
+  }
+
+  /**
+   * The flow of a request: requests of one flow are handled in order, and flows in turn. Each workspace is
+   * one, and each kind of wake-up.
+   */
+  flowOf(request: Buffer): unknown {
+    if (readOpcode(request) === Opcode.NOTIFY_REPLY) return -1 - readU64(request, 8);
+    const nodeid = readNodeid(request);
+    return this.#fileSystem.flowOf?.(nodeid) ?? nodeid;
+  }
+
   /**
    * Handles the request in the first `length` bytes of `request`. Returns the size of the reply in bytes, or 0 for no
    * reply. Never throws.
    */
-  handle(length: number): number {
-    const { request } = this;
+  handle(length: number, request: Buffer = this.request): number {
+    this.#exchange.request = request;
     this.postponedBy = this.answeredLaterBy = undefined;
     if (length < IN_HEADER_SIZE || length > request.length) return 0;
     const opcode = readOpcode(request);
@@ -105,7 +122,7 @@ export class Session {
     const { reply } = this;
     if (reply.readInt32LE(4) !== 0) return;
     const end = reply.readUInt32LE(0);
-    switch (readOpcode(this.request)) {
+    switch (readOpcode(this.#exchange.request)) {
       case Opcode.LOOKUP:
       case Opcode.CREATE:
       case Opcode.MKNOD:
@@ -135,8 +152,8 @@ export class Session {
 
   #run(opcode: number, length: number): number {
     if (!this.#initialised || opcode === Opcode.INIT) return this.#init(opcode, length);
-    const { request } = this;
     const exchange = this.#exchange;
+    const { request } = exchange;
     const caller = this.#caller;
     exchange.length = length;
     exchange.nodeid = readNodeid(request);
@@ -157,7 +174,7 @@ export class Session {
 
   #init(opcode: number, length: number): number {
     if (opcode !== Opcode.INIT || this.#initialised || length < IN_HEADER_SIZE + INIT_BODY_SIZE) throw EIO;
-    const offer = decodeInit(this.request);
+    const offer = decodeInit(this.#exchange.request);
     // A kernel of a newer major version sends INIT again with the version of this reply.
     if (offer.major > KERNEL_VERSION) return encodeInit(this.reply, OUT_HEADER_SIZE, offer);
     if (offer.major < KERNEL_VERSION || offer.minor < MINIMUM_MINOR) throw EPROTO;
@@ -168,7 +185,7 @@ export class Session {
   }
 
   #answer(length: number, error: number): number {
-    encodeHeader(this.reply, length, error, this.request);
+    encodeHeader(this.reply, length, error, this.#exchange.request);
     return length;
   }
 

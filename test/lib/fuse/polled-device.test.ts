@@ -51,6 +51,15 @@ describe('a polled descriptor', () => {
     expect(device.buffer.toString('latin1', 0, 9)).toBe('a request');
   });
 
+  it('reads into its second buffer without a change of the first', () => {
+    const device = PolledDevice.open(fd, SIZE)!;
+    writeSync(fd, 'one');
+    device.read(device.buffer);
+    writeSync(fd, 'two');
+    expect(device.read(device.second)).toBe(3);
+    expect([device.buffer, device.second].map((each) => each.toString('latin1', 0, 3))).toEqual(['one', 'two']);
+  });
+
   it('reads at most as much as its buffer holds', () => {
     const device = PolledDevice.open(fd, 4)!;
     writeSync(fd, 'a request');

@@ -29,7 +29,7 @@ function reader({ arrives, work = { left: 0 } }: { arrives: (look: number) => bo
     calls.push('work');
     return true;
   };
-  return { calls, reader: new RequestReader(blocking, nonBlocking, workAhead, () => now), blocking };
+  return { calls, reader: new RequestReader(blocking, nonBlocking, workAhead, true, () => now), blocking };
 }
 
 describe('the request reader', () => {
@@ -69,7 +69,8 @@ describe('the request reader', () => {
     const { reader: requests, calls } = reader({ arrives: () => false });
     for (let i = 0; i < 1000; i++) requests.next(INTO);
     const looks = calls.filter((call) => call === 'look').length;
-    expect(looks).toBeLessThan(200);
+    // One before each sleep, and those of polling.
+    expect(looks - 1000).toBeLessThan(200);
     expect(calls.filter((call) => call === 'sleep')).toHaveLength(1000);
   });
 

@@ -1,0 +1,58 @@
+/** The items of one flow, in order of arrival. */
+interface Flow<T> {
+  readonly items: T[];
+  /** Virtual time at which its next item begins: the time that it has had, in ms. */
+  start: number;
+}
+
+/**
+ * Items of several flows in turn: the flow that has had the least time is served next (start-time fair queueing). One that
+ * had no items saves up no time, so a flow with many items delays one with few by one item at most. Items of one flow keep
+ * their order.
+ *
+ * Source: https://doi.org/10.1109/90.649569
+ */
+export class FairQueue<T> {
+  readonly #flows = new Map<unknown, Flow<T>>();
+  #served: Flow<T> | undefined;
+  /** Virtual time: the start of the item that was served last. */
+  #now = 0;
+  #size = 0;
+
+  /** Number of items. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Appends an item to a flow, which any value identifies. */
+  add(flow: unknown, item: T): void {
+    this.#size++;
+    const known = this.#flows.get(flow);
+    if (known === undefined) {
+      this.#flows.set(flow, { items: [item], start: this.#now });
+      return;
+    }
+    if (known.items.length === 0) known.start = Math.max(known.start, this.#now);
+    known.items.push(item);
+  }
+
+  /** Removes and returns the next item. `spent` is called when it has been served. */
+  next(): T | undefined {
+    let first: Flow<T> | undefined;
+    for (const [key, flow] of this.#flows) {
+      if (flow.items.length > 0) {
+        if (first === undefined || flow.start < first.start) first = flow;
+      } else if (flow.start <= this.#now) this.#flows.delete(key);
+    }
+    this.#served = first;
+    if (first === undefined) return undefined;
+    this.#now = first.start;
+    this.#size--;
+    return first.items.shift();
+  }
+
+  /** Counts the time in ms that the last item took. */
+  spent(milliseconds: number): void {
+    if (this.#served !== undefined) this.#served.start += milliseconds;
+  }
+}

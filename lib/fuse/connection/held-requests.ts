@@ -1,0 +1,122 @@
+import { totalmem } from 'node:os';
+import { giveBack, largeBuffer, RECYCLED_BYTES, recycledBuffer } from '../../recycled-buffers.ts';
+import { REQUEST_SIZE, type Session } from '../session/session.ts';
+import { FairQueue } from './fair-queue.ts';
+import type { RequestReader } from './request-reader.ts';
+
+/** Requests above this size, in bytes, get a buffer that is used again. */
+const SMALL = 4096;
+/** Upper limit of the bytes held; on smaller machines the 32nd part of the memory. */
+const MOST_BYTES = 2 ** 29;
+/** Requests that are served before the next check for a second one, if checks find none. */
+const MOST_UNCHECKED = 3;
+/** What a request counts at least, in bytes. */
+const LEAST = 1024;
+
+/** A request that was read, with the descriptor that its reply is written to. */
+export interface ReadRequest {
+  readonly fd: number;
+  /** Has the request in its first `length` bytes. */
+  readonly request: Buffer;
+  readonly length: number;
+}
+
+/**
+ * Requests that were read and wait for their turn. The kernel has one queue for all programs, in order of arrival. So if
+ * several requests wait there, all are read, and each workspace is a flow of a fair queue.
+ *
+ * The bytes of held requests have a limit. At the limit requests stay in the kernel's queue.
+ */
+export class HeldRequests {
+  readonly #reader: RequestReader;
+  readonly #session: Session;
+  readonly #second: Buffer;
+  readonly #maxBytes: number;
+  readonly #now: () => number;
+  readonly #queue = new FairQueue<ReadRequest>();
+  #bytes = 0;
+  /** Requests since the last check whether a second one waits, and how many are not followed by a check. */
+  #unchecked = 0;
+  #toSkip = 0;
+  /** When the service of the last request began, if it was held; otherwise 0. */
+  #began = 0;
+
+  /** `second`: a buffer beside that of the session; `maxBytes`: the limit; `now`: a clock in ms. */
+  constructor(
+    reader: RequestReader,
+    session: Session,
+    second: Buffer = Buffer.allocUnsafeSlow(REQUEST_SIZE),
+    maxBytes: number = Math.min(MOST_BYTES, totalmem() / 32),
+    now: () => number = () => performance.now(),
+  ) {
+    this.#reader = reader;
+    this.#session = session;
+    this.#second = second;
+    this.#maxBytes = maxBytes;
+    this.#now = now;
+  }
+
+  /**
+   * Returns the request whose turn it is, which is valid until `done`. Waits if there is none. Returns undefined if only
+   * requests without a reply were read. Throws the errors of read(2).
+   */
+  receive(): ReadRequest | undefined {
+    const reader = this.#reader;
+    const { request } = this.#session;
+    this.#began = 0;
+    if (this.#queue.size === 0) {
+      const length = reader.next(request);
+      const first = { fd: reader.fd, request, length };
+      // While no other request waits, none is copied and no time is measured.
+      if (reader.hasWaited || this.#unchecked < this.#toSkip) {
+        this.#unchecked++;
+        return first;
+      }
+      const more = reader.take(this.#second);
+      this.#unchecked = 0;
+      this.#toSkip = more === undefined ? Math.min(this.#toSkip + 1, MOST_UNCHECKED) : 0;
+      if (more === undefined) return first;
+      this.#hold(first);
+      this.#hold({ fd: reader.fd, request: this.#second, length: more });
+    }
+    while (this.#bytes < this.#maxBytes) {
+      const length = reader.take(request);
+      if (length === undefined) break;
+      this.#hold({ fd: reader.fd, request, length });
+    }
+    const next = this.#queue.next();
+    if (next === undefined) return undefined;
+    this.#bytes -= costOf(next.length);
+    this.#began = this.#now();
+    return next;
+  }
+
+  /** The last request of `receive` is served. */
+  done({ request }: ReadRequest): void {
+    if (this.#began === 0) return;
+    this.#queue.spent(this.#now() - this.#began);
+    giveBack(request);
+  }
+
+  #hold({ fd, request: read, length }: ReadRequest): void {
+    const session = this.#session;
+    // Nobody waits for it, and the kernel sends it only when no request needs the node.
+    if (session.isOneWay(length, read)) {
+      session.handle(length, read);
+      return;
+    }
+    const request = bufferFor(length);
+    read.copy(request, 0, 0, length);
+    this.#bytes += costOf(length);
+    this.#queue.add(session.flowOf(request), { fd, request, length });
+  }
+}
+
+function costOf(length: number): number {
+  return Math.max(LEAST, length);
+}
+
+function bufferFor(length: number): Buffer {
+  if (length <= SMALL) return Buffer.allocUnsafe(length);
+  return length <= RECYCLED_BYTES ? recycledBuffer() : largeBuffer(REQUEST_SIZE);
+}
