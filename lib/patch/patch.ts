@@ -1,6 +1,6 @@
 import type { ByteString } from '../byte-string.ts';
 import { blobId, literal } from './git-binary.ts';
-import { gitPath } from './git-path.ts';
+import { gitPath, isRefusedByGit } from './git-path.ts';
 import { inSlices } from './slices.ts';
 import { hunks } from './unified.ts';
 
@@ -22,42 +22,51 @@ const NO_BLOB = '0'.repeat(40);
 /**
  * Yields the part of a patch for one path, in the format of `git apply`; an absent side means creation or removal. The
  * result is bytes, since the encoding is unknown. A file that replaces a symlink, or the reverse, becomes a removal and
- * a creation.
+ * a creation. Yields nothing if the sides are equal for git, because the header alone would take the next path's mode for
+ * its own; and nothing for a path that git refuses, because the whole patch would be refused.
  */
 export async function* filePatch(
   path: ByteString,
   before: PatchSide | undefined,
   after: PatchSide | undefined,
 ): AsyncGenerator<Uint8Array> {
-  if (before && after && (before.mode === '120000') !== (after.mode === '120000')) {
+  if (isRefusedByGit(path, isLink(before) || isLink(after))) return;
+  if (before && after && isLink(before) !== isLink(after)) {
     yield* filePatch(path, before, undefined);
     yield* filePatch(path, undefined, after);
     return;
   }
   const [a, b] = [gitPath('a', path), gitPath('b', path)];
-  const header = `diff --git ${a} ${b}\n${modes(before, after)}`;
+  const modeLines = modes(before, after);
+  const header = `diff --git ${a} ${b}\n${modeLines}`;
   const texts = await bothTexts(before, after);
   if (texts === undefined) {
-    yield* binaryPatch(header, before, after);
+    yield* binaryPatch(header, modeLines !== '', before, after);
     return;
   }
   const body = await inSlices(hunks(texts.before, texts.after));
+  if (body === '' && modeLines === '') return;
   const names = `--- ${before ? withTab(a) : '/dev/null'}\n+++ ${after ? withTab(b) : '/dev/null'}\n`;
   yield Buffer.from(body === '' ? header : `${header}${names}${body}`, 'latin1');
 }
 
 async function* binaryPatch(
   header: string,
+  hasModes: boolean,
   before: PatchSide | undefined,
   after: PatchSide | undefined,
 ): AsyncGenerator<Uint8Array> {
   const ids = await Promise.all([before, after].map((side) => (side ? blobId(side.size, side.content()) : NO_BLOB)));
   if (ids[0] === ids[1]) {
-    yield Buffer.from(header, 'latin1');
+    if (hasModes) yield Buffer.from(header, 'latin1');
     return;
   }
   yield Buffer.from(`${header}index ${ids[0]}..${ids[1]}\nGIT binary patch\n`, 'latin1');
   yield* literal(after?.size ?? 0, after?.content() ?? nothing());
+}
+
+function isLink(side: PatchSide | undefined): boolean {
+  return side?.mode === '120000';
 }
 
 function modes(before: PatchSide | undefined, after: PatchSide | undefined): string {

@@ -23,8 +23,6 @@ const OPEN_DIRECTORIES = 4;
 /** Descriptors of an export: two trees, and files that are open. */
 const EXPORT_DESCRIPTORS = 2 * OPEN_DIRECTORIES + 4;
 
-const IN_GIT = /(^|\/)\.git(\/|$)/i;
-
 /** `textsOf`: of a file with placeholders, what the agent is shown. */
 type ShownChange = WorkspaceChange & { textsOf?: (path: ByteString) => Promise<RedactedTexts> };
 type ReadChange = WorkspaceChange & { texts?: RedactedTexts };
@@ -120,20 +118,12 @@ async function* patch(
   base: BaseContents,
 ): AsyncGenerator<Uint8Array> {
   for (const each of changes) {
-    const change = isInGit(each.path) ? undefined : await read(each);
+    const change = await read(each);
     if (change === undefined) continue;
     const before = await baseSide(change, base);
     const after = await presentSide(change, contents);
     if (before !== undefined || after !== undefined) yield* filePatch(change.path, before, after);
   }
-}
-
-/**
- * Whether a component of the path is `.git`, in any case: git neither tracks such a path nor applies a patch that names
- * one.
- */
-function isInGit(path: ByteString): boolean {
-  return IN_GIT.test(path);
 }
 
 /** git does not track directories. */

@@ -87,6 +87,23 @@ describe('a patch', () => {
     expect(await applied(undefined, side('y\n', '100755'))).toMatchObject({ mode: 0o755 });
   });
 
+  it('is empty for what git cannot express, and for paths that git refuses', async () => {
+    const patchOf = (path: string, before?: PatchSide, after?: PatchSide) =>
+      collect(filePatch(fromText(path), before, after)).then(String);
+    const link = side('x', '120000');
+    for (const content of ['', 'x\n', bytes]) expect(await patchOf('f', side(content), side(content))).toBe('');
+    for (const path of ['.git/x', 'a/.GIT', 'git~1/x', '.git. ', '.git:s', 'a\\.git', '.g\u200cit'])
+      expect([path, await patchOf(path, undefined, side('x'))]).toEqual([path, '']);
+    for (const path of ['.gitmodules', 'a/.GITMODULES', 'gitmod~1', 'gi7eba~1']) {
+      expect([path, await patchOf(path, undefined, link), await patchOf(path, link, side('x'))]).toEqual([
+        path,
+        '',
+        '',
+      ]);
+      expect(await patchOf(path, undefined, side('x'))).not.toBe('');
+    }
+  });
+
   it.each(['with space', 'ünïcode', 'quo"te', 'back\\slash', 'tab\there', 'new\nline', 'd/e e p/f'])(
     'names the path %j as git does',
     async (path) => {
