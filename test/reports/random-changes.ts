@@ -10,7 +10,7 @@ const NAMES = [
 ].map((name) => Buffer.from(name));
 const CONTROL = ['tab\there', 'new\nline', 'cr\r', '\u001b[31m', '\u0001', 'end\n'].map((name) => Buffer.from(name));
 const NOT_UTF8 = ['b\xff\xfe', 'd/\x80', '\xc3'].map((name) => Buffer.from(name, 'latin1'));
-export const REFUSED_BY_GIT = [
+const REFUSED_BY_GIT = [
   '.git/HEAD',
   'd/.GIT',
   'git~1',
