@@ -1144,8 +1144,8 @@ export interface PermissionRule {
    */
   on_write?: string;
   /**
-   * With `view` "redacted", how values are found: "dotenv", "json", "yaml", "pem", or "all" (nothing is shown). Empty: by the
-   * name of the file.
+   * With `view` "redacted", how values are found: "dotenv", "json", "yaml", "pem", "gitconfig", or "all" (nothing is shown).
+   * Empty: by the name of the file.
    */
   redactor?: string;
 }

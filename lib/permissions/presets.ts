@@ -20,11 +20,22 @@ const SECRETS: readonly PermissionRule[] = hidden(
   '**/{service-account,service_account}*.json',
   '**/*.{tfstate,tfvars}',
   '**/*.tfstate.backup',
-  // Its remotes can contain tokens; the hooks and filters it names run outside of the sandbox.
-  '**/.git/config',
-  '**/.git/config.worktree',
-  '**/.git/modules/**/config',
 );
+
+/**
+ * Git does not work without its configuration, whose addresses and headers can contain tokens. It cannot be changed: the
+ * hooks and filters that it names run outside of the sandbox, too.
+ */
+const GIT_CONFIG: readonly PermissionRule[] = [
+  '**/.git/config*',
+  '**/.git/worktrees/*/config.worktree',
+  '**/.git/modules/**/config',
+  '**/.git/modules/**/config.worktree',
+].map((pattern) => ({
+  ...glob(pattern, 'PERMISSION_READ', SECRETS_PRIORITY),
+  view: 'redacted',
+  redactor: 'gitconfig',
+}));
 
 /**
  * What tools write beside the sources, in any directory: the state of git that is a cache, caches, and outputs that can be
@@ -57,25 +68,27 @@ export const PRESETS: readonly Preset[] = [
   {
     name: 'agent-safe',
     description:
-      'Everything but secrets can be read; only /output and /tmp of the codebase can be changed, and caches and build outputs, as scratch. A secret that was ever committed can be read from .git: hide that directory, too, if there is one.',
+      'Everything but secrets can be read; only /output and /tmp of the codebase can be changed, and caches and build outputs, as scratch. The configuration of git has placeholders. A secret that was ever committed can be read from .git: hide that directory, too, if there is one.',
     permissions: [
       glob('/**', 'PERMISSION_READ', PRESET_BASE_PRIORITY),
       directory('/output', 'PERMISSION_WRITE', 0),
       directory('/tmp', 'PERMISSION_WRITE', 0),
       ...SCRATCH,
       ...SECRETS,
+      ...GIT_CONFIG,
     ],
   },
   {
     name: 'development',
     description:
-      'Everything can be changed but secrets, which are hidden, and git hooks, which can only be read; caches and build outputs are scratch. A secret that was ever committed can be read from .git.',
+      'Everything can be changed but secrets, which are hidden, and git hooks, which can only be read; caches and build outputs are scratch. The configuration of git can only be read, with placeholders. A secret that was ever committed can be read from .git.',
     permissions: [
       glob('/**', 'PERMISSION_WRITE', PRESET_BASE_PRIORITY),
       ...SCRATCH,
       glob('**/.git/hooks/**', 'PERMISSION_READ', SECRETS_PRIORITY),
       glob('**/.git/modules/**/hooks/**', 'PERMISSION_READ', SECRETS_PRIORITY),
       ...SECRETS,
+      ...GIT_CONFIG,
     ],
   },
 ];

@@ -2,10 +2,11 @@ import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import type { Redactor } from '../permissions/redactors.ts';
 import { dotenvValues } from './dotenv.ts';
+import { gitConfigValues } from './git-config.ts';
 import { jsonValues } from './json.ts';
 import { pemValues } from './pem.ts';
 import type { BoundPlaceholders } from './placeholders.ts';
-import { looksSecret } from './secret-words.ts';
+import { looksSecret, looksSecretInAddress } from './secret-words.ts';
 import type { FindValues, Span } from './span.ts';
 import { yamlValues } from './yaml.ts';
 
@@ -48,6 +49,7 @@ const FINDERS: Readonly<Record<Redactor, FindValues>> = {
   json: jsonValues,
   yaml: yamlValues,
   pem: pemValues,
+  gitconfig: gitConfigValues,
   // biome-ignore lint/correctness/useYield: a generator, as the others are.
   *all() {
     return undefined;
@@ -77,7 +79,13 @@ export function* redacting(
 export interface FoundValues {
   text: string;
   spans: readonly Span[];
+  /** What separates the parts of a word in the text between values, each of which may be a secret. */
+  divider: RegExp;
 }
+
+const COLON = /:/;
+/** Addresses are shown in the configuration of git, and are not secret as a whole. */
+const IN_ADDRESS = /[:/@&=]/;
 
 /** Finds the values of a file, in steps. */
 export function* findingValues(
@@ -89,7 +97,8 @@ export function* findingValues(
   const text = contents.toString('utf8');
   yield;
   const spans = yield* FINDERS[redactor](text);
-  return spans === undefined || spans.length > MAX_VALUES ? undefined : { text, spans };
+  if (spans === undefined || spans.length > MAX_VALUES) return undefined;
+  return { text, spans, divider: redactor === 'gitconfig' ? IN_ADDRESS : COLON };
 }
 
 function formOf(bytes: Buffer, replaced: readonly Replaced[], isHidden: boolean): RedactedForm {
@@ -105,7 +114,7 @@ export interface Piece {
 
 /** The parts of a file, in steps: placeholders are in place of the values, and of secrets in keys and comments. */
 export function* piecesOf(
-  { text, spans }: FoundValues,
+  { text, spans, divider }: FoundValues,
   placeholders: BoundPlaceholders,
 ): Generator<undefined, Piece[], void> {
   const secrets = new Set<string>();
@@ -116,7 +125,7 @@ export function* piecesOf(
   let searched = 0;
   for (const [index, { start, end, before, after, key, place, value }] of spans.entries()) {
     const raw = text.slice(at, start);
-    pieces.push({ raw, shown: yield* withoutSecrets(raw, secrets, placeholders) });
+    pieces.push({ raw, shown: yield* withoutSecrets(raw, { secrets, divider }, placeholders) });
     const nth = places.get(key) ?? 0;
     places.set(key, nth + 1);
     const placeholder = placeholders.at(value, key, nth);
@@ -133,8 +142,12 @@ export function* piecesOf(
     at = end;
   }
   const raw = text.slice(at);
-  pieces.push({ raw, shown: yield* withoutSecrets(raw, secrets, placeholders) });
+  pieces.push({ raw, shown: yield* withoutSecrets(raw, { secrets, divider }, placeholders) });
   return pieces;
+}
+
+interface Words extends Pick<FoundValues, 'divider'> {
+  secrets: ReadonlySet<string>;
 }
 
 const WORD = /[^\s"'`=,;(){}[\]<>]+/g;
@@ -144,7 +157,7 @@ const MAX_WORD = 512;
 /** Keys and comments in which words that are a value, or look like a token, are replaced. */
 function* withoutSecrets(
   shown: string,
-  secrets: ReadonlySet<string>,
+  words: Words,
   placeholders: BoundPlaceholders,
 ): Generator<undefined, string, void> {
   if (shown.length < SHORTEST_SECRET) return shown;
@@ -156,7 +169,7 @@ function* withoutSecrets(
       searched = index;
       yield;
     }
-    for (const [from, part] of partsOf(word, secrets)) {
+    for (const [from, part] of partsOf(word, words)) {
       parts.push(shown.slice(at, index + from), placeholders.of(part));
       at = index + from + part.length;
     }
@@ -165,7 +178,7 @@ function* withoutSecrets(
 }
 
 /** The words between values that are hidden if they are a value. Words that are hidden whatever they are may be missing. */
-export function* wordsOf({ text, spans }: FoundValues): Generator<undefined, Set<string>, void> {
+export function* wordsOf({ text, spans, divider }: FoundValues): Generator<undefined, Set<string>, void> {
   const words = new Set<string>();
   let at = 0;
   let searched = 0;
@@ -176,21 +189,24 @@ export function* wordsOf({ text, spans }: FoundValues): Generator<undefined, Set
         yield;
       }
       if (word.length < SHORTEST_SECRET || word.length > MAX_WORD) continue;
-      for (const part of [word, ...word.split(':')]) if (part.length >= SHORTEST_SECRET) words.add(part);
+      for (const part of [word, ...word.split(divider)]) if (part.length >= SHORTEST_SECRET) words.add(part);
     }
     at = end;
   }
   return words;
 }
 
-/** The parts of a word that must not be shown, with their positions: all of it, or what colons separate. */
-function partsOf(word: string, secrets: ReadonlySet<string>): [from: number, part: string][] {
+/** The parts of a word that must not be shown, with their positions: all of it, or what is between dividers. */
+function partsOf(word: string, { secrets, divider }: Words): [from: number, part: string][] {
   if (word.length < SHORTEST_SECRET) return [];
-  if (word.length > MAX_WORD || secrets.has(word) || mayHaveCredentials(word)) return [[0, word]];
+  if (word.length > MAX_WORD || secrets.has(word)) return [[0, word]];
+  // Where addresses are shown, their users and passwords are values.
+  if (divider === COLON && mayHaveCredentials(word)) return [[0, word]];
   const found: [number, string][] = [];
+  const looks = divider === COLON ? looksSecret : looksSecretInAddress;
   let from = 0;
-  for (const part of word.split(':')) {
-    if (part.length >= SHORTEST_SECRET && (secrets.has(part) || looksSecret(part))) found.push([from, part]);
+  for (const part of word.split(divider)) {
+    if (part.length >= SHORTEST_SECRET && (secrets.has(part) || looks(part))) found.push([from, part]);
     from += part.length + 1;
   }
   return found;

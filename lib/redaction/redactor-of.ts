@@ -10,5 +10,6 @@ const BY_NAME: readonly (readonly [pattern: RegExp, redactor: Redactor])[] = [
   [/\.ya?ml$/i, 'yaml'],
   [/\.(pem|key|crt|cer)$/i, 'pem'],
   [/^id_(rsa|dsa|ecdsa|ed25519)(_sk)?$/, 'pem'],
+  [/^\.git(config|modules)$/i, 'gitconfig'],
   [/^\.env(\.|$)|\.env$|^\.envrc$|^\.dev\.vars$/i, 'dotenv'],
 ];

@@ -51,3 +51,8 @@ const RANDOM = /^(?=.*[0-9])(?=.*[a-z])(?=.*[A-Z])[A-Za-z0-9+/_.-]{24,}$/;
 export function looksSecret(word: string): boolean {
   return prefixOf(word) !== '' || HEXADECIMAL.test(word) || RANDOM.test(word);
 }
+
+/** As `looksSecret`, of a part of an address: names of repositories have dots and dashes. */
+export function looksSecretInAddress(word: string): boolean {
+  return prefixOf(word) !== '' || (looksSecret(word) && !/[._-]/.test(word));
+}

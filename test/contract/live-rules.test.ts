@@ -176,7 +176,8 @@ const cases: Case[] = [
     async run(scene) {
       const tree = { 'src/main.js': 'main', '.env': 'KEY=1', '.git/config': 'token', 'certs/a.pem': 'pem' };
       const sandbox = await scene.sandboxOn({ ...tree, 'output/old': 'old' }, [], { preset: 'agent-safe' });
-      expect(await scene.output(sandbox, 'find . -type f | sort')).toBe('./output/old\n./src/main.js\n');
+      expect(await scene.output(sandbox, 'find . -type f | sort')).toBe('./.git/config\n./output/old\n./src/main.js\n');
+      expect(await scene.output(sandbox, 'cat .git/config')).toBe('# hidden\n');
       await scene.output(sandbox, 'cat src/main.js && echo new > output/new');
       expect((await scene.run(sandbox, 'echo x > src/main.js')).stderr).toMatch(/Permission denied/);
     },

@@ -10,16 +10,7 @@ const NAMES = [
 ].map((name) => Buffer.from(name));
 const CONTROL = ['tab\there', 'new\nline', 'cr\r', '\u001b[31m', '\u0001', 'end\n'].map((name) => Buffer.from(name));
 const NOT_UTF8 = ['b\xff\xfe', 'd/\x80', '\xc3'].map((name) => Buffer.from(name, 'latin1'));
-const REFUSED_BY_GIT = [
-  '.git/HEAD',
-  'd/.GIT',
-  'git~1',
-  'd/GiT~1. ',
-  '.git. /x',
-  '.git:s',
-  'a\\.git',
-  'a\\git~1',
-];
+const REFUSED_BY_GIT = ['.git/HEAD', 'd/.GIT', 'git~1', 'd/GiT~1. ', '.git. /x', '.git:s', 'a\\.git', 'a\\git~1'];
 
 const lines = (count: number) => Array.from({ length: count }, (_, index) => `line ${index % 7}\n`).join('');
 const CONTENTS = [
@@ -98,11 +89,12 @@ export function randomSteps(maxLength: number, { notUtf8, special }: Kinds): fc.
 export const PROGRAM = `
 import hashlib, json, os, shutil, stat, sys
 os.umask(0o022)
+def unblocked(path, flags): return os.open(path, flags | os.O_NONBLOCK, 0o666)
 def do(kind, path, other, content, mode):
     up = os.path.dirname(path)
     if up and kind in ('write', 'mkdir', 'symlink', 'fifo'): os.makedirs(up, exist_ok=True)
     if kind in ('write', 'append'):
-        with open(path, 'wb' if kind == 'write' else 'ab') as file: file.write(content)
+        with open(path, 'wb' if kind == 'write' else 'ab', opener=unblocked) as file: file.write(content)
     elif kind == 'unlink': os.unlink(path)
     elif kind == 'rmtree':
         shutil.rmtree(path) if os.path.isdir(path) and not os.path.islink(path) else os.unlink(path)

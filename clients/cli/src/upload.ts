@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { CreateOptions } from '../../typescript/src/create.ts';
-import { archiveOf, type PackOptions, requireDirectory } from '../../typescript/src/local/index.ts';
+import { archiveOf, type PackOptions, requireUpload } from '../../typescript/src/local/index.ts';
 import type { Paddock } from '../../typescript/src/paddock.ts';
 import type { Sandbox } from '../../typescript/src/sandbox.ts';
 import { CliError } from './errors.ts';
@@ -18,7 +18,7 @@ export interface UploadCall {
 
 /** The directory as an archive whose transfer is shown. Throws CliError. */
 export async function directoryBody(directory: string, pack: PackOptions, out: Output) {
-  await requireDirectory(directory).catch((error: Error) => {
+  await requireUpload(directory, pack).catch((error: Error) => {
     const missing = (error as { code?: string }).code === 'ENOENT';
     throw new CliError(missing ? `there is no directory ${printableName(directory)}` : error.message);
   });

@@ -15,6 +15,12 @@ def _hidden(pattern: str) -> PermissionRule:
     return PermissionRule(pattern, Permission.NONE, PatternType.GLOB, 1000)
 
 
+def _git_config(pattern: str) -> PermissionRule:
+    return PermissionRule(
+        pattern, Permission.READ, PatternType.GLOB, 1000, view="redacted", redactor="gitconfig"
+    )
+
+
 _SCRATCH = (
     _scratch("**/.git/index*"),
     _scratch("**/.git/logs/**"),
@@ -42,9 +48,13 @@ _SECRETS = (
     _hidden("**/{service-account,service_account}*.json"),
     _hidden("**/*.{tfstate,tfvars}"),
     _hidden("**/*.tfstate.backup"),
-    _hidden("**/.git/config"),
-    _hidden("**/.git/config.worktree"),
-    _hidden("**/.git/modules/**/config"),
+)
+
+_GIT_CONFIG = (
+    _git_config("**/.git/config*"),
+    _git_config("**/.git/worktrees/*/config.worktree"),
+    _git_config("**/.git/modules/**/config"),
+    _git_config("**/.git/modules/**/config.worktree"),
 )
 
 SERVER_PRESETS: Dict[str, Tuple[PermissionRule, ...]] = {
@@ -56,6 +66,7 @@ SERVER_PRESETS: Dict[str, Tuple[PermissionRule, ...]] = {
         PermissionRule("/tmp", Permission.WRITE, PatternType.DIRECTORY, 0),
         *_SCRATCH,
         *_SECRETS,
+        *_GIT_CONFIG,
     ),
     "development": (
         PermissionRule("/**", Permission.WRITE, PatternType.GLOB, -100),
@@ -63,5 +74,6 @@ SERVER_PRESETS: Dict[str, Tuple[PermissionRule, ...]] = {
         PermissionRule("**/.git/hooks/**", Permission.READ, PatternType.GLOB, 1000),
         PermissionRule("**/.git/modules/**/hooks/**", Permission.READ, PatternType.GLOB, 1000),
         *_SECRETS,
+        *_GIT_CONFIG,
     ),
 }

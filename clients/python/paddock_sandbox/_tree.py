@@ -32,13 +32,21 @@ def files_of(directory: str, selection: Selection) -> Iterator[str]:
     """
     if not os.path.isdir(directory):
         raise UploadError(f"{directory} is not a directory")
+    ignores = Ignores.of(directory) if selection.gitignore else None
+    yield from _walk(directory, "", selection, _given(selection), ignores)
+
+
+def takes(path: str, selection: Selection) -> bool:
+    """Whether a file is taken that is no part of a directory .git."""
+    return (selection.git or not _is_git(path)) and not _given(selection).decides(os.fsencode(path), False)
+
+
+def _given(selection: Selection) -> IgnoreFile:
     lines = [each.strip() for each in selection.ignore_patterns]
     wrong = next((each for each in lines if each.startswith("!")), None)
     if wrong is not None:
         raise UploadError(f"ignore_patterns: {wrong!r}: a pattern cannot begin with '!'")
-    given = IgnoreFile(os.fsencode("\n".join(lines)))
-    ignores = Ignores.of(directory) if selection.gitignore else None
-    yield from _walk(directory, "", selection, given, ignores)
+    return IgnoreFile(os.fsencode("\n".join(lines)))
 
 
 def _walk(

@@ -1065,8 +1065,8 @@ class PermissionRule:
             the codebase's file at the same path
             in place of placeholders that are still at their keys; all others stay placeholders.
         redactor: With `view` "redacted", how values are found: "dotenv", "json", "yaml", "pem",
-            or "all" (nothing is shown). Empty: by the
-            name of the file.
+            "gitconfig", or "all" (nothing is shown).
+            Empty: by the name of the file.
     """
 
     pattern: str = ""

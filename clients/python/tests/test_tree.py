@@ -9,6 +9,7 @@ import tarfile
 from typing import Dict, List
 
 from paddock_sandbox import UploadError, count_files, walk_directory
+from paddock_sandbox._repository import require_own_repository
 from paddock_sandbox._tree import Selection, archive_of, files_of
 from support import TestCase
 
@@ -133,3 +134,16 @@ class Tree(TestCase):
             list(files_of("/nowhere", Selection()))
         with self.assertRaises(UploadError):
             list(files_of(self.directory(), Selection(("!a",))))
+
+    def test_a_repository_that_is_elsewhere_is_an_error(self) -> None:
+        directory = self.directory({"main/a": "1", "own/.git": "gitdir: inner/x\n", "none/.git": "nothing"})
+        main, linked = os.path.join(directory, "main"), os.path.join(directory, "linked")
+        git = ["git", "-C", main, "-c", "user.name=n", "-c", "user.email=e@x"]
+        for command in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "m"], ["worktree", "add", "-q", linked]):
+            subprocess.run([*git, *command], check=True, stderr=subprocess.DEVNULL)
+        with self.assertRaisesRegex(UploadError, "repository is .*/main/.git/worktrees/linked, outside of the directory"):
+            require_own_repository(linked, Selection())
+        for selection in (Selection(git=False), Selection((".git",))):
+            require_own_repository(linked, selection)
+        for name in ("main", "own", "none"):
+            require_own_repository(os.path.join(directory, name), Selection())

@@ -12,7 +12,7 @@ export function loadLocal(): Promise<typeof import('./local/index.ts')> {
 /** An archive as it is, or of the local directory of this path. Throws at once if there is no such directory. */
 export async function bodyOf(from: string | Exclude<Body, string>, options: PackOptions): Promise<Body> {
   if (typeof from !== 'string') return from;
-  const { archiveOf, requireDirectory } = await loadLocal();
-  await requireDirectory(from);
+  const { archiveOf, requireUpload } = await loadLocal();
+  await requireUpload(from, options);
   return archiveOf(from, options);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fromText } from '../../../lib/byte-string.ts';
-import { compileRules, findPreset, PRESETS, READ, WRITE } from '../../../lib/permissions/index.ts';
+import { compileRules, findPreset, PRESETS, READ, REDACTED, WRITE } from '../../../lib/permissions/index.ts';
 import { decided, file, glob } from './rules.ts';
 
 const SECRETS = [
@@ -10,12 +10,10 @@ const SECRETS = [
   'a/b/id_ed25519',
   '.ssh/config',
   '.npmrc',
-  '.git/config',
   'config/credentials.json',
   'secrets/db/pw',
   'a/secrets',
   '.aws/x/y',
-  '.git/modules/sub/config',
 ];
 
 describe('a preset', () => {
@@ -42,6 +40,14 @@ describe('a preset', () => {
   it.each(['agent-safe', 'development'])('%s hides every kind of secret', (name) => {
     const rules = [...(findPreset(name)?.permissions ?? [])];
     expect(SECRETS.filter((path) => decided(rules, path) !== 'NONE')).toEqual([]);
+  });
+
+  it.each(['agent-safe', 'development'])('%s shows the configuration of git with placeholders only', (name) => {
+    const rules = compileRules(findPreset(name)!.permissions);
+    const levelAt = (path: string) => rules.state(fromText(path)).level;
+    const git = ['config', 'config.lock', 'config.worktree', 'worktrees/w/config.worktree', 'modules/sub/config'];
+    for (const path of git) expect(levelAt(`a/.git/${path}`)).toBe(REDACTED);
+    expect(levelAt('.git/modules/sub/HEAD')).toBeGreaterThan(REDACTED);
   });
 
   it.each(['agent-safe', 'development'])('%s makes what tools write beside the sources scratch', (name) => {

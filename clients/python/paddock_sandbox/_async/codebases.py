@@ -7,6 +7,7 @@ from typing import Any, AsyncGenerator, List, Optional, Sequence, Union
 
 from .._http import Body, body_of
 from .._paths import in_workspace
+from .._repository import require_own_repository
 from .._tree import Selection, archive_of
 from ..messages import Codebase, FileInfo, ImportCodebaseFilesResponse, UploadFileResponse
 from .workspace import AsyncWorkspaceOperations
@@ -97,5 +98,6 @@ class AsyncCodebaseOperations(AsyncWorkspaceOperations):
         sandbox wherever the repository is used next. `mode`: "replace" or "merge".
         """
         selection = Selection(tuple(ignore_patterns or ()), gitignore, git, hooks)
+        require_own_repository(os.fspath(directory), selection)
         body = Body(lambda: archive_of(os.fspath(directory), selection))
         return await self.import_codebase(codebase_id, body, mode)

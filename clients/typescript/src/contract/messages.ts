@@ -1116,8 +1116,8 @@ export interface PermissionRule {
    */
   onWrite?: string | undefined;
   /**
-   * With `view` "redacted", how values are found: "dotenv", "json", "yaml", "pem", or "all" (nothing is shown). Empty: by the
-   * name of the file.
+   * With `view` "redacted", how values are found: "dotenv", "json", "yaml", "pem", "gitconfig", or "all" (nothing is shown).
+   * Empty: by the name of the file.
    */
   redactor?: string | undefined;
 }

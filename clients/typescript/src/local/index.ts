@@ -1,2 +1,2 @@
-export { archiveOf, type PackOptions, requireDirectory } from './pack.ts';
+export { archiveOf, type PackOptions, requireUpload } from './pack.ts';
 export { type Pulled, type PullOptions, pull } from './pull.ts';

@@ -3,4 +3,4 @@ function refuse(): never {
 }
 
 /** In place of `local/index.ts` where there is no file system. */
-export { refuse as archiveOf, refuse as pull, refuse as requireDirectory };
+export { refuse as archiveOf, refuse as pull, refuse as requireUpload };

@@ -1,7 +1,10 @@
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, readlink, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { bytesOf } from './glob.ts';
+import { IgnoreFile } from './ignore.ts';
 import { Ignores } from './ignores.ts';
+import { requireOwnRepository } from './repository.ts';
 import { END, type Entry, headerOf, padding } from './tar.ts';
 
 export interface PackOptions {
@@ -48,6 +51,12 @@ export function archiveOf(directory: string, options: PackOptions = {}): () => A
 /** Throws ENOENT or TypeError. */
 export async function requireDirectory(directory: string): Promise<void> {
   if (!(await stat(directory)).isDirectory()) throw new TypeError(`${directory} is not a directory`);
+}
+
+/** Throws ENOENT or TypeError before anything is sent: for what is no directory, and for a repository that is elsewhere. */
+export async function requireUpload(directory: string, { exclude = [] }: PackOptions = {}): Promise<void> {
+  await requireDirectory(directory);
+  if (!new IgnoreFile(bytesOf(exclude.join('\n'))).decides('.git', false)) await requireOwnRepository(directory);
 }
 
 async function* packed(
