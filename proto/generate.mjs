@@ -5,7 +5,8 @@
 //   proto/service/v1/released.txt   names, numbers and types that clients rely on
 //   clients/python/paddock_sandbox/messages.py   Python classes of the messages
 //
-// and, from clients/python/paddock_sandbox/_async, the synchronous client in _sync.
+// and, from clients/python/paddock_sandbox/_async, the synchronous client in _sync; and from clients/spec/home.json the
+// table of what a sandbox must not bring home, for both clients.
 //
 // and, with the table of operations and the constraints of handlers/:
 //
@@ -23,6 +24,7 @@ import { renderDocument } from './openapi/document.mjs';
 import { loadOperations } from './openapi/operations.mjs';
 import { brokenPromises, renderReleased } from './released.mjs';
 import { renderClientMessages, renderClientOperations } from './render-client.mjs';
+import { renderHome } from './render-home.mjs';
 import { renderMessages } from './render-messages.mjs';
 import { renderPython, renderPythonRoutes } from './render-python.mjs';
 import { renderPythonSync } from './render-python-sync.mjs';
@@ -36,6 +38,7 @@ const DOCUMENT = join(PROTO_ROOT, '../docs/openapi.json');
 const PACKAGE = join(PROTO_ROOT, '../package.json');
 const CLIENT = join(PROTO_ROOT, '../clients/typescript/src/contract');
 const PYTHON = join(PROTO_ROOT, '../clients/python/paddock_sandbox');
+const HOME = join(PROTO_ROOT, '../clients/spec/home.json');
 
 /** Reads the definitions of .proto files. Throws for one without a comment, and for a name that clients cannot use. */
 export function readContract(paths) {
@@ -59,6 +62,7 @@ export function generate() {
     [RELEASED]: released,
     [join(PYTHON, 'messages.py')]: renderPython(contract),
     ...renderPythonSync(PYTHON),
+    ...renderHome(HOME, join(CLIENT, '../local/home-table.ts'), join(PYTHON, '_home_table.py')),
   };
 }
 

@@ -1,7 +1,19 @@
 import type { FileChange } from '../../typescript/src/contract/messages.ts';
+import { runsOnSight, runsOnUse } from '../../typescript/src/local/programs.ts';
 import type { Options } from './command.ts';
 import type { Output } from './output.ts';
 import { quotedName } from './printable.ts';
+
+/** What of a sandbox comes home although tools run it. */
+export const HOME_OPTIONS = {
+  git: { type: 'boolean', help: 'also changes in .git, except those by which git would run programs' },
+  allow: {
+    type: 'string',
+    multiple: true,
+    value: 'PATH',
+    help: 'also this path with everything below, although tools run it on sight, like .envrc or .vscode',
+  },
+} as const satisfies Options;
 
 /** Options that choose changes. */
 export const CHOICE_OPTIONS = {
@@ -21,7 +33,7 @@ export const choiceOf = (paths: readonly string[], { exclude, scratch }: Choice)
 });
 
 /** Paths may be those of commands. */
-const relative = (path: string): string => path.replace(/^\/workspace(?=\/|$)/, '').replace(/^(\.?\/)+/, '');
+export const relative = (path: string): string => path.replace(/^\/workspace(?=\/|$)/, '').replace(/^(\.?\/)+/, '');
 
 const LETTERS = { CHANGE_ADDED: 'A', CHANGE_MODIFIED: 'M', CHANGE_DELETED: 'D' } as const;
 
@@ -32,6 +44,14 @@ export function changeLine(change: FileChange, { green, red, yellow }: Output['p
   const slash = change.type === 'TYPE_DIRECTORY' ? '/' : '';
   const from = change.renamedFrom ? ` (was ${quotedName(change.renamedFrom)})` : '';
   return `${painted} ${quotedName(change.path)}${slash}${from}${change.conflict ? ' (conflict)' : ''}`;
+}
+
+/** The same for a review: also what runs the file here. */
+export function reviewLine(change: FileChange, paint: Output['paint']): string {
+  const sight = change.kind === 'CHANGE_DELETED' ? undefined : runsOnSight(change.path);
+  const use = change.kind === 'CHANGE_DELETED' ? undefined : runsOnUse(change.path);
+  const mark = sight ? paint.red(` [${sight.tool} runs it on sight]`) : '';
+  return `${changeLine(change, paint)}${mark || (use ? paint.yellow(` [runs on your machine: ${use.tool}]`) : '')}`;
 }
 
 /** Number of paths: "1 change", "2 changes". */

@@ -30,7 +30,7 @@ async function extract(...members: Given[]) {
     },
   );
   const archive = ReadableStream.from([...pieces, END]) as ReadableStream<Uint8Array>;
-  const extraction = new Extraction(root);
+  const extraction = new Extraction(root, async () => undefined);
   for await (const member of untar(archive)) await extraction.add(member);
   return extraction.end();
 }

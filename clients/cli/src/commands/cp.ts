@@ -1,3 +1,4 @@
+import { HOME_OPTIONS } from '../changes.ts';
 import { command } from '../command.ts';
 import type { Copied, Copy } from '../copy/copied.ts';
 import { copyDown, packed } from '../copy/down.ts';
@@ -8,6 +9,7 @@ import { Sink } from '../exec/sink.ts';
 import { printableName } from '../printable.ts';
 import { sizeText } from '../progress.ts';
 import { sandboxOf } from '../resolve.ts';
+import { tellLeftOut } from '../run/report.ts';
 
 type Remote = Extract<Side, { kind: 'sandbox' }>;
 type Other = Exclude<Side, Remote>;
@@ -18,8 +20,8 @@ export default command({
   usage: 'SOURCE SANDBOX:PATH | SANDBOX:PATH TARGET',
   details: `Paths of a sandbox are those of its workspace: "/workspace/a", "/a" and "a" are the same. Names, existing
 directories and "/." are as with docker cp; "-" is a tar archive on standard input or output. Modes and times are kept.
-What is copied out of a sandbox is never written outside of TARGET, but is not checked otherwise: for a repository use
-paddock pull, which leaves out hooks.`,
+What is copied out of a sandbox is never written outside of TARGET. Repositories like .git are left out, what would make
+a directory one, and, unless it is named, what tools run on sight. An archive ("-") has everything.`,
   options: {
     as: {
       type: 'string',
@@ -27,6 +29,7 @@ paddock pull, which leaves out hooks.`,
       help: '"owner" (default): without rules; "agent": as a command of the sandbox',
     },
     'follow-link': { type: 'boolean', short: 'L', help: 'copy what a symlink SOURCE points to' },
+    ...HOME_OPTIONS,
     quiet: { type: 'boolean', short: 'q', help: 'no progress and no summary' },
   },
   examples: [
@@ -51,8 +54,10 @@ paddock pull, which leaves out hooks.`,
     if (up && local.kind === 'stream' && process.stdin.isTTY) throw new CliError('an archive is not for a keyboard');
     const { id, files } = await sandboxOf(await context.paddock(), remote.sandbox, context);
     const progress = values.quiet ? out.progress('') : out.progress('copying');
-    const copy: Copy = { files, as, followLinks: values['follow-link'] ?? false, signal, progress };
+    const { git = false, allow = [] } = values;
+    const copy: Copy = { files, as, followLinks: values['follow-link'] ?? false, git, allow, signal, progress };
     const done = await transfer(up, local, remote, copy);
+    for (const each of done?.leftOut ?? []) tellLeftOut(each, out);
     if (out.json && done) out.value(done);
     else if (!values.quiet && done) {
       const where = up ? `${id}:${shownPath(done.path)}` : done.path;

@@ -1,4 +1,4 @@
-import { choiceOf } from '../changes.ts';
+import { choiceOf, HOME_OPTIONS, relative } from '../changes.ts';
 import { command } from '../command.ts';
 import { EXIT } from '../errors.ts';
 import { findSandbox } from '../find-sandbox.ts';
@@ -11,11 +11,12 @@ export default command({
   usage: 'SANDBOX [DIR] [PATH...]',
   details: `
 What was edited here since the upload, too, is merged line by line if no line was changed on both sides.
-Otherwise it is a conflict: it stays as it is here, and the exit code is 1. Changes in .git are left out.`,
+Otherwise it is a conflict: it stays as it is here, and the exit code is 1. Left out are changes in .git, what would make
+a directory a repository, and, unless it is named, what tools run on sight.`,
   options: {
     'dry-run': { type: 'boolean', short: 'n', help: 'only say what would be done' },
     replace: { type: 'boolean', help: "the sandbox's version also where it was edited here: that is lost" },
-    git: { type: 'boolean', help: 'also changes in .git, except those by which git would run programs' },
+    ...HOME_OPTIONS,
     exclude: { type: 'string', multiple: true, value: 'GLOB', help: 'not these paths' },
   },
   examples: ['paddock pull ID', 'paddock pull ID . src --dry-run'],
@@ -28,6 +29,7 @@ Otherwise it is a conflict: it stays as it is here, and the exit code is 1. Chan
       ...choiceOf(paths, values),
       onConflict: values.replace ? 'replace' : 'keep',
       git: values.git ?? false,
+      allow: (values.allow ?? []).map(relative),
       dryRun,
       signal,
     });

@@ -1,3 +1,4 @@
+import { HOME_OPTIONS, relative } from '../changes.ts';
 import { command } from '../command.ts';
 import { CliError, UsageError } from '../errors.ts';
 import { runInSandbox } from '../run/run.ts';
@@ -10,7 +11,8 @@ export default command({
   details: `
 The directory is copied into a new sandbox. After the command its changes are shown, and those that you take are
 applied to the directory. What you edited meanwhile, too, is merged line by line or, if the same lines were
-changed, stays as it is. Then the sandbox is destroyed. The exit code is that of the command.
+changed, stays as it is. What tools run on sight, like .envrc or .vscode, has a question of its own. Then the
+sandbox is destroyed. The exit code is that of the command.
 
 Without a terminal nothing is applied, and a sandbox with changes is kept for a day: "paddock pull" and
 "paddock rm" go on with it. --apply decides instead. A sandbox with conflicts is kept, too, and one whose changes a signal kept from being
@@ -31,7 +33,7 @@ secrets can be read, and only what the rules name can be written.`,
     },
     yes: { type: 'boolean', short: 'y', help: 'the same as --apply all' },
     keep: { type: 'boolean', help: 'keep the sandbox in any case' },
-    git: { type: 'boolean', help: 'apply also changes in .git, except those by which git would run programs' },
+    ...HOME_OPTIONS,
     ...SANDBOX_OPTIONS,
     ...UPLOAD_OPTIONS,
   },
@@ -59,6 +61,7 @@ secrets can be read, and only what the rules name can be written.`,
       apply,
       keep: values.keep ?? false,
       git: values.git ?? false,
+      allow: (values.allow ?? []).map(relative),
       options: sandboxOptionsOf(values, context.env),
       pack: packOptionsOf(values),
     });

@@ -1,4 +1,5 @@
 import type { Files } from '../../../typescript/src/files.ts';
+import type { Refusal } from '../../../typescript/src/local/home.ts';
 import type { Progress } from '../progress.ts';
 
 /** What every copy needs. */
@@ -8,6 +9,9 @@ export interface Copy {
   as: 'agent' | 'owner';
   /** Copy what symlinks given on the command line point to. */
   followLinks: boolean;
+  /** What comes out of the sandbox although tools run it. */
+  git: boolean;
+  allow: readonly string[];
   signal: AbortSignal;
   progress: Progress;
 }
@@ -17,6 +21,8 @@ export interface Copied {
   directories: number;
   symlinks: number;
   bytes: number;
+  /** What was not written here, and why. */
+  leftOut?: readonly ({ path: string } & Refusal)[];
 }
 
 export const nothing = (): Copied => ({ files: 0, directories: 0, symlinks: 0, bytes: 0 });

@@ -1,11 +1,12 @@
 import { chmod, lstat, mkdir, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { FileStat } from '../../../typescript/src/contract/messages.ts';
 import { END, headerOf, padding } from '../../../typescript/src/local/tar.ts';
 import { untar } from '../../../typescript/src/local/untar.ts';
 import { CliError } from '../errors.ts';
 import { type Copied, type Copy, nothing } from './copied.ts';
 import { Extraction, link, writeFile } from './extract.ts';
+import { Landing } from './landing.ts';
 import { nameOf, shownPath } from './place-of.ts';
 import { leadsToDirectory, remoteStat } from './remote.ts';
 
@@ -29,16 +30,20 @@ async function sourceOf({ path, contents }: Source, copy: Copy): Promise<{ isDir
 export async function copyDown(source: Source, local: string, copy: Copy): Promise<Copied & { path: string }> {
   const { isDirectory, stat: entry } = await sourceOf(source, copy);
   const path = await landing(source, local, isDirectory);
+  const isLink = entry.type === 'TYPE_SYMLINK' && !isDirectory && !copy.followLinks;
+  const home = await Landing.of(path, { source, local }, copy);
+  const refusal = await home.refusal('', isDirectory ? 'directory' : isLink ? 'symlink' : 'file');
+  if (refusal) return { ...nothing(), path, leftOut: [{ path: basename(path), ...refusal }] };
   if (isDirectory) {
     const isNew = (await mkdir(path, { recursive: true })) !== undefined;
-    const extraction = new Extraction(path);
+    const extraction = new Extraction(path, (member, type) => home.refusal(member, type));
     for await (const member of untar(await archive(source.path, copy))) await extraction.add(member);
     const copied = await extraction.end();
     if (isNew) await chmod(path, entry.mode & 0o777);
     return { ...copied, path };
   }
   const mtimeMs = entry.modifiedAt * 1000;
-  if (entry.type === 'TYPE_SYMLINK' && !copy.followLinks) {
+  if (isLink) {
     await link(entry.target, path, mtimeMs);
     return { ...nothing(), symlinks: 1, path };
   }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, lstat, lutimes, mkdir, open, rename, rm, symlink, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { Refusal } from '../../../typescript/src/local/home.ts';
 import type { Member } from '../../../typescript/src/local/untar.ts';
 import { CliError } from '../errors.ts';
 import { type Copied, nothing } from './copied.ts';
@@ -14,19 +15,28 @@ type Entry = Pick<Member, 'mode' | 'mtimeMs'>;
  */
 export class Extraction {
   readonly #root: string;
+  readonly #refusal: (path: string, type: Member['type']) => Promise<Refusal | undefined>;
+  readonly #leftOut: ({ path: string } & Refusal)[] = [];
   readonly #copied = nothing();
   /** Directories that were looked at. Nothing here replaces a directory by something else. */
   readonly #known = new Set<string>();
   readonly #directories = new Map<string, Entry>();
 
-  constructor(root: string) {
+  /** `refusal`: why a member is left out. */
+  constructor(root: string, refusal: (path: string, type: Member['type']) => Promise<Refusal | undefined>) {
     this.#root = root;
+    this.#refusal = refusal;
   }
 
   async add({ path, type, mode, mtimeMs, target, content }: Member): Promise<void> {
     const parts = path.split('/');
     if (parts.some((part) => part === '' || part === '.' || part === '..' || part.includes('\0'))) {
       throw new CliError(`the archive has a path that leads elsewhere: ${JSON.stringify(path)}`);
+    }
+    const refusal = await this.#refusal(path, type);
+    if (refusal) {
+      this.#leftOut.push({ path, ...refusal });
+      return;
     }
     const parents = type === 'directory' ? parts : parts.slice(0, -1);
     for (let depth = 1; depth <= parents.length; depth++) await this.#enter(parents.slice(0, depth).join('/'));
@@ -51,7 +61,7 @@ export class Extraction {
       await chmod(join(this.#root, path), mode);
       await utimes(join(this.#root, path), mtimeMs / 1000, mtimeMs / 1000);
     }
-    return this.#copied;
+    return { ...this.#copied, ...(this.#leftOut.length > 0 && { leftOut: this.#leftOut }) };
   }
 
   async #enter(path: string): Promise<void> {

@@ -1,6 +1,6 @@
 import type { FileChange } from '../../../typescript/src/contract/messages.ts';
 import type { Sandbox } from '../../../typescript/src/sandbox.ts';
-import { changeLine, counted } from '../changes.ts';
+import { counted, reviewLine } from '../changes.ts';
 import type { Output } from '../output.ts';
 import { shownPatch } from '../patch.ts';
 import { ask } from './ask.ts';
@@ -24,7 +24,7 @@ export async function show(
   signal: AbortSignal,
 ): Promise<void> {
   const paint = out.paintError;
-  for (const each of changes.slice(0, MOST_LISTED)) out.note(changeLine(each, paint));
+  for (const each of changes.slice(0, MOST_LISTED)) out.note(reviewLine(each, paint));
   if (changes.length > MOST_LISTED) out.note(paint.dim(`… ${changes.length - MOST_LISTED} more`));
   if (changes.length <= MOST_SHOWN && isSmall(changes))
     out.errorBytes(`\n${shownPatch(await sandbox.patch({ signal }), paint)}`);
@@ -59,7 +59,7 @@ async function chooseEach(
     if (each.type !== 'TYPE_DIRECTORY' && isSmall([each])) {
       out.errorBytes(`\n${shownPatch(await sandbox.patch({ paths: [each.path], signal }), out.paintError)}`);
     }
-    const question = `${changeLine(each, out.paintError)}: [y]es, [n]o, [a]ll of the rest, [q]uit with these: `;
+    const question = `${reviewLine(each, out.paintError)}: [y]es, [n]o, [a]ll of the rest, [q]uit with these: `;
     const answer = await ask(`(${at + 1}/${asked.length}) ${question}`, ['yes', 'no', 'all', 'quit'], signal);
     if (answer === 'quit') break;
     if (answer === 'yes') taken.add(each.path);

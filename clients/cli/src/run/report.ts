@@ -1,7 +1,14 @@
+import type { Refusal } from '../../../typescript/src/local/home.ts';
 import { counted } from '../changes.ts';
 import type { Output } from '../output.ts';
 import { printableName, quotedName } from '../printable.ts';
 import type { Brought } from './bring.ts';
+
+/** Says why something did not come, and how it does. */
+export function tellLeftOut({ path, reason, allow }: { path: string } & Refusal, out: Output): void {
+  const how = allow === undefined ? '' : `; --allow ${quotedName(allow)} brings it`;
+  out.note(`${out.paintError.yellow('left out')} ${quotedName(path)}: ${printableName(reason)}${how}`);
+}
 
 /** Says what became of the changes. Returns whether some that were to be brought are not here. */
 export function report(brought: Brought, out: Output, { dryRun = false } = {}): boolean {
@@ -13,8 +20,7 @@ export function report(brought: Brought, out: Output, { dryRun = false } = {}): 
     out.note(`${yellow('merged')} ${quotedName(path)}: it was edited here, too, at other lines`);
   for (const path of conflicts)
     out.note(`${red('conflict')} ${quotedName(path)}: it was edited here, too, and stays as it is`);
-  for (const { path, reason } of skipped)
-    out.note(`${yellow('left out')} ${quotedName(path)}: ${printableName(reason)}`);
+  for (const { path, reason, allow } of skipped) tellLeftOut({ path, reason, allow }, out);
   for (const { path, error } of failed)
     out.note(`${red('failed')} ${quotedName(path)}: ${printableName(error.message)}`);
   return conflicts.length + failed.length > 0;

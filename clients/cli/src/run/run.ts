@@ -8,6 +8,7 @@ import type { Context } from '../command.ts';
 import { EXIT, sentenceOf } from '../errors.ts';
 import { Interrupted } from '../signals.ts';
 import { createFrom, destroyOwned } from '../upload.ts';
+import { allowed } from './allowed.ts';
 import { type Brought, bring } from './bring.ts';
 import { choose, show, type Taken } from './choose.ts';
 import { execute } from './execute.ts';
@@ -24,6 +25,8 @@ export interface Run {
   apply: 'all' | 'none' | undefined;
   keep: boolean;
   git: boolean;
+  /** Paths that tools run on sight and that come nevertheless. */
+  allow: readonly string[];
   options: CreateOptions;
   pack: PackOptions;
 }
@@ -103,11 +106,15 @@ async function settle(context: Context, sandbox: Sandbox, run: Run, progress: { 
   }
   if (taken === 'none') return { missing: false, keep: false, result: { changes } };
   const only = taken === 'all' ? undefined : (path: string) => taken.has(path);
+  const asks = run.apply === undefined && isTerminal;
+  const answered = asks ? await allowed(sandbox, changes, { only, allow: run.allow }, context) : [];
   progress.applying = true;
-  const brought = await bring(sandbox, run.from, { git: run.git, signal, only });
+  const brought = await bring(sandbox, run.from, { git: run.git, allow: [...run.allow, ...answered], signal, only });
   progress.applying = false;
   const missing = report(brought, out);
-  return { missing, keep: missing, result: { changes, brought } };
+  // Nobody was asked for what was left out: it can still be had from the sandbox.
+  const left = !asks && brought.skipped.some(({ allow }) => allow !== undefined);
+  return { missing, keep: missing || left, result: { changes, brought } };
 }
 
 /** undefined: nobody can be asked. */

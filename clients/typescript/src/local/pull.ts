@@ -3,10 +3,12 @@ import { type ChangeSelection, exportChanges, listChanges } from '../changes.ts'
 import type { FileChange } from '../contract/messages.ts';
 import { applyMember, applyRemoval, type Choice, type Outcome } from './apply.ts';
 import { baseOf } from './base.ts';
+import { Home, type Incoming, type Refusal } from './home.ts';
 import { requireDirectory } from './pack.ts';
 import { shown } from './parent.ts';
 import { Place } from './place.ts';
-import { linkRefusal, refusalOf } from './refusals.ts';
+import { runsOnSight } from './programs.ts';
+import { linkRefusal } from './refusals.ts';
 import { type Member, untar } from './untar.ts';
 
 export interface PullOptions extends ChangeSelection {
@@ -17,6 +19,11 @@ export interface PullOptions extends ChangeSelection {
    * By default all are left out.
    */
   git?: boolean | undefined;
+  /**
+   * Paths that are brought, each with everything below, although tools run them on sight: `['.envrc']`. One that is named
+   * in `paths` is, too. By default they are left out.
+   */
+  allow?: readonly string[] | undefined;
   /** Chooses paths one by one, besides `paths` and `exclude`; what is in a directory is asked for by itself. */
   only?: ((path: string) => boolean) | undefined;
   /** Bytes of contents that the sandbox may bring at most. More is a RangeError. Default: 1 GiB. */
@@ -32,8 +39,11 @@ export interface Pulled {
   same: string[];
   /** Paths that were edited here, too, or cannot be written without following a symlink. They are as they were. */
   conflicts: string[];
-  /** What is never brought here: in `.git`, symlinks that lead out of the directory; or is gone from the sandbox. */
-  skipped: { path: string; reason: string }[];
+  /**
+   * What is not brought here: in a repository like `.git`, what would make a directory one, symlinks that lead out of the
+   * directory; or is gone from the sandbox. With `allow`: the path to be allowed for it.
+   */
+  skipped: ({ path: string } & Refusal)[];
   /** What the local file system refused, and names that are not UTF-8. It is as it was. */
   failed: { path: string; error: Error }[];
 }
@@ -51,7 +61,15 @@ const MAX_BYTES = 1024 ** 3;
  */
 export async function pull(api: Api, target: Target, directory: string, options: PullOptions): Promise<Pulled> {
   await requireDirectory(directory);
-  const { onConflict = 'keep', git = false, dryRun = false, maxBytes = MAX_BYTES, only, ...selection } = options;
+  const {
+    onConflict = 'keep',
+    git = false,
+    dryRun = false,
+    maxBytes = MAX_BYTES,
+    only,
+    allow = [],
+    ...selection
+  } = options;
   const listed = await listChanges(api, target.sandboxId, selection);
   const origin = { api, codebaseId: target.codebaseId, signal: options.signal };
   const choiceOf = (change: FileChange): Choice => ({
@@ -59,7 +77,10 @@ export async function pull(api: Api, target: Target, directory: string, options:
     replace: onConflict === 'replace',
     dryRun,
   });
-  const changes = new Changes(directory, listed, { git, only, choiceOf });
+  const named = selection.paths?.filter((path) => runsOnSight(path) !== undefined) ?? [];
+  const home = new Home(directory, { git, allow: [...allow, ...named] });
+  const refusals = await refusalsOf(home, listed, only);
+  const changes = new Changes(directory, listed, { refusals, only, choiceOf });
   changes.limit(maxBytes);
   if (changes.hasContents) {
     const archive = await exportChanges(api, target.sandboxId, selection, { format: 'tar', whole: false });
@@ -67,6 +88,26 @@ export async function pull(api: Api, target: Target, directory: string, options:
   }
   await changes.remove();
   return changes.result();
+}
+
+const TYPES: Readonly<Record<string, Incoming['type']>> = { TYPE_DIRECTORY: 'directory', TYPE_SYMLINK: 'symlink' };
+
+/** Those of the chosen changes, in their order. */
+async function refusalsOf(
+  home: Home,
+  listed: readonly FileChange[],
+  only: PullOptions['only'],
+): Promise<ReadonlyMap<string, Refusal>> {
+  const found = new Map<string, Refusal>();
+  for (const { path, kind, type } of listed) {
+    if (only?.(path) === false) continue;
+    const refusal =
+      kind === 'CHANGE_DELETED'
+        ? await home.removal(path, type === 'TYPE_DIRECTORY')
+        : await home.refusal({ path, type: TYPES[type] ?? 'file' });
+    if (refusal) found.set(path, refusal);
+  }
+  return found;
 }
 
 /** The changes, and what has become of each of them. */
@@ -86,20 +127,23 @@ class Changes {
     directory: string,
     listed: readonly FileChange[],
     {
-      git,
+      refusals,
       only = () => true,
       choiceOf,
-    }: Pick<PullOptions, 'only'> & { git: boolean; choiceOf: (change: FileChange) => Choice },
+    }: Pick<PullOptions, 'only'> & {
+      refusals: ReadonlyMap<string, Refusal>;
+      choiceOf: (change: FileChange) => Choice;
+    },
   ) {
     this.#directory = directory;
     this.#choiceOf = choiceOf;
     for (const change of listed) {
-      const { path, kind, type } = change;
+      const { path, kind } = change;
       // Also of one that is not chosen: its contents may be only at the old path, which then stays.
       if (change.renamedFrom) this.#renamed.set(change.renamedFrom, path);
       if (!only(path)) continue;
-      const reason = refusalOf(path, type === 'TYPE_DIRECTORY', git);
-      if (reason !== undefined) this.#pulled.skipped.push({ path, reason });
+      const refusal = refusals.get(path);
+      if (refusal !== undefined) this.#pulled.skipped.push({ path, ...refusal });
       // Of names that are not UTF-8, several have this one.
       else if (path.includes('\ufffd')) this.#fail(path, new Error('its name is not UTF-8'));
       else if (kind === 'CHANGE_DELETED') this.#removed.set(path, change);

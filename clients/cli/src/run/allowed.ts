@@ -1,0 +1,46 @@
+import type { FileChange } from '../../../typescript/src/contract/messages.ts';
+import { isWithin } from '../../../typescript/src/local/home.ts';
+import { runsOnSight } from '../../../typescript/src/local/programs.ts';
+import type { Sandbox } from '../../../typescript/src/sandbox.ts';
+import { counted } from '../changes.ts';
+import type { Context } from '../command.ts';
+import { shownPatch } from '../patch.ts';
+import { quotedName } from '../printable.ts';
+import { ask } from './ask.ts';
+
+interface Chosen {
+  /** undefined: all changes. */
+  only: ((path: string) => boolean) | undefined;
+  /** What needs no question. */
+  allow: readonly string[];
+}
+
+const MOST_BYTES = 64 * 1024;
+
+/** Asks by itself for each path that tools run on sight, of the changes that are taken. Returns those that may come. */
+export async function allowed(
+  sandbox: Sandbox,
+  changes: readonly FileChange[],
+  { only = () => true, allow }: Chosen,
+  { out, signal }: Context,
+): Promise<readonly string[]> {
+  const asked = new Map<string, { tool: string; changes: FileChange[] }>();
+  for (const change of changes) {
+    const program = change.kind === 'CHANGE_DELETED' || !only(change.path) ? undefined : runsOnSight(change.path);
+    if (program === undefined || allow.some((each) => isWithin(change.path, each))) continue;
+    const found = asked.get(program.path) ?? { tool: program.tool, changes: [] };
+    found.changes.push(change);
+    asked.set(program.path, found);
+  }
+  const taken: string[] = [];
+  for (const [path, { tool, changes: parts }] of asked) {
+    if (parts.reduce((sum, { size, baseSize }) => sum + size + baseSize, 0) <= MOST_BYTES)
+      out.errorBytes(`\n${shownPatch(await sandbox.patch({ paths: [path], signal }), out.paintError)}`);
+    const many = parts.length === 1 ? '' : ` (${counted(parts.length, 'change')})`;
+    const question = `${out.paintError.bold(`${tool} runs ${quotedName(path)} on sight${many}.`)} Take it? [y]es, [n]o, [q]uit: no to the rest: `;
+    const answer = await ask(question, ['yes', 'no', 'quit'], signal);
+    if (answer === 'quit') break;
+    if (answer === 'yes') taken.push(path);
+  }
+  return taken;
+}

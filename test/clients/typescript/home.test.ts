@@ -1,0 +1,58 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Home } from '../../../clients/typescript/src/local/home.ts';
+import { runsOnUse } from '../../../clients/typescript/src/local/programs.ts';
+import { linkRefusal } from '../../../clients/typescript/src/local/refusals.ts';
+
+interface Case {
+  name: string;
+  local?: string[];
+  incoming: string[];
+  git?: boolean;
+  allow?: string[];
+  never: string[];
+  ask: string[];
+}
+
+const SPEC = resolve(import.meta.dirname, '../../../clients/spec/home-cases.json');
+const { cases } = JSON.parse(readFileSync(SPEC, 'utf8')) as { cases: Case[] };
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'paddock-home-'));
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+describe('what comes home', () => {
+  it.each(cases)('$name', async ({ local = [], incoming, git = false, allow = [], never, ask }) => {
+    for (const path of local) {
+      mkdirSync(join(directory, path.endsWith('/') ? path : dirname(path)), { recursive: true });
+      if (!path.endsWith('/')) writeFileSync(join(directory, path), '');
+    }
+    const home = new Home(directory, { git, allow });
+    const found = { never: [] as string[], ask: [] as string[] };
+    for (const given of incoming) {
+      const path = given.replace(/\/$/, '');
+      const refusal = await home.refusal({ path, type: path === given ? 'file' : 'directory' });
+      if (refusal) found[refusal.allow === undefined ? 'never' : 'ask'].push(given);
+    }
+    expect(found).toEqual({ never, ask });
+  });
+
+  it('says what runs a file when it is used', () => {
+    const tools = ['Makefile', 'a/package.json', 'gradle/wrapper/gradle-wrapper.jar', 'vite.config.ts', 'src/main.c'];
+    expect(tools.map((path) => runsOnUse(path)?.tool)).toEqual(['make', 'npm', 'gradle', 'node', undefined]);
+  });
+
+  it('has no link in or to a repository', () => {
+    for (const [path, target] of [
+      ['.hg/x', 'y'],
+      ['x', '.hg/store'],
+      ['x', '.git'],
+      ['x', '.jj/repo'],
+    ] as const)
+      expect(linkRefusal(path, target), target).toEqual(expect.any(String));
+  });
+});

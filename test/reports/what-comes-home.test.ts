@@ -1,0 +1,97 @@
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { cli } from '../clients/cli/cli.ts';
+import { servedOnce } from '../clients/typescript/served.ts';
+
+const served = servedOnce();
+let repo: string;
+let ran: string;
+beforeEach(async () => {
+  repo = await mkdtemp(join(tmpdir(), 'paddock-home-'));
+  ran = join(repo, 'ran');
+  execFileSync('git', ['init', '-q', repo]);
+  await writeFile(join(repo, 'a'), 'a\n');
+  await writeFile(join(repo, 'evil'), `#!/bin/sh\ntouch ${ran}\n`);
+  await chmod(join(repo, 'evil'), 0o755);
+});
+afterEach(() => rm(repo, { recursive: true }));
+
+/** A directory of git that is called docs, and what tools run on sight. */
+const plant = () => `mkdir -p docs/objects docs/refs/heads .hg .vscode .git/hooks
+  echo 'ref: refs/heads/x' > docs/HEAD
+  printf '[core]\\nrepositoryformatversion=0\\nbare=false\\nworktree=.\\nfsmonitor=${repo}/evil\\n' > docs/config
+  touch docs/objects/x docs/refs/heads/y
+  printf '[hooks]\\nx=1\\n' > .hg/hgrc; echo use > .envrc; echo '{}' > .vscode/tasks.json
+  printf '#!/bin/sh\\ntouch ${ran}\\n' > .git/hooks/post-checkout; chmod +x .git/hooks/post-checkout; echo b > a`;
+const how = () => ({ url: served.url });
+const names = async () =>
+  (await readdir(repo, { recursive: true })).filter((name) => !/^(a|evil|\.git(\/.*)?)$/.test(name));
+const status = () => {
+  try {
+    execFileSync('git', ['status'], { cwd: join(repo, 'docs'), stdio: 'ignore' });
+  } catch {
+    // In no repository.
+  }
+};
+const here = async () => {
+  status();
+  expect((await names()).filter((name) => /^(ran|docs\/refs.*|\.hg.*|\.envrc|\.vscode.*)$/.test(name))).toEqual([]);
+  expect((await readdir(join(repo, '.git/hooks'))).filter((name) => !name.endsWith('.sample'))).toEqual([]);
+};
+
+it('the trap runs a program where it is complete', async () => {
+  await using sandbox = await served.paddock().sandboxes.create({ from: repo, preset: 'full-access' });
+  await sandbox.run(plant(), { check: true });
+  const archive = await cli(['export', sandbox.id, 'docs', '-o', join(repo, 'docs.tar')], how());
+  expect(archive.code).toBe(0);
+  execFileSync('mkdir', [join(repo, 'docs')]);
+  execFileSync('tar', ['-xf', join(repo, 'docs.tar'), '-C', join(repo, 'docs')]);
+  status();
+  expect(await names()).toContain('ran');
+});
+
+it('run --apply all brings neither repositories nor what tools run on sight, and keeps the sandbox for them', async () => {
+  const args = ['run', '--from', repo, '--preset', 'full-access', '--apply', 'all', '--', 'sh', '-c', plant()];
+  const { code, stderr } = await cli(args, how());
+  expect([code, await readFile(join(repo, 'a'), 'utf8')]).toEqual([0, 'b\n']);
+  await here();
+  expect(stderr).toMatch(/left out \.envrc: direnv would run it on sight; --allow \.envrc brings it/);
+  expect(stderr).toMatch(/left out docs\/refs\/heads\/y: "docs" would become a repository of git/);
+  const id = /sandbox (sb_\w+) is kept/.exec(stderr)![1]!;
+  const pulled = await cli(['pull', id, repo, '.envrc'], how());
+  expect([pulled.code, await readFile(join(repo, '.envrc'), 'utf8')]).toEqual([0, 'use\n']);
+  expect((await cli(['pull', id, repo, '--allow', '.vscode'], how())).code).toBe(0);
+  expect(await readdir(join(repo, '.vscode'))).toEqual(['tasks.json']);
+  await rm(join(repo, '.envrc'));
+  await rm(join(repo, '.vscode'), { recursive: true });
+  await here();
+  await cli(['rm', id], how());
+});
+
+it('cp brings neither repositories nor what tools run on sight', async () => {
+  await using sandbox = await served.paddock().sandboxes.create({ from: repo, preset: 'full-access' });
+  await sandbox.run(plant(), { check: true });
+  const { code, stderr } = await cli(['cp', `${sandbox.id}:.`, repo], how());
+  expect([code, stderr]).toEqual([0, expect.stringMatching(/left out \.git\/hooks/)]);
+  await here();
+  // One by one, and into a repository.
+  await cli(['cp', `${sandbox.id}:docs/HEAD`, join(repo, 'docs/HEAD')], how());
+  await cli(['cp', `${sandbox.id}:docs/refs`, join(repo, 'docs')], how());
+  await cli(['cp', `${sandbox.id}:.git/hooks/post-checkout`, join(repo, '.git/hooks/')], how());
+  await here();
+  expect((await cli(['cp', `${sandbox.id}:.envrc`, repo], how())).code).toBe(0);
+  expect(await readFile(join(repo, '.envrc'), 'utf8')).toBe('use\n');
+});
+
+it('the review says what runs on this machine', async () => {
+  const script = 'echo x: > Makefile; echo > .envrc';
+  const { stderr } = await cli(
+    ['run', '--from', repo, '--preset', 'full-access', '--apply', 'all', '--', 'sh', '-c', script],
+    how(),
+  );
+  expect(stderr).toMatch(/A \.envrc \[direnv runs it on sight\]\nA Makefile \[runs on your machine: make\]/);
+  await cli(['rm', /sandbox (sb_\w+) is kept/.exec(stderr)![1]!], how());
+});
