@@ -9,7 +9,8 @@ from typing import Dict, List, Optional
 
 from paddock_sandbox import ChangeKind, FileChange, FileType, PullResult
 from paddock_sandbox._pull import Pull
-from paddock_sandbox._versions import leads_out, link_version, refused, version_of
+from paddock_sandbox._refusals import link_refused, refused
+from paddock_sandbox._versions import link_version, version_of
 from support import TestCase
 
 #: The content of a member; None: a directory; "-> x": a symlink.
@@ -114,11 +115,68 @@ class Apply(TestCase):
     def test_symlinks_stay_in_the_directory(self) -> None:
         self.assertEqual(link_version("x"), "-> x")
         for path, target in [("a", ".."), ("a", "b/../../x"), ("a", "b/.."), ("a/b", "../../x"), ("a", "/x")]:
-            self.assertTrue(leads_out(path, target), target)
+            self.assertTrue(link_refused(path, target), target)
         for path, target in [("a", "b"), ("a/b", "../x"), ("a/b/c", "./../../x/y"), ("a/b", "..")]:
-            self.assertFalse(leads_out(path, target), target)
+            self.assertFalse(link_refused(path, target), target)
         directory = self.directory({})
         # "in" is the directory itself: the text of "out" stays below it, and its target does not.
         members: Members = {"d/in": "-> ..", "out": "-> d/in/../etc"}
         found = self.pull(directory, [change("d/in", now="symlink"), change("out", now="symlink")], members)
         self.assertEqual((found.applied, list(found.skipped)), (("d/in",), ["out"]))
+
+    def test_a_renamed_file_stays_at_its_old_path_if_its_new_one_is_taken(self) -> None:
+        directory = self.directory({"old": "base", "new": "mine"})
+        changes = [change("old", ChangeKind.DELETED), renamed("new", "old")]
+        for dry in (True, False):
+            found = self.pull(directory, changes, {"new": "base"}, dry=dry)
+            self.assertEqual((found.applied, found.conflicts), ((), ("new", "old")))
+        self.assertEqual((self.get(directory, "old"), self.get(directory, "new")), ("base", "mine"))
+        directory = self.directory({"old": "base"})
+        self.assertEqual(self.pull(directory, changes, {"new": "base"}).applied, ("new", "old"))
+        # Also of one that tools run on sight, which is left out.
+        directory = self.directory({"old": "base"})
+        left = self.pull(directory, [change("old", ChangeKind.DELETED), renamed(".envrc", "old")], {".envrc": "base"})
+        self.assertEqual((left.conflicts, list(left.skipped)), (("old",), [".envrc"]))
+
+    def test_of_modes_only_the_execute_bit_is_taken(self) -> None:
+        directory = self.directory({"private": "base", "tool": "base"})
+        os.chmod(os.path.join(directory, "private"), 0o600)
+        self.addCleanup(os.umask, os.umask(0o027))
+        found = archive({"private": "x", "tool": "base", "new": "1", "run": "1"})
+        found = with_modes(found, {"private": 0o666, "tool": 0o777, "new": 0o666, "run": 0o777})
+        pull = Pull(directory, False)
+        for each in pull.look([change("private", ChangeKind.MODIFIED), change("tool", ChangeKind.MODIFIED)]):
+            pull.base[each.path] = version_of(io.BytesIO(b"base"))
+        pull.look([change("new"), change("run")])
+        self.assertEqual(pull.apply(found).conflicts, ())
+        modes = {name: os.stat(os.path.join(directory, name)).st_mode & 0o7777 for name in os.listdir(directory)}
+        self.assertEqual(modes, {"private": 0o600, "tool": 0o755, "new": 0o640, "run": 0o750})
+
+    def test_a_path_with_a_backslash_is_not_written(self) -> None:
+        directory = self.directory({})
+        found = self.pull(directory, [change("a\\..\\x")], {"a\\..\\x": "1"})
+        self.assertEqual((list(found.skipped), os.listdir(directory)), (["a\\..\\x"], []))
+
+    def test_a_directory_that_becomes_a_link_leads_nowhere(self) -> None:
+        directory, outside = self.directory({"d/a": "base"}), self.directory({"a": "base"})
+        pull = Pull(directory, False)
+        for each in pull.look([change("d/a", ChangeKind.MODIFIED)]):
+            pull.base[each.path] = version_of(io.BytesIO(b"base"))
+        os.rename(os.path.join(directory, "d"), os.path.join(directory, "moved"))
+        os.symlink(outside, os.path.join(directory, "d"))
+        self.assertEqual(pull.apply(archive({"d/a": "x"})).conflicts, ("d/a",))
+        self.assertEqual((self.get(outside, "a"), self.get(directory, "moved/a")), ("base", "base"))
+
+
+def renamed(path: str, source: str) -> FileChange:
+    return FileChange(path, ChangeKind.ADDED, FileType.FILE, renamed_from=source)
+
+
+def with_modes(given: io.BytesIO, modes: Dict[str, int]) -> io.BytesIO:
+    given.seek(0)
+    found = io.BytesIO()
+    with tarfile.open(fileobj=given) as source, tarfile.open(fileobj=found, mode="w") as target:
+        for member in source:
+            member.mode = modes[member.name]
+            target.addfile(member, source.extractfile(member))
+    return found

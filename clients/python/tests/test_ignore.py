@@ -45,7 +45,8 @@ class Ignore(TestCase):
         self.assertLess(time.monotonic() - begun, 10)
 
     def test_a_hostile_tree_runs_no_program_and_ends(self) -> None:
-        directory = self.directory({"a" * 200: "", "sub/kept": "", "sub/left": "", ".gitignore": "*a" * 100 + "b\nleft\n"})
+        patterns = "*a" * 100 + "b\nleft\n"
+        directory = self.directory({"a" * 200: "", "sub/kept": "", "sub/left": "", ".gitignore": patterns})
         program = os.path.join(directory, "program")
         self.put(directory, "program", f"#!/bin/sh\ntouch {directory}/ran\n")
         os.chmod(program, 0o755)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from paddock_sandbox import ConflictError
+from paddock_sandbox import ConflictError, InvalidConfigurationError, Sandbox
 from support import PROJECT, ServerCase
 
 
@@ -59,3 +59,30 @@ class Pulls(ServerCase):
         self.assertLessEqual(refused, set(pulled.skipped))
         self.assertNotIn("out", os.listdir(directory))
         self.assertIn(".git/hooks", self.sandbox.pull(directory).skipped)
+
+    def test_a_sandbox_is_kept_while_it_has_what_could_not_be_pulled(self) -> None:
+        directory = self.directory({"old": "base"})
+        with self.assertWarnsRegex(RuntimeWarning, "is kept: 2 of its changes"):
+            with Sandbox.from_local(directory, preset="full-access") as sandbox:
+                sandbox.run("mv old new; echo more >> new")
+                self.put(directory, "new", "mine")
+                self.assertEqual(sandbox.pull(directory).conflicts, ("new", "old"))
+        kept = Sandbox.connect(sandbox.id)
+        self.assertEqual(kept.read_file("new"), "basemore\n")
+        self.assertEqual((self.get(directory, "old"), self.get(directory, "new")), ("base", "mine"))
+        kept.destroy(delete_codebase=True)
+
+    def test_what_is_larger_than_its_limit_does_not_come(self) -> None:
+        directory = self.directory()
+        self.sandbox.run("head -c 20000 /dev/zero > large")
+        with self.assertRaises(InvalidConfigurationError):
+            self.sandbox.pull(directory, max_bytes=10_000)
+        self.assertNotIn("large", os.listdir(directory))
+
+    def test_what_tools_run_on_sight_comes_if_it_is_named(self) -> None:
+        directory = self.directory()
+        self.sandbox.run("echo x > .gitattributes; mkdir .vscode; echo {} > .vscode/tasks.json")
+        left = [".gitattributes", ".vscode", ".vscode/tasks.json"]
+        self.assertEqual(sorted(self.sandbox.pull(directory).skipped), left)
+        self.assertEqual(self.sandbox.pull(directory, [".gitattributes"]).applied, (".gitattributes",))
+        self.assertIn(".vscode/tasks.json", self.sandbox.pull(directory, allow=[".vscode"]).applied)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from types import TracebackType
 from typing import Optional, Type
 
@@ -45,7 +46,14 @@ class AsyncEndingMethods(AsyncReviewMethods):
         trace: Optional[TracebackType],
     ) -> None:
         try:
-            if self._owns_sandbox:
+            if self._owns_sandbox and self._unpulled and not self._destroyed:
+                warnings.warn(
+                    f"sandbox {self.id} is kept: {len(self._unpulled)} of its changes could not be pulled, for example"
+                    f" {self._unpulled[0]!r}; pull them elsewhere, or destroy it",
+                    RuntimeWarning,
+                    stacklevel=2,
+                )
+            elif self._owns_sandbox:
                 await self.destroy()
         finally:
             await self.close()

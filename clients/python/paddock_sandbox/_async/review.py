@@ -86,10 +86,12 @@ class AsyncReviewMethods(AsyncRunMethods):
         if not options.get("dry_run"):
             # Before the call: its answer may be lost.
             self._owns_codebase = False
+            self._unpulled = ()
         return await self._client.commit(self.id, paths, **options)
 
     async def discard(self, paths: Paths = None, **options: Any) -> int:
         """Drops changes, all or nothing; see `discard` of the client."""
+        self._unpulled = ()
         return await self._client.discard(self.id, paths, **options)
 
     async def checkpoint(self, name: str) -> Checkpoint:
@@ -108,28 +110,40 @@ class AsyncReviewMethods(AsyncRunMethods):
         exclude: Paths = None,
         on_conflict: str = "keep",
         git: bool = False,
+        allow: Sequence[str] = (),
+        max_bytes: int = 2**30,
     ) -> PullResult:
         """Applies the changes to a local directory: usually the one that `from_local` uploaded.
 
         A local file is replaced or removed only if its content is that of the codebase: otherwise somebody has edited
         it meanwhile, or has removed it. `on_conflict`: "keep": leave such files and name them in the result; "raise":
         `ConflictError`, and nothing is written. Each file is replaced in one step. Never written: anything through a
-        symlink, a symlink that may lead out of the directory, parts of .git (with `git` all but what git runs: hooks,
-        configuration, unfinished rebases, links to other repositories). Changes stay in the sandbox; pull before a
-        commit, which makes the codebase the sandbox's version.
+        symlink, a symlink that may lead out of the directory, repositories (with `git` those parts of .git that
+        git does not run), and what would make a directory one. What tools run on sight, like .envrc or .vscode,
+        is written if `paths` or `allow` names it, or a directory above it. Of modes only the execute bit is taken.
+        More than `max_bytes` is an InvalidConfigurationError.
+
+        Changes stay in the sandbox; pull before a commit, which makes the codebase the sandbox's version. As a context
+        manager the sandbox is kept if the last pull left conflicts: what it has there is nowhere else.
         """
         if on_conflict not in ("keep", "raise"):
             raise InvalidConfigurationError('on_conflict must be "keep" or "raise"')
-        pull = Pull(os.fspath(directory), git)
+        pull = Pull(os.fspath(directory), git, allow, paths or ())
         found = await self._client.list_changes(self.id, paths, exclude=exclude)
+        if sum(each.size for each in found if each.kind != "deleted") > max_bytes:
+            raise _too_large(max_bytes)
         for change in await in_thread(pull.look, found):
             pull.base[change.path] = await self._base_version(change)
         with tempfile.TemporaryFile() as archive:
             async for piece in self._client.export_changes(self.id, "tar", paths, exclude=exclude):
                 archive.write(piece)
+                # Each member has a header, and its name may take some blocks.
+                if archive.tell() > max_bytes + 2**14 * (len(found) + 1):
+                    raise _too_large(max_bytes)
             # Without writing first. The second result has other conflicts only if somebody edits files meanwhile.
             for dry in (True, False) if on_conflict == "raise" else (False,):
                 result = await in_thread(pull.apply, archive, dry)
+                self._unpulled = result.conflicts
                 if on_conflict == "raise" and result.conflicts:
                     error = ConflictError(f"edited locally since the upload: {', '.join(result.conflicts[:10])}")
                     error.paths = result.conflicts
@@ -151,3 +165,7 @@ class AsyncReviewMethods(AsyncRunMethods):
         async for piece in self._client.stream_file(self.codebase_id, change.path):
             digest.update(piece)
         return digest.hexdigest()
+
+
+def _too_large(max_bytes: int) -> InvalidConfigurationError:
+    return InvalidConfigurationError(f"the changes have more than {max_bytes} bytes: raise max_bytes, or name paths")

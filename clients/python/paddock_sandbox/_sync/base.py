@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import Optional, Tuple
 
 from ..messages import Codebase, Runtime, SandboxStatus
 from ..messages import Sandbox as SandboxInfo
@@ -30,6 +30,8 @@ class SandboxBase:
         self._owns_codebase = owns_codebase
         self._owns_sandbox = owns_sandbox
         self._destroyed = False
+        #: Changes that the last `pull` could not bring: they are only in the sandbox.
+        self._unpulled: Tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
