@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { hideKeys } from '../../../lib/access/key-format.ts';
+import { hasLinkToken } from '../../../lib/network/ports/link-token.ts';
 import { isSameHost } from '../../host-name.ts';
 import { addField, endToEnd, type Fields } from './fields.ts';
 import type { PreviewTarget } from './target.ts';
@@ -20,7 +21,7 @@ export function requestHeaders(req: IncomingMessage, target: PreviewTarget, isTl
   for (const [name, value] of endToEnd(rawHeaders, headers.connection)) {
     if (REPLACED.has(name) || name.startsWith('x-forwarded-') || hideKeys(value) !== value) continue;
     const shown = shownValue(name, value, own, req, target);
-    if (shown !== undefined) addField(fields, name, shown);
+    if (shown !== undefined && !hasLinkToken(shown)) addField(fields, name, shown);
   }
   const cookies = cookiesFor(headers.cookie ?? '', target);
   if (cookies !== '') fields.cookie = cookies;
@@ -60,10 +61,12 @@ function shownValue(
 /**
  * The cookies that the program has set. By host name all cookies but the link token's are its own. By path the client sends
  * those of all servers on this host, also on other ports: only names that were given out here are passed, without the
- * prefix that they got.
+ * prefix that they got. A cookie with a link token in its text is never passed: programs divide the header otherwise than
+ * this server does, by commas and quotes.
  */
 function cookiesFor(header: string, { door }: PreviewTarget): string {
-  const cookies = cookiesOf(header).filter(({ name, text }) => !LINK_COOKIES.has(name) && hideKeys(text) === text);
+  const isOurs = (text: string) => hideKeys(text) !== text || hasLinkToken(text);
+  const cookies = cookiesOf(header).filter(({ name, text }) => !LINK_COOKIES.has(name) && !isOurs(text));
   if (door === 'host') return cookies.map(({ text }) => text).join('; ');
   const given = cookies.filter(({ name }) => name.startsWith(COOKIE_PREFIX));
   return given.map(({ name, value }) => `${name.slice(COOKIE_PREFIX.length)}=${value}`).join('; ');

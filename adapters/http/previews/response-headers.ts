@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { addField, endToEnd, type Fields } from './fields.ts';
-import type { PreviewTarget } from './target.ts';
+import { type PreviewTarget, pathBelow } from './target.ts';
 import { COOKIE_PREFIX, LINK_COOKIES } from './token.ts';
 
 /** Fields that are about the whole host, its transport or other pages of it: not for a program in a sandbox to say. */
@@ -21,11 +21,14 @@ const OF_THE_HOST: ReadonlySet<string> = new Set([
  */
 const OPAQUE_ORIGIN = 'sandbox allow-downloads allow-forms allow-modals allow-popups allow-scripts';
 
+/** By path a browser would show the program's prompt as that of the service, and send it the password at other paths. */
+const CHALLENGE = 'www-authenticate';
+
 /** The header fields for the client. The threat: a hostile program in the sandbox; see the constants. */
 export function responseHeaders(answer: IncomingMessage, target: PreviewTarget): Fields {
   const fields: Fields = Object.create(null);
   for (const [name, value] of endToEnd(answer.rawHeaders, answer.headers.connection)) {
-    if (OF_THE_HOST.has(name)) continue;
+    if (OF_THE_HOST.has(name) || (target.door === 'path' && name === CHALLENGE)) continue;
     const shown = shownValue(name, value, target);
     if (shown !== undefined) addField(fields, name, shown);
   }
@@ -40,10 +43,14 @@ function shownValue(name: string, value: string, target: PreviewTarget): string 
   return name === 'set-cookie' ? cookieFor(value, target) : value;
 }
 
+/** For browsers the same as two slashes, and for programs a path of their own. */
+const MEANS_HOST = /^(?:\\|\/[\\\0-\x20])/;
+
 /** A URL of the program's own host as one of the client's. */
 function locationFor(value: string, { port, prefix }: PreviewTarget): string {
   const own = new RegExp(`^https?://(?:localhost|127\\.0\\.0\\.1|\\[::1\\]):${port}(?=[/?#]|$)`, 'i').exec(value)?.[0];
-  if (own !== undefined) return `${prefix}${value.slice(own.length).replace(/^\/*/, '/')}`;
+  if (own !== undefined) return pathBelow(prefix, value.slice(own.length));
+  if (MEANS_HOST.test(value)) return pathBelow(prefix, value);
   return value.startsWith('/') && !value.startsWith('//') ? `${prefix}${value}` : value;
 }
 

@@ -33,6 +33,14 @@ export interface PreviewExchange {
   pace: ReadPace;
 }
 
+/**
+ * A path of the program as one of the client's URL. Browsers take a path that begins with two slashes, one of which may be a
+ * backslash or stand behind a tab or a line end, for another host.
+ */
+export function pathBelow(prefix: string, path: string): string {
+  return `${prefix}/${path.replace(/^[/\\\0-\x20]+/, '')}`;
+}
+
 const PATH = /^\/v1\/sandboxes\/(sb_[0-9a-z]+)\/ports\/([1-9]\d{0,4})\/(?:(connect)$|proxy(?=\/|$)(.*)$)/s;
 
 /**

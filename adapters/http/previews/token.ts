@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Door } from '../../../lib/port-services.ts';
-import type { PreviewTarget } from './target.ts';
+import { type PreviewTarget, pathBelow } from './target.ts';
 
 const PARAMETER = 'paddock_token';
 const COOKIE = 'paddock_link';
@@ -71,8 +71,7 @@ export function answerWithCookie(
     ...(isTls ? ['Secure'] : []),
     ...(expires_at === 0 ? [] : [`Max-Age=${Math.max(expires_at - Math.floor(now / 1000), 0)}`]),
   ];
-  // A path that begins with two slashes would be taken for another host.
-  const location = `${prefix}/${path.replace(/^\/+/, '')}${query === '' ? '' : `?${query}`}`;
+  const location = `${pathBelow(prefix, path)}${query === '' ? '' : `?${query}`}`;
   res.writeHead(303, {
     'set-cookie': attributes.join('; '),
     location,

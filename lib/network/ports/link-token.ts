@@ -16,6 +16,13 @@ export function isLinkToken(token: string, sha256: string): boolean {
   return timingSafeEqual(hashOf(token), Buffer.from(sha256, 'hex'));
 }
 
+const ANYWHERE = /pdl_[A-Za-z0-9_-]{22}/;
+
+/** Whether a text has what may be the token of a link. */
+export function hasLinkToken(text: string): boolean {
+  return ANYWHERE.test(text);
+}
+
 function hashOf(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }

@@ -26,6 +26,16 @@ const AF_UNIX = 1;
 const AF_INET = 2;
 const AF_INET6 = 10;
 const AF_NETLINK = 16;
+const SOCK_STREAM = 1;
+const SOCK_DGRAM = 2;
+const SOCK_RAW = 3;
+/** The other bits are SOCK_CLOEXEC and SOCK_NONBLOCK. */
+const SOCK_TYPE = 0xf;
+const IPPROTO_ICMP = 1;
+const IPPROTO_TCP = 6;
+const IPPROTO_UDP = 17;
+const IPPROTO_ICMPV6 = 58;
+const IPPROTO_RAW = 255;
 const S_IFMT = 0xf000;
 const S_IFCHR = 0x2000;
 const S_IFBLK = 0x6000;
@@ -112,6 +122,23 @@ export const POLICY: readonly Rule[] = [
     tests: [
       { arg: 0, values: [AF_NETLINK], when: 'in' },
       { arg: 2, values: [0], when: 'not-in' },
+    ],
+  },
+  // What limits and counts connections knows TCP and UDP: not MPTCP (262), UDP-Lite (136), SCTP, DCCP and the like.
+  {
+    calls: ['socket'],
+    errno: EPROTONOSUPPORT,
+    tests: [
+      { arg: 0, values: [AF_INET, AF_INET6], when: 'in' },
+      { arg: 2, values: [0, IPPROTO_ICMP, IPPROTO_TCP, IPPROTO_UDP, IPPROTO_ICMPV6, IPPROTO_RAW], when: 'not-in' },
+    ],
+  },
+  {
+    calls: ['socket'],
+    errno: EPROTONOSUPPORT,
+    tests: [
+      { arg: 0, values: [AF_INET, AF_INET6], when: 'in' },
+      { arg: 1, mask: SOCK_TYPE, values: [SOCK_STREAM, SOCK_DGRAM, SOCK_RAW], when: 'not-in' },
     ],
   },
   { calls: ['socketpair'], errno: EAFNOSUPPORT, tests: [{ arg: 0, values: [AF_UNIX], when: 'not-in' }] },

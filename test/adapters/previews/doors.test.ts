@@ -61,6 +61,10 @@ describe('who may use an opened port', () => {
     expect((await at.ask(`${at.path}/`, { cookie: 'paddock_link=x' })).status).toBe(401);
     const byHost = await at.ask(`//evil.test/${at.link()}`, { ...page, host: at.host });
     expect(byHost.headers).toMatchObject({ location: '/evil.test/' });
+    for (const path of ['/\\evil.test/', '/\\/evil.test/', '///\\evil.test/']) {
+      const { headers } = await at.ask(`${path}${at.link()}`, { ...page, host: at.host });
+      expect([path, headers.location]).toEqual([path, '/evil.test/']);
+    }
     expect((await at.ask('/', { host: at.host, cookie: `paddock_link=x; ${cookie}` })).status).toBe(200);
   });
 
@@ -133,6 +137,25 @@ describe('what the program in the sandbox sees', () => {
     });
   });
 
+  it.each([
+    `a=1, paddock_link=${TOKEN}`,
+    `a="x paddock_link=${TOKEN}"`,
+    `=paddock_link=${TOKEN}`,
+    `Paddock_Link=${TOKEN}`,
+    `paddock_in_paddock_link=${TOKEN}`,
+    TOKEN,
+  ])('is no cookie with a link token: %s', async (cookie) => {
+    for (const [url, host] of [
+      ['/', at.host],
+      [`${at.path}/`, `127.0.0.1:${at.rest.port}`],
+    ] as const) {
+      const headers = { host, cookie: `kept=1; paddock_in_kept=1; ${cookie}`, 'x-link': TOKEN, ...at.key('ann') };
+      expect((await at.ask(url, headers)).status).toBe(200);
+      expect(seen.at(-1)!.headers.cookie).toContain('kept=1');
+    }
+    expect(JSON.stringify(seen)).not.toContain(TOKEN);
+  });
+
   it('by host name is its own cookies, and the credentials that are not those of the service', async () => {
     const headers = {
       host: at.host,
@@ -193,6 +216,39 @@ describe('what the client sees', () => {
     for (const name of ['clear-site-data', 'strict-transport-security', 'alt-svc', 'service-worker-allowed', 'x-hop']) {
       expect(headers).not.toHaveProperty(name);
     }
+  });
+
+  it.each([
+    ['/\\evil.test/', '/evil.test/'],
+    ['/\t/evil.test', '/evil.test'],
+    ['\\\\evil.test', '/evil.test'],
+    ['http://localhost:PORT/\\evil.test', '/evil.test'],
+    ['http://localhost:PORT//evil.test', '/evil.test'],
+    ['http://localhost:PORT/\t/\\evil.test', '/evil.test'],
+    ['/a//b\\c', '/a//b\\c'],
+    ['//other.test/', undefined],
+  ])('is redirected by %j to a path of this port', async (location, expected) => {
+    const sent = location.replace('PORT', String(at.port));
+    for (const [url, headers, prefix] of [
+      ['/', { host: at.host }, ''],
+      [`${at.path}/`, {}, at.path],
+    ] as const) {
+      answer.status = 302;
+      answer.headers = { location: sent };
+      const { headers: got } = await at.ask(url, { ...headers, ...at.key('ann') });
+      expect(got.location).toBe(expected === undefined ? location : `${prefix}${expected}`);
+    }
+  });
+
+  it('by path is no prompt for a password in the origin of the service', async () => {
+    answer.status = 401;
+    answer.headers = { 'www-authenticate': 'Basic realm="service"' };
+    const byPath = await at.ask(`${at.path}/`, at.key('ann'));
+    expect([byPath.status, byPath.headers['www-authenticate']]).toEqual([401, undefined]);
+    answer.status = 401;
+    answer.headers = { 'www-authenticate': 'Basic realm="own"' };
+    const byHost = await at.ask('/', { host: at.host, ...at.key('ann') });
+    expect([byHost.status, byHost.headers['www-authenticate']]).toEqual([401, 'Basic realm="own"']);
   });
 
   it('by host name has cookies of that host', async () => {

@@ -72,6 +72,24 @@ describe.each(ARCHES)('the seccomp filter for %s', (arch) => {
     expect(run(arch, 'socketpair', 40n)).toBe(errno(EAFNOSUPPORT));
   });
 
+  it('allows TCP, UDP and ICMP of inet only, which is what is counted and limited', () => {
+    for (const family of [2n, 10n]) {
+      for (let protocol = 0n; protocol <= 300n; protocol++) {
+        const allowed = [0n, 1n, 6n, 17n, 58n, 255n].includes(protocol);
+        for (const bits of [0n, 0o2000000n, 0o4000n])
+          expect(run(arch, 'socket', family, 1n | bits, protocol), `${protocol}`).toBe(
+            allowed ? SECCOMP_RET.ALLOW : errno(EPROTONOSUPPORT),
+          );
+      }
+      for (let type = 0n; type <= 15n; type++) {
+        const allowed = [1n, 2n, 3n].includes(type);
+        expect(run(arch, 'socket', family, type, 0n)).toBe(allowed ? SECCOMP_RET.ALLOW : errno(EPROTONOSUPPORT));
+      }
+      expect(run(arch, 'socket', family | HIGH, 1n, 262n | HIGH)).toBe(errno(EPROTONOSUPPORT));
+    }
+    expect(run(arch, 'socket', 1n, 5n, 0n)).toBe(SECCOMP_RET.ALLOW);
+  });
+
   it('refuses device nodes and allows FIFOs, sockets and files', () => {
     for (const [call, before] of [
       ['mknod', [0n]],
