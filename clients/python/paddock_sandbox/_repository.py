@@ -11,7 +11,7 @@ from .errors import UploadError
 
 
 def require_own_repository(directory: str, selection: Selection) -> None:
-    """`UploadError` for a linked worktree or a submodule, whose repository is elsewhere: it would be no repository."""
+    """`UploadError` for a linked worktree or a submodule: its repository is elsewhere."""
     leads = _repository_of(os.path.join(directory, ".git"))
     if leads is None or not takes(".git", selection):
         return
@@ -19,8 +19,8 @@ def require_own_repository(directory: str, selection: Selection) -> None:
     repository = os.path.realpath(os.path.join(root, leads))
     if not (repository + os.sep).startswith(os.path.join(root, "")):
         raise UploadError(
-            f"the .git of {directory} is a link, and its repository is {repository}, outside of the directory: upload the "
-            "repository's main worktree, or leave .git out with git=False"
+            f"the .git of {directory} is a link, and its repository is {repository}, outside of the directory: "
+            "upload the repository's main worktree, or leave .git out with git=False"
         )
 
 

@@ -139,9 +139,10 @@ class Tree(TestCase):
         directory = self.directory({"main/a": "1", "own/.git": "gitdir: inner/x\n", "none/.git": "nothing"})
         main, linked = os.path.join(directory, "main"), os.path.join(directory, "linked")
         git = ["git", "-C", main, "-c", "user.name=n", "-c", "user.email=e@x"]
-        for command in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "m"], ["worktree", "add", "-q", linked]):
-            subprocess.run([*git, *command], check=True, stderr=subprocess.DEVNULL)
-        with self.assertRaisesRegex(UploadError, "repository is .*/main/.git/worktrees/linked, outside of the directory"):
+        for command in ("init -q", "commit -q --allow-empty -m m", f"worktree add -q {linked}"):
+            subprocess.run([*git, *command.split()], check=True, stderr=subprocess.DEVNULL)
+        elsewhere = "repository is .*/main/.git/worktrees/linked, outside of the directory"
+        with self.assertRaisesRegex(UploadError, elsewhere):
             require_own_repository(linked, Selection())
         for selection in (Selection(git=False), Selection((".git",))):
             require_own_repository(linked, selection)
