@@ -2,6 +2,7 @@ import { sentenceOf } from './errors.ts';
 import { type Paint, paint } from './paint.ts';
 import { printableName } from './printable.ts';
 import { Progress } from './progress.ts';
+import { Traces } from './terminal/reset.ts';
 
 interface Stream {
   write(data: string | Uint8Array): unknown;
@@ -18,6 +19,7 @@ export interface Streams {
 /** What a command writes. Results go to stdout, everything else to stderr. */
 export class Output {
   readonly #streams: Streams;
+  readonly #traces = new Traces();
   /** Whether results are JSON. */
   readonly json: boolean;
   /** Colours of stdout and of stderr: none in a pipe. */
@@ -48,6 +50,19 @@ export class Output {
 
   errorBytes(data: Uint8Array | string): void {
     this.#streams.stderr.write(data);
+  }
+
+  /** Output of a program was written to a standard stream. */
+  traced(data: Uint8Array, stream: 'stdout' | 'stderr'): void {
+    if (this.#streams[stream].isTTY) this.#traces.read(data);
+  }
+
+  /** Before anything of ours: the terminal as it was before that output. */
+  resetTerminal(): void {
+    const reset = this.#traces.reset(this.#streams.env.TERM);
+    if (reset === '') return;
+    const { stdout, stderr } = this.#streams;
+    (stderr.isTTY ? stderr : stdout).write(reset);
   }
 
   /** A line of the result. The caller has made names printable. */

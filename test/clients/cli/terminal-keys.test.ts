@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_KEYS, DetachKeys, keysOf } from '../../../clients/cli/src/terminal/detach-keys.ts';
-import { TerminalModes } from '../../../clients/cli/src/terminal/modes.ts';
 
 const bytes = (text: string) => Buffer.from(text, 'latin1');
 
@@ -33,35 +32,5 @@ describe('keys that leave a terminal', () => {
     expect(typed('', '\x10\x11')).toEqual(['\x10\x11', false]);
     expect(() => keysOf('ctrl-p,,')).toThrow(/detach keys are like/);
     expect(() => keysOf('ctrl-é')).toThrow(/detach keys are like/);
-  });
-});
-
-describe('modes of the local terminal', () => {
-  const resetAfter = (...output: string[]): string => {
-    const modes = new TerminalModes();
-    for (const piece of output) modes.read(bytes(piece));
-    return modes.reset();
-  };
-
-  it('that a program left on are set back, and no others', () => {
-    expect(resetAfter('hello\x1b[31mred\x1b[0m')).toBe('');
-    expect(resetAfter('\x1b[?1049h\x1b[?25l\x1b[?1002;1006h')).toBe(
-      '\x1b[?1049l\x1b[?25h\x1b[?1002l\x1b[?1006l\x1b[0m',
-    );
-    expect(resetAfter('\x1b[?1049h\x1b[?25l', 'x\x1b[?25h\x1b[?1049l')).toBe('');
-    expect(resetAfter('\x1b=')).toBe('\x1b>\x1b[0m');
-    expect(resetAfter('\x1b[?2004h\x1bc')).toBe('');
-  });
-
-  it('are seen also where a sequence is divided between pieces', () => {
-    const sequence = '\x1b[?1049;2004h';
-    for (let at = 1; at < sequence.length; at++) {
-      expect(resetAfter(sequence.slice(0, at), sequence.slice(at))).toBe('\x1b[?1049l\x1b[?2004l\x1b[0m');
-    }
-  });
-
-  it('do not grow without a bound', () => {
-    const many = Array.from({ length: 5000 }, (_, mode) => `\x1b[?${mode + 100}h`).join('');
-    expect(resetAfter(many).length).toBeLessThan(4000);
   });
 });

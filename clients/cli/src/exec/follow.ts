@@ -52,6 +52,7 @@ export async function follow(context: Context, paddock: Paddock, target: Process
   } finally {
     ended.abort();
     forwarded.release();
+    context.out.resetTerminal();
   }
 }
 
@@ -71,10 +72,15 @@ async function copyOutput(
       for await (const event of paddock.api.watchProcess(request, { signal: context.signal })) {
         patience.reset();
         lost += event.gap;
-        if (event.data?.length > 0) await sinks[event.stream === 'stderr' ? 'stderr' : 'stdout'].write(event.data);
+        if (event.data?.length > 0) {
+          const stream = event.stream === 'stderr' ? 'stderr' : 'stdout';
+          context.out.traced(event.data, stream);
+          await sinks[stream].write(event.data);
+        }
         at = event.next;
         if (event.end === undefined) continue;
         await Promise.all([sinks.stdout.end(), sinks.stderr.end()]);
+        context.out.resetTerminal();
         // The exit code is that of the stream's error.
         if (sinks.stdout.isBroken) return await new Promise<never>(() => undefined);
         const { exitCode, note } = endingOf(event.end);

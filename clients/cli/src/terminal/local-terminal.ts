@@ -1,4 +1,5 @@
-import { TerminalModes } from './modes.ts';
+import { environment } from '../environment.ts';
+import { Traces } from './reset.ts';
 
 export interface Size {
   columns: number;
@@ -18,7 +19,7 @@ export function terminalSize(): Size {
  * ends, however it does, except by SIGKILL.
  */
 export class LocalTerminal {
-  readonly #modes = new TerminalModes();
+  readonly #traces = new Traces();
   #raw = false;
   readonly #restore = () => this.restore();
   /** A shell sets the modes of its own when it stops and continues a program. */
@@ -33,13 +34,13 @@ export class LocalTerminal {
 
   /** Resolves when the terminal has taken the output. */
   async write(output: Uint8Array): Promise<void> {
-    if (process.stdout.isTTY) this.#modes.read(output);
+    if (process.stdout.isTTY) this.#traces.read(output);
     await new Promise<void>((resolve) => process.stdout.write(output, () => resolve()));
   }
 
   /** Idempotent, and synchronous: also the last thing that this program does. */
   restore(): void {
-    const reset = this.#modes.reset();
+    const reset = this.#traces.reset(environment().TERM);
     if (reset !== '') process.stdout.write(reset);
     if (!this.#raw) return;
     this.#raw = false;
