@@ -42,7 +42,7 @@ export function runtimeFactories(
 ): Readonly<Record<RuntimeName, RuntimeFactory>> {
   const imagesDir = foldersOf(storage.mountPath).images;
   const { bwrapPath, readOnlyPaths } = runtime;
-  const shared = { stateDir: storage.mountPath, descriptors, log };
+  const shared = { stateDir: storage.mountPath, stopGraceMs: runtime.stopGrace, descriptors, log };
   return {
     RUNTIME_BWRAP: () =>
       createBwrapRuntime({ imagesDir, workspacesDir, bwrapPath, readOnlyPaths, niceness, authorities, ...shared }),

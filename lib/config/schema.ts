@@ -83,6 +83,7 @@ export const SCHEMA = {
     bwrap_path: key(absolutePath, '/usr/bin/bwrap'),
     default_timeout: key(timeout, '30s'),
     max_timeout: key(timeout, '10m'),
+    stop_grace: key(duration({ min: 0, max: 60_000, allowed: 'a duration of at most 1m, 0s for none' }), '2s'),
     read_only_paths: key(absolutePaths, []),
     ready: key(integer(0, 64), 8),
     uid_range: {

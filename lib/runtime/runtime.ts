@@ -251,9 +251,9 @@ export interface RunningSandbox {
   setNetwork(variables: Readonly<Record<string, string>> | undefined, authorities?: string): void;
   /**
    * Kills all processes and releases all resources (cgroups, run directory). Never throws twice. Commands in progress
-   * fail with UNAVAILABLE and `reason`, by default that the sandbox was stopped.
+   * fail with UNAVAILABLE and `reason`, by default that the sandbox was stopped. `gently`: they get SIGTERM and the grace before.
    */
-  stop(reason?: string): Promise<void>;
+  stop(reason?: string, gently?: boolean): Promise<void>;
   /** Resolves once, with the reason, if the sandbox ends without `stop`; never settles after `stop`. */
   readonly exited: Promise<string>;
 }

@@ -96,6 +96,11 @@ export interface SandboxKeeper extends Sandboxes {
   close(): Promise<void>;
 }
 
+/** Sandboxes that are ended at the same time at the end of the server. */
+const CONCURRENCY = 64;
+/** Milliseconds after which the others are ended without a grace, so that hostile programs cannot keep the server from its end. */
+const GENTLE_MS = 4000;
+
 /** All operations on sandboxes. The caller runs `recover` first, and `close` at last. */
 export function createSandboxes(context: SandboxContext): SandboxKeeper {
   const jumps = new JumpDetector(context.clock);
@@ -168,7 +173,9 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
       // has no record any more; the next start removes its remains, so it is not waited for.
       const staying = [...context.sandboxes.values()].filter(({ destroying }) => !destroying);
       await context.layers.idle();
-      await each(staying, 64, (sandbox) => sandbox.queue.run(() => end(sandbox, context)));
+      const gentleUntil = performance.now() + GENTLE_MS;
+      const endOne = (sandbox: LiveSandbox) => end(sandbox, performance.now() < gentleUntil, context);
+      await each(staying, CONCURRENCY, (sandbox) => sandbox.queue.run(() => endOne(sandbox)));
       await readyEnded;
       await context.processes.close();
       await storeDeltaBytes(staying, context);
@@ -189,10 +196,12 @@ function beginCall(id: string, { clock, ready, sandboxes }: SandboxContext): (()
   };
 }
 
-async function end(sandbox: LiveSandbox, { log }: SandboxContext): Promise<void> {
+async function end(sandbox: LiveSandbox, gently: boolean, { log }: SandboxContext): Promise<void> {
   const { id, running } = sandbox;
   sandbox.host = withoutProcesses(sandbox.host);
-  await running?.stop().catch((err) => log.warn('sandbox could not be stopped cleanly', { sandbox_id: id, err }));
+  await running
+    ?.stop(undefined, gently)
+    .catch((err) => log.warn('sandbox could not be stopped cleanly', { sandbox_id: id, err }));
 }
 
 /** For the next server, which knows no other bytes of a delta until its first use. */

@@ -40,6 +40,8 @@ export interface BwrapOptions {
   authorities?: string | undefined;
   /** The descriptor budget of the process; absent: one of this runtime's own. */
   descriptors?: Descriptors;
+  /** Milliseconds between SIGTERM and the kill of what is stopped; absent: it is killed at once. */
+  stopGraceMs?: number;
   /** Program of the spawner; see `ProcessStarter`. */
   spawner?: string;
   log: Log;
@@ -83,6 +85,7 @@ class BwrapRuntime implements Runtime {
       descriptors,
       rootOf: (rootfs) => this.#rootOf(rootfs),
       terminals: new TerminalLimit(options.log),
+      stopGraceMs: options.stopGraceMs ?? 0,
       bwrapPath: options.bwrapPath,
       root: this.#root,
       needs: (workspace) => (workspace.startsWith(`${options.workspacesDir}/`) ? this.#needs : undefined),

@@ -47,6 +47,7 @@ export interface LaunchSettings {
   /** The file system of a sandbox with an image, at a path that its uid can traverse. */
   rootOf?(rootfs: RootFileSystem): Promise<RootFileSystem & { path: string }>;
   terminals: TerminalLimit;
+  stopGraceMs?: number;
   /** See `LaunchPlan`. */
   needs?(workspace: string): readonly string[] | undefined;
 }
@@ -118,9 +119,8 @@ export class BwrapSandbox implements RunningSandbox {
         fifos: instance.fifos,
         groups,
         isEnding: async () => sandbox !== undefined && isEnding(sandbox.#launcher, sandbox.init, groups),
-        scratch: instance.scratch,
-        paces: instance.paces,
-        room: instance.room,
+        ...{ scratch: instance.scratch, paces: instance.paces, room: instance.room },
+        stopGraceMs: settings.stopGraceMs ?? 0,
         descriptors: settings.descriptors,
         resetSignals: (spec.rootfs?.resetsSignals ?? true) ? settings.resetSignals : [],
         forks: spec.rootfs === undefined && instance.setsidForks,
@@ -199,8 +199,8 @@ export class BwrapSandbox implements RunningSandbox {
     this.#executor.setNetwork(variables, authorities);
   }
 
-  stop(reason = 'the sandbox was stopped'): Promise<void> {
-    return this.#life.stop(() => this.#end(reason));
+  stop(reason = 'the sandbox was stopped', gently = false): Promise<void> {
+    return this.#life.stop(() => this.#end(reason, gently));
   }
 
   /** Kills the sandbox; `exited` resolves with the reason once its processes are gone. */
@@ -283,7 +283,8 @@ export class BwrapSandbox implements RunningSandbox {
     }
   }
 
-  async #end(reason: string): Promise<void> {
+  async #end(reason: string, gently: boolean): Promise<void> {
+    if (gently) await this.#executor.terminate(reason);
     this.#kill();
     this.#executor.close(reason);
     const deadline = Date.now() + STOP_MS;

@@ -123,6 +123,10 @@ export class SandboxCgroup implements ProcessGroups {
     return readPids(join(this.#groups, AGENT));
   }
 
+  commandPids(): number[] {
+    return this.#commandGroups().flatMap((name) => readPids(join(this.#groups, name)));
+  }
+
   addGroup(name: string): CgroupGroup {
     this.#removeVacant();
     const group = new CgroupProcessGroup(join(this.#groups, COMMANDS, name), this.#commandEntries);
@@ -186,14 +190,12 @@ export class SandboxCgroup implements ProcessGroups {
 
   /** See killTree. */
   kill(): void | Promise<void> {
-    const names = () => readdirSync(join(this.#groups, COMMANDS), { withFileTypes: true });
-    return killTree(this.#groups, () => [
-      AGENT,
-      COMMANDS,
-      ...names()
-        .filter((entry) => entry.isDirectory())
-        .map((entry) => join(COMMANDS, entry.name)),
-    ]);
+    return killTree(this.#groups, () => [AGENT, COMMANDS, ...this.#commandGroups()]);
+  }
+
+  #commandGroups(): string[] {
+    const entries = readdirSync(join(this.#groups, COMMANDS), { withFileTypes: true });
+    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(COMMANDS, name));
   }
 
   /**

@@ -149,6 +149,10 @@ export class ContainerCgroup implements ProcessGroups {
     return this.#sandbox.basePids();
   }
 
+  commandPids(): number[] {
+    return unlessGone(() => this.#sandbox.commandPids(), []);
+  }
+
   /** Every process of the container, whoever started it there. */
   allPids(): number[] {
     return pidsBelow(this.#place.pids);

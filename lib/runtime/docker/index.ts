@@ -35,6 +35,8 @@ export interface DockerOptions {
   stateDir: string;
   /** The descriptor budget of the process; absent: one of this runtime's own. */
   descriptors?: Descriptors;
+  /** Milliseconds between SIGTERM and the kill of what is stopped; absent: it is killed at once. */
+  stopGraceMs?: number;
   log: Log;
   times?: DockerTimes;
 }
@@ -63,6 +65,7 @@ export function createDockerRuntime(options: DockerOptions): Runtime {
     userFiles: new ImageUserFiles(daemon),
     scratch: newScratch(),
     paces: newReadPaces(),
+    stopGraceMs: options.stopGraceMs ?? 0,
     room: new Shares<object>(REQUEST_BYTES),
     descriptors: options.descriptors ?? new Descriptors(),
     terminals: new TerminalLimit(log),

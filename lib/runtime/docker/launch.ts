@@ -58,16 +58,13 @@ export class DockerSandbox implements RunningSandbox {
     this.#spec = spec;
     this.#shared = shared;
     // Random instead of the sandbox's id, because the name is visible in the sandbox's mount table.
+    const { fifos, scratch, paces, stopGraceMs, room, descriptors } = shared;
     this.#agentDir = join(shared.agentDirs, randomBytes(8).toString('hex'));
     this.#host = {
       dir: this.#agentDir,
       uid: spec.uid,
-      fifos: shared.fifos,
       groups: undefined,
-      scratch: shared.scratch,
-      paces: shared.paces,
-      room: shared.room,
-      descriptors: shared.descriptors,
+      ...{ fifos, scratch, paces, stopGraceMs, room, descriptors },
       resetSignals: RESET_SIGNALS,
       sandboxId: spec.readyOnly ? '' : spec.id,
       hasNetwork: shared.enableNetworking && shared.networkMode !== 'none',
@@ -163,8 +160,8 @@ export class DockerSandbox implements RunningSandbox {
   }
 
   /** See `RunningSandbox`. */
-  stop(reason = 'the sandbox was stopped'): Promise<void> {
-    return this.#life.stop(() => this.#end(reason));
+  stop(reason = 'the sandbox was stopped', gently = false): Promise<void> {
+    return this.#life.stop(() => this.#end(reason, gently));
   }
 
   async #start(): Promise<void> {
@@ -285,7 +282,8 @@ export class DockerSandbox implements RunningSandbox {
   }
 
   /** Kills the processes first, which does not need the daemon. */
-  async #end(reason: string): Promise<void> {
+  async #end(reason: string, gently: boolean): Promise<void> {
+    if (gently) await this.#executor?.terminate(reason);
     const { watch, containers } = this.#shared;
     if (this.#containerId !== undefined) watch.remove(this.#containerId);
     this.#executor?.close(reason);

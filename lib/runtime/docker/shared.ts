@@ -31,6 +31,8 @@ export interface Shared {
   fifos: FifoPool;
   scratch: Buffer;
   paces: ReadPaces;
+  /** See `ExecutorHost`. */
+  stopGraceMs: number;
   room: Shares<object>;
   descriptors: Descriptors;
   terminals: TerminalLimit;

@@ -5,9 +5,10 @@ import type { TurnTime } from '../../turn-time.ts';
 import type { Command, CommandEvent, CommandInput, RunningCommand, TerminalSize } from '../runtime.ts';
 import { killer, killPaced, signalPaced } from './command-signals.ts';
 import { EventQueue } from './execution.ts';
+import { endWithin } from './grace.ts';
 import { LastOutput } from './last-output.ts';
 import { outliveShell } from './outlive-shell.ts';
-import { refusalOf } from './refusals.ts';
+import { cannotStart, refusalOf } from './refusals.ts';
 import type { Runner } from './runner.ts';
 import type { StatusLine } from './status.ts';
 import type { Stdin } from './stdin.ts';
@@ -40,6 +41,8 @@ export interface RunContext {
   /** Whether the end of the sandbox has begun and will be reported. Never rejects. */
   isEnding: () => Promise<boolean>;
   done: (outcome: Outcome) => void;
+  /** Milliseconds between SIGTERM and the kill of a command that is stopped; 0: it is killed at once. */
+  graceMs: number;
   /** For kills and last reads, shared by all sandboxes. */
   endings: TurnTime;
 }
@@ -63,13 +66,14 @@ export class CommandRun implements RunningCommand {
   readonly #signal: AbortSignal;
   readonly #timer: NodeJS.Timeout | undefined;
   readonly #lastOutput: LastOutput;
-  readonly #cancel = () => this.#safely(this.#kill(new ServiceError('CANCELLED', 'the command was cancelled')));
+  readonly #cancel = () => void this.stop(new ServiceError('CANCELLED', 'the command was cancelled'));
   /** Reported before the command's end; nothing of it has run. */
   #refusal: ServiceError | undefined;
   #exitReported = false;
   #ending = false;
   #finished = false;
   #signalled = false;
+  #stopping: ServiceError | undefined;
   /** Whether reading is paused on a pipe. */
   #stopped = false;
   /** After the end: kills the processes that are left. Absent if there are none. */
@@ -98,7 +102,7 @@ export class CommandRun implements RunningCommand {
     command.signal.addEventListener('abort', this.#cancel, { once: true });
     if (timeoutMs !== undefined) {
       const expired = () => new ServiceError('DEADLINE_EXCEEDED', `the command ran longer than ${timeoutMs} ms`);
-      this.#timer = setTimeout(() => this.#safely(this.#kill(expired())), Math.min(timeoutMs, MAX_TIMER_MS));
+      this.#timer = setTimeout(() => void this.stop(expired()), Math.min(timeoutMs, MAX_TIMER_MS));
     }
     if (!context.reportsStart) this.#accept();
   }
@@ -109,7 +113,7 @@ export class CommandRun implements RunningCommand {
 
   /** See `RunningCommand`. */
   kill(signal: NodeJS.Signals): Promise<void> {
-    if (signal === 'SIGKILL') return this.#settled(this.#killAll());
+    if (signal === 'SIGKILL') return this.#settled(this.#kill());
     this.#signalled = true;
     const { runner, endings, stdin } = this.#context;
     const send = () => runner.signal(signal, stdin instanceof Terminal);
@@ -124,6 +128,18 @@ export class CommandRun implements RunningCommand {
   /** See `RunningCommand`. */
   get endLeftBehind(): (() => Promise<void>) | undefined {
     return this.#leftBehind && killer(this.#leftBehind, this.#context.endings);
+  }
+
+  /** Ends the command with the error: its processes get SIGTERM, and after the grace SIGKILL. Once; never rejects. */
+  async stop(error: ServiceError): Promise<void> {
+    if (this.#ending || this.#stopping) return;
+    this.#stopping = error;
+    // A shell that the signal ends before its program has taken its place did not fail.
+    this.#signalled = true;
+    const { graceMs, runner, endings, stdin } = this.#context;
+    const isOver = () => this.#ending || this.#exitReported;
+    if (graceMs > 0) await endWithin(graceMs, { runner, terminal: stdin instanceof Terminal, isOver, endings });
+    await this.#settled(this.#kill(error));
   }
 
   /** The sandbox has ended: no more output will arrive. */
@@ -168,10 +184,11 @@ export class CommandRun implements RunningCommand {
       this.#safely(this.#kill(cannotOpenTerminal()));
     } else if (line.kind === 'x' && line.value <= 255) {
       this.#exitReported = true;
-      this.#safely(this.#complete(line.value));
+      // While it is stopped, `stop` ends it: other processes of it may need their time.
+      if (!this.#stopping) this.#safely(this.#complete(line.value));
     } else if (line.kind === 'f') {
       // The subshell of bash runs the runner's trap if a signal arrives before the program has replaced it.
-      if (!this.#signalled) this.#safely(this.#kill(this.#cannotStart()));
+      if (!this.#signalled) this.#safely(this.#kill(cannotStart(this.#context.atPidsLimit())));
     } else {
       this.#context.done('garbage');
     }
@@ -185,11 +202,6 @@ export class CommandRun implements RunningCommand {
       const error = new ServiceError('RESOURCE_EXHAUSTED', 'the server cannot open the command’s stdin', [], { cause });
       this.#safely(this.#kill(error));
     }
-  }
-
-  #cannotStart(): ServiceError {
-    const why = this.#context.atPidsLimit() ? 'its pids_limit is reached' : 'it can start no further process';
-    return new ServiceError('RESOURCE_EXHAUSTED', `the command could not be started in the sandbox: ${why}`);
   }
 
   /** When the exit code is known, all output of the command is in the pipes. */
@@ -214,33 +226,22 @@ export class CommandRun implements RunningCommand {
   async #onGone(): Promise<void> {
     await outliveShell(this.#context.isEnding);
     const unread = this.#ending ? undefined : this.#context.runner.unread();
-    await (unread ? this.#kill(unread) : this.#killAll());
+    await this.#kill(unread ?? this.#stopping);
   }
 
-  async #kill(error: ServiceError): Promise<void> {
+  /** The runner is killed, too: to kill each of the others would race with their forks. Without an error it is exit 137. */
+  async #kill(error?: ServiceError): Promise<void> {
     if (!this.#begin()) return;
-    await this.#killed();
-    this.#finish('killed', error);
-  }
-
-  /** The runner is killed, too: to kill each of the others would race with their forks. */
-  async #killAll(): Promise<void> {
-    if (!this.#begin()) return;
-    await this.#killed();
-    this.#exit(KILLED, 'killed');
-  }
-
-  async #killed(): Promise<void> {
     const { runner } = this.#context;
     await this.#killRunner();
     this.#resume();
     await Promise.race([runner.outputEnded, delay(KILL_MS)]);
     await this.#lastOutput.readAll();
+    if (error) this.#finish('killed', error);
+    else this.#exit(KILLED, 'killed');
   }
 
-  #killRunner(): Promise<void> {
-    return killPaced(() => this.#context.runner.kill(), this.#context.endings);
-  }
+  readonly #killRunner = () => killPaced(() => this.#context.runner.kill(), this.#context.endings);
 
   #exit(exitCode: number, outcome: Outcome): void {
     const line = this.#context.outOfMemory();

@@ -11,21 +11,25 @@ import { askOneOf } from './ask-one-of.ts';
 import { awaitRunner, cancelled } from './await-runner.ts';
 import { inputNames, openInput } from './command-input.ts';
 import { CommandRun, type Outcome } from './command-run.ts';
-import { commandScript, type InputNames } from './command-script.ts';
+import { commandScript } from './command-script.ts';
 import { openFifo } from './fifo-pool.ts';
+import { terminateAll } from './grace.ts';
 import { OpenNetwork } from './open-network.ts';
 import { placeIdentity, placePrograms } from './programs.ts';
 import { type Request, requestFor } from './request.ts';
 import { newNonce, type Runner, type RunnerHost } from './runner.ts';
 import { RunnerPool } from './runner-pool.ts';
-import type { ScriptPart } from './script-part.ts';
 import { SessionShell } from './session-shell.ts';
-import type { Stdin } from './stdin.ts';
 
 /** Milliseconds; large because a thousand sandboxes may start at once. */
 const READY_MS = 60_000;
 const TAMPERED = 'a process in the sandbox tampered with the agent that runs its commands';
 const NOT_TAKEN = 'the command could not be given to the sandbox';
+
+const given = <T>(preparing: Promise<T>): Promise<T> =>
+  preparing.catch((error: unknown) => {
+    throw hostError(error, NOT_TAKEN);
+  });
 
 /**
  * The launcher's side of the executor. The launcher starts the sandbox with `/bin/sh AGENT_DIR/agent` as its main
@@ -37,6 +41,8 @@ export interface ExecutorHost extends RunnerHost, AgentOptions {
   sandboxId: string;
   /** The line for a command's stderr after the memory limit killed a process. */
   outOfMemory: string;
+  /** Milliseconds between SIGTERM and the kill of what is stopped; 0: no grace. */
+  stopGraceMs: number;
   /** Called once when the sandbox can no longer be trusted; the launcher must kill it. Must not throw. */
   onBroken: (reason: string) => void;
 }
@@ -54,6 +60,7 @@ export class Executor {
   #oomKills = 0;
   #isBroken = false;
   #closed: ServiceError | undefined;
+  #stopping: ServiceError | undefined;
   #lose!: (error: ServiceError) => void;
 
   private constructor(host: ExecutorHost, control: number, answer: AgentAnswer | undefined) {
@@ -132,11 +139,11 @@ export class Executor {
     const names = inputNames(command);
     const script = commandScript(nonce, command, names, this.#network.before);
     this.#check(command.signal);
-    const stdin = names.stdin === undefined ? undefined : await this.#input(names, command);
+    const stdin = names.stdin === undefined ? undefined : await given(openInput(this.#host, names, command));
     let request: Request | undefined;
     let runner: Runner;
     try {
-      request = await this.#request(nonce, script.parts);
+      request = await given(requestFor(this.#host, nonce, script.parts));
       runner = await this.#assign(request.line, command);
     } catch (error) {
       request?.release();
@@ -152,6 +159,7 @@ export class Executor {
       stdin,
       outOfMemory: () => this.#outOfMemory(run),
       endings: this.#host.paces.endings,
+      graceMs: this.#host.stopGraceMs,
       atPidsLimit: () => this.#host.groups?.atPidsLimit() ?? false,
       isEnding: async () => this.#isBroken || (await this.#host.isEnding?.()) === true,
       done: (outcome) => {
@@ -183,6 +191,13 @@ export class Executor {
     this.#network.set(variables, authorities);
   }
 
+  /** Before a stop: what commands have started gets SIGTERM and the grace. They fail with `reason`, and no other begins. */
+  async terminate(reason: string): Promise<void> {
+    if (this.#closed || this.#host.stopGraceMs === 0) return;
+    this.#stopping = new SandboxEnded(reason);
+    await terminateAll(this.#host, [...this.#runs.keys()], this.#pool.shellPids(), this.#stopping);
+  }
+
   /**
    * The sandbox has ended or is ending: fails the commands in progress with UNAVAILABLE and closes all descriptors.
    * Never throws.
@@ -203,22 +218,6 @@ export class Executor {
   async ask<T>(look: (pid: number, idle: readonly number[]) => T | Promise<T>): Promise<T> {
     if (this.#closed) throw this.#closed;
     return askOneOf(await (this.#host.groups?.basePids() ?? []), (pid) => look(pid, this.#pool.idlePids()));
-  }
-
-  async #input(names: InputNames, command: Command): Promise<Stdin | undefined> {
-    try {
-      return await openInput(this.#host, names, command);
-    } catch (error) {
-      throw hostError(error, NOT_TAKEN);
-    }
-  }
-
-  async #request(nonce: string, parts: readonly ScriptPart[]): Promise<Request> {
-    try {
-      return await requestFor(this.#host, nonce, parts);
-    } catch (error) {
-      throw hostError(error, NOT_TAKEN);
-    }
   }
 
   /**
@@ -250,7 +249,7 @@ export class Executor {
   }
 
   #check(signal: AbortSignal, runner?: Runner): void {
-    const error = this.#closed ?? (signal.aborted ? cancelled() : undefined);
+    const error = this.#closed ?? this.#stopping ?? (signal.aborted ? cancelled() : undefined);
     if (!error) return;
     if (runner && !this.#closed) this.#pool.rest(runner);
     throw error;

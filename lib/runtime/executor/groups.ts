@@ -23,6 +23,8 @@ export interface ProcessGroup {
 export interface ProcessGroups {
   /** Host pids of the agent's own part, where new runners start. */
   basePids(): number[] | Promise<number[]>;
+  /** Host pids in all groups, also those that were released. May throw or reject. */
+  commandPids(): number[] | Promise<number[]>;
   /** Cleans up if it throws. */
   addGroup(name: string): ProcessGroup;
   /** Number of processes that the memory limit has killed so far. Never throws. */

@@ -31,6 +31,10 @@ export class ProcGroups implements ProcessGroups {
     return init === undefined ? [] : descendants(init);
   }
 
+  async commandPids(): Promise<number[]> {
+    return (await this.basePids()).filter((pid) => (scoreOf(pid) ?? 0) >= FIRST_MARK);
+  }
+
   addGroup(): ProcessGroup {
     let mark = FIRST_MARK;
     while (this.#marks.has(mark)) mark++;

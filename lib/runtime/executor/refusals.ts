@@ -18,3 +18,9 @@ export function refusalOf(
   const own = `the sandbox’s workdir ${JSON.stringify(workdir)} ${REFUSED}; UpdateSandbox changes it`;
   return new ServiceError('FAILED_PRECONDITION', own);
 }
+
+/** The shell of a command could not be started, or could not start its program. */
+export function cannotStart(atPidsLimit: boolean): ServiceError {
+  const why = atPidsLimit ? 'its pids_limit is reached' : 'it can start no further process';
+  return new ServiceError('RESOURCE_EXHAUSTED', `the command could not be started in the sandbox: ${why}`);
+}

@@ -114,6 +114,11 @@ export class RunnerPool {
     return this.#idle.flatMap(({ innerPid }) => innerPid ?? []);
   }
 
+  /** Host pids of all shells of runners. */
+  shellPids(): number[] {
+    return [...this.#runners].flatMap(({ shellPid }) => shellPid ?? []);
+  }
+
   /** For a runner without other processes in its group. */
   retire(runner: Runner): void {
     if (runner.retire()) this.leave(runner);

@@ -213,11 +213,14 @@ export async function takeDown(sandbox: LiveSandbox, platform: Platform): Promis
   if (hasWorkspace) await platform.mount.detach(id).catch((err: unknown) => left(id, 'workspace', err, platform));
 }
 
-/** Kills every process; the workspace stays attached. Never throws: failures are logged. */
-export async function endProcesses(sandbox: LiveSandbox, platform: Platform): Promise<void> {
+/**
+ * Kills every process; the workspace stays attached. `gently`: its files are kept, so its programs get the time to leave them in
+ * order. Never throws: failures are logged.
+ */
+export async function endProcesses(sandbox: LiveSandbox, platform: Platform, gently = false): Promise<void> {
   const { id, running } = sandbox;
   sandbox.host = withoutProcesses(sandbox.host);
-  await running?.stop().catch((err: unknown) => left(id, 'runtime', err, platform));
+  await running?.stop(undefined, gently).catch((err: unknown) => left(id, 'runtime', err, platform));
   await closeNetwork(sandbox, platform.networks).catch((err: unknown) => left(id, 'network', err, platform));
 }
 

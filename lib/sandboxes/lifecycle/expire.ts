@@ -61,7 +61,7 @@ async function end(sandbox: LiveSandbox, context: SandboxContext): Promise<void>
   if (kept) return endKept(sandbox, context);
   if (on_expire === 'destroy') return destroyExpired(sandbox, context);
   // Nothing may be written after the decision.
-  await endProcesses(sandbox, context.platform);
+  await endProcesses(sandbox, context.platform, true);
   if (on_expire === 'keep_changes' && !(await hasWork(sandbox, context))) return destroyExpired(sandbox, context);
   const committed = await stopExpired(sandbox, context);
   if (on_expire === 'keep_changes' && committed && !(await hasWork(sandbox, context))) {

@@ -110,7 +110,7 @@ export async function endAndCommit(
   const patch = { ...more, ...(commits && { commit_owed: true }), ...(changed && { changed }) };
   await sandbox.update(patch, context.metadata.sandboxes, 'stop');
   // After every process has exited, so that nothing is written any more.
-  await endProcesses(sandbox, context.platform);
+  await endProcesses(sandbox, context.platform, true);
   const committed = !commits || (await autoCommit(sandbox, context));
   await takeDown(sandbox, context.platform);
   return committed;
