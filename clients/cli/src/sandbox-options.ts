@@ -59,7 +59,7 @@ export function rulesOf(given: readonly string[]): Partial<PermissionRules> {
 export function ruleOptionsOf({ preset, rule = [] }: Pick<SandboxValues, 'preset' | 'rule'>): CreateOptions {
   const chosen = preset ?? (rule.length > 0 ? 'agent-safe' : 'development');
   return {
-    ...(chosen !== 'none' && { preset: chosen }),
+    preset: chosen,
     ...(rule.length > 0 && { rules: rulesOf(rule) }),
   };
 }

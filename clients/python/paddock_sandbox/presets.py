@@ -13,6 +13,8 @@ PRESET_READ_ONLY = "read-only"
 PRESET_FULL_ACCESS = "full-access"
 PRESET_DEVELOPMENT = "development"
 PRESET_VIEW_ONLY = "view-only"
+#: No rules but those that are given.
+PRESET_NONE = "none"
 
 #: A rule, or its fields: `{"pattern": "src/**", "permission": "write"}`.
 Rule = Union[PermissionRule, Mapping[str, Any]]
@@ -93,7 +95,7 @@ def list_presets() -> List[str]:
 
 def register_preset(name: str, rules: Sequence[Rule]) -> None:
     """Adds a preset of your own for this process. ValueError if the name is taken."""
-    if name in PRESETS:
+    if name in PRESETS or name == PRESET_NONE:
         raise ValueError(f"there is a preset {name!r} already")
     PRESETS[name] = [rule_of(each) for each in rules]
 
@@ -113,5 +115,5 @@ def rule_fields(
 
 def _divided(preset: Optional[str]) -> Tuple[Optional[str], List[PermissionRule]]:
     if preset is None or preset in SERVER_PRESETS or preset not in PRESETS:
-        return preset, []
+        return None if preset == PRESET_NONE else preset, []
     return None, get_preset(preset)

@@ -6,7 +6,7 @@ import { ConnectionError, PaddockError, UnavailableError } from './errors.ts';
 import { randomId } from './http/transport.ts';
 import type { PackOptions } from './local/pack.ts';
 import type { NetworkOptions } from './network.ts';
-import type { RuleOptions } from './rules.ts';
+import { DEFAULT_PRESET, presetOf, type RuleOptions } from './rules.ts';
 
 type Fields = Omit<CreateSandboxRequest, 'codebaseId' | 'expiresIn' | 'idleTimeout' | 'network' | keyof RuleOptions>;
 
@@ -40,10 +40,11 @@ export interface Created {
 /** Creates a sandbox, and its codebase if none is named: both or none. */
 export async function createSandbox(api: Api, options: CreateOptions): Promise<Created> {
   const { from, codebase, name, keepCodebase, gitignore, exclude, gitHooks, signal, ...rest } = options;
-  const { expiresIn, idleTimeout, network, ...fields } = rest;
+  const { expiresIn, idleTimeout, network, preset = DEFAULT_PRESET, ...fields } = rest;
   if (from !== undefined && codebase !== undefined) throw new TypeError('codebase and from exclude each other');
   const request = {
     ...fields,
+    preset: presetOf(preset),
     expiresIn: expiresIn === undefined ? undefined : Math.ceil(secondsOf(expiresIn)),
     idleTimeout: idleTimeout === undefined ? undefined : Math.ceil(secondsOf(idleTimeout)),
     // What is left out of a rule has its default.

@@ -9,11 +9,18 @@ import type {
 
 /** Rules: those of a preset, and the given ones, in the short form or one by one. */
 export interface RuleOptions {
+  /** "none": only the given rules. A new sandbox without a preset has "agent-safe", which hides secrets. */
   preset?: string | undefined;
   /** Patterns for each permission: `{ write: ['src/**'], none: ['.env*'] }`. */
   rules?: Partial<PermissionRules> | undefined;
   permissions?: readonly Partial<PermissionRule>[] | undefined;
 }
+
+/** The preset of a new sandbox: both clients have the same, so that the same rules show the same files. */
+export const DEFAULT_PRESET = 'agent-safe';
+
+/** As the service takes it. */
+export const presetOf = (preset: string | undefined): string | undefined => (preset === 'none' ? undefined : preset);
 
 /** The rules of a sandbox. */
 export class Rules {
@@ -32,7 +39,10 @@ export class Rules {
 
   /** Replaces all rules. They are in force when this resolves, for open files, too. */
   set(rules: RuleOptions, options: { signal?: AbortSignal } = {}): Promise<SandboxInfo> {
-    return this.#api.updatePermissions({ ...rules, sandboxId: this.#sandboxId }, options);
+    return this.#api.updatePermissions(
+      { ...rules, preset: presetOf(rules.preset), sandboxId: this.#sandboxId },
+      options,
+    );
   }
 
   /** What a command may do at a path, and which rule says so. */

@@ -48,7 +48,7 @@ it('reads rules, and chooses a preset', () => {
   for (const wrong of ['src', 'write:', 'all:x', ':x', 'WRITE:x']) expect(() => rulesOf([wrong])).toThrow(/a rule is/);
   expect(ruleOptionsOf({})).toEqual({ preset: 'development' });
   expect(ruleOptionsOf({ rule: ['read:a'] })).toEqual({ preset: 'agent-safe', rules: { read: ['a'] } });
-  expect(ruleOptionsOf({ preset: 'none', rule: ['read:a'] })).toEqual({ rules: { read: ['a'] } });
+  expect(ruleOptionsOf({ preset: 'none', rule: ['read:a'] })).toEqual({ preset: 'none', rules: { read: ['a'] } });
 });
 
 it('knows a local server by its process, not by its number, and only from a file that is private', () => {

@@ -69,7 +69,7 @@ class Sandbox(EndingMethods):
         Args:
             path: Local directory. ValueError if it is none.
             preset: Rules: "agent-safe", "development", "read-only", "full-access", "view-only" or one of your own;
-                None: only those of `permissions` or `rules`.
+                "none" or None: only those of `permissions` or `rules`.
             permissions: Rules in addition to those of the preset.
             runtime: Mechanism that isolates the sandbox; None: the server's default.
             image: Image of the sandbox.

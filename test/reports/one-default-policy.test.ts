@@ -1,0 +1,47 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { servedOnce } from '../clients/typescript/served.ts';
+
+const served = servedOnce();
+const PYTHON = resolve(import.meta.dirname, '../../clients/python');
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'paddock-policy-'));
+  await writeFile(join(directory, '.env'), 'SECRET=1\n');
+  await writeFile(join(directory, 'a'), 'a\n');
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+const COMMAND = 'ls -A; { echo x > a; } 2>/dev/null && echo written';
+
+async function inTypeScript(options: object): Promise<string> {
+  await using sandbox = await served.paddock().sandboxes.create({ from: directory, ...options });
+  return (await sandbox.run(COMMAND)).stdout;
+}
+
+async function inPython(options: object): Promise<string> {
+  const script = `import json, sys
+from paddock_sandbox import Sandbox
+with Sandbox.from_local(sys.argv[1], **json.loads(sys.argv[2])) as sandbox:
+    print(sandbox.run(sys.argv[3]).stdout, end="")`;
+  const env = { PATH: process.env.PATH, PYTHONPATH: PYTHON, PYTHONDONTWRITEBYTECODE: '1', PADDOCK_URL: served.url };
+  const args = ['-c', script, directory, JSON.stringify(options), COMMAND];
+  return (await promisify(execFile)('/usr/bin/python3', args, { env })).stdout;
+}
+
+it.each([
+  ['no rules', {}, 'a\n'],
+  ['rules that grant everything', { rules: { read: ['**'] } }, 'a\n'],
+  ['rules of the long form', { permissions: [{ pattern: 'a', permission: 'write' }] }, 'a\nwritten\n'],
+  ['rules alone', { preset: 'none', rules: { read: ['**'] } }, '.env\na\n'],
+  ['a preset', { preset: 'full-access' }, '.env\na\nwritten\n'],
+])('%s show the same files in both clients', async (_, options, shown) => {
+  expect(await inPython(options)).toBe(shown);
+  const { permissions, ...rest } = options as { permissions?: { pattern: string }[] };
+  const long = permissions?.map(({ pattern }) => ({ pattern, permission: 'PERMISSION_WRITE' as const }));
+  expect(await inTypeScript({ ...rest, ...(long && { permissions: long }) })).toBe(shown);
+});
