@@ -21,7 +21,7 @@ import { endOf, KILLED_END, lost, noShell } from './shell-ends.ts';
 import { ShellOutput } from './shell-output.ts';
 import { ShellPipes } from './shell-pipes.ts';
 import { ShellRun } from './shell-run.ts';
-import { type ShellRequest, shellCommandFile, shellRequest, shellStart } from './shell-script.ts';
+import { FIRST_COMMAND, type ShellRequest, shellCommandFile, shellRequest, shellStart } from './shell-script.ts';
 import { type StatusLine, StatusParser } from './status.ts';
 import { continueStopped } from './stopped-shells.ts';
 
@@ -195,11 +195,11 @@ export class SessionShell implements RunningShell {
     this.#idlePids = new Set(pids);
   }
 
-  /** Runs an empty command and returns its exit code; undefined: the shell has ended. */
+  /** Runs the first command and returns its exit code; undefined: the shell has ended. */
   async #answer(): Promise<number | 'late' | undefined> {
     const { signal } = this.#abort;
     try {
-      for await (const event of await this.run({ command: ':', timeoutMs: ANSWER_MS, signal })) {
+      for await (const event of await this.run({ command: FIRST_COMMAND, timeoutMs: ANSWER_MS, signal })) {
         if (event.kind === 'exit' && this.#end === undefined) return event.exitCode;
       }
     } catch (error) {

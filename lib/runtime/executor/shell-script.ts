@@ -25,6 +25,9 @@ export function shellStart(shell: string, name: string): string {
   ].join('\n');
 }
 
+/** bash, unlike other shells, expands aliases without a terminal only if it is told to. Succeeds in every shell. */
+export const FIRST_COMMAND = '{ \\command shopt -s expand_aliases; } 2>/dev/null || :';
+
 export interface ShellRequest {
   /** Identifies the report of the exit code. */
   nonce: string;
