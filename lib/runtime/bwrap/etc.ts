@@ -28,6 +28,7 @@ const MADE: Readonly<Record<string, string>> = {
   // Read-only directories appear to be owned by another uid, and git refuses repositories of other owners by default.
   gitconfig: `${GIT_INCLUDE}[safe]\n\tdirectory = *\n`,
   profile: '',
+  environment: '',
 };
 
 const { passwd = '', group = '', hosts = '', hostname = '', gitconfig = '' } = MADE;
@@ -38,7 +39,10 @@ export const IMAGE_ETC = {
   lists: { passwd, group },
 } as const;
 
-/** Files copied from the host if present: required by programs under /usr; none holds secrets or user names. */
+/**
+ * Files copied from the host if present, whatever their contents: required by programs under /usr; none holds secrets or user
+ * names. Others are copied if they are as their packages brought them (package-etc.ts).
+ */
 const COPIED = [
   'alternatives',
   'ca-certificates.conf',

@@ -12,6 +12,7 @@ import { newReadPaces, type ReadPaces } from '../executor/read-pace.ts';
 import { filterFor } from '../seccomp/assemble.ts';
 import type { SystemView } from './arguments.ts';
 import { writeEtc } from './etc.ts';
+import { addPackageFiles } from './package-etc.ts';
 import { systemView } from './system.ts';
 
 /**
@@ -68,6 +69,7 @@ export async function openInstance(
   if (root) await mountAgentFiles(dir);
   else mkdirSync(dir, { recursive: true, mode: 0o711 });
   writeEtc(join(dir, 'etc'), { authorities });
+  await addPackageFiles(join(dir, 'etc'));
   const seccompFile = join(dir, 'seccomp');
   writeFileSync(seccompFile, program, { mode: 0o600 });
   return {
