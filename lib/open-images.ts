@@ -18,5 +18,12 @@ interface Parts {
 export function openImages({ storage }: Config, { layout, archives }: Parts, log: Log): Promise<ImageStore> {
   const { maxImageBytes, maxImageFiles, maxImagesBytes } = storage;
   const limits = { maxBytes: maxImageBytes, maxFiles: maxImageFiles, totalBytes: maxImagesBytes };
-  return ImageStore.open({ path: layout.images, limits, etc: IMAGE_ETC, unzstd: archives.unzstd.of(NO_OWNER), log });
+  return ImageStore.open({
+    path: layout.images,
+    limits,
+    reserve: storage.reserveBytes,
+    etc: IMAGE_ETC,
+    unzstd: archives.unzstd.of(NO_OWNER),
+    log,
+  });
 }

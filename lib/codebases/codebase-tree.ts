@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { quoteText } from '../byte-string.ts';
 import type { FileInfo } from '../contract/messages.ts';
 import type { Directory } from '../host-tree/directory.ts';
+import { UploadRoom } from '../host-tree/upload-room.ts';
 import { errorCode } from '../linux/errno.ts';
 import { notFound } from '../not-found.ts';
 import type { Page } from '../paging.ts';
@@ -46,11 +47,12 @@ export class CodebaseTree {
   readonly #totals: Totals;
   readonly #quota: Quota;
   readonly #share: OwnerShare;
+  readonly #room: UploadRoom;
   readonly #commits: TreeCommits;
   #gone = false;
 
   constructor(id: string, directory: string, options: TreeOptions) {
-    const { watcher, checksums, limits, share, record, log } = options;
+    const { watcher, checksums, limits, reserve = 0, share, record, log } = options;
     this.#id = id;
     this.files = join(directory, FILES);
     this.incoming = join(directory, INCOMING);
@@ -60,6 +62,7 @@ export class CodebaseTree {
     this.#checksums = checksums;
     this.#quota = new Quota(limits, this.#kept, share);
     this.#share = share;
+    this.#room = new UploadRoom(directory, reserve);
     const { files, incoming } = this;
     const parts = { observe: this.#observe, kept: this.#kept, quota: this.#quota };
     this.#commits = new TreeCommits({ id, directory, files, incoming }, parts, options);
@@ -100,7 +103,8 @@ export class CodebaseTree {
   /** The most that it may hold. */
   async most(): Promise<{ bytes: number; entries: number }> {
     await this.totals();
-    return this.#quota.most;
+    const { bytes, entries } = this.#quota.most;
+    return { bytes: Math.min(bytes, (this.#totals.known?.bytes ?? 0) + this.#room.bytes), entries };
   }
 
   /** See `Totals`. */
@@ -140,7 +144,9 @@ export class CodebaseTree {
    */
   #admitUpTo(path: FilePath): (size: number) => Promise<void> | undefined {
     let room = this.#quota.room ?? 0;
+    const requireRoom = this.#room.admitting();
     return (size) => {
+      requireRoom(size);
       if (size <= room) return undefined;
       return this.#change(async () => {
         const replaced = await this.#sizeOf(path);

@@ -278,9 +278,9 @@ export class StoredCodebases implements Codebases {
     const { owner_id } = this.require(id);
     const known = this.#trees.get(id);
     if (known !== undefined) return known;
-    const { limits = { maxBytes: 0, maxFiles: 0 }, log } = this.#options;
+    const { limits = { maxBytes: 0, maxFiles: 0 }, reserve = 0, log } = this.#options;
     const tree = new CodebaseTree(id, this.#storage.directory(id), {
-      ...this.#connected,
+      ...{ ...this.#connected, reserve },
       checksums: this.#checksums,
       limits,
       share: this.#quota.shareOf(id, owner_id),

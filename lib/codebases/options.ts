@@ -1,5 +1,6 @@
 import type { Unzstd } from '../archive/unzstd.ts';
 import type { OwnerLimitSource } from '../limits/stored-limits.ts';
+import type { Reserve } from '../linux/disk-room.ts';
 import type { SyncDisk } from '../linux/disk-sync.ts';
 import type { Log } from '../log.ts';
 import type { CodebaseTable } from '../metadata/metadata.ts';
@@ -30,6 +31,8 @@ export interface CodebasesOptions {
   records: CodebaseTable;
   /** Limits of each codebase; absent: none. */
   limits?: CodebaseLimits;
+  /** Room of the disk that uploads may not use; absent: none. */
+  reserve?: Reserve;
   /** Limits of the owners of codebases; absent: none. */
   owners?: OwnerLimitSource;
   /** Threads that archives are read and written in; absent: that of the caller. */

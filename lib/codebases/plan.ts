@@ -1,4 +1,5 @@
 import type { ByteString } from '../byte-string.ts';
+import type { Reserve } from '../linux/disk-room.ts';
 import type { SyncDisk } from '../linux/disk-sync.ts';
 import type { Log } from '../log.ts';
 import type { Remote, Threads } from '../threads/thread-pool.ts';
@@ -45,6 +46,8 @@ export interface TreeOptions {
   rebase: RebaseSandbox;
   certain: CommitCertain;
   limits: CodebaseLimits;
+  /** Room of the disk that uploads may not use; absent: none. */
+  reserve?: Reserve;
   share: OwnerShare;
   /** Of the totals. */
   record: TotalsRecord;

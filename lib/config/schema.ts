@@ -72,6 +72,7 @@ export const SCHEMA = {
     codebase_path: key(storagePath),
     mount_path: key(storagePath),
     db_path: key(storagePath),
+    reserve_bytes: key(autoOr(byteSize), 'auto'),
     max_codebase_bytes: key(byteSize, '50GiB'),
     max_codebase_files: key(wholeNumber, 2_000_000),
     max_image_bytes: key(byteSize, '20GiB'),

@@ -6,7 +6,9 @@ import type { Image } from '../contract/messages.ts';
 import { ServiceError } from '../errors.ts';
 import { hostError } from '../host-error.ts';
 import { removeTree } from '../host-tree/remove-tree.ts';
+import { UploadRoom } from '../host-tree/upload-room.ts';
 import type { Images } from '../image-services.ts';
+import type { Reserve } from '../linux/disk-room.ts';
 import type { Log } from '../log.ts';
 import { notFound } from '../not-found.ts';
 import { type Page, pageById } from '../paging.ts';
@@ -26,6 +28,8 @@ export interface ImageStoreOptions {
   /** A directory of the server, for images only. */
   path: string;
   limits: ImageLimits;
+  /** Room of the disk that imports may not use; absent: none. */
+  reserve?: Reserve;
   etc: EtcFiles;
   unzstd: Threads<Unzstd>;
   log: Log;
@@ -87,7 +91,11 @@ export class ImageStore implements Images {
     if (this.#imports.size >= MAX_IMPORTS) {
       throw new ServiceError('RESOURCE_EXHAUSTED', `${MAX_IMPORTS} images are being imported; try again later`);
     }
-    const usage: ImportUsage = new ImportUsage(this.#options.limits, () => this.#bytesWithout(usage));
+    const usage: ImportUsage = new ImportUsage(
+      this.#options.limits,
+      () => this.#bytesWithout(usage),
+      new UploadRoom(this.#options.path, this.#options.reserve ?? 0).admitting(),
+    );
     this.#imports.add(usage);
     const work = join(this.#options.path, `import-${randomUUID()}`);
     try {

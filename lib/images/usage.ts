@@ -10,11 +10,13 @@ export class ImportUsage {
   #blobs = 0;
   readonly #limits: ImageLimits;
   readonly #others: () => number;
+  readonly #requireRoom: (stored: number) => void;
 
-  /** `others`: bytes of all other images and imports. */
-  constructor(limits: ImageLimits, others: () => number) {
+  /** `others`: bytes of all other images and imports; `requireRoom`: throws if the disk has no room for so many bytes in all. */
+  constructor(limits: ImageLimits, others: () => number, requireRoom: (stored: number) => void = () => undefined) {
     this.#limits = limits;
     this.#others = others;
+    this.#requireRoom = requireRoom;
   }
 
   /** Bytes on the disk now. */
@@ -46,6 +48,7 @@ export class ImportUsage {
         `all images together would have more than ${totalBytes} bytes (storage.max_images_bytes)`,
       );
     }
+    this.#requireRoom(this.stored);
   }
 }
 

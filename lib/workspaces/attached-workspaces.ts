@@ -57,6 +57,8 @@ export interface WorkspaceFileSystemOptions {
   maxMemory?: number;
   /** Called once for each damaged file, and once for each damaged workspace. */
   damaged?: (report: DamageReport) => void;
+  /** Called when a workspace may not grow because the disk has no room. */
+  refused?: (id: string) => void;
 }
 
 /** The workspaces of one mount, with what they share. */
@@ -83,13 +85,13 @@ export class AttachedWorkspaces {
   readonly #notifier: Notifier;
   readonly #clock = new Clock();
   readonly #memory: MemoryBudget;
-  readonly #damaged: (report: DamageReport) => void;
-  readonly #answer: (cause: number, error: Errno | undefined) => void;
+  readonly #reports: Required<Pick<WorkspaceFileSystemOptions, 'answer' | 'damaged' | 'refused'>>;
   readonly #startSteps: ((steps: Steps<unknown>) => void) | undefined;
 
   constructor(notifier: Notifier, options: WorkspaceFileSystemOptions) {
     this.#notifier = notifier;
-    this.#damaged = options.damaged ?? (() => undefined);
+    const { answer = () => undefined, damaged = () => undefined, refused = () => undefined } = options;
+    this.#reports = { answer, damaged, refused };
     this.copies = new LargeCopies(options.startCopy);
     this.frees = new LargeFrees(options.startFree);
     this.current = options.current ?? new CurrentWorkspace();
@@ -97,7 +99,6 @@ export class AttachedWorkspaces {
     this.#memory = new MemoryBudget(maxMemory, () => this.frozen.memory);
     this.#startSteps = options.startSteps;
     this.released = options.released ?? (() => undefined);
-    this.#answer = options.answer ?? (() => undefined);
     this.syncs = new HostSyncs(options.startSync, this.released);
     this.files = new HostFiles(options.maxOpenFiles ?? 256);
     this.bases = new BaseTrees(options.maxOpenDirectories ?? 256);
@@ -281,10 +282,9 @@ export class AttachedWorkspaces {
       frozen: this.frozen,
       copies: this.copies,
       syncs: this.syncs,
-      answer: this.#answer,
       frees: this.frees,
       memory: this.#memory,
-      damaged: this.#damaged,
+      ...this.#reports,
       background: this.#startSteps ?? ((steps: Steps<unknown>) => void complete(steps)),
       startHeld:
         this.#startSteps &&

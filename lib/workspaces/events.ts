@@ -9,4 +9,6 @@ export type WorkspaceEvent =
   /** The main thread frees disk space, and then calls `copied` for a truncation. */
   | { kind: 'free'; free: BackgroundFree }
   /** The main thread logs the damage, and marks the sandbox as failed if nothing of it can be read. */
-  | { kind: 'damaged'; report: DamageReport };
+  | { kind: 'damaged'; report: DamageReport }
+  /** The main thread logs that the sandbox may not grow because the disk has no room. */
+  | { kind: 'refused'; id: string };

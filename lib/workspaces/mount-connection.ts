@@ -84,6 +84,9 @@ export class MountConnection {
         case 'damaged':
           report(event.report, options);
           break;
+        case 'refused':
+          options.log.warn('the disk is nearly full: the sandbox may not grow', { sandbox_id: event.id });
+          break;
         case 'copy':
           void copyInBackground(event.copy).then((errno) => ended(event.copy.id, errno));
           break;

@@ -30,6 +30,8 @@ export interface Shared<Workspace> {
   readonly memory: MemoryBudget;
   /** Called once for each damaged file, and once for each damaged workspace. */
   readonly damaged: (report: DamageReport) => void;
+  /** Called when a workspace may not grow because the disk has no room. */
+  readonly refused: (id: string) => void;
   /** Runs steps between requests, with nothing waiting for them. */
   readonly background: (steps: Steps<unknown>) => void;
   /** Runs steps while the workspace is held and returns the cause to wait for. Absent: steps run at once. */

@@ -29,8 +29,22 @@ export function optionsOf(host: FileSystemHost, current: unknown): WorkspaceFile
     answer: host.answer,
     startFree: (free) => emit({ kind: 'free', free }),
     damaged: (report) => emit({ kind: 'damaged', report }),
+    refused: oncePerMinute((id) => emit({ kind: 'refused', id })),
     current: new CurrentWorkspace(current as SharedArrayBuffer),
     startSteps: host.startSteps,
     released: host.release,
+  };
+}
+
+/** Calls `act` at most once a minute for one id. */
+function oncePerMinute(act: (id: string) => void): (id: string) => void {
+  let ids = new Set<string>();
+  let began = 0;
+  return (id) => {
+    const now = performance.now();
+    if (now - began > 60_000) [ids, began] = [new Set(), now];
+    if (ids.has(id)) return;
+    ids.add(id);
+    act(id);
   };
 }

@@ -13,7 +13,7 @@ import { Delta } from './delta/delta.ts';
 import type { Inode } from './delta/index/inode.ts';
 import { pathOf } from './delta/index/path-of.ts';
 import type { LayersOf } from './delta/layers/layers-of.ts';
-import { OwnerShare } from './delta/owner-bytes.ts';
+import { quotaOf } from './delta/quota-of.ts';
 import type { Quota } from './delta/usage.ts';
 import { Handles } from './files/handles.ts';
 import { Unpackings } from './files/unpackings.ts';
@@ -261,10 +261,10 @@ export class Workspace implements MemoryHolder {
     if (this.#opened !== undefined) return this.#opened;
     if (this.#closed) throw ESTALE;
     this.#rules ??= yield* compiling(this.spec.rules);
-    const { codebaseId, maxBytes, maxFiles, ownerBytes } = this.spec;
+    const { codebaseId } = this.spec;
     const base = new Base(this.spec.base, this.shared.bases.use(codebaseId, this.spec.base));
     try {
-      const delta = yield* this.#openDelta({ maxBytes, maxFiles, owner: ownerBytes && new OwnerShare(ownerBytes) });
+      const delta = yield* this.#openDelta(quotaOf(this.spec, this.shared.refused));
       if (this.#checkpoints.length > 0) this.#countCheckpoints(delta);
       const root = this.#place ?? this.shared.nodes.add(this, S_IFDIR);
       const tree = new NodeTree(this, base, delta, root);

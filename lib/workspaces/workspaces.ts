@@ -1,6 +1,7 @@
 import type { ByteString } from '../byte-string.ts';
 import type { PermissionRule } from '../contract/messages.ts';
 import type { HostFile } from '../host-tree/host-file.ts';
+import type { Reserve } from '../linux/disk-room.ts';
 import type { Time } from '../linux/time.ts';
 import type { Level } from '../permissions/index.ts';
 import type { OwnerBytes } from './delta/owner-bytes.ts';
@@ -29,6 +30,8 @@ export interface WorkspaceSpec {
   maxFiles: number;
   /** Counts the same bytes for the limit of all sandboxes of an owner. Absent: the owner has no limit. */
   ownerBytes?: OwnerBytes;
+  /** Room of the disk that only the server may use; absent: none. */
+  reserve?: Reserve;
   /** Limit in bytes of the server's memory for the index and the nodes of this workspace; 0 or absent: none. */
   maxIndexBytes?: number;
   /**

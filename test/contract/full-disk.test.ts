@@ -9,6 +9,9 @@ import { Server, State } from './server.ts';
 /** Not with echo alone: it calls every failure an I/O error. */
 const FILL = 'cat /dev/zero 2>&1 > fill; for n in $(seq 2000); do echo $n > small-$n || break; done 2> /dev/null; true';
 
+/** Without one, a sandbox could not fill the disk. */
+const NO_RESERVE = { storage: { reserve_bytes: 0 } };
+
 describe('a full disk of the host', () => {
   let state: State;
   let server: Server;
@@ -16,7 +19,7 @@ describe('a full disk of the host', () => {
   beforeEach(async () => {
     state = await State.create();
     await mount({ type: 'tmpfs', options: 'size=48m,mode=0711', source: 'tmpfs', mountPoint: state.directory });
-    server = await Server.start(state);
+    server = await Server.start(state, { config: NO_RESERVE });
   });
 
   afterEach(async () => {
@@ -76,7 +79,7 @@ describe('a full disk of the host', () => {
     first.rest.close();
     first.grpc.close();
     await eventually('the end of the sandboxes', async () => (state.processes().length === 0 ? true : undefined));
-    server = await Server.start(state);
+    server = await Server.start(state, { config: NO_RESERVE });
     const second = new Scene(server, state, 'bwrap', 'rest');
     expect(await second.output(sandbox, look)).toBe(before);
     await second.output(sandbox, 'rm fill');

@@ -5,6 +5,7 @@ import type { MakePlan } from '../../codebases/plan.ts';
 import type { Runtime as RuntimeName } from '../../contract/messages.ts';
 import type { Descriptors } from '../../descriptors.ts';
 import { ServiceError } from '../../errors.ts';
+import type { Reserve } from '../../linux/disk-room.ts';
 import type { Log } from '../../log.ts';
 import type { SandboxNetworks } from '../../network/worker/networks.ts';
 import type { OwnerResources, RootFileSystem, RunningSandbox, Runtime } from '../../runtime/runtime.ts';
@@ -56,6 +57,8 @@ export interface Platform {
   /** The secrets of owners; absent: there are none. */
   secrets?: SecretSource | undefined;
   maxDeltaBytes: number;
+  /** `storage.reserve_bytes`. */
+  reserve: Reserve;
   maxDeltaFiles: number;
   /** Has a reserve for operations that end sandboxes. */
   descriptors: Descriptors;
@@ -197,6 +200,7 @@ export function workspaceSpec({ id, record, changeCount, ownerBytes }: LiveSandb
     maxBytes: platform.maxDeltaBytes,
     maxFiles: platform.maxDeltaFiles,
     ...(ownerBytes !== undefined && { ownerBytes }),
+    reserve: platform.reserve,
     maxIndexBytes: platform.maxIndexBytes,
     changeCount,
   };

@@ -5,6 +5,9 @@ import { sharedContents } from './layers/live-contents.ts';
 import type { Retained } from './layers/retained.ts';
 import type { Usage } from './usage.ts';
 
+/** Room on the disk for the records of an inode, in bytes. */
+const RECORD = 4096;
+
 /** The quota of one delta, for what is to be added. */
 export class Claims {
   readonly #index: DeltaIndex;
@@ -24,7 +27,10 @@ export class Claims {
     this.#usage.claimInodes(count, this.#index.table.size);
   }
 
-  /** Throws EDQUOT if the quota does not permit `count` more bytes, OWNER_EDQUOT if the limit of the owner does not. */
+  /**
+   * Throws EDQUOT if the quota does not permit `count` more bytes, OWNER_EDQUOT if the limit of the owner does not, DISK_EDQUOT
+   * if the disk has no room.
+   */
   bytes(count: number): void {
     this.#usage.claimBytes(count, this.#contents.pendingBytes);
   }
@@ -42,6 +48,16 @@ export class Claims {
     }
     this.bytes(growth + this.#retained.cost(shared.layer, shared.size));
     this.inodes(1);
+  }
+
+  /** Throws DISK_EDQUOT if the disk has no room for the records of `count` more inodes. */
+  records(count: number): void {
+    if (count > 0) this.#usage.claimDisk(count * RECORD);
+  }
+
+  /** Bytes by which the delta may grow before the disk has no room; Infinity: the disk has no reserve. */
+  get diskRoom(): number {
+    return this.#usage.diskRoom;
   }
 
   /** Whether files and retained contents exceed the quota with `more` bytes added. */

@@ -1,4 +1,5 @@
 import { EDQUOT } from '../../linux/errno.ts';
+import type { DiskShare } from './disk-share.ts';
 import { dividedIfLarge, type LargeMap } from './index/divided-map.ts';
 import type { Inode } from './index/inode.ts';
 import type { Retained } from './layers/retained.ts';
@@ -11,6 +12,8 @@ export interface Quota {
   maxFiles: number;
   /** Its part in the limit of its owner; absent: it has none. */
   owner?: OwnerShare | undefined;
+  /** Its part in the room of the disk; absent: the disk has no reserve. */
+  disk?: DiskShare | undefined;
 }
 
 /**
@@ -61,13 +64,24 @@ export class Usage {
   }
 
   /**
-   * Throws EDQUOT if `count` more bytes exceed the quota, or OWNER_EDQUOT if they exceed the limit of the owner; `pending`
-   * bytes are being copied in already.
+   * Throws EDQUOT if `count` more bytes exceed the quota, OWNER_EDQUOT if they exceed the limit of the owner, or DISK_EDQUOT
+   * if the disk has no room for them; `pending` bytes are being copied in already.
    */
   claimBytes(count: number, pending: number): void {
     if (count <= 0) return;
     if (this.#isTooMuch(pending + count)) throw EDQUOT;
     if (this.isAboveOwnersLimit(pending + count)) throw OWNER_EDQUOT;
+    this.claimDisk(pending + count);
+  }
+
+  /** Throws DISK_EDQUOT if the disk has no room for so many bytes more, and host errors. */
+  claimDisk(bytes: number): void {
+    this.#quota.disk?.claim(bytes, this.#bytes + this.#retained.bytes);
+  }
+
+  /** Bytes by which the delta may grow before the disk has no room; Infinity: the disk has no reserve. */
+  get diskRoom(): number {
+    return this.#quota.disk?.growth(this.#bytes + this.#retained.bytes) ?? Number.POSITIVE_INFINITY;
   }
 
   #isTooMuch(more: number): boolean {

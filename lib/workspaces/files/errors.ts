@@ -6,7 +6,9 @@ import { Errno } from '../../linux/errno.ts';
 import { missing } from '../../not-found.ts';
 import { MAX_NAME_BYTES, MAX_PATH_BYTES } from '../../path-limits.ts';
 import { Damage } from '../delta/damage.ts';
+import { DISK_EDQUOT } from '../delta/disk-share.ts';
 import { OWNER_EDQUOT } from '../delta/owner-bytes.ts';
+import { NO_ROOM } from '../workspace-error.ts';
 
 const { errno } = constants;
 /** Characters of a path in an error message. */
@@ -47,6 +49,7 @@ export function toServiceError(thrown: unknown, path: ByteString | undefined): u
       `${name} exceeds what all sandboxes of the owner may keep together (delta_bytes)`,
     );
   }
+  if (thrown === DISK_EDQUOT) return new ServiceError('RESOURCE_EXHAUSTED', `${name} is not stored: ${NO_ROOM}`);
   const known = ERRORS.get(thrown.errno);
   if (known?.[0] === 'NOT_FOUND' && path !== undefined) return missing('file', toText(path), `${name} ${known[1]}`);
   if (known !== undefined) return new ServiceError(known[0], `${name} ${known[1]}`);

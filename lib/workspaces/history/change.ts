@@ -312,6 +312,7 @@ export class Change {
     const { delta, shared } = this.#workspace;
     delta.claims.inodes(this.#newInodes);
     delta.claims.bytes(this.#newBytes);
+    if (!makesRoom) delta.claims.records(this.#newInodes);
     shared.memory.claim(this.#workspace, this.#memory, makesRoom);
   }
 

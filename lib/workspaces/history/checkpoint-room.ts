@@ -1,5 +1,6 @@
 import { ServiceError } from '../../errors.ts';
 import type { Workspace } from '../workspace.ts';
+import { NO_ROOM } from '../workspace-error.ts';
 
 /** Throws RESOURCE_EXHAUSTED if the sandbox would exceed its quota, or its owner's limit, with a new checkpoint. */
 export function requireRoom({ delta, spec }: Workspace): void {
@@ -11,6 +12,7 @@ export function requireRoom({ delta, spec }: Workspace): void {
         'delete checkpoints or files',
     );
   }
+  if (more > delta.claims.diskRoom) throw new ServiceError('RESOURCE_EXHAUSTED', NO_ROOM);
   if (!delta.claims.isAboveQuota(more)) return;
   const { bytes, files } = delta.retained;
   const limit = (most: number) => (most > 0 ? String(most) : 'any number of');

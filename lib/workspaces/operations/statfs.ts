@@ -8,14 +8,14 @@ const BLOCK = 4096;
 const MANY_FILES = 2 ** 32;
 
 /**
- * STATFS: the quota of the sandbox, or the room of its owner or of the host's file system if that is less. `undefined` is the
+ * STATFS: the quota of the sandbox, or the room of its owner or of the host's disk, without its reserve, if that is less. `undefined` is the
  * mount's root, which has no space.
  */
 export function statfs(workspace: Workspace | undefined): StatFs {
   if (workspace === undefined)
     return { blocks: 0, bfree: 0, bavail: 0, files: 0, ffree: 0, bsize: BLOCK, namelen: MAX_NAME_BYTES };
   const { delta, spec } = workspace;
-  const room = delta.claims.ownerRoom;
+  const room = Math.min(delta.claims.ownerRoom, delta.claims.diskRoom);
   const host = Math.min(blocksLeft(spec.delta, BLOCK), Math.max(0, Math.floor(room / BLOCK)));
   const used = Math.ceil((delta.bytes + delta.retained.bytes) / BLOCK);
   const blocks = spec.maxBytes > 0 ? Math.ceil(spec.maxBytes / BLOCK) : used + host;

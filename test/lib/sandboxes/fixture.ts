@@ -316,6 +316,7 @@ export class Fixture {
         networks: this.networks,
         secrets: this.secrets,
         authorities: this.authorities,
+        reserve: 0,
         maxDeltaBytes: this.maxDeltaBytes ?? (this.maxDelta && 7),
         maxDeltaFiles: this.maxDelta && 8,
         descriptors,

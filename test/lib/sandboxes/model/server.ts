@@ -85,6 +85,7 @@ export class Server {
           removeTree,
           unzstd: inSameThread(() => new Unzstd()),
           removeLayer: removeTree,
+          reserve: 0,
           maxDeltaBytes: 0,
           maxDeltaFiles: 0,
           maxIndexBytes: 0,
