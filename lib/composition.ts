@@ -312,6 +312,7 @@ function connect(sandboxes: SandboxKeeper, codebases: StoredCodebases, mount: Wo
     lost: (reason, back) => sandboxes.workspacesLost(reason, back),
     unreadable: (id, reason) => sandboxes.workspaceUnreadable(id, reason),
     mapped: (id, device) => sandboxes.mappedFiles(id, device),
+    watched: (id, device) => sandboxes.watchedFiles(id, device),
   });
   codebases.connect({
     usedBy: (id) => sandboxes.usersOf(id),

@@ -61,6 +61,8 @@ export interface Attr {
 export interface Entry {
   nodeid: number;
   attr: Attr;
+  /** How long the kernel may cache the name, in seconds; only of `lookup`. Absent: until a notification. */
+  seconds?: number;
 }
 
 /** The attributes that SETATTR changes; absent ones stay as they are. 'now' is the time of the file system's clock. */
@@ -100,6 +102,8 @@ export type EmitDirent = (
 
 /** The operations of a file system; see the top of this file for threads and errors. Node ids are below `2 ** 52`. */
 export interface FileSystem {
+  /** What serves the requests of this caller, in nodes that it knows, if that is another file system. */
+  serving?(caller: Caller): FileSystem | undefined;
   /** Returns undefined if the name does not exist; the kernel caches that answer, too. */
   lookup(caller: Caller, parent: number, name: ByteString): Entry | undefined;
   /**

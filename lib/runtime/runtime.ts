@@ -226,16 +226,15 @@ export interface RunningSandbox {
    * UNAVAILABLE if one that is known to be a shell does not answer in time. The caller closes it.
    */
   openShell(request: OpenShell): Promise<RunningShell>;
-  /**
-   * The TCP ports on which processes of the sandbox listen, by number. FAILED_PRECONDITION if the
-   * runtime cannot know them.
-   */
+  /** The TCP ports on which processes of the sandbox listen, by number. FAILED_PRECONDITION if the runtime cannot know them. */
   ports(): Promise<ListeningPort[]>;
   /**
    * The files of one file system that processes of the sandbox have mapped with MAP_SHARED. `device`: "major:minor". A program
    * can make a look at it last: each takes a turn. Rejects if the runtime cannot know them.
    */
   sharedMappings(device: string, turn: Turn): Promise<SharedMappings>;
+  /** As `sharedMappings`: the inode numbers that they watch by inotify(7). */
+  inotifyWatches(device: string, turn: Turn): Promise<ReadonlySet<number>>;
   /** Never rejects. */
   network(): Promise<NetworkState>;
   /**

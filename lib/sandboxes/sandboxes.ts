@@ -92,6 +92,8 @@ export interface SandboxKeeper extends Sandboxes {
   workspaceUnreadable(id: string, reason: string): void;
   /** See `WorkspaceObserver.mapped`. */
   mappedFiles(id: string, device: string): Promise<SharedMappings | undefined>;
+  /** See `WorkspaceObserver.watched`. */
+  watchedFiles(id: string, device: string): Promise<ReadonlySet<number>>;
   /** Ends all commands and sandboxes; their records are kept, so that a restart of the server starts them again. */
   close(): Promise<void>;
 }
@@ -166,6 +168,7 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
       failed?.catch((err: unknown) => context.log.error('failed sandbox could not be marked', { sandbox_id: id, err }));
     },
     mappedFiles: (id, device) => context.mappings.of(context.sandboxes.get(id), device),
+    watchedFiles: (id, device) => context.mappings.watchedIn(context.sandboxes.get(id), device),
     close: async () => {
       context.closing = true;
       const readyEnded = context.ready?.close();

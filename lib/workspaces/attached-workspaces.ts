@@ -23,6 +23,8 @@ import { NodeTable, ROOT_NODEID } from './nodes/node-table.ts';
 import { StatAhead } from './nodes/stat-ahead.ts';
 import { requireNotHeld } from './pause.ts';
 import { Places } from './places.ts';
+import { ChangeTeller, type ToldChanges } from './watching/told-changes.ts';
+import { ToucherRequests } from './watching/toucher-requests.ts';
 import { Workspace } from './workspace.ts';
 import { WorkspaceMap } from './workspace-map.ts';
 import type { DamageReport, WorkspaceSpec } from './workspaces.ts';
@@ -55,6 +57,8 @@ export interface WorkspaceFileSystemOptions {
   released?: (cause: number) => void;
   /** Memory limit in bytes for all workspaces; default: half of the thread's heap limit. */
   maxMemory?: number;
+  /** Receives changes from outside, for programs that watch files. */
+  tell?: (told: ToldChanges) => void;
   /** Called once for each damaged file, and once for each damaged workspace. */
   damaged?: (report: DamageReport) => void;
   /** Called when a workspace may not grow because the disk has no room. */
@@ -75,6 +79,8 @@ export class AttachedWorkspaces {
   readonly current: CurrentWorkspace;
   readonly holds: Holds;
   readonly places: Places<Workspace>;
+  readonly teller: ChangeTeller;
+  readonly touchers = new ToucherRequests(this.nodes);
   /** Called when operations that are Postponed with this cause may be run again. */
   readonly released: (cause: number) => void;
   readonly #attached = new WorkspaceMap();
@@ -92,6 +98,7 @@ export class AttachedWorkspaces {
     this.#notifier = notifier;
     const { answer = () => undefined, damaged = () => undefined, refused = () => undefined } = options;
     this.#reports = { answer, damaged, refused };
+    this.teller = new ChangeTeller(options.tell);
     this.copies = new LargeCopies(options.startCopy);
     this.frees = new LargeFrees(options.startFree);
     this.current = options.current ?? new CurrentWorkspace();
@@ -272,17 +279,11 @@ export class AttachedWorkspaces {
 
   #open(spec: WorkspaceSpec, root?: Node<Workspace>): Workspace {
     this.current.set(spec.id);
+    const { nodes, files, bases, ahead, teller, frozen, copies, syncs, frees } = this;
     const shared = {
-      nodes: this.nodes,
-      files: this.files,
-      bases: this.bases,
-      ahead: this.ahead,
+      ...{ nodes, files, bases, ahead, teller, frozen, copies, syncs, frees },
       notifier: this.#notifier,
       clock: this.#clock,
-      frozen: this.frozen,
-      copies: this.copies,
-      syncs: this.syncs,
-      frees: this.frees,
       memory: this.#memory,
       ...this.#reports,
       background: this.#startSteps ?? ((steps: Steps<unknown>) => void complete(steps)),

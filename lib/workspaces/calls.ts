@@ -151,6 +151,8 @@ export interface WorkspaceOperations {
    * the path is the sandbox's own or removed by it.
    */
   shownFrom(id: string, path: ByteString): ByteString | undefined;
+  /** Call when it is known which directories with new rules, by their inode numbers, are watched: tells what these show and hide. */
+  toldNames(id: string, directories: readonly number[]): void;
   /** Returns the size of the delta with what its checkpoints retain. */
   usage(id: string): { bytes: number; files: number };
   /** Makes all deltas durable. */
@@ -232,6 +234,7 @@ export const TRAITS: { readonly [O in Operation]: Traits<O> } = {
   copied: {},
   files: {},
   shownFrom: {},
+  toldNames: { atOnce: always, unmounted: NOTHING },
   usage: {},
   syncAll: {},
 };
@@ -248,6 +251,7 @@ const INTERNAL = [
   'copied',
   'files',
   'syncAll',
+  'toldNames',
 ] as const satisfies readonly Operation[];
 type Shared = Exclude<Operation, (typeof INTERNAL)[number]>;
 

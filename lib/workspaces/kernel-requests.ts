@@ -35,11 +35,17 @@ export class KernelRequests implements FileSystem {
     return this.workspaces.nodes.find(nodeid)?.workspace;
   }
 
+  serving(caller: Caller): FileSystem | undefined {
+    const { touchers } = this.workspaces;
+    return touchers.isToucher(caller) ? touchers : undefined;
+  }
+
   lookup(caller: Caller, parent: number, name: ByteString): Entry | undefined {
     if (parent !== ROOT_NODEID) {
       const node = this.#nodeFor(caller, parent);
       return lookup(node.workspace, this.#access, node, name);
     }
+    if (this.workspaces.touchers.sign(caller, name)) return undefined;
     const workspace = this.workspaces.named(toText(name));
     const place = workspace ? undefined : this.workspaces.places.lookup(caller, toText(name));
     if (place !== undefined) return place;

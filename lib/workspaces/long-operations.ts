@@ -91,6 +91,7 @@ export function longOperations(workspaces: AttachedWorkspaces): LongOperations {
     requireForkRoom: (id, checkpoint) => held(id, (workspace) => requireForkRoom(workspace, checkpoint)),
     compact: (id, layers, limit = MAX_MOVED) =>
       held(id, (workspace) => compacting(workspaces, workspace, layers, limit)),
+    toldNames: (id, directories) => held(id, (workspace) => workspaces.teller.toldNames(workspace, directories)),
     syncAll: () => syncingAll(workspaces),
     rollback: (id, layer) => held(id, (workspace) => stepsOnHost(rollback(workspace, layer))),
   };

@@ -15,6 +15,7 @@ import { copyInBackground } from './delta/contents/background-copy.ts';
 import { BackgroundFrees } from './delta/contents/background-free.ts';
 import type { WorkspaceEvent } from './events.ts';
 import { MappedPages } from './mapped-pages.ts';
+import { Watchers } from './watching/watchers.ts';
 import type { DamageReport, FileSystemExit } from './workspaces.ts';
 
 const WATCHDOG_MS = 120_000;
@@ -36,6 +37,8 @@ export interface MountOptions {
    * cannot be known. Absent: it is never known.
    */
   mapped?: (id: string, device: string) => Promise<SharedMappings | undefined>;
+  /** The inode numbers that programs of a workspace watch on a device. Absent: none are known. */
+  watched?: (id: string, device: string) => Promise<ReadonlySet<number>>;
   /**
    * How long the request worker may not answer before it is considered hung, in ms: longer than its longest file copy.
    * Default 120000.
@@ -52,10 +55,17 @@ export class MountConnection {
   readonly #exited = new Deferred<FileSystemExit>();
   readonly #flusher = new PageFlusher();
   readonly #mapped: MappedPages;
+  readonly #watchers: Watchers;
   #closing: Promise<void> | undefined;
   #dead = false;
 
-  private constructor(mountPoint: string, connection: Connection, current: CurrentWorkspace, options: MountOptions) {
+  private constructor(
+    mountPoint: string,
+    connection: Connection,
+    { current, watchers }: { current: CurrentWorkspace; watchers: Watchers },
+    options: MountOptions,
+  ) {
+    this.#watchers = watchers;
     this.mountPoint = mountPoint;
     this.#log = options.log;
     this.#connection = connection;
@@ -78,6 +88,7 @@ export class MountConnection {
       void connection.threads.control.call('copied', id, errno).catch(() => {});
     };
     const frees = new BackgroundFrees(ended);
+    let watchers: Watchers | undefined;
     const onEvent = (posted: unknown) => {
       const event = posted as WorkspaceEvent;
       switch (event.kind) {
@@ -92,11 +103,21 @@ export class MountConnection {
           break;
         case 'free':
           frees.start(event.free);
+          break;
+        case 'told':
+          watchers?.tell(event.told);
       }
     };
     const { entry, niceness, log } = options;
     const connection = await Connection.open({ mountPoint, entry, options: current.buffer, niceness, onEvent, log });
-    return new MountConnection(mountPoint, connection, current, options);
+    watchers = new Watchers({
+      mountPoint,
+      watched: async (id) => (await options.watched?.(id, connection.device)) ?? new Set(),
+      toldNames: async (id, directories) => {
+        await connection.threads.control.call('toldNames', id, directories);
+      },
+    });
+    return new MountConnection(mountPoint, connection, { current, watchers }, options);
   }
 
   /** See `Workspaces.exited`. */
@@ -140,6 +161,7 @@ export class MountConnection {
   async #close(): Promise<void> {
     this.#watchdog.stop();
     this.#flusher.close();
+    this.#watchers.close();
     if (this.#dead) return this.#connection.close({ force: true });
     const { control } = this.#connection.threads;
     // Dirty pages of memory mappings are written to the deltas first; then the deltas are synced to disk.

@@ -11,6 +11,7 @@ import type { MemoryBudget } from './memory-budget.ts';
 import type { HostFiles } from './nodes/host-files.ts';
 import type { NodeTable } from './nodes/node-table.ts';
 import type { StatAhead } from './nodes/stat-ahead.ts';
+import type { ChangeTeller } from './watching/told-changes.ts';
 import type { DamageReport } from './workspaces.ts';
 
 /** The state shared by all workspaces of a mount. */
@@ -20,6 +21,7 @@ export interface Shared<Workspace> {
   readonly bases: BaseTrees;
   readonly ahead: StatAhead;
   readonly notifier: Notifier;
+  readonly teller: Pick<ChangeTeller, 'changed' | 'ruled'>;
   readonly clock: Clock;
   readonly frozen: FrozenLayers;
   readonly copies: LargeCopies;

@@ -28,6 +28,7 @@ export function optionsOf(host: FileSystemHost, current: unknown): WorkspaceFile
     startSync: host.startSync,
     answer: host.answer,
     startFree: (free) => emit({ kind: 'free', free }),
+    tell: (told) => emit({ kind: 'told', told }),
     damaged: (report) => emit({ kind: 'damaged', report }),
     refused: oncePerMinute((id) => emit({ kind: 'refused', id })),
     current: new CurrentWorkspace(current as SharedArrayBuffer),

@@ -74,6 +74,7 @@ export class WorkspaceFileSystem extends KernelRequests implements ControlledFil
 
   requestEnded(): void {
     this.workspaces.current.clear();
+    this.workspaces.teller.flush();
     this.workspaces.copies.removeUnused();
     this.workspaces.frees.forgetUnused();
   }
@@ -227,6 +228,10 @@ export class WorkspaceFileSystem extends KernelRequests implements ControlledFil
   }
 
   /** Makes every delta outlive a power failure, contents of open files included. */
+  toldNames(id: string, directories: readonly number[]): void {
+    this.#complete('toldNames', id, directories);
+  }
+
   syncAll(): void {
     this.#complete('syncAll');
   }

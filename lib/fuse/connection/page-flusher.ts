@@ -1,127 +1,34 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
-import type { Readable, Writable } from 'node:stream';
+import { spawn } from 'node:child_process';
+import { type AnsweringProcess, Children } from './children.ts';
 
-/** Children at once. Each writes back for one sandbox, for as long as the disk needs: those of one must not occupy all. */
-const MOST = 64;
-/** Children that are kept when they have nothing to do. */
-const KEPT = 2;
-/** Milliseconds until a child that does not answer is killed. The threat: a program holds a lease on the file. */
-const PATIENCE_MS = 10_000;
 /** Opens each file that is named on a line, closes it, and says whether that succeeded. */
 const SCRIPT = 'while IFS= read -r path; do if true <"$path"; then echo 1; else echo 0; fi; done';
 
-interface Unreferenced {
-  unref?(): void;
-}
-
-type Process = ChildProcessByStdio<Writable, Readable, null>;
-
-interface Child {
-  /** undefined: it could not be started. */
-  process: Process | undefined;
-  /** Receives the next line; undefined: the child has ended. */
-  answer: (line: string | undefined) => void;
-  ended: boolean;
-}
-
 /**
  * Writes dirty pages of memory mappings back: closing a file does (fuse_flush), whoever has mapped it. Nothing else is
- * sent, because OPEN, FLUSH and RELEASE are answered with ENOSYS.
- *
- * It is done by children: a process that is killed while it waits for its own mount never ends. They are started at need
- * and kept; each waits for one sandbox at a time. The caller calls `close`.
+ * sent, because OPEN, FLUSH and RELEASE are answered with ENOSYS. The caller calls `close`.
  */
 export class PageFlusher {
-  readonly #spawn: () => Process;
-  readonly #idle: Child[] = [];
-  readonly #waiting: ((child: Child | undefined) => void)[] = [];
-  #started = 0;
-  #closed = false;
+  readonly #children: Children;
 
   /** `spawnShell`: tests use another one. */
-  constructor(spawnShell = () => spawn('/bin/sh', ['-c', SCRIPT], { cwd: '/', stdio: ['pipe', 'pipe', 'ignore'] })) {
-    this.#spawn = spawnShell;
+  constructor(
+    spawnShell: () => AnsweringProcess = () =>
+      spawn('/bin/sh', ['-c', SCRIPT], { cwd: '/', stdio: ['pipe', 'pipe', 'ignore'] }),
+  ) {
+    this.#children = new Children(spawnShell);
   }
 
   /**
    * Opens and closes regular files, one after the other. Returns whether every one could be opened; undefined: a child had to be
    * killed.
    */
-  async flush(paths: Iterable<string>): Promise<boolean | undefined> {
-    if (this.#closed) return false;
-    const child = this.#idle.pop() ?? (this.#started < MOST ? this.#start() : await this.#next());
-    if (child === undefined) return false;
-    const patience = setTimeout(() => child.process?.kill('SIGKILL'), PATIENCE_MS);
-    let all = true;
-    try {
-      for (const path of paths) all = (await asked(child, path)) === '1' && all;
-    } finally {
-      clearTimeout(patience);
-      this.#done(child);
-    }
-    return child.process?.killed ? undefined : all;
+  flush(paths: Iterable<string>): Promise<boolean | undefined> {
+    return this.#children.ask(paths);
   }
 
   /** Ends the children when they have answered. */
   close(): void {
-    this.#closed = true;
-    for (const { process } of this.#idle.splice(0)) process?.stdin.end();
-    for (const wait of this.#waiting.splice(0)) wait(undefined);
+    this.#children.close();
   }
-
-  #start(): Child {
-    this.#started++;
-    return start(this.#spawn);
-  }
-
-  #next(): Promise<Child | undefined> {
-    return new Promise((resolve) => this.#waiting.push(resolve));
-  }
-
-  #done(child: Child): void {
-    const wait = this.#waiting.shift();
-    if (child.ended || child.process?.killed) {
-      this.#started--;
-      wait?.(this.#start());
-    } else if (wait !== undefined) wait(child);
-    else if (!this.#closed && this.#idle.length < KEPT) this.#idle.push(child);
-    else {
-      this.#started--;
-      child.process?.stdin.end();
-    }
-  }
-}
-
-/** The child's answer for one path; undefined if it has ended. */
-function asked(child: Child, path: string): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    if (child.ended) return resolve(undefined);
-    child.answer = resolve;
-    child.process?.stdin.write(`${path}\n`);
-  });
-}
-
-/** A child that could not be started has ended: the caller must not wait for it, nor the next one. */
-function start(spawnShell: () => Process): Child {
-  const child: Child = { process: undefined, answer: () => undefined, ended: false };
-  const end = () => {
-    child.ended = true;
-    child.answer(undefined);
-  };
-  try {
-    const process = spawnShell();
-    process.on('error', end);
-    // Fails if no descriptor is free: then there are no streams.
-    process.stdin.on('error', () => {});
-    const lines = createInterface({ input: process.stdout });
-    lines.on('line', (line) => child.answer(line));
-    lines.on('close', end);
-    // An idle child does not keep the server running.
-    for (const each of [process, process.stdin, process.stdout]) (each as Unreferenced).unref?.();
-    child.process = process;
-  } catch {
-    end();
-  }
-  return child;
 }

@@ -79,7 +79,7 @@ const table: Record<number, Operation> = {
     run: (fs, { request, length, caller, nodeid, reply }) => {
       const end = findStringEnd(request, IN_HEADER_SIZE, length);
       const entry = fs.lookup(caller, nodeid, readName(request, IN_HEADER_SIZE, end));
-      return entry ? encodeEntry(reply, BODY, entry) : encodeNegativeEntry(reply, BODY);
+      return entry ? encodeEntry(reply, BODY, entry, entry.seconds) : encodeNegativeEntry(reply, BODY);
     },
   },
   [Opcode.FORGET]: {

@@ -169,7 +169,7 @@ export class Session {
       if (this.#control.isLookup(exchange)) return this.#control.lookup(exchange);
       if (this.#parents !== undefined) return this.#parents.lookup(this.#fileSystem, exchange);
     } else if (this.#parents?.has(exchange.nodeid)) return this.#parents.run(opcode, this.#fileSystem, exchange);
-    return operation.run(this.#fileSystem, exchange);
+    return operation.run(this.#fileSystem.serving?.(caller) ?? this.#fileSystem, exchange);
   }
 
   #init(opcode: number, length: number): number {

@@ -11,7 +11,7 @@ import type { CgroupTree } from '../cgroup/tree.ts';
 import { Executor } from '../executor/executor.ts';
 import { ProcGroups } from '../executor/proc-groups.ts';
 import { listeningPorts } from '../listening-ports.ts';
-import { mappingsOf } from '../mappings-of.ts';
+import { mappingsOf, watchesOf } from '../mappings-of.ts';
 import { remove, removeDirectory } from '../remove.ts';
 import type {
   Command,
@@ -184,6 +184,8 @@ export class BwrapSandbox implements RunningSandbox {
   async sharedMappings(device: string, turn: Turn): Promise<SharedMappings> {
     return mappingsOf(this.#executor, device, turn, BASE_PIDS);
   }
+
+  readonly inotifyWatches = (device: string, turn: Turn) => watchesOf(this.#executor, device, turn, BASE_PIDS);
 
   network(): Promise<NetworkState> {
     return this.#executor.network();

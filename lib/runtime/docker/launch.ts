@@ -9,7 +9,7 @@ import { isRunning } from '../../linux/is-running.ts';
 import type { Turn } from '../../linux/shared-mappings.ts';
 import { Executor, type ExecutorHost } from '../executor/executor.ts';
 import { listeningPorts } from '../listening-ports.ts';
-import { mappingsOf } from '../mappings-of.ts';
+import { mappingsOf, watchesOf } from '../mappings-of.ts';
 import { remove } from '../remove.ts';
 import type { Command, OpenShell, RunningCommand, RunningSandbox, RunningShell, SandboxSpec } from '../runtime.ts';
 import { outOfMemoryLine } from '../sandbox-environment.ts';
@@ -138,9 +138,8 @@ export class DockerSandbox implements RunningSandbox {
     return this.#up.ask(listeningPorts);
   }
 
-  async sharedMappings(device: string, turn: Turn) {
-    return mappingsOf(this.#up, device, turn);
-  }
+  readonly sharedMappings = async (device: string, turn: Turn) => mappingsOf(this.#up, device, turn);
+  readonly inotifyWatches = async (device: string, turn: Turn) => watchesOf(this.#up, device, turn);
 
   async network() {
     return this.#executor?.network() ?? 'present';

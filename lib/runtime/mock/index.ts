@@ -57,6 +57,10 @@ class MockSandbox implements RunningSandbox {
     return new Map();
   }
 
+  async inotifyWatches(): Promise<ReadonlySet<number>> {
+    return new Set();
+  }
+
   async network(): Promise<NetworkState> {
     return 'present';
   }

@@ -15,9 +15,10 @@ const SHORT_MS = 50;
 const PAUSE_FACTOR = 2;
 
 const NONE: SharedMappings = new Map();
+const NO_WATCHES: ReadonlySet<number> = new Set();
 
 /**
- * Looks for the files that programs of sandboxes have mapped. The threat: a sandbox with a thousand processes that each have
+ * Looks for the files that programs of sandboxes have mapped or watch. The threat: a sandbox with a thousand processes that each have
  * 65,530 mappings, or that keeps the kernel busy with one, looked at by a thousand calls.
  */
 export class MappedFiles {
@@ -40,6 +41,13 @@ export class MappedFiles {
     } catch {
       return sandbox?.running === running || sandbox?.attached ? undefined : NONE;
     }
+  }
+
+  /** See `WorkspaceObserver.watched`. */
+  async watchedIn(sandbox: Pick<LiveSandbox, 'running'> | undefined, device: string): Promise<ReadonlySet<number>> {
+    const running = sandbox?.running;
+    if (running === undefined) return NO_WATCHES;
+    return running.inotifyWatches(device, this.#turnsOf(running)).catch(() => NO_WATCHES);
   }
 
   #turnsOf(running: RunningSandbox): Turn {

@@ -10,7 +10,7 @@ import { FailureHistory } from './failure-history.ts';
 
 interface Options {
   /** Mounts the file system, after removing the mount of a failed server or worker. */
-  mount: (observer: Pick<WorkspaceObserver, 'unreadable' | 'mapped'>) => Promise<Workspaces>;
+  mount: (observer: Pick<WorkspaceObserver, 'unreadable' | 'mapped' | 'watched'>) => Promise<Workspaces>;
   log: Log;
   /** Monotonic time in milliseconds. */
   now?: () => number;
@@ -30,6 +30,8 @@ export interface WorkspaceObserver {
    * known. Never rejects.
    */
   mapped(id: string, device: string): Promise<SharedMappings | undefined>;
+  /** The inode numbers on that device that programs watch by inotify(7), as far as they are known. Never rejects. */
+  watched(id: string, device: string): Promise<ReadonlySet<number>>;
 }
 
 /** Maximum number of mounts that may fail during one call. */
@@ -229,6 +231,7 @@ class MountKeeper {
     return this.#options.mount({
       unreadable: (id, reason) => this.#observer?.unreadable(id, reason),
       mapped: async (id, device) => this.#observer?.mapped(id, device),
+      watched: async (id, device) => (await this.#observer?.watched(id, device)) ?? new Set(),
     });
   }
 

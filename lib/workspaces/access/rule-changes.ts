@@ -171,6 +171,7 @@ function* invalidateDirectory(
   const same = uniformBelow !== undefined && uniformBelow === was.uniformBelow && rule.level === was.level;
   if (same && untold === undefined && !dir.listsLinks) return;
   notifier.invalInode(dir.id);
+  workspace.shared.teller.ruled(workspace, dir, was);
   for (const name of yield* hiddenMisses(workspace, dir)) {
     if (isVisible(dir.agentRuleOf(name), true)) notifier.invalEntry(dir.id, name);
     if (counter.count()) yield;

@@ -12,6 +12,8 @@ import { sameFile } from './base.ts';
 
 /** Nodes examined in one step. */
 const ITEMS_PER_STEP = 16;
+/** Paths of a change at which the type is recorded. */
+const MOST_TYPES = 512;
 
 /**
  * Called before base paths change on disk: pins the host files of the nodes there, so that open files keep their
@@ -29,11 +31,24 @@ export function* baseChanging(
     workspace.base.withheld.add(path);
     if (counter.count()) yield;
   }
+  workspace.base.changingTypes = added === undefined ? new Map() : undefined;
   for (const path of paths) {
     for (const node of atBasePath(workspace, path)) yield* pin(workspace, node);
+    recordType(workspace, path);
     yield;
   }
   yield* pinOrphans(workspace, new Set(paths));
+}
+
+function recordType({ tree, base }: Workspace, path: ByteString): void {
+  const { changingTypes } = base;
+  if (changingTypes === undefined || changingTypes.size >= MOST_TYPES) return;
+  for (const dir of tree.atBasePath(parentOf(path))) {
+    if (dir.nlookup === 0 || dir.children?.has(baseNameOf(path))) continue;
+    const stat = base.lstat(path);
+    if (stat !== undefined) changingTypes.set(path, stat.mode);
+    return;
+  }
 }
 
 /** Pins the files without a name at or below base paths. Both may be thousands, so each orphan is examined once. */
@@ -77,7 +92,7 @@ export function* baseChanged(workspace: Workspace, { paths, kept }: ChangedPaths
     for (let at = path; at !== '' && !looked.has(at); at = parentOf(at)) if (!kept.has(at)) way.push(at);
     for (const each of way.reverse()) {
       looked.add(each);
-      for (const above of workspace.tree.atBasePath(parentOf(each))) yield* refresh.name(above, baseNameOf(each));
+      for (const above of workspace.tree.atBasePath(parentOf(each))) yield* refresh.name(above, baseNameOf(each), true);
     }
     for (const dir of workspace.tree.atBasePath(path)) yield* refresh.directory(dir);
     yield;
@@ -160,7 +175,8 @@ class Refresh {
     this.#workspace = workspace;
   }
 
-  *name(dir: Node, name: ByteString): Steps<void> {
+  /** `isNamed`: the change names it, and not only a directory above it. */
+  *name(dir: Node, name: ByteString, isNamed: boolean): Steps<void> {
     let names = this.#names.get(dir);
     if (names === undefined) {
       names = new Set();
@@ -170,7 +186,7 @@ class Refresh {
     }
     if (names.has(name)) return;
     names.add(name);
-    yield* refreshName(this.#workspace, dir, name);
+    yield* refreshName(this.#workspace, dir, name, isNamed);
   }
 
   /** Refreshes a directory and everything below it. */
@@ -180,7 +196,7 @@ class Refresh {
       if (this.#directories.has(dir)) continue;
       this.#directories.add(dir);
       for (const name of yield* namesBelow(this.#workspace, dir)) {
-        yield* this.name(dir, name);
+        yield* this.name(dir, name, false);
         yield;
         const child = dir.children?.get(name);
         if (child?.isDirectory && child.basePath !== undefined) waiting.push(child);
@@ -189,19 +205,22 @@ class Refresh {
   }
 }
 
-function* refreshName(workspace: Workspace, dir: Node, name: ByteString): Steps<void> {
+function* refreshName(workspace: Workspace, dir: Node, name: ByteString, isNamed: boolean): Steps<void> {
   if (dir.inode?.entries?.has(name)) {
     yield* mergeNodes(workspace, dir, [name]);
     return;
   }
   const { base, tree, shared } = workspace;
   const stat = base.lstat(joinPath(dir.requireBasePath(), name));
+  const { changingTypes } = workspace.base;
+  const before = dir.children?.get(name)?.type ?? changingTypes?.get(joinPath(dir.requireBasePath(), name));
   if (stat === undefined) dir.listing?.remove(name);
   else dir.listing?.add(name, stat.mode & S_IFMT);
   shared.notifier.invalInode(dir.id);
   const child = dir.children?.get(name);
   if (child === undefined) {
     shared.notifier.invalEntry(dir.id, name);
+    if (isNamed && changingTypes) shared.teller.changed(workspace, dir, name, before, stat?.mode);
   } else if (stat !== undefined && child.isDirectory && isDirectory(stat.mode)) {
     tree.binding.renewBase(child, stat);
     shared.notifier.invalInode(child.id);
@@ -211,5 +230,6 @@ function* refreshName(workspace: Workspace, dir: Node, name: ByteString): Steps<
     yield* detachBelow(workspace, child);
     tree.detach(child, dir, name);
     shared.notifier.invalEntry(dir.id, name);
+    if (changingTypes) shared.teller.changed(workspace, dir, name, before, stat?.mode);
   }
 }

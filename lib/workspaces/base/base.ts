@@ -45,6 +45,11 @@ const ITEMS_PER_STEP = 64;
 export class Base {
   /** Not shown: `lstat`, `lstatIn` and listings have nothing at these paths. */
   readonly withheld = new WithheldPaths();
+  /**
+   * Of a change in progress, for programs that watch: types of what is at changing paths that the kernel does not know; undefined:
+   * it is the workspace's own commit, which its programs do not see.
+   */
+  changingTypes: Map<ByteString, number> | undefined = new Map();
   readonly #root: string;
   readonly #tree: HostTree;
 

@@ -36,6 +36,7 @@ export function makeOne(request: FileRequest, dir: Node, name: ByteString, mode:
   if (request.child(dir, name) === undefined) request.require(dir, MAY_WRITE | MAY_PASS);
   const { nodeid } = createNode(request.workspace, request.access, request.caller, dir, name, S_IFDIR | mode);
   invalidateName(request, dir, name);
+  request.workspace.shared.teller.changed(request.workspace, dir, name, undefined, S_IFDIR);
   return request.takeEntered(nodeid);
 }
 
@@ -58,6 +59,9 @@ export function move(request: FileRequest, from: ByteString, to: ByteString, rep
   const node = request.child(target.dir, target.name);
   if (node === undefined) throw ENOENT;
   invalidateInode(request, node);
+  const { teller } = workspace.shared;
+  teller.changed(workspace, source.dir, source.name, node.type, undefined);
+  teller.changed(workspace, target.dir, target.name, target.node?.type, node.shown.mode);
   return moved(request, node, to, rest);
 }
 
@@ -142,6 +146,7 @@ function* removeSome(
     else unlink(workspace, request.access, at.dir, at.name);
     invalidateName(request, at.dir, at.name);
     invalidateInode(request, at.node);
+    workspace.shared.teller.changed(workspace, at.dir, at.name, at.node.type, undefined);
     removed++;
     stack.pop();
   }

@@ -75,6 +75,7 @@ export function place(request: FileRequest, handle: number, path: ByteString, mo
   invalidateName(request, dir, name);
   const node = request.child(dir, name);
   if (node === undefined) throw ESTALE;
+  workspace.shared.teller.changed(workspace, dir, name, old?.type, S_IFREG | bits);
   return statusOf(request, node, path);
 }
 

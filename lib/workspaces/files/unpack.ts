@@ -169,6 +169,8 @@ class MemberNames {
       }
       dir.listing?.add(name, type);
       invalidateName(this.#request, dir, name);
+      const { workspace } = this.#request;
+      workspace.shared.teller.changed(workspace, dir, name, old?.type, type);
       if (counter.count()) yield;
     }
   }

@@ -20,6 +20,8 @@ import { removeUnusedDirectories } from './unused-directories.ts';
 
 /** Names examined in one step. */
 const ITEMS_PER_STEP = 16;
+/** Names of which programs that watch are told. */
+const MOST_TOLD = 4096;
 
 interface Place {
   dir: Inode;
@@ -38,6 +40,8 @@ interface Removal {
   dropped: IdSet;
   /** Those of directories among them. */
   origins: DividedList<ByteString>;
+  /** Of directories that the kernel knows, with the mode of what had the name; undefined: it was removed. */
+  known: DividedList<[dir: Node, name: ByteString, before: number | undefined]>;
 }
 
 /**
@@ -56,14 +60,19 @@ function* revertAll(workspace: Workspace, paths: Iterable<ByteString>): Steps<nu
   const root = table.get(ROOT_ID);
   if (root === undefined) return 0;
   const places = yield* findAll(workspace, root, paths, counter);
-  const removal: Removal = { ops: new DividedList(), dropped: new IdSet(), origins: new DividedList() };
+  const removal: Removal = {
+    ops: new DividedList(),
+    dropped: new IdSet(),
+    origins: new DividedList(),
+    known: new DividedList(),
+  };
   const topmost = new DividedList<Place>();
   for (const [path, place] of places) {
     if (counter.count()) yield;
     // Contents of a reverted directory are reverted with it.
     if (isBelow(path, places)) continue;
     topmost.push(place);
-    yield* stageRemoval(place, removal, counter);
+    yield* stageRemoval(workspace, place, removal, counter);
   }
   const { ops, dropped } = removal;
   const count = ops.length;
@@ -90,6 +99,7 @@ function* revertAll(workspace: Workspace, paths: Iterable<ByteString>): Steps<nu
     if (node !== undefined) yield* showBase(workspace, node, name);
     if (counter.count()) yield;
   }
+  yield* tellWatchers(workspace, removal, counter);
   for (const id of dropped.values()) {
     const inode = table.get(id);
     if (inode?.names === 0 && !workspace.tree.hasNode(inode)) workspace.delta.release(inode);
@@ -97,6 +107,16 @@ function* revertAll(workspace: Workspace, paths: Iterable<ByteString>): Steps<nu
   }
   yield* removeUnusedDirectories(workspace, above, 'always');
   return count;
+}
+
+/** Called when the names show the base. */
+function* tellWatchers(workspace: Workspace, { known }: Removal, counter: StepCounter): Steps<void> {
+  const { base, shared } = workspace;
+  for (const [dir, name, before] of known) {
+    if (counter.count()) yield;
+    const after = dir.basePath === undefined ? undefined : base.lstat(joinPath(dir.basePath, name));
+    shared.teller.changed(workspace, dir, name, before, after?.mode);
+  }
 }
 
 /** Returns the entries of these paths, which may be a million. Throws FAILED_PRECONDITION as `revert`. */
@@ -156,7 +176,12 @@ function inside(path: ByteString, directory: ByteString): ServiceError {
  * Stages the removal of a name and everything below it, bottom-up. The tree can be deeper than the stack, so there is
  * no recursion.
  */
-function* stageRemoval({ dir, name }: Place, { ops, dropped, origins }: Removal, counter: StepCounter): Steps<void> {
+function* stageRemoval(
+  { tree }: Workspace,
+  { dir, name }: Place,
+  { ops, dropped, origins, known }: Removal,
+  counter: StepCounter,
+): Steps<void> {
   const downwards = new DividedList<Op>();
   const waiting = new DividedList<[Inode, ByteString]>();
   waiting.push([dir, name]);
@@ -165,6 +190,9 @@ function* stageRemoval({ dir, name }: Place, { ops, dropped, origins }: Removal,
     downwards.push(['drop', above.id, at]);
     if (counter.count()) yield;
     const entry = above.requireEntries().get(at);
+    const node = tree.nodeOf(above);
+    const isKnown = node !== undefined && node.nlookup > 0 && known.length < MOST_TOLD;
+    if (isKnown && entry !== undefined) known.push([node, at, entry?.mode]);
     if (entry === WHITEOUT || entry === undefined) continue;
     if (dropped.add(entry.id) && entry.origin !== undefined) origins.push(entry.origin);
     for (const below of entry.entries?.keys() ?? []) {

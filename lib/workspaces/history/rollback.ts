@@ -1,5 +1,6 @@
-import type { ByteString } from '../../byte-string.ts';
+import { type ByteString, joinPath } from '../../byte-string.ts';
 import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
+import { WRITE } from '../../permissions/index.ts';
 import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
 import type { Node } from '../nodes/node.ts';
 import { NodeSet } from '../nodes/node-set.ts';
@@ -10,6 +11,8 @@ import { fitToBase } from './unused-directories.ts';
 
 /** Nodes examined in one step. */
 const ITEMS_PER_STEP = 16;
+/** Files of whose contents programs that watch are told. */
+const MOST_TOLD = 16_384;
 
 /** What the kernel may cache of a directory besides its nodes. */
 interface Known {
@@ -30,11 +33,15 @@ export function* rollback(workspace: Workspace, layer: string): Steps<void> {
   workspace.warnReaders();
   workspace.unpackings.endAll();
   const before = new Map<Node, Known>();
+  const versions = new Map<Node, string>();
   for (const node of tree.nodes()) {
     if (counter.count()) yield;
     // The others in `rebind`: those that show the base will mostly do so again.
     if (node.inode !== undefined) tree.numbers.keep(node);
-    if (!node.isDirectory) continue;
+    if (!node.isDirectory) {
+      if (node.nlookup > 0 && versions.size < MOST_TOLD) versions.set(node, versionOf(node));
+      continue;
+    }
     before.set(node, { entries: node.inode?.entries, basePath: node.basePath });
   }
   const orphans = new NodeSet();
@@ -52,6 +59,7 @@ export function* rollback(workspace: Workspace, layer: string): Steps<void> {
   const waiting = [tree.root];
   for (let dir = waiting.pop(); dir !== undefined; dir = waiting.pop()) {
     shared.notifier.invalInode(dir.id);
+    const told = new Set<ByteString>();
     for (const [name, child] of dir.children ?? []) {
       if (counter.count()) yield;
       const first = !shown.has(child);
@@ -59,12 +67,15 @@ export function* rollback(workspace: Workspace, layer: string): Steps<void> {
         child.removeLink(dir, name);
         shared.notifier.invalEntry(dir.id, name);
         orphans.add(child);
+        shared.teller.changed(workspace, dir, name, child.type, modeAt(workspace, dir, name));
+        told.add(name);
       } else if (first) {
         if (child.isDirectory) waiting.push(child);
-        else shared.notifier.invalInode(child.id);
+        else renewFile(workspace, dir, name, child, versions);
       }
     }
     yield* tellNames(workspace, dir, before.get(dir)!);
+    yield* tellWatchers(workspace, dir, before.get(dir)!, told);
   }
   for (const node of orphans) {
     if (node.links.length === 0) yield* expireTree(workspace, tree, node, counter);
@@ -72,6 +83,49 @@ export function* rollback(workspace: Workspace, layer: string): Steps<void> {
   }
   // Last, because the nodes must match the delta even if this throws.
   yield* delta.layers.confirming();
+}
+
+function renewFile(
+  workspace: Workspace,
+  dir: Node,
+  name: ByteString,
+  file: Node,
+  versions: ReadonlyMap<Node, string>,
+): void {
+  const { notifier, teller } = workspace.shared;
+  notifier.invalInode(file.id);
+  const { mode } = file.shown;
+  if (versions.has(file) && versions.get(file) !== versionOf(file)) teller.changed(workspace, dir, name, mode, mode);
+}
+
+/** Differs if the contents of a file do. */
+function versionOf({ shown: { size, mtime, mode } }: Node): string {
+  return `${size} ${mtime.sec} ${mtime.nsec} ${mode}`;
+}
+
+/** The mode of what has a name now. */
+function modeAt({ tree }: Workspace, dir: Node, name: ByteString): number | undefined {
+  const found = tree.find(dir, name, WRITE);
+  return (found?.inode ?? found?.base)?.mode;
+}
+
+/** Tells programs that watch of the names that have no node, besides those in `told`. */
+function* tellWatchers(workspace: Workspace, dir: Node, before: Known, told: Set<ByteString>): Steps<void> {
+  if (dir.nlookup === 0) return;
+  const counter = new StepCounter(ITEMS_PER_STEP);
+  for (const entries of [before.entries, dir.inode?.entries]) {
+    for (const [name] of entries?.found() ?? []) {
+      if (counter.count()) yield;
+      if (dir.children?.has(name) || told.has(name)) continue;
+      told.add(name);
+      const entry = before.entries?.get(name);
+      const path = before.basePath === undefined ? undefined : joinPath(before.basePath, name);
+      const shown = entry === undefined && path !== undefined ? workspace.base.lstat(path) : entry;
+      const after = modeAt(workspace, dir, name);
+      if (entry !== undefined || dir.inode?.entries?.has(name))
+        workspace.shared.teller.changed(workspace, dir, name, shown?.mode, after);
+    }
+  }
 }
 
 /**

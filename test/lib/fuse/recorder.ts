@@ -41,16 +41,17 @@ export function record({
   const events: string[] = [];
   const answers: Recorder['answers'] = {};
   const fileSystem = new Proxy({} as FileSystem, {
-    get:
-      (_, name: keyof FileSystem) =>
-      (...args: never[]) => {
+    get: (_, name: keyof FileSystem) => {
+      if (name === 'serving') return undefined;
+      return (...args: never[]) => {
         const plain = args.map((arg: unknown) => {
           if (Buffer.isBuffer(arg)) return name === 'read' ? arg.length : arg.toString('latin1');
           return typeof arg === 'object' ? { ...arg } : arg;
         });
         calls.push([name, ...plain]);
         return answers[name]?.(...args);
-      },
+      };
+    },
   });
   const sessionEvents: SessionEvents = {
     onInit: ({ minor }) => events.push(`init ${minor}`),

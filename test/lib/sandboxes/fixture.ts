@@ -113,6 +113,7 @@ export class FakeRuntime implements Runtime {
       exited,
       ports: async () => [],
       sharedMappings: async () => new Map(),
+      inotifyWatches: async () => new Set<number>(),
       network: async () => 'present',
       networkPid: () => 4711,
       setNetwork: (variables) => {

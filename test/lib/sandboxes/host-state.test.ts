@@ -13,6 +13,7 @@ const running: RunningSandbox = {
   exec: () => Promise.reject(new Error('it runs nothing')),
   ports: async () => [],
   sharedMappings: async () => new Map(),
+  inotifyWatches: async () => new Set<number>(),
   network: async () => 'present',
   networkPid: () => 0,
   setNetwork: () => {},

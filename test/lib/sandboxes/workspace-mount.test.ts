@@ -95,6 +95,7 @@ function createUnobserved(): WorkspaceMount {
 }
 
 const mapped = async () => undefined;
+const watched = async () => new Set<number>();
 
 function create(): WorkspaceMount {
   const mount = createUnobserved();
@@ -102,6 +103,7 @@ function create(): WorkspaceMount {
     lost: (reason) => lost.push(reason),
     unreadable: (id, reason) => lost.push(`${id}: ${reason}`),
     mapped,
+    watched,
   });
   return mount;
 }
@@ -174,7 +176,7 @@ describe('the workspace mount', () => {
     reportUnreadable('sb', 'its journal is damaged');
     dieNow({ reason: 'worker ended' });
     await settled();
-    mount.subscribe({ lost: (reason) => lost.push(reason), unreadable: () => {}, mapped });
+    mount.subscribe({ lost: (reason) => lost.push(reason), unreadable: () => {}, mapped, watched });
     expect(await mount.attach(SPEC)).toBe('/mnt/sb');
     expect([lost, calls]).toEqual([[], ['mount', 'close', 'mount']]);
     dieNow({ reason: 'worker ended again' });
