@@ -5,15 +5,16 @@ import {
   setLogVerbosity,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
-import { operations } from '../handlers/index.ts';
+import { type Operation, operations } from '../handlers/index.ts';
 import { rpcs } from '../lib/contract/schema.ts';
 import { Turns } from '../lib/turns.ts';
 import { withBounds } from './grpc/bounds.ts';
 import { type Mount, mountCall } from './grpc/calls.ts';
 import { withDataFirst } from './grpc/data-message.ts';
+import { entrance } from './grpc/entrance.ts';
 import { Health } from './grpc/health.ts';
 import { listen } from './grpc/listen.ts';
-import { protos } from './grpc/protos.ts';
+import { protos, shapeOfMessage } from './grpc/protos.ts';
 import { reflection } from './grpc/reflection.ts';
 import { HeldRefusals } from './held-refusals.ts';
 import { ABORT_GRACE_MS, type CallAbort, type Listener, type ListenerOptions, MAX_REQUEST_BYTES } from './listener.ts';
@@ -35,18 +36,29 @@ const OPTIONS = {
 export async function startGrpc({ address, services, maxConnections, tls, log }: ListenerOptions): Promise<Listener> {
   // Errors are thrown here or sent to the caller; grpc-js would print them a second time.
   setLogVerbosity(logVerbosity.NONE);
-  const server = new Server(OPTIONS);
-  const mount: Mount = { services, log, turns: new Turns(), calls: new Set(), held: new HeldRefusals() };
+  const mount: Mount = {
+    services,
+    log,
+    turns: new Turns(),
+    calls: new Set(),
+    arriving: new Set(),
+    held: new HeldRefusals(),
+  };
+  const server = new Server({ ...OPTIONS, interceptors: [entrance(mount, (path) => OPERATIONS.get(path))] });
   const serving = new Set(Object.values(rpcs).map(({ service }) => `service.v1.${service}`));
   for (const service of serving) {
-    server.addService(withDataFirst(withBounds(definition(service))), implementationOf(service, mount));
+    server.addService(withDataFirst(bounded(service)), implementationOf(service, mount));
   }
 
   const health = new Health(serving);
-  server.addService(definition('grpc.health.v1.Health'), health.implementation);
+  server.addService(bounded('grpc.health.v1.Health'), health.implementation);
   for (const version of ['v1', 'v1alpha']) {
-    server.addService(definition(`grpc.reflection.${version}.ServerReflection`), { ...reflection() });
+    server.addService(bounded(`grpc.reflection.${version}.ServerReflection`), { ...reflection() });
   }
+  const pace = setInterval(() => {
+    for (const each of mount.arriving) each.checkPace();
+  }, PACE_MS);
+  pace.unref();
   const { port, stop } = await listen(server, {
     address,
     tls,
@@ -57,9 +69,29 @@ export async function startGrpc({ address, services, maxConnections, tls, log }:
     port,
     close: (graceMs) => {
       stop();
+      clearInterval(pace);
       return close(server, health, mount.calls, graceMs);
     },
   };
+}
+
+/** Milliseconds between two checks of the requests that are being received. */
+const PACE_MS = 5000;
+
+/** By the path of the rpc. Health has a service of its own. */
+const OPERATIONS: ReadonlyMap<string, Operation> = new Map(
+  Object.entries(rpcs).map(([name, { service }]) => [`/service.v1.${service}/${name}`, operationOf(name)]),
+);
+
+function operationOf(rpc: string): Operation {
+  const operation = operations.find((each) => each.operation === rpc);
+  if (operation === undefined) throw new Error(`no operation handles the rpc ${rpc}`);
+  return operation;
+}
+
+function bounded(service: string): ServiceDefinition {
+  const scope = service.slice(0, service.lastIndexOf('.'));
+  return withBounds(definition(service), (message) => shapeOfMessage(`${scope}.${message}`));
 }
 
 function definition(service: string): ServiceDefinition {
@@ -70,9 +102,7 @@ function implementationOf(service: string, mount: Mount): UntypedServiceImplemen
   const calls: UntypedServiceImplementation = {};
   for (const [name, rpc] of Object.entries(rpcs)) {
     if (`service.v1.${rpc.service}` !== service) continue;
-    const operation = operations.find((each) => each.operation === name);
-    if (operation === undefined) throw new Error(`no operation handles the rpc ${name}`);
-    calls[name] = mountCall(operation, definition(service)[name]!, mount);
+    calls[name] = mountCall(operationOf(name), definition(service)[name]!, mount);
   }
   return calls;
 }

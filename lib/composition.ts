@@ -17,6 +17,7 @@ import type { ImageStore } from './images/image-store.ts';
 import { takeLockOfDead } from './killed-server.ts';
 import { callLimits, ownerLimits } from './limits/configured.ts';
 import { ownerResources } from './limits/owner-resources.ts';
+import { ReceivedBytes } from './limits/received-bytes.ts';
 import type { OwnerLimitSource } from './limits/stored-limits.ts';
 import type { Log } from './log.ts';
 import { makeFolder } from './metadata/lock.ts';
@@ -150,6 +151,7 @@ async function build(config: Config, environment: Environment, cleanup: CleanupS
       images,
       owners: ownerDeltas === undefined ? owners : watchedLimits(owners, ownerDeltas),
       retries,
+      received: new ReceivedBytes(),
       secrets,
       textTools: textToolThreads(environment.entry, cleanup),
       ...accessOf(config, metadata, { owners, ownerOfGone: sandboxes.ownerOfGone, sessions }, environment),

@@ -42,6 +42,7 @@ import type { ServiceError } from './errors.ts';
 import type { Actor, ArchiveFormat, ChangeFormat, ImportMode } from './field-values.ts';
 import type { Images } from './image-services.ts';
 import type { Count } from './limits/limits.ts';
+import type { ReceivedBytes } from './limits/received-bytes.ts';
 import type { Networks } from './network-services.ts';
 import type { Page } from './paging.ts';
 import type { Ports } from './port-services.ts';
@@ -316,6 +317,8 @@ export interface Services {
   retries: Retries;
   /** Threads for work on texts and lists of paths. */
   textTools: SharedThreads<TextTools>;
+  /** The memory of requests that are being received, of all doors together. */
+  received: ReceivedBytes;
   /**
    * Counts a call as use of a sandbox until the returned function is called; further calls of it do nothing. undefined:
    * there is no such sandbox. Absent: calls are not counted.

@@ -2,7 +2,7 @@ import type { Http2Session, ServerHttp2Stream } from 'node:http2';
 import type { ServerDuplexStream, ServerReadableStream } from '@grpc/grpc-js';
 import { ServiceError } from '../../lib/errors.ts';
 import { claim } from '../../lib/recycled-buffers.ts';
-import { MessageDecoder } from './message-decoder.ts';
+import { widen } from './windows.ts';
 
 type ClientStream<T> = ServerReadableStream<T, object> | ServerDuplexStream<T, object>;
 
@@ -11,18 +11,14 @@ const RESET_MS = 100;
 const ROUND_TRIPS = 2;
 
 /**
- * Bytes that a client may send before the server has read them, of each stream and of a connection. With HTTP/2's 64 KiB
- * a client of large files waits for the server after each of its frames.
- */
-const WINDOW = 1 << 20;
-
-/**
  * The messages of a client stream, read at the consumer's pace. Ends only if the client ended the stream; throws
- * CANCELLED if the stream was reset.
+ * CANCELLED if the stream was reset. `consumed` is called when a message is not needed any more.
  */
-export async function* messagesOf<T>(call: ClientStream<T>): AsyncGenerator<T, void, void> {
-  widen(http2StreamOf(call)?.session);
-  decodeLarge(call);
+export async function* messagesOf<T>(
+  call: ClientStream<T>,
+  consumed: () => void = () => undefined,
+): AsyncGenerator<T, void, void> {
+  const narrow = widen(http2StreamOf(call)?.session);
   // Leaving the loop early must not destroy the stream: the error status still has to be sent on it.
   const messages = call.iterator({ destroyOnReturn: false }) as AsyncIterable<T>;
   try {
@@ -31,28 +27,14 @@ export async function* messagesOf<T>(call: ClientStream<T>): AsyncGenerator<T, v
       const { chunk } = message as { chunk?: unknown };
       if (chunk instanceof Uint8Array) claim(chunk);
       yield message;
+      consumed();
     }
   } catch (error) {
     throw error instanceof ServiceError ? error : cutShort();
+  } finally {
+    narrow();
   }
   if (await wasReset(call)) throw cutShort();
-}
-
-const WIDE = Symbol('wide');
-
-/** Done for a connection's first stream of a client: grpc-js has no such option for servers. */
-function widen(session: (Http2Session & { [WIDE]?: true }) | undefined): void {
-  if (!session || session.destroyed || session[WIDE]) return;
-  session[WIDE] = true;
-  session.settings({ initialWindowSize: WINDOW });
-  session.setLocalWindowSize(WINDOW);
-}
-
-/** grpc-js reads nothing before the first message is asked for. It keeps the decoder in a private field, as the HTTP/2 stream. */
-function decodeLarge(call: object): void {
-  const inner = (call as { call?: { decoder?: { readState?: number } | MessageDecoder } }).call;
-  if (inner?.decoder && 'readState' in inner.decoder && inner.decoder.readState === 0)
-    inner.decoder = new MessageDecoder();
 }
 
 function cutShort(): ServiceError {

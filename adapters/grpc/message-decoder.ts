@@ -1,28 +1,37 @@
-import { unclaimedBuffer } from '../../lib/recycled-buffers.ts';
+import { ServiceError } from '../../lib/errors.ts';
 import { MAX_REQUEST_BYTES } from '../listener.ts';
+import { Blocks } from '../received/blocks.ts';
 
 /** Prefix of a gRPC message: the compressed flag (one byte) and the message length (four bytes). */
 const FRAME_BYTES = 5;
-/** Bytes of a message from which on its buffer is used again. */
-const LARGE = 65_536;
 
 /**
- * Cuts the bytes of a client stream into messages with their frames, in the place of grpc-js' decoder. That one makes a new
+ * Cuts the bytes of a stream into messages with their frames, in the place of grpc-js' decoder. That one makes a new
  * buffer for each message: V8 counts it as memory that stays, and collects the whole heap after every few megabytes of an
  * upload. A message takes no memory before its bytes have arrived.
  */
 export class MessageDecoder {
   readonly #max: number;
   readonly #frame = Buffer.alloc(FRAME_BYTES);
+  readonly #content = new Blocks();
   #framed = 0;
-  #parts: Buffer[] = [];
   #left = 0;
 
   constructor(max: number = MAX_REQUEST_BYTES) {
     this.#max = max;
   }
 
-  /** Throws for a message that is too large; the stream cannot be decoded then. */
+  /** Bytes of memory of the message that has not arrived completely. */
+  get held(): number {
+    return this.#content.held;
+  }
+
+  /** Bytes of the message that has not arrived completely; 0: none has begun. */
+  get begun(): number {
+    return this.#framed + this.#content.size;
+  }
+
+  /** Throws INVALID_ARGUMENT for a message that is too large; the stream cannot be decoded then. */
   write(data: Buffer): Buffer[] {
     const messages: Buffer[] = [];
     for (let at = 0; at < data.length; ) {
@@ -33,29 +42,32 @@ export class MessageDecoder {
     return messages;
   }
 
+  drop(): void {
+    this.#content.drop();
+  }
+
   #addToFrame(data: Buffer, from: number): number {
     const size = data.copy(this.#frame, this.#framed, from);
     this.#framed += size;
     if (this.#framed < FRAME_BYTES) return size;
     this.#left = this.#frame.readUInt32BE(1);
-    if (this.#left > this.#max) throw new Error(`Received message larger than max (${this.#left} vs ${this.#max})`);
+    if (this.#left > this.#max) throw tooLarge(this.#max);
     return size;
   }
 
   #addToMessage(data: Buffer, from: number): number {
     const part = data.subarray(from, from + this.#left);
-    this.#parts.push(part);
+    this.#content.add(part, this.#content.size + this.#left);
     this.#left -= part.length;
     return part.length;
   }
 
   #whole(): Buffer {
-    const size = FRAME_BYTES + this.#frame.readUInt32BE(1);
-    const whole = size < LARGE ? Buffer.allocUnsafe(size) : unclaimedBuffer(size);
-    let at = this.#frame.copy(whole);
-    for (const part of this.#parts) at += part.copy(whole, at);
-    this.#parts = [];
     this.#framed = 0;
-    return whole;
+    return this.#content.take(this.#frame);
   }
+}
+
+export function tooLarge(max: number): ServiceError {
+  return new ServiceError('INVALID_ARGUMENT', `a message must have at most ${max} bytes`);
 }

@@ -13,9 +13,16 @@ import port from '../../proto/service/v1/port.proto';
 import processes from '../../proto/service/v1/process.proto';
 import sandbox from '../../proto/service/v1/sandbox.proto';
 import secret from '../../proto/service/v1/secret.proto';
+import { hasMessage, type Shape, shapeOf } from './shapes.ts';
 
-/** The files of all services of the server, as reflection returns them. */
-export const protoFiles = [
+/**
+ * Decodes messages to the types of lib/contract/messages.ts. `oneofs` is off: it would add a synthetic field for each `optional`
+ * field, whose absence is visible without it.
+ */
+const asMessages: Options = { keepCase: true, longs: Number, enums: String, defaults: true };
+const withOneofs: Options = { ...asMessages, oneofs: true };
+
+const files = [
   sandbox,
   processes,
   codebase,
@@ -28,14 +35,10 @@ export const protoFiles = [
   health,
   reflectionV1,
   reflectionV1alpha,
-].flatMap(({ files }) => files);
+];
 
-/**
- * Decodes messages to the types of lib/contract/messages.ts. `oneofs` is off: it would add a synthetic field for each `optional`
- * field, whose absence is visible without it.
- */
-const asMessages: Options = { keepCase: true, longs: Number, enums: String, defaults: true };
-const withOneofs: Options = { ...asMessages, oneofs: true };
+/** The files of all services of the server, as reflection returns them. */
+export const protoFiles = files.flatMap((each) => each.files);
 
 /** All services and messages of the server, by full name. */
 export const protos = {
@@ -57,4 +60,10 @@ export const protos = {
 
 export function serialize(message: string, value: object): Buffer {
   return (protos[message] as MessageTypeDefinition<object, object>).serialize(value);
+}
+
+/** The shape of a message of these services, by its full name. */
+export function shapeOfMessage(message: string): Shape {
+  const { json } = files.find((each) => hasMessage(each.json, message))!;
+  return shapeOf(json, message);
 }

@@ -28,7 +28,7 @@ export async function respondAttach(exchange: Exchange<'attach'>): Promise<void>
   let peer: Peer | undefined;
   try {
     requireMode(pty, first.value?.attached?.terminal);
-    peer = new Peer(await accept(req, res, head));
+    peer = new Peer(await accept(req, res, head), { received: exchange.received, arriving: req.socket });
     cutWhenAborted(peer, context.signal);
   } finally {
     open(peer);

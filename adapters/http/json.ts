@@ -1,8 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
+import { bodyLimit, isExecInput } from '../../handlers/body-limits.ts';
 import type { HandlerEvent } from '../../handlers/index.ts';
 import { ServiceError } from '../../lib/errors.ts';
-import { MAX_REQUEST_BYTES } from '../listener.ts';
+import type { Received } from '../../lib/limits/received-bytes.ts';
+import type { Turns } from '../../lib/turns.ts';
+import { Blocks } from '../received/blocks.ts';
+import { completeInTime, tooSlow } from '../received/pace.ts';
 import { answerAny } from './answer.ts';
 import { BODY_IDLE_MS } from './body.ts';
 import type { Exchange } from './exchange.ts';
@@ -16,51 +20,85 @@ export async function respondUnary(exchange: Exchange<'unary'>): Promise<void> {
   await answerAny(res, 200, await operation.handler(await withJsonBody(exchange), context), turns);
 }
 
-const METHODS_WITH_BODY: ReadonlySet<string | undefined> = new Set(['POST', 'PUT', 'PATCH']);
+export const METHODS_WITH_BODY: ReadonlySet<string | undefined> = new Set(['POST', 'PUT', 'PATCH']);
 
 /** Returns the event with the text of the body, which must be JSON whatever its content type. */
-export async function withJsonBody({ req, event, turns, context }: Exchange): Promise<HandlerEvent> {
+export async function withJsonBody({
+  req,
+  event,
+  turns,
+  context,
+  operation: { operation },
+  received,
+}: Exchange): Promise<HandlerEvent> {
   if (!METHODS_WITH_BODY.has(req.method)) return event;
-  const bytes = await readBody(req, context.signal);
+  const bytes = await readBody(req, { turns, signal: context.signal, limit: bodyLimit(operation), received });
   if (bytes.length === 0) return event;
   // Decoding and parsing take milliseconds for a megabyte: of the bodies that arrive together, one is parsed per turn.
   if (bytes.length > LARGE) await turns.next();
+  context.signal.throwIfAborted();
+  received?.complete(isExecInput(operation));
   const body = textOf(bytes);
   return { ...event, headers: { ...event.headers, 'content-type': 'application/json' }, body };
 }
 
-/** The bytes of a JSON body, which is not too large and not too expensive to parse. */
-export function readBody(req: IncomingMessage, signal: AbortSignal, limit = MAX_REQUEST_BYTES): Promise<Buffer> {
+interface BodyOptions {
+  /** Of the listener. */
+  turns: Turns;
+  signal: AbortSignal;
+  /** Maximum bytes. */
+  limit: number;
+  received: Pick<Received, 'hold'> | undefined;
+}
+
+/** The bytes of a JSON body, which is complete in time, not too large and not too expensive to parse. */
+export function readBody(req: IncomingMessage, { turns, signal, limit, received }: BodyOptions): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    const body = new Blocks();
     const bounds = new JsonBounds();
-    let size = 0;
+    const end = () => {
+      req.setTimeout(0);
+      inTime();
+      signal.removeEventListener('abort', abort);
+    };
     const refuse = (error: unknown) => {
+      end();
+      body.drop();
       // Discards the rest of the body, so that the response arrives.
       req.removeAllListeners('data').removeAllListeners('end').resume();
       reject(error);
     };
+    // For example by the revocation of its key, or because it was cut.
+    const abort = () => refuse(signal.reason);
+    const inTime = completeInTime(
+      () => body.size,
+      () => refuse(tooSlow()),
+    );
     const tooLarge = () =>
       refuse(new ServiceError('INVALID_ARGUMENT', `the request body must be at most ${limit} bytes`));
     if (Number(req.headers['content-length'] ?? 0) > limit) return tooLarge();
+    if (signal.aborted) return abort();
+    signal.addEventListener('abort', abort, { once: true });
     req.setTimeout(BODY_IDLE_MS);
-    // For example by the revocation of its key.
-    signal.addEventListener('abort', () => refuse(signal.reason), { once: true });
     req.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > limit) return tooLarge();
-      chunks.push(chunk);
+      if (body.size + chunk.length > limit) return tooLarge();
       try {
         bounds.push(chunk);
       } catch (error) {
-        refuse(error);
+        return refuse(error);
       }
+      body.add(chunk);
+      received?.hold(body.held);
+      // Many large bodies at once would keep the main thread: a connection gives up to 2 MiB at a time.
+      if (body.size <= LARGE) return;
+      req.pause();
+      void turns.next().then(() => req.resume());
     });
     req.once('end', () => {
-      req.setTimeout(0);
-      resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size));
+      end();
+      resolve(body.take());
     });
-    req.once('error', () => reject(new ServiceError('CANCELLED', 'the request body was cut short')));
+    req.once('error', () => refuse(new ServiceError('CANCELLED', 'the request body was cut short')));
   });
 }
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Need } from '../../lib/access/need.ts';
 import type { ServiceError } from '../../lib/errors.ts';
+import type { Received } from '../../lib/limits/received-bytes.ts';
 import { idempotencyKeyOf } from '../../lib/retries/idempotency-key.ts';
 import type { Turns } from '../../lib/turns.ts';
 import { Caller, type CallerParts } from '../mcp/caller.ts';
@@ -13,6 +14,7 @@ import { setRateHeaders } from './limit-headers.ts';
 const MAX_ID = 256;
 /** Models write less. It is held several times: as bytes, as text and parsed. */
 const MAX_BYTES = 8 * 1024 * 1024;
+/** Of messages that have no content of files. */
 const LARGE = 65_536;
 const AGENTS = /^\/v1\/sandboxes\/([^/]+)\/mcp$/;
 
@@ -51,11 +53,14 @@ export class McpEndpoint {
   async respond({ req, res, face, turns, end, ...parts }: McpExchange): Promise<void> {
     const { services, credentials, log } = parts;
     const guard = services.access.admit(credentials, NEEDS[face.kind], end, []);
+    let received: Received | undefined;
     try {
       setRateHeaders(res, guard.rate);
       const sandboxId = face.kind === 'agent' ? face.sandboxId : undefined;
       guard.narrow({ sandbox_id: sandboxId ?? '' });
-      const message = await readMessage(req, parts.signal, turns);
+      const { owner_id: owner, key_id: key } = guard.principal;
+      received = services.received.begin({ owner, key, connection: req.socket }, end);
+      const message = await readMessage(req, parts.signal, turns, received);
       if ('refused' in message) return answer(res, 400, message.refused);
       const { method, id, params } = message;
       const session = req.headersDistinct['mcp-session-id']?.[0];
@@ -76,6 +81,7 @@ export class McpEndpoint {
         running.end();
       }
     } finally {
+      received?.end();
       guard.release();
     }
   }
@@ -84,16 +90,26 @@ export class McpEndpoint {
 interface Message {
   method?: unknown;
   id?: unknown;
-  params?: { requestId?: unknown };
+  params?: { requestId?: unknown; name?: unknown };
+}
+
+/** The tools whose arguments have contents of files or input of programs. */
+const WITH_CONTENT = ['write_file', 'edit_file', 'exec', 'process'];
+
+function isWithContent({ method, params }: Message): boolean {
+  return method === 'tools/call' && WITH_CONTENT.includes(String(params?.name));
 }
 
 async function readMessage(
   req: IncomingMessage,
   signal: AbortSignal,
   turns: Turns,
+  received: Received,
 ): Promise<Message | { refused: object }> {
-  const bytes = await readBody(req, signal, MAX_BYTES);
+  const bytes = await readBody(req, { turns, signal, limit: MAX_BYTES, received });
   if (bytes.length > LARGE) await turns.next();
+  signal.throwIfAborted();
+  received.complete();
   const text = textOf(bytes);
   let message: unknown;
   try {
@@ -104,6 +120,9 @@ async function readMessage(
   if (typeof message !== 'object' || message === null) return refusal(-32600, 'the request body must be a JSON object');
   if (Array.isArray(message)) return refusal(-32600, 'batches are not accepted: send each message by itself');
   const { id } = message as Message;
+  if (bytes.length > LARGE && !isWithContent(message as Message)) {
+    return refusal(-32600, `a message must have at most ${LARGE} bytes, unless it calls ${WITH_CONTENT.join(', ')}`);
+  }
   if (typeof id === 'string' && id.length > MAX_ID) return refusal(-32600, `id must have at most ${MAX_ID} characters`);
   return message;
 }

@@ -1,5 +1,7 @@
 import type { Readable } from 'node:stream';
 import { ServiceError } from '../../lib/errors.ts';
+import type { Received } from '../../lib/limits/received-bytes.ts';
+import { Blocks } from '../received/blocks.ts';
 import { answer } from './answer.ts';
 import { octal } from './body.ts';
 import type { Exchange } from './exchange.ts';
@@ -20,11 +22,18 @@ type FilePart = Part & { kind: 'file' };
  * POST of a form: parts `file`, and the fields `path`, `mode` (octal) and `symlink_target` of the next file or, at the end
  * of the form, of the last one. Each file is stored separately and completely; the details of an error list the stored files.
  */
-export async function respondMultipart({ req, res, operation, event, context }: Exchange<'multipart'>): Promise<void> {
+export async function respondMultipart({
+  req,
+  res,
+  operation,
+  event,
+  context,
+  received,
+}: Exchange<'multipart'>): Promise<void> {
   const parts = new Parts(req);
   const files: object[] = [];
   const store = async (part: FilePart, named: Named) => {
-    const early = await readEarly(part, named, parts);
+    const early = await readEarly(part, named, parts, received);
     const { path, mode, symlink_target } = early.named;
     const file_path = path ?? part.filename;
     const stored = (await operation.handler(
@@ -86,21 +95,22 @@ async function readEarly(
   part: FilePart,
   named: Named,
   parts: Parts,
+  received: Pick<Received, 'hold'> | undefined,
 ): Promise<{ named: Named; content: AsyncIterable<Buffer> }> {
   const source = bytesOf(part.stream, parts);
   if (named.path !== undefined) return { named, content: source };
-  const held: Buffer[] = [];
-  let size = 0;
-  while (size <= HELD_BYTES) {
+  const held = new Blocks();
+  const heldNow = () => received?.hold(held.held);
+  while (held.size <= HELD_BYTES) {
     const { value, done } = await source.next();
     if (!done) {
-      held.push(value);
-      size += value.length;
+      held.add(value);
+      heldNow();
       continue;
     }
-    return { named: await trailing(named, parts), content: replay(held) };
+    return { named: await trailing(named, parts), content: replay(held, heldNow) };
   }
-  return { named, content: replay(held, endOfLarge(source, parts)) };
+  return { named, content: replay(held, heldNow, endOfLarge(source, parts)) };
 }
 
 /** The fields after the last file of the form, which belong to it. Fields before another file are left in place. */
@@ -112,8 +122,13 @@ async function trailing(named: Named, parts: Parts): Promise<Named> {
   return named;
 }
 
-async function* replay(held: Buffer[], rest?: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, void> {
-  for (let chunk = held.shift(); chunk; chunk = held.shift()) yield chunk;
+async function* replay(
+  held: Blocks,
+  taken: () => void,
+  rest?: AsyncIterable<Buffer>,
+): AsyncGenerator<Buffer, void, void> {
+  if (held.size > 0) yield held.take();
+  taken();
   if (rest) yield* rest;
 }
 

@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { COUNTED_AS } from '../../handlers/counted-as.ts';
 import type { Operation } from '../../handlers/index.ts';
+import type { Guard } from '../../lib/access/guard.ts';
 import { ticketTarget } from '../../lib/access/tickets.ts';
 import { fields, rpcs } from '../../lib/contract/schema.ts';
 import { CODES, ServiceError } from '../../lib/errors.ts';
+import type { Received, Sender } from '../../lib/limits/received-bytes.ts';
 import type { Log } from '../../lib/log.ts';
 import { idempotencyKeyOf } from '../../lib/retries/idempotency-key.ts';
 import type { Credentials, Services } from '../../lib/services.ts';
@@ -22,7 +24,7 @@ import { DOCUMENT_METHODS, isDocument, respondDocument } from './documents.ts';
 import { respondDownload } from './download.ts';
 import { respondEvents } from './events.ts';
 import type { Exchange } from './exchange.ts';
-import { respondUnary } from './json.ts';
+import { METHODS_WITH_BODY, respondUnary } from './json.ts';
 import { setRateHeaders, setRefusalHeaders } from './limit-headers.ts';
 import { answerAndLinger, hasMuchToCome } from './lingering-close.ts';
 import { type Face, MCP_METHODS, McpEndpoint, mcpFace } from './mcp.ts';
@@ -180,12 +182,16 @@ export class Requests {
       else res.once('close', release);
     };
     const respond = responders[operation.kind] as (exchange: Exchange) => Promise<void>;
+    let received: Received | undefined;
     try {
       const idempotencyKey =
         operation.retry === 'key' ? idempotencyKeyOf(req.headersDistinct['idempotency-key'] ?? []) : undefined;
       const context = { requestId, signal: call.signal, guard, services, answered, idempotencyKey };
-      await respond({ req, res, head, operation, event, context, hasTicket: ticket !== undefined, turns, log });
+      if (mayHaveBody(req, operation)) received = services.received.begin(senderOf(req, guard), end);
+      const hasTicket = ticket !== undefined;
+      await respond({ req, res, head, operation, event, context, received, hasTicket, turns, log });
     } finally {
+      received?.end();
       guard.release();
     }
   }
@@ -224,6 +230,15 @@ export class Requests {
 function credentialsOf({ headersDistinct, socket }: IncomingMessage): Credentials {
   const { authorization = [], 'x-api-key': apiKey = [] } = headersDistinct;
   return { authorization, apiKey, clientName: () => clientNameOf(socket) };
+}
+
+/** Frames of a WebSocket are a body, too. */
+function mayHaveBody({ method }: IncomingMessage, { kind }: Operation): boolean {
+  return METHODS_WITH_BODY.has(method) || kind === 'attach';
+}
+
+function senderOf({ socket }: IncomingMessage, { principal }: Guard): Sender {
+  return { owner: principal.owner_id, key: principal.key_id, connection: socket };
 }
 
 /** Kinds of operations that a ticket opens by GET: those for clients that cannot send headers. */

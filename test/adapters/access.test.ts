@@ -4,6 +4,7 @@ import type { Rpc } from '../../handlers/input/request-fields.ts';
 import { openKeyAccess } from '../../lib/access/key-access.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import { NO_LIMITS } from '../../lib/limits/limits.ts';
+import { ReceivedBytes } from '../../lib/limits/received-bytes.ts';
 import { unlimitedOwners } from '../../lib/limits/stored-limits.ts';
 import { silentLog } from '../../lib/log.ts';
 import type { KeyRecord, Metadata } from '../../lib/metadata/metadata.ts';
@@ -254,6 +255,7 @@ function reachedServices(): Services {
     textTools: everything,
     access,
     retries: noRetries,
+    received: new ReceivedBytes(),
   };
 }
 

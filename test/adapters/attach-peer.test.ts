@@ -20,7 +20,7 @@ beforeEach(async () => {
   client.on('error', () => {});
   await once(client, 'open');
   const [ws] = await connected;
-  peer = new Peer(ws as WebSocket, TIMES);
+  peer = new Peer(ws as WebSocket, { times: TIMES });
 });
 afterEach(async () => {
   client.terminate();

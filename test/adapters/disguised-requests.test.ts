@@ -7,6 +7,7 @@ import { openKeyAccess } from '../../lib/access/key-access.ts';
 import { openAccess } from '../../lib/access/no-keys.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import { NO_LIMITS } from '../../lib/limits/limits.ts';
+import { ReceivedBytes } from '../../lib/limits/received-bytes.ts';
 import { unlimitedOwners } from '../../lib/limits/stored-limits.ts';
 import { createLog } from '../../lib/log.ts';
 import type { Metadata as Stored } from '../../lib/metadata/metadata.ts';
@@ -83,6 +84,7 @@ function recording(access: Access): Services {
     secrets: room('secrets'),
     textTools: room('textTools'),
     retries: noRetries,
+    received: new ReceivedBytes(),
     access,
   };
 }

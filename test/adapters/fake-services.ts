@@ -4,6 +4,7 @@ import { noKeys, openAccess } from '../../lib/access/no-keys.ts';
 import type { Codebase, Key, Sandbox } from '../../lib/contract/messages.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import type { Images } from '../../lib/image-services.ts';
+import { ReceivedBytes } from '../../lib/limits/received-bytes.ts';
 import { unlimitedOwners } from '../../lib/limits/stored-limits.ts';
 import type { Networks } from '../../lib/network-services.ts';
 import type { Processes } from '../../lib/process-services.ts';
@@ -164,7 +165,7 @@ export function fakeServices(
     codebases?: Partial<Codebases>;
     images?: Partial<Images>;
     secrets?: Partial<Services['secrets']>;
-  } & Partial<Pick<Services, 'limits' | 'keys' | 'access' | 'owners' | 'retries'>> = {},
+  } & Partial<Pick<Services, 'limits' | 'keys' | 'access' | 'owners' | 'retries' | 'received'>> = {},
 ): Services {
   const of = (room: keyof typeof NAMES) => ({
     ...Object.fromEntries(NAMES[room].map((name) => [name, unexpected(`${room}.${name}`)])),
@@ -184,6 +185,7 @@ export function fakeServices(
     owners: given.owners ?? unlimitedOwners(0),
     retries: given.retries ?? noRetries,
     textTools: inSameThread(() => new TextTools()),
+    received: given.received ?? new ReceivedBytes(),
     ...(given.limits ? { limits: given.limits } : {}),
   };
 }

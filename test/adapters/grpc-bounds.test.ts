@@ -1,10 +1,19 @@
 import type { ServiceDefinition } from '@grpc/grpc-js';
 import { expect, it } from 'vitest';
 import { withBounds } from '../../adapters/grpc/bounds.ts';
+import type { Shape } from '../../adapters/grpc/shapes.ts';
 
 const decoded = { decoded: true };
-const method = { path: '/s/m', requestStream: true, responseStream: false, requestDeserialize: () => decoded };
-const { m } = withBounds({ m: method } as unknown as ServiceDefinition);
+const method = {
+  path: '/s/m',
+  requestStream: true,
+  responseStream: false,
+  requestDeserialize: () => decoded,
+  requestType: { type: { name: 'M' } },
+};
+const ENTRY: Shape = new Map([[2, { packed: 'varint' }]]);
+const SHAPE: Shape = new Map([[2, { message: new Map([[3, { message: ENTRY }]]) }]]);
+const { m } = withBounds({ m: method } as unknown as ServiceDefinition, () => SHAPE);
 
 /** A field with a length. */
 function field(number: number, bytes: Buffer): Buffer {
@@ -26,4 +35,39 @@ it('bytes of a content are no fields, whatever they are and whatever the fields 
   }
   const many = Buffer.concat(Array.from({ length: 65_537 }, () => field(1, Buffer.alloc(0))));
   expect(m!.requestDeserialize(many)).toMatchObject({ code: 'INVALID_ARGUMENT' });
+});
+
+const refusal = (message: string) => ({ code: 'INVALID_ARGUMENT', message });
+
+it.each<[string, (count: number) => Buffer]>([
+  [
+    'messages in a message',
+    (count) => field(2, Buffer.concat(Array.from({ length: count }, () => field(3, Buffer.alloc(0))))),
+  ],
+  [
+    'messages of many lists',
+    (count) => Buffer.concat(Array.from({ length: count / 2 }, () => field(2, field(3, Buffer.alloc(0))))),
+  ],
+  ['numbers of a packed list', (count) => field(2, field(3, field(2, Buffer.alloc(count, 1))))],
+])('values are counted at all depths: %s', (_, of) => {
+  expect(m!.requestDeserialize(of(65_000))).toBe(decoded);
+  expect(m!.requestDeserialize(of(70_000))).toMatchObject(refusal('a message must have at most 65536 values'));
+});
+
+it('a message that has itself in it is nested at most 32 deep', () => {
+  const self = new Map<number, { message: Shape }>();
+  self.set(1, { message: self });
+  const nested = (depth: number): Buffer => (depth === 0 ? Buffer.alloc(0) : field(1, nested(depth - 1)));
+  const { n } = withBounds({ n: method } as unknown as ServiceDefinition, () => self);
+  expect(n!.requestDeserialize(nested(31))).toBe(decoded);
+  expect(n!.requestDeserialize(nested(32))).toMatchObject(refusal('a message must be nested at most 32 deep'));
+});
+
+it.each([
+  ['a length beyond the end of its message', Buffer.from([0x12, 2, 0x1a, 5])],
+  ['a group', Buffer.from([0x0b, 0x0c])],
+])('%s is not valid', (_, message) => {
+  expect(m!.requestDeserialize(message)).toMatchObject(
+    refusal('a message must be valid protobuf of the type of the request'),
+  );
 });

@@ -5,6 +5,9 @@ import { answerError } from '../answer.ts';
 import type { Peer } from './peer.ts';
 
 const MAX_FRAME_BYTES = 256 * 1024;
+/** Fragments of a message, and pieces of a frame, in which it may arrive. The threat: each costs more than its bytes. */
+const MAX_FRAGMENTS = 256;
+const MAX_PIECES = 4096;
 
 /** The threat: a client that does not read keeps the server from shutting down. */
 export function cutWhenAborted(peer: Peer, signal: AbortSignal): void {
@@ -45,6 +48,8 @@ export function accept(req: IncomingMessage, res: ServerResponse, head: Buffer):
     clientTracking: false,
     perMessageDeflate: false,
     maxPayload: MAX_FRAME_BYTES,
+    maxFragments: MAX_FRAGMENTS,
+    maxBufferedChunks: MAX_PIECES,
     // One frame in each turn of the event loop, so that a flood of small frames delays no other call.
     allowSynchronousEvents: false,
     handleProtocols: () => false,

@@ -1,5 +1,7 @@
+import type { EventEmitter } from 'node:events';
 import type { RawData, WebSocket } from 'ws';
 import { Inlet } from '../../../lib/inlet.ts';
+import type { Received } from '../../../lib/limits/received-bytes.ts';
 
 export interface PeerTimes {
   /** Milliseconds between two pings. */
@@ -25,6 +27,14 @@ const MAX_UNSENT = 64 * 1024;
 /** Bytes of a close frame's reason (RFC 6455 section 5.5). */
 const MAX_REASON = 123;
 
+interface PeerOptions {
+  /** The memory of what the client sends. */
+  received?: Pick<Received, 'hold'> | undefined;
+  /** The connection. */
+  arriving?: EventEmitter;
+  times?: PeerTimes;
+}
+
 export interface Message {
   data: Buffer;
   isBinary: boolean;
@@ -42,11 +52,18 @@ export class Peer {
   readonly #ws: WebSocket;
   readonly #times: PeerTimes;
   #unanswered = 0;
+  /** Bytes that have arrived since the last message was complete. */
+  #arrived = 0;
   #closing = false;
 
-  constructor(ws: WebSocket, times: PeerTimes = TIMES) {
+  constructor(ws: WebSocket, { received, arriving, times = TIMES }: PeerOptions = {}) {
     this.#ws = ws;
     this.#times = times;
+    // The library holds what has arrived of a message.
+    arriving?.on('data', (piece: Buffer) => {
+      this.#arrived += piece.length;
+      received?.hold(this.#arrived);
+    });
     const seen = () => {
       this.#unanswered = 0;
     };
@@ -101,6 +118,7 @@ export class Peer {
   }
 
   #hold(data: RawData & Buffer, isBinary: boolean): void {
+    this.#arrived = 0;
     if (this.#closing) return;
     this.messages.add({ data, isBinary }, data.length + MESSAGE_COST);
     if (!this.messages.isFull || this.#ws.isPaused) return;

@@ -1,0 +1,75 @@
+import { unclaimedBuffer } from '../../lib/recycled-buffers.ts';
+import { BLOCK_BYTES, giveBlock, takeBlock } from './block-memory.ts';
+
+/** Bytes of a message that gets no block. */
+const SMALL = 8192;
+
+/**
+ * Bytes of a message that is being received, in blocks. The threat: a piece of one byte keeps the buffer of all that was
+ * read from the connection with it, or an object that is larger than the byte; so every piece is copied. Memory is taken as
+ * bytes arrive, whatever length is announced.
+ */
+export class Blocks {
+  #full: Uint8Array[] = [];
+  #last: Uint8Array | undefined;
+  #used = 0;
+  #size = 0;
+
+  /** Bytes that were added. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Bytes of memory. */
+  get held(): number {
+    return this.#full.length * BLOCK_BYTES + (this.#last?.length ?? 0);
+  }
+
+  /** `expected`: bytes of the whole message, as far as it is known; a small one gets no block. */
+  add(data: Uint8Array, expected: number = BLOCK_BYTES): void {
+    for (let at = 0; at < data.length; ) {
+      this.#last ??= expected <= SMALL ? Buffer.allocUnsafe(expected) : takeBlock();
+      const piece = data.subarray(at, at + this.#last.length - this.#used);
+      this.#last.set(piece, this.#used);
+      this.#used += piece.length;
+      at += piece.length;
+      if (this.#used === this.#last.length) this.#next();
+    }
+    this.#size += data.length;
+  }
+
+  /** All bytes, with `head` in front of them. Nothing is left. */
+  take(head: Uint8Array = new Uint8Array(0)): Buffer {
+    const size = head.length + this.#size;
+    const whole = size < BLOCK_BYTES ? Buffer.allocUnsafe(size) : unclaimedBuffer(size);
+    whole.set(head);
+    let at = head.length;
+    for (const block of this.#full) {
+      whole.set(block, at);
+      at += block.length;
+    }
+    if (this.#last !== undefined) whole.set(this.#last.subarray(0, this.#used), at);
+    this.drop();
+    return whole;
+  }
+
+  drop(): void {
+    for (const block of this.#full) giveBack(block);
+    if (this.#last !== undefined) giveBack(this.#last);
+    this.#full = [];
+    this.#last = undefined;
+    this.#used = 0;
+    this.#size = 0;
+  }
+
+  #next(): void {
+    this.#full.push(this.#last!);
+    this.#last = undefined;
+    this.#used = 0;
+  }
+}
+
+/** Others than blocks are left to the garbage collector. */
+function giveBack(block: Uint8Array): void {
+  if (block.length === BLOCK_BYTES) giveBlock(block);
+}

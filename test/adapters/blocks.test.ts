@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { Blocks } from '../../adapters/received/blocks.ts';
+
+it.each([1, 100, 8192, 8193, 65_536, 200_000])('keeps %i bytes, added in pieces of any size', (size) => {
+  const bytes = Buffer.from(Array.from({ length: size }, (_, index) => index % 251));
+  for (const piece of [7, 5000, 65_536, 100_000]) {
+    const blocks = new Blocks();
+    for (let at = 0; at < size; at += piece) blocks.add(bytes.subarray(at, at + piece), size);
+    expect(blocks.size).toBe(size);
+    expect(blocks.take(Buffer.of(9)).equals(Buffer.concat([Buffer.of(9), bytes]))).toBe(true);
+    expect([blocks.size, blocks.held]).toEqual([0, 0]);
+  }
+});
+
+it('what was dropped gives its memory back, and is used again', () => {
+  const fill = (count: number) => {
+    const blocks = new Blocks();
+    for (let index = 0; index < count; index++) blocks.add(Buffer.alloc(65_536, 1));
+    return blocks;
+  };
+  const before = process.memoryUsage.rss();
+  const large = fill(2000);
+  expect(process.memoryUsage.rss() - before).toBeGreaterThan(100_000_000);
+  large.drop();
+  expect(process.memoryUsage.rss() - before).toBeLessThan(40_000_000);
+  expect(fill(2).take().equals(Buffer.alloc(131_072, 1))).toBe(true);
+});
