@@ -6,6 +6,7 @@ import type { Rpcs } from '../lib/contract/messages.ts';
 import { ServiceError } from '../lib/errors.ts';
 import type { AttachInput } from '../lib/process-services.ts';
 import type { Services } from '../lib/services.ts';
+import { invalidJson } from '../lib/text-tools/parse-json.ts';
 import { asUse, isUse } from './input/active-call.ts';
 import { attachOutput, openAttach } from './input/attach-input.ts';
 import { type Constraints, checkRequired } from './input/constraints.ts';
@@ -227,8 +228,5 @@ function nameParserError({ error }: MiddyRequest): void {
   const cause = error instanceof Error && !(error instanceof ServiceError) ? error.cause : undefined;
   if (typeof cause !== 'object' || cause === null || !('package' in cause)) return;
   if (cause.package !== '@middy/http-json-body-parser') return;
-  // Without the part of the text that V8 quotes, which may be a secret.
-  const problem = 'message' in cause ? String(cause.message).replace(/, (?:\.\.\.)?".*$/s, '') : '';
-  const reason = problem && `: ${problem.slice(0, 200)}`;
-  throw new ServiceError('INVALID_ARGUMENT', `the request body is not valid JSON${reason}`);
+  throw invalidJson('message' in cause ? String(cause.message) : '');
 }

@@ -55,7 +55,9 @@ import type { LimitsOfOwners, Retries, Services } from './services.ts';
 import type { Sessions } from './session-services.ts';
 import { Shares } from './shares.ts';
 import { textToolThreads } from './text-tools/server-threads.ts';
+import type { TextTools } from './text-tools/text-tools.ts';
 import type { ThreadEntry } from './threads/thread-entry.ts';
+import type { SharedThreads } from './threads/thread-pool.ts';
 import { abandonMount, clearStaleMount, mountWorkspaces, probeFuse } from './workspaces/index.ts';
 
 export interface Composition {
@@ -153,7 +155,7 @@ async function build(config: Config, environment: Environment, cleanup: CleanupS
       retries,
       received: new ReceivedBytes(),
       secrets,
-      textTools: textToolThreads(environment.entry, cleanup),
+      textTools: platform.textTools,
       ...accessOf(config, metadata, { owners, ownerOfGone: sandboxes.ownerOfGone, sessions }, environment),
       beginCall: sandboxes.beginCall,
       timeoutAdvice: sandboxes.timeoutAdvice,
@@ -176,6 +178,7 @@ interface Platform {
   runtimes: Runtimes;
   mount: WorkspaceMount;
   archives: CodebaseThreads;
+  textTools: SharedThreads<TextTools>;
   sandboxNetworks: SandboxNetworks | undefined;
   /** What sandboxes whose connections are looked into trust, in PEM. */
   authorities: string | undefined;
@@ -222,14 +225,15 @@ async function openPlatform(config: Config, environment: Environment, cleanup: C
   });
   if (sandboxNetworks) cleanup.add('networks', () => sandboxNetworks.end());
   const archives = archiveThreads(entry, cleanup);
-  return { layout, descriptors, runtimes, mount, archives, sandboxNetworks, authorities };
+  const textTools = textToolThreads(entry, cleanup);
+  return { layout, descriptors, runtimes, mount, archives, textTools, sandboxNetworks, authorities };
 }
 
 function openSandboxes(
   config: Config,
   metadata: Metadata,
   { owners, ownerDeltas, dialer }: { owners: OwnerLimitSource; ownerDeltas: OwnerDeltas | undefined; dialer: Dialer },
-  { layout, descriptors, runtimes, mount, archives, sandboxNetworks, authorities }: Platform,
+  { layout, descriptors, runtimes, mount, archives, textTools, sandboxNetworks, authorities }: Platform,
   { codebases, images, secrets }: { codebases: StoredCodebases; images: ImageStore; secrets: StoredSecrets },
   log: Log,
 ): { sandboxes: SandboxKeeper; processes: Processes; sessions: Sessions; networks: Networks; ports: Ports } {
@@ -248,6 +252,7 @@ function openSandboxes(
       apply: (id, plan) => codebases.apply(id, plan),
       finishCommit: (id) => codebases.finishCommit(id),
       unzstd: archives.unzstd,
+      textTools,
       removeTree,
       removeLayer: (path) => removals.remove(path),
       ownerResources: (id) => ownerResources(owners, id),

@@ -11,6 +11,7 @@ import { answerAny } from './answer.ts';
 import { BODY_IDLE_MS } from './body.ts';
 import type { Exchange } from './exchange.ts';
 import { JsonBounds } from './json-bounds.ts';
+import { LONG_JSON, parsedInThread } from './long-json.ts';
 
 /** Bytes of a body that is parsed in a turn of its own. */
 const LARGE = 65_536;
@@ -34,6 +35,10 @@ export async function withJsonBody({
   if (!METHODS_WITH_BODY.has(req.method)) return event;
   const bytes = await readBody(req, { turns, signal: context.signal, limit: bodyLimit(operation), received });
   if (bytes.length === 0) return event;
+  if (bytes.length > LONG_JSON) {
+    const body = await parsedInThread(bytes, context);
+    return { ...event, headers: { ...event.headers, 'content-type': 'application/grpc' }, body };
+  }
   // Decoding and parsing take milliseconds for a megabyte: of the bodies that arrive together, one is parsed per turn.
   if (bytes.length > LARGE) await turns.next();
   context.signal.throwIfAborted();

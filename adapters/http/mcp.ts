@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Need } from '../../lib/access/need.ts';
-import type { ServiceError } from '../../lib/errors.ts';
+import { ServiceError } from '../../lib/errors.ts';
 import type { Received } from '../../lib/limits/received-bytes.ts';
 import { idempotencyKeyOf } from '../../lib/retries/idempotency-key.ts';
 import type { Turns } from '../../lib/turns.ts';
@@ -9,6 +9,7 @@ import { Cancellations } from '../mcp/cancellations.ts';
 import { answer, writable } from './answer.ts';
 import { readBody, textOf } from './json.ts';
 import { setRateHeaders } from './limit-headers.ts';
+import { LONG_JSON, parsedInThread } from './long-json.ts';
 
 /** Characters of a JSON-RPC id, which is repeated in the answer. */
 const MAX_ID = 256;
@@ -60,7 +61,7 @@ export class McpEndpoint {
       guard.narrow({ sandbox_id: sandboxId ?? '' });
       const { owner_id: owner, key_id: key } = guard.principal;
       received = services.received.begin({ owner, key, connection: req.socket }, end);
-      const message = await readMessage(req, parts.signal, turns, received);
+      const message = await readMessage(req, { services, guard, signal: parts.signal }, turns, received);
       if ('refused' in message) return answer(res, 400, message.refused);
       const { method, id, params } = message;
       const session = req.headersDistinct['mcp-session-id']?.[0];
@@ -102,20 +103,22 @@ function isWithContent({ method, params }: Message): boolean {
 
 async function readMessage(
   req: IncomingMessage,
-  signal: AbortSignal,
+  context: Parameters<typeof parsedInThread>[1],
   turns: Turns,
   received: Received,
 ): Promise<Message | { refused: object }> {
+  const { signal } = context;
   const bytes = await readBody(req, { turns, signal, limit: MAX_BYTES, received });
   if (bytes.length > LARGE) await turns.next();
   signal.throwIfAborted();
   received.complete();
-  const text = textOf(bytes);
   let message: unknown;
   try {
-    message = JSON.parse(text);
-  } catch {
-    return refusal(-32700, 'the request body is not valid JSON');
+    message = bytes.length > LONG_JSON ? await parsedInThread(bytes, context) : JSON.parse(textOf(bytes));
+  } catch (error) {
+    const isOther = error instanceof ServiceError && error.code !== 'INVALID_ARGUMENT';
+    if (isOther) throw error;
+    return refusal(-32700, 'the request body is not valid JSON in UTF-8');
   }
   if (typeof message !== 'object' || message === null) return refusal(-32600, 'the request body must be a JSON object');
   if (Array.isArray(message)) return refusal(-32600, 'batches are not accepted: send each message by itself');

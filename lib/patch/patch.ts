@@ -1,8 +1,6 @@
 import type { ByteString } from '../byte-string.ts';
 import { blobId, literal } from './git-binary.ts';
 import { gitPath, isRefusedByGit } from './git-path.ts';
-import { inSlices } from './slices.ts';
-import { hunks } from './unified.ts';
 
 /** A file or symlink on one side of a patch. */
 export interface PatchSide {
@@ -12,6 +10,9 @@ export interface PatchSide {
   /** Must return the same bytes at each call. */
   content(): AsyncIterable<Uint8Array>;
 }
+
+/** Returns the hunks of a unified diff of two texts; none if they are equal. */
+export type Differ = (before: Uint8Array, after: Uint8Array) => Promise<Uint8Array>;
 
 /** Maximum bytes for a diff by lines; larger files are included as a whole. */
 const MAX_TEXT = 4 * 1024 * 1024;
@@ -29,11 +30,12 @@ export async function* filePatch(
   path: ByteString,
   before: PatchSide | undefined,
   after: PatchSide | undefined,
+  differ: Differ,
 ): AsyncGenerator<Uint8Array> {
   if (isRefusedByGit(path, isLink(before) || isLink(after))) return;
   if (before && after && isLink(before) !== isLink(after)) {
-    yield* filePatch(path, before, undefined);
-    yield* filePatch(path, undefined, after);
+    yield* filePatch(path, before, undefined, differ);
+    yield* filePatch(path, undefined, after, differ);
     return;
   }
   const [a, b] = [gitPath('a', path), gitPath('b', path)];
@@ -44,10 +46,11 @@ export async function* filePatch(
     yield* binaryPatch(header, modeLines !== '', before, after);
     return;
   }
-  const body = await inSlices(hunks(texts.before, texts.after));
-  if (body === '' && modeLines === '') return;
+  const body = await differ(texts.before, texts.after);
+  if (body.length === 0 && modeLines === '') return;
   const names = `--- ${before ? withTab(a) : '/dev/null'}\n+++ ${after ? withTab(b) : '/dev/null'}\n`;
-  yield Buffer.from(body === '' ? header : `${header}${names}${body}`, 'latin1');
+  yield Buffer.from(body.length === 0 ? header : `${header}${names}`, 'latin1');
+  if (body.length > 0) yield body;
 }
 
 async function* binaryPatch(
@@ -78,20 +81,20 @@ function modes(before: PatchSide | undefined, after: PatchSide | undefined): str
 async function bothTexts(
   before: PatchSide | undefined,
   after: PatchSide | undefined,
-): Promise<{ before: string; after: string } | undefined> {
+): Promise<{ before: Buffer; after: Buffer } | undefined> {
   const old = await textOf(before);
   const now = old === undefined ? undefined : await textOf(after);
   return old === undefined || now === undefined ? undefined : { before: old, after: now };
 }
 
-/** One char per byte; undefined: binary, or too large. */
-async function textOf(side: PatchSide | undefined): Promise<string | undefined> {
-  if (side === undefined) return '';
+/** undefined: binary, or too large. */
+async function textOf(side: PatchSide | undefined): Promise<Buffer | undefined> {
+  if (side === undefined) return Buffer.alloc(0);
   if (side.size > MAX_TEXT) return undefined;
   const parts: Uint8Array[] = [];
   for await (const bytes of side.content()) parts.push(bytes);
-  const text = Buffer.concat(parts).toString('latin1');
-  return text.slice(0, LOOKED_AT).includes('\0') ? undefined : text;
+  const text = Buffer.concat(parts);
+  return text.subarray(0, LOOKED_AT).includes(0) ? undefined : text;
 }
 
 /** A tab terminates a name with a space, which could otherwise be parsed as the start of a date. */

@@ -1,24 +1,23 @@
 import { type Block, diffLines } from './line-diff.ts';
-import { ITERATIONS_PER_SLICE, type Slices } from './slices.ts';
 
 const CONTEXT = 3;
 
 /** The hunks of a unified diff of two texts (one char per byte); '' if they are equal. */
-export function* hunks(before: string, after: string): Slices<string> {
-  const a = yield* linesOf(before);
-  const b = yield* linesOf(after);
-  const blocks = yield* diffLines(a, b);
+export function hunks(before: string, after: string): string {
+  const a = linesOf(before);
+  const b = linesOf(after);
+  const blocks = diffLines(a, b);
   let text = '';
   for (let from = 0; from < blocks.length; ) {
     let to = from + 1;
     while (to < blocks.length && blocks[to]!.a0 - blocks[to - 1]!.a1 <= 2 * CONTEXT) to++;
-    text += yield* hunk(a, b, blocks.slice(from, to));
+    text += hunk(a, b, blocks.slice(from, to));
     from = to;
   }
   return text;
 }
 
-function* hunk(a: readonly string[], b: readonly string[], blocks: readonly Block[]): Slices<string> {
+function hunk(a: readonly string[], b: readonly string[], blocks: readonly Block[]): string {
   const [first, last] = [blocks[0]!, blocks.at(-1)!];
   const before = Math.min(CONTEXT, first.a0);
   const after = Math.min(CONTEXT, a.length - last.a1);
@@ -29,13 +28,10 @@ function* hunk(a: readonly string[], b: readonly string[], blocks: readonly Bloc
     for (; at < block.a0; at++) text += line(' ', a[at]!);
     for (; at < block.a1; at++) {
       text += line('-', a[at]!);
-      if (at % ITERATIONS_PER_SLICE === 0) yield;
     }
     for (let added = block.b0; added < block.b1; added++) {
       text += line('+', b[added]!);
-      if (added % ITERATIONS_PER_SLICE === 0) yield;
     }
-    yield;
   }
   for (; at < last.a1 + after; at++) text += line(' ', a[at]!);
   return text;
@@ -51,12 +47,11 @@ function line(mark: string, text: string): string {
 }
 
 /** Lines with their terminators; the last one may have none. */
-function* linesOf(text: string): Slices<string[]> {
+function linesOf(text: string): string[] {
   const lines: string[] = [];
   for (let from = 0; from < text.length; ) {
     const end = text.indexOf('\n', from) + 1 || text.length;
     lines.push(text.slice(from, end));
-    if (lines.length % ITERATIONS_PER_SLICE === 0) yield;
     from = end;
   }
   return lines;

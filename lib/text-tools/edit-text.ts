@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
 import { ServiceError } from '../errors.ts';
-import { complete } from '../fuse/connection/steps.ts';
 import { hunks } from '../patch/unified.ts';
 import { applied, findEdit } from './find-edit.ts';
 import { LineEnds } from './line-ends.ts';
@@ -41,8 +40,17 @@ export function editText({ bytes, edits, path }: TextEdit): EditedText {
 }
 
 function diffOf(path: string, before: string, after: string): string {
-  const changed = utf8(complete(hunks(latin(before), latin(after))));
-  return fenced(`Index: ${path}\n${'='.repeat(67)}\n--- ${path}\toriginal\n+++ ${path}\tmodified\n${changed}`);
+  const changed = utf8(hunks(latin(before), latin(after)));
+  return fenced(`Index: ${path}\n${'='.repeat(67)}\n--- ${path}\toriginal\n+++ ${path}\tmodified\n${cut(changed)}`);
+}
+
+/** Characters of a diff. Models read far less. */
+const MAX_SHOWN = 131_072;
+
+function cut(diff: string): string {
+  if (diff.length <= MAX_SHOWN) return diff;
+  const half = MAX_SHOWN / 2;
+  return `${diff.slice(0, half)}\n[${diff.length - MAX_SHOWN} characters of the diff left out]\n${diff.slice(-half)}`;
 }
 
 /** A block of code; its fence is longer than each run of backticks in it. */

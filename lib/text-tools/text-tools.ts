@@ -1,5 +1,7 @@
 import { serveThread } from '../threads/serve-thread.ts';
+import { diffOf } from './diff.ts';
 import { type EditedText, editText, type TextEdit } from './edit-text.ts';
+import { parseJson } from './parse-json.ts';
 import { type PathPatterns, PathSearch } from './path-search.ts';
 import { type ListedPath, treeOf } from './path-tree.ts';
 
@@ -14,6 +16,16 @@ export class TextTools {
 
   edit(edit: TextEdit): EditedText {
     return editText(edit);
+  }
+
+  /** The value of the body of a request. INVALID_ARGUMENT: it is not JSON. */
+  parseJson(body: Uint8Array): unknown {
+    return parseJson(body);
+  }
+
+  /** The hunks of a diff of two texts. */
+  diff(before: Uint8Array, after: Uint8Array): Uint8Array {
+    return diffOf(before, after);
   }
 
   /** Begins a search. INVALID_ARGUMENT names the pattern. */

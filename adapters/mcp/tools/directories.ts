@@ -24,8 +24,8 @@ export const directories = [
     hints: READS,
     async run(args, place: Place) {
       const { files, more } = await listed(place, args.path, { limit: MAX_ENTRIES });
-      const lines = files.map((file) => `${labelOf(file)} ${nameOf(file)}`);
-      return textAnswer([...lines, ...(more ? [moreThan(MAX_ENTRIES)] : [])].join('\n'));
+      const { lines, left } = fitting(files.map((file) => `${labelOf(file)} ${nameOf(file)}`));
+      return textAnswer([...lines, ...restOf(left, more)].join('\n'));
     },
   }),
   tool({
@@ -36,14 +36,15 @@ export const directories = [
     async run(args, place: Place) {
       const { files, more } = await listed(place, args.path, { limit: MAX_ENTRIES });
       const sorted = args.sortBy === 'size' ? files.toSorted((a, b) => b.size - a.size) : files;
-      const lines = sorted.map(
+      const all = sorted.map(
         (file) =>
           `${labelOf(file)} ${nameOf(file).padEnd(30)} ${isDirectory(file) ? '' : sizeText(file.size).padStart(10)}`,
       );
       const plain = files.filter((file) => !isDirectory(file));
       const total = sizeText(plain.reduce((sum, { size }) => sum + size, 0));
       const summary = `\nTotal: ${plain.length} files, ${files.length - plain.length} directories\nCombined size: ${total}`;
-      return textAnswer([...lines, ...(more ? [moreThan(MAX_ENTRIES)] : []), summary].join('\n'));
+      const { lines, left } = fitting(all);
+      return textAnswer([...lines, ...restOf(left, more), summary].join('\n'));
     },
   }),
   tool({
@@ -70,7 +71,9 @@ export const directories = [
       const patterns = { pattern: args.pattern, exclude: args.excludePatterns ?? [] };
       const search = { path: args.path, patterns, limit: MAX_SEARCHED, most: MAX_FOUND };
       const { result, more } = await searched(place, search, (found) => found.found());
-      const { lines, left } = shownLines(workspacePath(args.path), result.paths);
+      const directory = workspacePath(args.path);
+      const shown = (path: string) => onOneLine(shownPath(directory === '' ? path : `${directory}/${path}`));
+      const { lines, left } = fitting(result.paths.map(shown));
       if (left + result.more > 0) lines.push(`[${left + result.more} more matches]`);
       if (more) lines.push(`[searched ${MAX_SEARCHED} entries only]`);
       return textAnswer(lines.length > 0 ? lines.join('\n') : 'No matches found');
@@ -113,15 +116,19 @@ const TOO_LONG = `[the tree is longer than ${MAX_SHOWN} characters: the deepest 
 /** A pattern without `*` is a name at any depth. */
 const patternOfTree = (pattern: string): string => (pattern.includes('*') ? pattern : `**/${pattern}`);
 
-/** The paths of a directory as lines, as many as fit in an answer. */
-function shownLines(directory: string, paths: readonly string[]): { lines: string[]; left: number } {
-  const lines: string[] = [];
+/** As many of the lines as fit in an answer. */
+function fitting(all: readonly string[]): { lines: string[]; left: number } {
   let room = MAX_SHOWN;
-  for (const path of paths) {
-    const line = onOneLine(shownPath(directory === '' ? path : `${directory}/${path}`));
+  const end = all.findIndex((line) => {
     room -= line.length + 1;
-    if (room < 0) break;
-    lines.push(line);
-  }
-  return { lines, left: paths.length - lines.length };
+    return room < 0;
+  });
+  const lines = end < 0 ? [...all] : all.slice(0, end);
+  return { lines, left: all.length - lines.length };
 }
+
+/** What is said of entries that are left out. */
+const restOf = (left: number, more: boolean): string[] => [
+  ...(left > 0 ? [`[${left} more entries: the answer would have more than ${MAX_SHOWN} characters]`] : []),
+  ...(more ? [moreThan(MAX_ENTRIES)] : []),
+];

@@ -53,19 +53,53 @@ export const whole = (limit: number, instead: string) => (size: number) => {
 };
 
 const readText = async (place: Place, path: string): Promise<string> =>
-  (await readBytes(place, path, whole(MAX_TEXT_BYTES, 'use head or tail, or exec'))).toString();
+  textOf(await readBytes(place, path, whole(MAX_TEXT_BYTES, 'use head or tail, or exec')));
 
 /** The first lines, as far as they are in the first MAX_TEXT_BYTES. */
 async function readHead(place: Place, path: string, lines: number): Promise<string> {
   const bytes = await readBytes(place, path, (size) => ({ start: 0, end: Math.min(size, MAX_TEXT_BYTES) }));
-  const text = bytes.toString().replace(/\n$/, '');
-  return text.split('\n').slice(0, lines).join('\n');
+  let end = -1;
+  for (let line = 0; line < lines; line++) {
+    end = bytes.indexOf(LINE_END, end + 1);
+    if (end < 0) return textOf(bytes).replace(/\n$/, '');
+  }
+  return textOf(bytes.subarray(0, end));
 }
 
 /** The last lines, as far as they are in the last MAX_TEXT_BYTES. */
 async function readTail(place: Place, path: string, lines: number): Promise<string> {
   const bytes = await readBytes(place, path, (size) => ({ start: Math.max(0, size - MAX_TEXT_BYTES), end: size }));
-  return bytes.toString().replaceAll('\r\n', '\n').split('\n').slice(-lines).join('\n');
+  let start = bytes.length;
+  for (let line = 0; line < lines && start >= 0; line++) {
+    start = start === 0 ? -1 : bytes.lastIndexOf(LINE_END, start - 1);
+  }
+  return textOf(bytes.subarray(start + 1)).replaceAll('\r\n', '\n');
+}
+
+const LINE_END = 0x0a;
+/** Bytes of a text in JSON. An answer has it twice. */
+const MAX_ENCODED = MAX_TEXT_BYTES + MAX_TEXT_BYTES / 4;
+
+/** The threat: a control character has six bytes in JSON; the encoding of a megabyte of them holds the main thread. */
+function textOf(bytes: Buffer): string {
+  checkEncoded(encodedLength(bytes));
+  return bytes.toString();
+}
+
+function checkEncoded(length: number): void {
+  if (length <= MAX_ENCODED) return;
+  const problem = `the text has ${length} bytes in JSON, and an answer at most ${MAX_ENCODED}`;
+  throw new ServiceError('OUT_OF_RANGE', `${problem}: use head or tail, or exec`);
+}
+
+/** An upper bound. */
+function encodedLength(bytes: Uint8Array): number {
+  let length = bytes.length;
+  for (const byte of bytes) {
+    if (byte === 0x22 || byte === 0x5c || (byte >= 0x08 && byte <= 0x0d)) length++;
+    else if (byte < 0x20) length += 5;
+  }
+  return length;
 }
 
 const lines = (which: string) => z.int().min(0).optional().describe(`Only the ${which} N lines`);
@@ -108,10 +142,14 @@ export const readFiles = [
     async run({ paths }, place: Place) {
       const texts: string[] = [];
       let room = MAX_TEXT_BYTES;
+      let encoded = 0;
       // One after the other: each is a stream of the caller's limits.
       for (const path of paths) {
         try {
           const bytes = await readBytes(place, path, whole(room, 'read it by itself'));
+          const length = encodedLength(bytes);
+          checkEncoded(encoded + length);
+          encoded += length;
           room -= bytes.length;
           texts.push(`${path}:\n${bytes}\n`);
         } catch (error) {

@@ -3,10 +3,11 @@ import { withBreaks } from '../../breaks.ts';
 import { type ByteString, ROOT_PATH, toBuffer } from '../../byte-string.ts';
 import type { Actor, ChangeFormat } from '../../field-values.ts';
 import { type HostFile, HostFileReader } from '../../host-tree/host-file.ts';
-import { filePatch, type PatchSide } from '../../patch/patch.ts';
+import { type Differ, filePatch, type PatchSide } from '../../patch/patch.ts';
 import { compiling, isRedactedLevel, REDACTED } from '../../permissions/index.ts';
 import type { ByteStream } from '../../readable-file.ts';
 import type { ChangeChoice } from '../../services.ts';
+import { threadedDiffer } from '../../text-tools/differ.ts';
 import type { RedactedTexts, WorkspaceChange } from '../../workspaces/workspaces.ts';
 import type { SandboxContext } from '../context.ts';
 import { changed, hostFile } from './host-file.ts';
@@ -39,6 +40,7 @@ const FORMATS: Readonly<
         changes: readonly ShownChange[],
         contents: PresentContents,
         base: BaseContents,
+        differ: Differ,
       ) => AsyncIterable<Uint8Array>;
     }
   >
@@ -59,21 +61,21 @@ export async function exportChanges(
 ): Promise<ByteStream> {
   const made = FORMATS[format];
   const asked = { selection: await selectionOf(choice), withLeft: false };
-  const [changes, root] = await withWorkspace(id, context, async (mount, sandbox) => {
+  const [changes, root, owner] = await withWorkspace(id, context, async (mount, sandbox) => {
     const all: WorkspaceChange[] = [];
     for (let more = true; more; ) {
       const page = await mount.changes(id, all.at(-1)?.path ?? ROOT_PATH, PAGE_SIZE, asked);
       for (const change of page.changes) all.push(change);
       more = page.more;
     }
-    const { codebase_id, permissions } = sandbox.record;
+    const { codebase_id, owner_id, permissions } = sandbox.record;
     const shown =
       choice.as === 'agent'
         ? withTexts(visibleChanges(all, REDACTED, await withBreaks(compiling(permissions))), (path) =>
             withWorkspace(id, context, (mount) => mount.redactedTexts(id, path, 'agent')),
           )
         : all.filter(({ hidden }) => !hidden);
-    return [shown, context.platform.basePath(codebase_id)] as const;
+    return [shown, context.platform.basePath(codebase_id), owner_id] as const;
   });
   const bytes = async function* () {
     const end = await context.platform.descriptors.transfers.begin(id, EXPORT_DESCRIPTORS);
@@ -83,7 +85,8 @@ export async function exportChanges(
       const text = (path: ByteString) =>
         withWorkspace(id, context, async (mount) => (await mount.redactedTexts(id, path, 'commit')).now);
       const contents = await PresentContents.make(changes, small, text, reader);
-      yield* made.make(changes, contents, (path) => ({ file: { root, path }, reader }));
+      const differ = threadedDiffer(context.platform.textTools.of(owner));
+      yield* made.make(changes, contents, (path) => ({ file: { root, path }, reader }), differ);
     } finally {
       await reader.close();
       end();
@@ -116,13 +119,14 @@ async function* patch(
   changes: readonly ShownChange[],
   contents: PresentContents,
   base: BaseContents,
+  differ: Differ,
 ): AsyncGenerator<Uint8Array> {
   for (const each of changes) {
     const change = await read(each);
     if (change === undefined) continue;
     const before = await baseSide(change, base);
     const after = await presentSide(change, contents);
-    if (before !== undefined || after !== undefined) yield* filePatch(change.path, before, after);
+    if (before !== undefined || after !== undefined) yield* filePatch(change.path, before, after, differ);
   }
 }
 

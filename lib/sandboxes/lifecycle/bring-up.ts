@@ -9,6 +9,7 @@ import type { Reserve } from '../../linux/disk-room.ts';
 import type { Log } from '../../log.ts';
 import type { SandboxNetworks } from '../../network/worker/networks.ts';
 import type { OwnerResources, RootFileSystem, RunningSandbox, Runtime } from '../../runtime/runtime.ts';
+import type { TextTools } from '../../text-tools/text-tools.ts';
 import type { SharedThreads } from '../../threads/thread-pool.ts';
 import { checkDelta, type DeltaLayers, layersOfDelta } from '../../workspaces/delta/layers/layers-on-disk.ts';
 import type { Workspaces } from '../../workspaces/mount-workspaces.ts';
@@ -43,6 +44,7 @@ export interface Platform {
   finishCommit(codebaseId: string): Promise<void>;
   /** Threads that archives are decompressed in. */
   unzstd: SharedThreads<Unzstd>;
+  textTools: SharedThreads<TextTools>;
   removeTree(path: string): Promise<void>;
   /** Removes a layer that nothing needs, slow files in the background; see `SlowRemovals`. */
   removeLayer(path: string): Promise<void>;

@@ -8,8 +8,8 @@ import { type Member, tar } from '../../../lib/archive/tar.ts';
 import { fromLatin1, fromText } from '../../../lib/byte-string.ts';
 import { diffLines } from '../../../lib/patch/line-diff.ts';
 import { filePatch, type PatchSide } from '../../../lib/patch/patch.ts';
-import type { Slices } from '../../../lib/patch/slices.ts';
 import { hunks } from '../../../lib/patch/unified.ts';
+import { diffOf } from '../../../lib/text-tools/diff.ts';
 
 function side(content: Buffer | string, mode = '100644'): PatchSide {
   const bytes = Buffer.from(content);
@@ -43,7 +43,7 @@ async function applied(
       chmodSync(at, Number.parseInt(before.mode.slice(-3), 8));
     }
     const name = Buffer.from(path).toString('latin1');
-    const patch = await collect(filePatch(fromLatin1(name), before, after));
+    const patch = await collect(filePatch(fromLatin1(name), before, after, differ));
     if (patch.length > 0)
       execFileSync('git', ['apply', '-'], { cwd: dir, input: patch, stdio: ['pipe', 'pipe', 'pipe'] });
     return after && { content: readFileSync(at), mode: statSync(at).mode & 0o777 };
@@ -52,14 +52,10 @@ async function applied(
   }
 }
 
-const lines = (...all: string[]) => all.map((line) => `${line}\n`).join('');
+/** In the thread of the caller. */
+const differ = async (before: Uint8Array, after: Uint8Array) => diffOf(before, after);
 
-function atOnce<T>(work: Slices<T>): T {
-  for (;;) {
-    const { done, value } = work.next();
-    if (done) return value;
-  }
-}
+const lines = (...all: string[]) => all.map((line) => `${line}\n`).join('');
 
 describe('a patch', () => {
   const big = Array.from({ length: 300 }, (_, index) => `line ${index}`);
@@ -89,7 +85,7 @@ describe('a patch', () => {
 
   it('is empty for what git cannot express, and for paths that git refuses', async () => {
     const patchOf = (path: string, before?: PatchSide, after?: PatchSide) =>
-      collect(filePatch(fromText(path), before, after)).then(String);
+      collect(filePatch(fromText(path), before, after, differ)).then(String);
     const link = side('x', '120000');
     for (const content of ['', 'x\n', bytes]) expect(await patchOf('f', side(content), side(content))).toBe('');
     for (const path of ['.git/x', 'a/.GIT', 'git~1/x', '.git. ', '.git:s', 'a\\.git', '.g\u200cit'])
@@ -118,12 +114,12 @@ describe('a patch', () => {
       fc.property(text, text, (a, b) => {
         const made: string[] = [];
         let at = 0;
-        for (const block of atOnce(diffLines(a, b))) {
+        for (const block of diffLines(a, b)) {
           made.push(...a.slice(at, block.a0), ...b.slice(block.b0, block.b1));
           at = block.a1;
         }
         expect([...made, ...a.slice(at)]).toEqual(b);
-        expect(atOnce(hunks(a.join(''), a.join('')))).toBe('');
+        expect(hunks(a.join(''), a.join(''))).toBe('');
       }),
     );
   });
@@ -164,16 +160,5 @@ describe('tar', () => {
     } finally {
       rmSync(dir, { recursive: true });
     }
-  });
-});
-
-describe('a patch of files with millions of lines', () => {
-  it('yields after each few thousand lines', () => {
-    const text = (mark: string) => `${mark}\n`.repeat(100_000);
-    let steps = 0;
-    const work = hunks(`${text('a')}b\n${text('c')}`, `${text('d')}b\n${text('e')}`);
-    while (!work.next().done) steps++;
-    // Lines of both sides are split, numbered and written, and 1,000 edits are searched.
-    expect(steps).toBeGreaterThan(1000 + (3 * 400_000) / 4096 - 10);
   });
 });

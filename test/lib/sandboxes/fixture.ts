@@ -20,6 +20,7 @@ import type { SecretSource } from '../../../lib/sandboxes/network/secrets-in-for
 import type { ReadySandboxes } from '../../../lib/sandboxes/ready/ready-sandboxes.ts';
 import { createSandboxes, type SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
 import type { NewForks, NewSandbox } from '../../../lib/services.ts';
+import { TextTools } from '../../../lib/text-tools/text-tools.ts';
 import { inSameThread } from '../../../lib/threads/same-thread.ts';
 import { sealedLine } from '../../../lib/workspaces/delta/index/journal-lines.ts';
 import type { Frozen, WorkspaceChange, WorkspaceSpec } from '../../../lib/workspaces/workspaces.ts';
@@ -312,6 +313,7 @@ export class Fixture {
         finishCommit: async () => undefined,
         removeTree: (path) => this.removeTree(path),
         unzstd: inSameThread(() => new Unzstd()),
+        textTools: inSameThread(() => new TextTools()),
         removeLayer: (path) => this.removeTree(path),
         ownerDeltas: this.ownerDeltas,
         networks: this.networks,

@@ -17,6 +17,7 @@ import { makeLayout } from '../../../../lib/sandboxes/host/layout.ts';
 import { UidSlots } from '../../../../lib/sandboxes/host/uid-slots.ts';
 import type { Platform } from '../../../../lib/sandboxes/lifecycle/bring-up.ts';
 import { createSandboxes, type SandboxKeeper } from '../../../../lib/sandboxes/sandboxes.ts';
+import { TextTools } from '../../../../lib/text-tools/text-tools.ts';
 import { inSameThread } from '../../../../lib/threads/same-thread.ts';
 import type { SharedThreads } from '../../../../lib/threads/thread-pool.ts';
 import { callsThrough, TRAITS } from '../../../../lib/workspaces/calls.ts';
@@ -84,6 +85,7 @@ export class Server {
           finishCommit: (id) => codebases.finishCommit(id),
           removeTree,
           unzstd: inSameThread(() => new Unzstd()),
+          textTools: inSameThread(() => new TextTools()),
           removeLayer: removeTree,
           reserve: 0,
           maxDeltaBytes: 0,
