@@ -1,0 +1,204 @@
+import type { Operation } from '../../handlers/index.ts';
+import type { Rpc } from '../../handlers/input/request-fields.ts';
+import { MIB, type World } from './world.ts';
+
+/** The largest request that an operation takes, in the shape that costs most. */
+export interface Input {
+  request: Record<string, unknown>;
+  /** Contents of a file, or input of a process. */
+  bytes?: Uint8Array;
+}
+
+const range = <T>(length: number, of: (n: number) => T): T[] => Array.from({ length }, (_, n) => of(n));
+const entries = (length: number, size: number) =>
+  Object.fromEntries(range(length, (n) => [`N${n}`, '\u0001'.repeat(size)]));
+
+/** Their patterns have nearly as many tokens as can be held. */
+const permissions = range(10_000, (n) => ({
+  pattern: `**/${'?'.repeat(20)}${n}*x`,
+  permission: 'PERMISSION_WRITE',
+  type: 'PATTERN_GLOB',
+  priority: n % 7,
+}));
+const short = (mark: string) => range(200, (n) => `**/${mark}${n}${'*a?'.repeat(20)}*/**`);
+const rules = { none: short('n'), view: short('v'), read: short('r'), write: short('w') };
+const labels = Object.fromEntries(range(64, (n) => [`l${n}`, 'v'.repeat(60)]));
+const network = {
+  mode: 'allow_list',
+  rules: range(256, (n) => ({ host: `*.${'a.'.repeat(60)}n${n}.example.org`, ports: range(16, (p) => p + 1) })),
+};
+const exclude = range(900, (n) => `**/${'x'.repeat(60)}${n}`);
+const paths = range(10_000, (n) => `wide/${'n'.repeat(245)}${String(n + 1).padStart(5, '0')}`);
+const deep = `deep/${'d/'.repeat(1899)}d`;
+const surroundings = { workdir: `/workspace/${'./'.repeat(2000)}`, shell: '/bin/sh' };
+const sandbox = { permissions, labels, env: entries(256, 200), ...surroundings };
+const command = { command: `: ${'\u0001'.repeat(130_000)}`, env: entries(4000, 200) };
+const argv = { argv: ['true', ...range(16_000, () => '\u0001'.repeat(50))] };
+const output = `head -c ${8 * MIB} /dev/zero | tr '\\0' '\\001'`;
+
+/** An archive of as many empty files as fit in 8 MiB. */
+const archive = (() => {
+  const blocks = Buffer.alloc(8 * MIB);
+  for (let at = 0, n = 0; at + 1024 <= blocks.length - 1024; at += 512, n++) {
+    const block = blocks.subarray(at, at + 512);
+    block.write(`archive/${n}`);
+    block.write('0000644\0', 100);
+    block.write('00000000000\0', 124);
+    block.write('00000000000\0', 136);
+    block.write('        ', 148);
+    block.write('0', 156);
+    block.write('ustar\u000000', 257);
+    const sum = block.reduce((total, byte) => total + byte, 0);
+    block.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+  }
+  return blocks;
+})();
+const bytes = Buffer.alloc(3 * MIB, 1);
+
+type Inputs = { readonly [R in Rpc]: (world: World) => Input[] };
+
+const one = (of: (world: World) => Record<string, unknown>) => (world: World) => [{ request: of(world) }];
+const none = one(() => ({}));
+const paged = one(({ sandbox_id }) => ({ sandbox_id, page_size: 1000 }));
+const bySandbox = one(({ sandbox_id }) => ({ sandbox_id }));
+const ofEnded = one(({ sandbox_id, ended: process_id }) => ({ sandbox_id, process_id }));
+const execs = ({ sandbox_id }: World) => [
+  { request: { sandbox_id, ...command, ...surroundings } },
+  { request: { sandbox_id, ...argv, stdin: '\u0001'.repeat(4 * MIB) } },
+  { request: { sandbox_id, command: output } },
+];
+const sessionExecs = ({ session_id }: World) => [
+  { request: { session_id, command: `: '${'\u0001'.repeat(MIB - 10)}'` } },
+  { request: { session_id, command: output } },
+];
+const changes = ({ sandbox_id }: World) => [
+  { request: { sandbox_id, page_size: 1000 } },
+  { request: { sandbox_id, page_size: 1000, exclude } },
+  { request: { sandbox_id, page_size: 1000, paths } },
+];
+
+/** Operations that end what the others use are called last, in the order of this table. */
+export const inputs: Inputs = {
+  GetCaller: none,
+  ListPresets: none,
+  ListNetworkPresets: none,
+  CreateSandbox: ({ codebase_id }) => [
+    { request: { codebase_id, ...sandbox } },
+    { request: { codebase_id, rules, network } },
+  ],
+  GetSandbox: bySandbox,
+  ListSandboxes: one(() => ({ page_size: 1000, labels })),
+  UpdateSandbox: one(({ sandbox_id }) => ({ sandbox_id, labels, env: entries(256, 200), ...surroundings })),
+  Exec: execs,
+  ExecStream: execs,
+  StartProcess: ({ sandbox_id }) => [
+    { request: { sandbox_id, ...command, labels } },
+    { request: { sandbox_id, ...argv, labels } },
+  ],
+  ListProcesses: one(({ sandbox_id }) => ({ sandbox_id, page_size: 1000 })),
+  GetProcess: ofEnded,
+  ReadProcessOutput: one(({ sandbox_id, ended: process_id }) => ({ sandbox_id, process_id, max_bytes: MIB })),
+  WatchProcess: ofEnded,
+  AttachProcess: ofEnded,
+  WriteProcessInput: ({ sandbox_id, reading: process_id }) => [{ request: { sandbox_id, process_id }, bytes }],
+  ResizeTerminal: one(({ sandbox_id, reading }) => ({ sandbox_id, process_id: reading, columns: 1000, rows: 1000 })),
+  SignalProcess: one(({ sandbox_id, reading: process_id }) => ({ sandbox_id, process_id, signal: 'SIGCONT' })),
+  OpenPort: one(({ sandbox_id }) => ({ sandbox_id, port: 8000, access: 'link' })),
+  ListPorts: one(({ sandbox_id }) => ({ sandbox_id, opened: true })),
+  GetPort: one(({ sandbox_id }) => ({ sandbox_id, port: 8000 })),
+  ClosePort: one(({ sandbox_id }) => ({ sandbox_id, port: 8000 })),
+  WaitPort: one(({ sandbox_id }) => ({ sandbox_id, port: 8000, wait: 500 })),
+  CreateSession: one(({ sandbox_id }) => ({ sandbox_id, env: entries(4000, 200) })),
+  ListSessions: paged,
+  GetSession: one(({ session_id }) => ({ session_id })),
+  SessionExec: sessionExecs,
+  SessionExecStream: sessionExecs,
+  ExplainPermission: one(({ sandbox_id }) => ({ sandbox_id, path: deep })),
+  UpdatePermissions: ({ sandbox_id }) => [
+    { request: { sandbox_id, permissions } },
+    { request: { sandbox_id, rules } },
+    { request: { sandbox_id, rules: { write: ['**'] } } },
+  ],
+  GetNetwork: bySandbox,
+  UpdateNetwork: one(({ sandbox_id }) => ({ sandbox_id, ...network })),
+  ExplainNetwork: one(({ sandbox_id }) => ({
+    sandbox_id,
+    host: `${'a.'.repeat(120)}example.org`,
+    path: '/a'.repeat(1000),
+  })),
+  ListConnections: paged,
+  WatchNetwork: bySandbox,
+  ListChanges: changes,
+  ExportChanges: (world) =>
+    ['patch', 'tar'].flatMap((format) =>
+      changes(world).map(({ request: { page_size: _, ...request } }) => ({ request: { ...request, format } })),
+    ),
+  PreviewFile: ({ sandbox_id }) =>
+    ['letters', 'numbers', 'control', 'lines'].map((path) => ({ request: { sandbox_id, path } })),
+  StatFile: one(({ sandbox_id }) => ({ sandbox_id, path: deep })),
+  ReadFile: one(({ sandbox_id }) => ({ sandbox_id, path: 'media.png' })),
+  WriteFile: ({ sandbox_id }) => [{ request: { sandbox_id, path: 'written' }, bytes }],
+  DeleteFile: one(({ sandbox_id }) => ({ sandbox_id, path: 'written' })),
+  ExportFiles: one(({ sandbox_id }) => ({ sandbox_id, format: 'tar' })),
+  ListDirectory: ({ sandbox_id }) => [
+    { request: { sandbox_id, path: 'wide', page_size: 1000 } },
+    { request: { sandbox_id, path: 'long', recursive: true, page_size: 1000 } },
+    { request: { sandbox_id, path: 'deep', recursive: true, page_size: 1000 } },
+  ],
+  ImportFiles: ({ sandbox_id }) => [{ request: { sandbox_id, path: 'imported' }, bytes: archive }],
+  MakeDirectory: one(({ sandbox_id }) => ({ sandbox_id, path: `made/${'m/'.repeat(1900)}m`, parents: true })),
+  MoveFile: one(({ sandbox_id }) => ({ sandbox_id, from: 'long', to: 'moved' })),
+  CreateCheckpoint: one(({ sandbox_id }) => ({ sandbox_id, name: 'one' })),
+  ListCheckpoints: bySandbox,
+  Fork: one(({ sandbox_id }) => ({ sandbox_id, count: 3, ...sandbox })),
+  Rollback: one(({ sandbox_id }) => ({ sandbox_id, checkpoint: 'one' })),
+  DeleteCheckpoint: one(({ sandbox_id }) => ({ sandbox_id, name: 'one' })),
+  CreateCodebase: one(() => ({ name: '€'.repeat(255), owner_id: 'o'.repeat(255) })),
+  GetCodebase: one(({ codebase_id }) => ({ codebase_id })),
+  ListCodebases: one(() => ({ page_size: 1000 })),
+  UploadFile: ({ codebase_id }) => [{ request: { codebase_id, file_path: 'uploaded' }, bytes }],
+  DownloadFile: one(({ codebase_id }) => ({ codebase_id, file_path: 'letters' })),
+  ImportCodebaseFiles: ({ codebase_id }) => [{ request: { codebase_id, mode: 'merge' }, bytes: archive }],
+  ExportCodebaseFiles: one(({ codebase_id }) => ({ codebase_id, format: 'tar' })),
+  ListFiles: one(({ codebase_id }) => ({ codebase_id, recursive: true, page_size: 1000 })),
+  RemoveFile: one(({ codebase_id }) => ({ codebase_id, file_path: 'uploaded' })),
+  ImportImage: () => [{ request: { name: 'image' }, bytes: archive }],
+  GetImage: one(() => ({ image: 'image' })),
+  ListImages: one(() => ({ page_size: 1000 })),
+  DeleteImage: one(() => ({ image: 'image' })),
+  PutSecret: one(() => ({
+    name: 's',
+    owner_id: 'ann',
+    value: 'x'.repeat(65_536),
+    hosts: range(100, (n) => `${'a.'.repeat(100)}n${n}.example.org`),
+  })),
+  GetSecret: one(() => ({ name: 's', owner_id: 'ann' })),
+  ListSecrets: one(() => ({ owner_id: 'ann', page_size: 1000 })),
+  DeleteSecret: one(() => ({ name: 's', owner_id: 'ann' })),
+  CreateKey: one(() => ({ name: 'k'.repeat(255), role: 'owner', owner_id: 'o'.repeat(255) })),
+  ListKeys: one(() => ({ page_size: 1000 })),
+  RevokeKey: one(() => ({ key_id: 'k'.repeat(4000) })),
+  CreateTicket: one(() => ({ path: `/v1/${'t/'.repeat(4000)}` })),
+  SetOwnerLimits: one(() => ({ owner_id: 'o'.repeat(255), limits: {} })),
+  GetOwnerLimits: one(() => ({ owner_id: 'o'.repeat(255) })),
+  Commit: ({ sandbox_id }) => [
+    { request: { sandbox_id, exclude, dry_run: true } },
+    { request: { sandbox_id, paths: paths.slice(0, 5000) } },
+  ],
+  Discard: ({ sandbox_id }) => [
+    { request: { sandbox_id, paths: paths.slice(5000) } },
+    { request: { sandbox_id, exclude } },
+  ],
+  DeleteProcess: ofEnded,
+  DestroySession: one(({ session_id }) => ({ session_id })),
+  StopSandbox: bySandbox,
+  StartSandbox: bySandbox,
+  DestroySandbox: one(({ sandbox_id }) => ({ sandbox_id, discard: true })),
+  DeleteCodebase: one(({ codebase_id }) => ({ codebase_id })),
+};
+
+/** The rows of a table in the order of `inputs`. */
+export function inOrder(rows: readonly Operation[]): Operation[] {
+  const names = Object.keys(inputs);
+  return rows.toSorted((a, b) => names.indexOf(a.operation) - names.indexOf(b.operation));
+}
