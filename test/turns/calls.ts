@@ -53,7 +53,7 @@ export function callTool(url: string, path: string, name: string, args: object):
 }
 
 /** Posts a body as it is. */
-export function post(url: string, body: string): Promise<Outcome> {
+function post(url: string, body: string): Promise<Outcome> {
   const headers = {
     'content-type': 'application/json',
     accept: 'application/json, text/event-stream',
