@@ -173,7 +173,9 @@ describe('pull', () => {
       '.git/HEAD': 'h',
     });
     await symlink('src/a.txt', join(directory, 'link'));
-    await using sandbox = await served.paddock().sandboxes.create({ from: directory, preset: 'none', rules: { write: ['**'] } });
+    await using sandbox = await served
+      .paddock()
+      .sandboxes.create({ from: directory, preset: 'none', rules: { write: ['**'] } });
     await sandbox.run(
       `echo new > src/a.txt; chmod +x src/b.txt; rm gone; rm -r old; echo 2 > edited; mkdir -p n/e; echo n > n/e/w
        ln -sfn src/b.txt link; echo 3 > both; echo evil > .git/config; mkdir -p t; echo t > t/file`,
