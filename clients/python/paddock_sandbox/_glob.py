@@ -25,6 +25,9 @@ Part = Optional[Tuple[Chunk, ...]]
 _MOST_BYTES = 4096
 _ANY = bytes(range(256))
 _DEEP = re.compile(rb"\*{2,}(?=\\?/|$)")
+#: Bytes before a `**` that stand in its component. git compares what is before the first special byte by itself, and then
+#: takes the `**` for directories.
+_PREFIX = re.compile(rb"[^*?\[\\]*[^*?\[\\/](?=\*{2,}(\\?/|$))")
 
 
 def _chunk(units: Sequence[Unit]) -> Chunk:
@@ -41,19 +44,28 @@ class Glob:
     So the time is at most path x pattern for any input: of several runs only the last one is tried again.
     """
 
-    def __init__(self, parts: Sequence[Part]) -> None:
+    def __init__(self, prefix: bytes, parts: Sequence[Part]) -> None:
+        self._prefix = prefix
         self._parts = tuple(parts)
 
     @classmethod
     def parse(cls, text: bytes, anywhere: bool) -> Optional[Glob]:
         """None: it matches nothing. `anywhere`: in any directory."""
-        parts = _parts_of(text)
+        before = None if anywhere else _PREFIX.match(text)
+        prefix = before.group() if before else b""
+        parts = _parts_of(text[len(prefix) :])
         if parts is None or sum(len(each.units) for part in parts for each in part or ()) > _MOST_BYTES:
             return None
-        return cls([None, *parts] if anywhere else parts)
+        return cls(prefix, [None, *parts] if anywhere else parts)
 
     def matches(self, names: Sequence[bytes]) -> bool:
         """`names`: the components of the path."""
+        if not self._prefix:
+            return self._matches(names)
+        path = b"/".join(names)
+        return path.startswith(self._prefix) and self._matches(path[len(self._prefix) :].split(b"/"))
+
+    def _matches(self, names: Sequence[bytes]) -> bool:
         parts = self._parts
         part = name = deep_name = 0
         deep_part = -1
@@ -118,11 +130,12 @@ def _parts_of(text: bytes) -> Optional[List[Part]]:
     while at <= len(text):
         deep = _DEEP.match(text, at)
         if deep:
-            at = deep.end() + (2 if text[deep.end() : deep.end() + 1] == b"\\" else 1)
+            escaped = text[deep.end() : deep.end() + 1] == b"\\"
+            at = deep.end() + (2 if escaped else 1)
             if not parts or parts[-1] is not None:
                 parts.append(None)
-            # At the end it stands for what is below, and not for the directory itself.
-            if at > len(text):
+            # At the end it stands for what is below, without the directory itself. An escaped slash needs one directory.
+            if escaped or at > len(text):
                 parts.append(_ANY_NAME)
             continue
         found = _component(text, at)

@@ -29,23 +29,32 @@ export const bytesOf = (text: string): string =>
  * the time is at most path × pattern for any input: of several runs only the last one is tried again.
  */
 export class Glob {
+  readonly #prefix: string;
   readonly #parts: readonly Part[];
 
-  private constructor(parts: readonly Part[]) {
+  private constructor(prefix: string, parts: readonly Part[]) {
+    this.#prefix = prefix;
     this.#parts = parts;
   }
 
   /** undefined: it matches nothing. `anywhere`: in any directory. */
   static parse(text: string, anywhere: boolean): Glob | undefined {
-    const parts = partsOf(text);
+    const prefix = anywhere ? '' : prefixOf(text);
+    const parts = partsOf(text.slice(prefix.length));
     if (parts === undefined) return undefined;
     const least = parts.flat().reduce((sum, part) => sum + (part === DEEP ? 0 : part.units.length), 0);
     if (least > MOST_BYTES) return undefined;
-    return new Glob(anywhere ? [DEEP, ...parts] : parts);
+    return new Glob(prefix, anywhere ? [DEEP, ...parts] : parts);
   }
 
   /** `names`: the components of the path. */
   matches(names: readonly string[]): boolean {
+    if (this.#prefix === '') return this.#matches(names);
+    const path = names.join('/');
+    return path.startsWith(this.#prefix) && this.#matches(path.slice(this.#prefix.length).split('/'));
+  }
+
+  #matches(names: readonly string[]): boolean {
     const parts = this.#parts;
     let part = 0;
     let name = 0;
@@ -68,6 +77,14 @@ export class Glob {
     }
     return part === parts.length;
   }
+}
+
+/**
+ * Bytes before a `**` that stand in its component. git compares what is before the first special byte by itself, and then
+ * takes the `**` for directories.
+ */
+function prefixOf(text: string): string {
+  return /^[^*?[\\]*[^*?[\\/](?=\*{2,}(\\?\/|$))/.exec(text.slice(0, MOST_BYTES))?.[0] ?? '';
 }
 
 function chunkOf(units: readonly Unit[]): Chunk {
@@ -112,10 +129,11 @@ function partsOf(text: string): Part[] | undefined {
   for (let at = 0; at <= text.length; ) {
     const [stars = ''] = /^\*{2,}(?=\\?\/|$)/.exec(text.slice(at, at + MOST_BYTES)) ?? [];
     if (stars !== '') {
-      at += stars.length + (text[at + stars.length] === '\\' ? 2 : 1);
+      const isEscaped = text[at + stars.length] === '\\';
+      at += stars.length + (isEscaped ? 2 : 1);
       if (parts.at(-1) !== DEEP) parts.push(DEEP);
-      // At the end it stands for what is below, and not for the directory itself.
-      if (at > text.length) parts.push(ANY_NAME);
+      // At the end it stands for what is below, without the directory itself. An escaped slash needs one directory.
+      if (isEscaped || at > text.length) parts.push(ANY_NAME);
       continue;
     }
     const component = componentOf(text, at);
