@@ -10,10 +10,11 @@ export default defineConfig({
     globalSetup: ['test/global-setup.ts'],
     projects: projects({
       include: ['test/**/*.test.ts'],
-      exclude: ['test/vm/**'],
+      // `npm run test:turns` has the latter, which takes longer than all others together.
+      exclude: ['test/vm/**', 'test/reports/longest-turn.test.ts'],
       ownProcess: [
         ...replaceModules('test'),
-        'test/adapters/cron.test.ts',
+        'test/adapters/{blocks,cron}.test.ts',
         'test/{deploy,docker,scripts}/**/*.test.ts',
         'test/lib/{fuse,host-tree,linux,verify}/**/*.test.ts',
         'test/lib/runtime/{bwrap,cgroup,docker,faults,terminal-limit}/**/*.test.ts',

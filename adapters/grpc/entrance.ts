@@ -55,6 +55,7 @@ class EnteredCall {
   readonly #call: ServerCall;
   readonly #calls: Calls;
   readonly #operation: Operation | undefined;
+  readonly #requestStream: boolean;
   readonly #abort = new CallAbort();
   readonly #releases: (() => void)[] = [];
   #context: HandlerContext | undefined;
@@ -73,12 +74,15 @@ class EnteredCall {
     this.#call = call;
     this.#calls = calls;
     this.#operation = operation;
+    this.#requestStream = requestStream;
     this.requestId = requestIdFrom(call.metadata.get('x-request-id')[0]);
     this.headers = { 'content-type': 'application/grpc', 'x-request-id': this.requestId };
     this.#follow(operation !== undefined);
+    // grpc-js tells nothing to a call whose stream is closed before it starts.
+    call.stream.once('close', () => this.#leave());
     try {
       if (operation !== undefined) this.#context = this.#admit(operation);
-      this.#receive(requestStream);
+      this.#receive();
     } catch (thrown) {
       this.#refuse(thrown);
     }
@@ -127,7 +131,10 @@ class EnteredCall {
           listener.onReceiveMessage(message);
         },
         onReceiveHalfClose: () => {
-          if (!this.#refused) listener.onReceiveHalfClose();
+          if (this.#refused) return;
+          // Of health: it has no handler here that begins.
+          if (this.#operation === undefined && !this.#requestStream) this.begin(true);
+          listener.onReceiveHalfClose();
         },
         // At the end of every call, including successful ones.
         onCancel: () => {
@@ -155,7 +162,7 @@ class EnteredCall {
     return { ...context, idempotencyKey };
   }
 
-  #receive(requestStream: boolean): void {
+  #receive(): void {
     const { key_id: key, owner_id: owner } = this.#context?.guard.principal ?? OPEN.principal;
     const { stream } = this.#call;
     const failed = (reason: ServiceError) => this.#stop(reason);
@@ -164,8 +171,8 @@ class EnteredCall {
     this.#received = received;
     this.#inbound = new Inbound(this.#call, {
       max: bodyLimit(this.#operation?.operation ?? 'Health'),
-      single: !requestStream,
-      paced: requestStream && this.#operation !== undefined,
+      single: !this.#requestStream,
+      paced: this.#requestStream,
       received,
       failed,
     });
@@ -213,6 +220,7 @@ class EnteredCall {
   #leave(): void {
     if (this.#cancelled) return;
     this.#cancelled = true;
+    this.#inbound?.stop();
     if (!this.#ended) {
       this.#calls.calls.delete(this.#abort);
       this.#abort.clientGone();

@@ -25,6 +25,8 @@ const READ_AHEAD = 1 << 20;
 const MOST_SPARSE = 4;
 /** What the object of a piece costs. */
 const PIECE_COST = 256;
+/** What a message costs beside its bytes: grpc-js has objects for it until it is consumed. */
+const MESSAGE_COST = 512;
 
 export interface InboundOptions {
   /** Maximum bytes of one message. */
@@ -141,9 +143,12 @@ export class Inbound {
     if (this.#decoder.begun === 0 && !this.#options.single) this.#began = this.#now();
     try {
       const messages = this.#decoder.write(data);
+      // What has begun behind a complete message is another one.
+      if (messages.length > 0 && !this.#options.single) this.#began = this.#now();
       for (const message of messages) {
-        this.#whole.push({ message: message[0] === 1 ? message : undefined, bytes: message.length });
-        this.#wholeBytes += message.length;
+        const bytes = message.length + MESSAGE_COST;
+        this.#whole.push({ message: message[0] === 1 ? message : undefined, bytes });
+        this.#wholeBytes += bytes;
       }
       this.#account();
       return this.#stopped ? [] : messages;
@@ -180,8 +185,9 @@ export class Inbound {
     const whole = await inflate(content, encoding, { max: this.#options.max, held });
     const entry = this.#whole.find((each) => each.message === message);
     if (entry !== undefined) {
-      this.#wholeBytes += whole.length - entry.bytes;
-      entry.bytes = whole.length;
+      const bytes = whole.length + MESSAGE_COST;
+      this.#wholeBytes += bytes - entry.bytes;
+      entry.bytes = bytes;
       entry.message = undefined;
     }
     held(0);

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type ServerDuplexStream, status } from '@grpc/grpc-js';
+import { enteredCall } from './entrance.ts';
 import { protoFiles } from './protos.ts';
 
 interface ReflectionRequest {
@@ -47,7 +48,9 @@ export function reflection(): { ServerReflectionInfo: (call: ServerDuplexStream<
       try {
         // Leaving the loop must not destroy the stream: the responses are written to it.
         for await (const request of call.iterator({ destroyOnReturn: false }) as AsyncIterable<ReflectionRequest>) {
-          if (!call.write({ original_request: request, ...reply(request) })) await once(call, 'drain');
+          const goesOn = call.write({ original_request: request, ...reply(request) });
+          enteredCall(call).consumed();
+          if (!goesOn) await once(call, 'drain');
         }
       } catch {
         // The client disconnected.

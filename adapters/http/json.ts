@@ -34,15 +34,20 @@ export async function withJsonBody({
 }: Exchange): Promise<HandlerEvent> {
   if (!METHODS_WITH_BODY.has(req.method)) return event;
   const bytes = await readBody(req, { turns, signal: context.signal, limit: bodyLimit(operation), received });
-  if (bytes.length === 0) return event;
+  const isExec = isExecInput(operation);
   if (bytes.length > LONG_JSON) {
+    context.signal.throwIfAborted();
+    // The input of a command counts for the memory of commands from its handler on.
+    if (!isExec) received?.complete();
     const body = await parsedInThread(bytes, context);
+    if (isExec) received?.complete(true);
     return { ...event, headers: { ...event.headers, 'content-type': 'application/grpc' }, body };
   }
   // Decoding and parsing take milliseconds for a megabyte: of the bodies that arrive together, one is parsed per turn.
   if (bytes.length > LARGE) await turns.next();
   context.signal.throwIfAborted();
-  received?.complete(isExecInput(operation));
+  received?.complete(isExec);
+  if (bytes.length === 0) return event;
   const body = textOf(bytes);
   return { ...event, headers: { ...event.headers, 'content-type': 'application/json' }, body };
 }

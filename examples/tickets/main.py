@@ -57,10 +57,14 @@ def main() -> None:
                     print("first:", first.pull(project).applied)
                     pulled = second.pull(project)
                     print("second:", pulled.applied, "conflicts:", pulled.conflicts)
+                    # A person reads the patch of what could not be pulled; else `with` keeps the sandbox.
+                    project.with_suffix(".patch").write_text(second.patch())
+                    second.destroy()
             # A sandbox that was forked leaves its codebase to the fork.
             client.delete_codebase(first.codebase_id)
     finally:
         shutil.rmtree(project)
+        project.with_suffix(".patch").unlink(missing_ok=True)
 
 
 main()

@@ -1,14 +1,27 @@
-import { readdir, readFile, readlink } from 'node:fs/promises';
+import { open, readdir, readlink } from 'node:fs/promises';
 import { errorCode } from './errno.ts';
 import type { Turn } from './shared-mappings.ts';
 
-/** Descriptors of a process that are looked at. */
-const MOST_DESCRIPTORS = 4096;
+/**
+ * Limits of one look: descriptors, and bytes of what the kernel says of their watches. A program may have a hundred thousand
+ * watches, and thousands of descriptors that share them.
+ */
+const MOST_DESCRIPTORS = 16_384;
+const MOST_BYTES = 4 * 2 ** 20;
+/** Descriptors of one process whose watches are read. */
+const MOST_OF_PROCESS = 64;
+/** Bytes that are read, and searched, in one step. */
+const PIECE = 65_536;
+
+interface Budget {
+  descriptors: number;
+  bytes: number;
+}
 
 /**
  * The inode numbers on one file system that the processes listed in `proc` (a /proc) watch by inotify(7), as
  * proc_pid_fdinfo(5) tells them. `device`: "major:minor" in decimal. Each process is looked at in a turn. `resting`: processes that
- * watch nothing, by their names in `proc`.
+ * watch nothing, by their names in `proc`. What exceeds the limits of a look is not found.
  */
 export async function inotifyWatches(
   proc: string,
@@ -18,18 +31,44 @@ export async function inotifyWatches(
 ): Promise<ReadonlySet<number>> {
   const watch = new RegExp(`^inotify wd:\\S+ ino:([0-9a-f]+) sdev:${encoded(device)} `, 'gm');
   const found = new Set<number>();
+  const budget = { descriptors: MOST_DESCRIPTORS, bytes: MOST_BYTES };
   for (const name of await readdir(proc)) {
-    if (/^\d+$/.test(name) && !resting.has(name)) await turn(() => addWatched(found, `${proc}/${name}`, watch));
+    if (budget.descriptors <= 0 || budget.bytes <= 0) break;
+    if (/^\d+$/.test(name) && !resting.has(name)) await turn(() => addWatched(found, `${proc}/${name}`, watch, budget));
   }
   return found;
 }
 
-async function addWatched(found: Set<number>, directory: string, watch: RegExp): Promise<void> {
+async function addWatched(found: Set<number>, directory: string, watch: RegExp, budget: Budget): Promise<void> {
   const descriptors = (await readdir(`${directory}/fd`).catch(ignoreEnded)) ?? [];
-  for (const name of descriptors.slice(0, MOST_DESCRIPTORS)) {
+  let left = MOST_OF_PROCESS;
+  for (const name of descriptors) {
+    if (left === 0 || budget.bytes <= 0 || budget.descriptors-- <= 0) return;
     if ((await readlink(`${directory}/fd/${name}`).catch(ignoreEnded)) !== 'anon_inode:inotify') continue;
-    const info = (await readFile(`${directory}/fdinfo/${name}`, 'latin1').catch(ignoreEnded)) ?? '';
-    for (const [, ino] of info.matchAll(watch)) found.add(Number.parseInt(ino!, 16));
+    left--;
+    for await (const lines of linesOf(`${directory}/fdinfo/${name}`, budget)) {
+      for (const [, ino] of lines.matchAll(watch)) found.add(Number.parseInt(ino!, 16));
+    }
+  }
+}
+
+/** The lines of a file in pieces, as far as the budget goes. */
+async function* linesOf(path: string, budget: Budget): AsyncGenerator<string, void, void> {
+  const file = await open(path).catch(ignoreEnded);
+  if (file === undefined) return;
+  try {
+    const buffer = Buffer.allocUnsafe(PIECE);
+    for (let begun = ''; budget.bytes > 0; ) {
+      const { bytesRead } = (await file.read(buffer, 0, PIECE).catch(ignoreEnded)) ?? { bytesRead: 0 };
+      if (bytesRead === 0) return;
+      budget.bytes -= bytesRead;
+      const text = begun + buffer.toString('latin1', 0, bytesRead);
+      const end = text.lastIndexOf('\n') + 1;
+      begun = text.slice(end);
+      yield text.slice(0, end);
+    }
+  } finally {
+    await file.close();
   }
 }
 

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 const NAMES = [
   ...['a', 'b', 'd', 'd/x', 'd/y', 'd/sub', 'd/sub/z', 'e', 'e/f', 'new', 'new/dir/f'],
   ...['with space', ' lead', 'trail ', 'a b', 'a b/c', 'b/a b', '-dash', '--', 'dev/null', 'b/b', 'a/a', '.gitignore'],
-  ...['ünï', 'qu"ote', "ap'os", 'back\\slash', '#hash', '.gitmodules', 'x => y', '{b', '~', '.githooks/pre'],
+  ...['ünï', 'qu"ote', "ap'os", 'back\\slash', '#hash', '.gitmodules', 'x => y', '{b', '~', '.gitnotes/pre'],
   ...[`long/${'n'.repeat(120)}`, `${'p'.repeat(99)}`, `${'q'.repeat(100)}`],
 ].map((name) => Buffer.from(name));
 const CONTROL = ['tab\there', 'new\nline', 'cr\r', '\u001b[31m', '\u0001', 'end\n'].map((name) => Buffer.from(name));

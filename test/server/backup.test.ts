@@ -49,7 +49,8 @@ it('a copy of the state works at another path, with other host users: sandboxes,
   const restored = await Server.start(to);
   client = new RestClient(restored.httpAddress);
   try {
-    expect(await client.call('GetSandbox', { sandbox_id: id })).toMatchObject({ status: 'SANDBOX_RUNNING' });
+    // A server starts its sandboxes after it is ready.
+    await expect.poll(async () => (await client.call('GetSandbox', { sandbox_id: id })).status).toBe('SANDBOX_RUNNING');
     // The copies of codebase files are other files: where the sandbox had changed one, the commit must be told whose counts.
     const listed = await client.call('ListChanges', { sandbox_id: id });
     const paths = (of: typeof changes) => of.changes.map(({ path, kind }) => `${kind} ${path}`);

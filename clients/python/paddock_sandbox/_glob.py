@@ -25,8 +25,8 @@ Part = Optional[Tuple[Chunk, ...]]
 _MOST_BYTES = 4096
 _ANY = bytes(range(256))
 _DEEP = re.compile(rb"\*{2,}(?=\\?/|$)")
-#: Bytes before a `**` that stand in its component. git compares what is before the first special byte by itself, and then
-#: takes the `**` for directories.
+#: Bytes before a `**` that stand in its component. git compares what is before the first special byte by itself,
+#: and then takes the `**` for directories.
 _PREFIX = re.compile(rb"[^*?\[\\]*[^*?\[\\/](?=\*{2,}(\\?/|$))")
 
 
@@ -134,7 +134,8 @@ def _parts_of(text: bytes) -> Optional[List[Part]]:
             at = deep.end() + (2 if escaped else 1)
             if not parts or parts[-1] is not None:
                 parts.append(None)
-            # At the end it stands for what is below, without the directory itself. An escaped slash needs one directory.
+            # At the end it stands for what is below, without the directory itself.
+            # An escaped slash needs one directory.
             if escaped or at > len(text):
                 parts.append(_ANY_NAME)
             continue

@@ -43,6 +43,7 @@ export function serve(
       throw thrown;
     }
     if (next !== undefined) run(next);
+    held.ran();
     runReleased();
     const goesOn = served();
     if (next !== undefined) held.done(next);

@@ -1,3 +1,9 @@
+/**
+ * Most milliseconds that one item is charged. A flow whose item takes long, which may be the work of several callers, would
+ * otherwise wait for that time once for each other flow.
+ */
+const MOST_CHARGED_MS = 20;
+
 /** The items of one flow, in order of arrival. */
 interface Flow<T> {
   readonly items: T[];
@@ -53,6 +59,6 @@ export class FairQueue<T> {
 
   /** Counts the time in ms that the last item took. */
   spent(milliseconds: number): void {
-    if (this.#served !== undefined) this.#served.start += milliseconds;
+    if (this.#served !== undefined) this.#served.start += Math.min(milliseconds, MOST_CHARGED_MS);
   }
 }

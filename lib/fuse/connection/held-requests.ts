@@ -4,14 +4,17 @@ import { REQUEST_SIZE, type Session } from '../session/session.ts';
 import { FairQueue } from './fair-queue.ts';
 import type { RequestReader } from './request-reader.ts';
 
-/** Requests above this size, in bytes, get a buffer that is used again. */
-const SMALL = 4096;
+/** Requests above this size, in bytes, get a buffer that is used again, and those above the next one a buffer of the largest size. */
+const SMALL = 8192;
+const LARGE = 2 ** 19;
 /** Upper limit of the bytes held; on smaller machines the 32nd part of the memory. */
 const MOST_BYTES = 2 ** 29;
 /** Requests that are served before the next check for a second one, if checks find none. */
 const MOST_UNCHECKED = 3;
 /** What a request counts at least, in bytes. */
 const LEAST = 1024;
+/** Milliseconds for which requests are read before one is served. */
+const MOST_READ_MS = 5;
 
 /** A request that was read, with the descriptor that its reply is written to. */
 export interface ReadRequest {
@@ -79,23 +82,26 @@ export class HeldRequests {
       this.#hold(first);
       this.#hold({ fd: reader.fd, request: this.#second, length: more });
     }
-    while (this.#bytes < this.#maxBytes) {
+    for (const until = this.#now() + MOST_READ_MS; this.#bytes < this.#maxBytes && this.#now() <= until; ) {
       const length = reader.take(request);
       if (length === undefined) break;
       this.#hold({ fd: reader.fd, request, length });
     }
     const next = this.#queue.next();
     if (next === undefined) return undefined;
-    this.#bytes -= costOf(next.length);
+    this.#bytes -= costOf(next.request);
     this.#began = this.#now();
     return next;
   }
 
-  /** The last request of `receive` is served. */
+  /** The last request of `receive` was run; what follows is work for others, too. */
+  ran(): void {
+    if (this.#began !== 0) this.#queue.spent(this.#now() - this.#began);
+  }
+
+  /** The last request of `receive` is not needed any more. */
   done({ request }: ReadRequest): void {
-    if (this.#began === 0) return;
-    this.#queue.spent(this.#now() - this.#began);
-    giveBack(request);
+    if (this.#began !== 0) giveBack(request);
   }
 
   #hold({ fd, request: read, length }: ReadRequest): void {
@@ -107,16 +113,18 @@ export class HeldRequests {
     }
     const request = bufferFor(length);
     read.copy(request, 0, 0, length);
-    this.#bytes += costOf(length);
+    this.#bytes += costOf(request);
     this.#queue.add(session.flowOf(request), { fd, request, length });
   }
 }
 
-function costOf(length: number): number {
-  return Math.max(LEAST, length);
+/** Its buffer may be larger than the request. */
+function costOf(buffer: Buffer): number {
+  return Math.max(LEAST, buffer.length);
 }
 
 function bufferFor(length: number): Buffer {
   if (length <= SMALL) return Buffer.allocUnsafe(length);
-  return length <= RECYCLED_BYTES ? recycledBuffer() : largeBuffer(REQUEST_SIZE);
+  if (length <= RECYCLED_BYTES) return recycledBuffer();
+  return length <= LARGE ? Buffer.allocUnsafeSlow(length) : largeBuffer(REQUEST_SIZE);
 }

@@ -46,7 +46,7 @@ const FIND_BYTES = 16 * 1024 ** 2;
 
 /** Secrets and the identity of the machine, whatever a package says. The environment of shells is the service's. */
 const NEVER =
-  /(^|\/)(g?shadow|g?passwd|group|sub[ug]id|machine-id|hostname|hosts|sudoers|sudoers\.d|ssh|private|letsencrypt|cloud|bash\.bashrc|profile|environment)-?(\/|$)|\.(key|p12|pfx|jks|keytab)$|secret|credential|passw|token|netrc|htpasswd/i;
+  /(^|\/)(g?shadow|g?passwd|group|sub[ug]id|machine-id|hostname|hosts|sudoers|sudoers\.d|ssh|private|letsencrypt|cloud|bash\.bashrc|profile|environment)-?(\/|$)|\.(key|p12|pfx|jks|keytab)$|secret|credential|passw|token|netrc|htpasswd|npmrc|pypirc|pip\.conf/i;
 /** Directories whose links say what the machine runs. */
 const OF_SERVICES = /^(systemd|rc.\.d|init\.d|cron.*|runit|sv)$/;
 
@@ -57,7 +57,8 @@ const OF_SERVICES = /^(systemd|rc.\.d|init\.d|cron.*|runit|sv)$/;
  */
 export async function addPackageFiles(dir: string, host: HostFiles = HOST_FILES): Promise<void> {
   const hashes = packagedHashes(host);
-  const targets = await linkedFromUsr(host);
+  // Without sums nothing tells what an administrator has changed.
+  const targets = hashes.size > 0 ? await linkedFromUsr(host) : [];
   const budget = { bytes: MAX_BYTES, links: MAX_LINKS };
   for (const path of new Set([...hashes.keys(), ...targets])) addFile(dir, path, host, hashes.get(path), budget);
   for (const path of targets) addDirectory(dir, path, host.etc);
@@ -66,10 +67,13 @@ export async function addPackageFiles(dir: string, host: HostFiles = HOST_FILES)
   }
 }
 
-/** MD5 sums of the files that packages have in /etc, by their path below it. Empty on systems without dpkg. */
+/**
+ * MD5 sums of the files that packages have in /etc, by their path below it. Empty on systems without dpkg. A file that dpkg is
+ * about to install has a word that is no sum, and is left out.
+ */
 function packagedHashes({ dpkgStatus, ucfHashes }: HostFiles): Map<string, string> {
   const found = new Map<string, string>();
-  for (const [, path, hash] of text(dpkgStatus).matchAll(/^ \/etc\/(\S+) ([0-9a-f]{32})(?: obsolete)?$/gm)) {
+  for (const [, path, hash] of text(dpkgStatus).matchAll(/^ \/etc\/(\S+) ([0-9a-f]{32}|newconffile)(?: \S+)*$/gm)) {
     found.set(path!, hash!);
   }
   for (const [, hash, path] of text(ucfHashes).matchAll(/^([0-9a-f]{32}) +\/etc\/(\S+)$/gm)) found.set(path!, hash!);

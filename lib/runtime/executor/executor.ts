@@ -1,4 +1,4 @@
-import { closeSync, fchmodSync, mkdirSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, mkdirSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { SandboxEnded, ServiceError } from '../../errors.ts';
 import { hostError } from '../../host-error.ts';
@@ -12,7 +12,7 @@ import { awaitRunner, cancelled } from './await-runner.ts';
 import { inputNames, openInput } from './command-input.ts';
 import { CommandRun, type Outcome } from './command-run.ts';
 import { commandScript } from './command-script.ts';
-import { openFifo } from './fifo-pool.ts';
+import { openFifo, takeBack } from './fifo-pool.ts';
 import { terminateAll } from './grace.ts';
 import { OpenNetwork } from './open-network.ts';
 import { placeIdentity, placePrograms } from './programs.ts';
@@ -113,7 +113,7 @@ export class Executor {
       unlinkSync(join(this.#host.dir, 'ctl'));
       if (this.#closed) throw this.#closed;
       // The agent has it open. A process of the sandbox that could open it, too, would keep the agent from reading its end.
-      fchmodSync(this.#control, 0);
+      takeBack(this.#control, this.#host.uid);
       if (this.#answer !== undefined) unlinkSync(join(this.#host.dir, ANSWER));
     } finally {
       clearTimeout(timer);

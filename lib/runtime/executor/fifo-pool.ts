@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chownSync, constants, existsSync, mkdirSync, openSync, renameSync } from 'node:fs';
+import { chownSync, constants, existsSync, fchmodSync, fchownSync, mkdirSync, openSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -23,6 +23,15 @@ export type Grow = (fd: number) => (() => void) | undefined;
 export const byProgram: MakeFifos = async (paths) => {
   await run('mkfifo', ['-m', '600', ...paths], { cwd: '/' });
 };
+
+/**
+ * Keeps all but the present users of a FIFO of `FifoPool` from opening it; `uid`: its owner. The mode of another user's file cannot
+ * be changed without CAP_FOWNER, which a container may lack, but the owner can.
+ */
+export function takeBack(fd: number, uid: number | undefined): void {
+  if (uid === undefined) fchmodSync(fd, 0);
+  else fchownSync(fd, process.geteuid!(), process.getegid!());
+}
 
 /**
  * FIFOs created in advance in batches (Node has no mkfifo(3), and spawning mkfifo(1) costs more than a command). One

@@ -8,6 +8,8 @@ import type { Runner } from './runner.ts';
 
 /** Milliseconds between two looks whether the processes have ended: 1 at first, doubled each time. */
 const MAX_LOOK_MS = 16;
+/** Milliseconds for finding the processes: programs that fork all the time can make it as long as they want. */
+const FIND_MS = 1000;
 
 /** The processes of one command that are to end. */
 export interface Ending {
@@ -61,7 +63,8 @@ export async function terminateAll(
     for (const signal of ['SIGTERM', 'SIGCONT'] as const) for (const pid of pids) send(pid, signal);
     await untilGone(performance.now() + stopGraceMs, () => !pids.some(isRunning));
   };
-  await Promise.all([others().catch(() => {}), ...runs.map((run) => run.stop(error))]);
+  const ended = Promise.all([others().catch(() => {}), ...runs.map((run) => run.stop(error))]);
+  await Promise.race([ended, delay(stopGraceMs + FIND_MS, undefined, { ref: false })]);
 }
 
 async function untilGone(deadline: number, isGone: () => boolean | Promise<boolean>): Promise<void> {

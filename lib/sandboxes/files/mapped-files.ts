@@ -23,6 +23,8 @@ const NO_WATCHES: ReadonlySet<number> = new Set();
  */
 export class MappedFiles {
   readonly #inTurn = limiter(AT_ONCE);
+  /** Of looks for watches, which no call waits for. */
+  readonly #inTurnOfWatches = limiter(1);
   /** Time from which a sandbox may be looked at again. */
   readonly #free = new WeakMap<RunningSandbox, number>();
 
@@ -37,7 +39,7 @@ export class MappedFiles {
     const running = sandbox?.running;
     if (running === undefined) return sandbox?.attached ? undefined : NONE;
     try {
-      return await running.sharedMappings(device, this.#turnsOf(running));
+      return await running.sharedMappings(device, this.#turnsOf(running, this.#inTurn));
     } catch {
       return sandbox?.running === running || sandbox?.attached ? undefined : NONE;
     }
@@ -47,14 +49,14 @@ export class MappedFiles {
   async watchedIn(sandbox: Pick<LiveSandbox, 'running'> | undefined, device: string): Promise<ReadonlySet<number>> {
     const running = sandbox?.running;
     if (running === undefined) return NO_WATCHES;
-    return running.inotifyWatches(device, this.#turnsOf(running)).catch(() => NO_WATCHES);
+    return running.inotifyWatches(device, this.#turnsOf(running, this.#inTurnOfWatches)).catch(() => NO_WATCHES);
   }
 
-  #turnsOf(running: RunningSandbox): Turn {
+  #turnsOf(running: RunningSandbox, inTurn: ReturnType<typeof limiter>): Turn {
     return async (task) => {
       const pause = (this.#free.get(running) ?? 0) - performance.now();
       if (pause > 0) await delay(pause, undefined, { ref: false });
-      return this.#inTurn(async () => {
+      return inTurn(async () => {
         const began = performance.now();
         try {
           return await task();
