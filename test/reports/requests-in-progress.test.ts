@@ -129,10 +129,12 @@ describe.each(['off', 'keys'] as const)('requests in progress, auth.mode: %s', (
     expect(await outcome).toEqual({ status: '3', message: 'a message must have at most 65536 values' });
   });
 
-  it.runIf(mode === 'keys')('a call without a key is refused before its message has arrived', async () => {
-    const outcome = await call(EXEC, { length: 60 * MIB, bytes: Buffer.from('x') });
-    expect(outcome).toEqual({ status: '16', message: expect.stringMatching(/^a key is required/) });
-  });
+  if (mode === 'keys') {
+    it('a call without a key is refused before its message has arrived', async () => {
+      const outcome = await call(EXEC, { length: 60 * MIB, bytes: Buffer.from('x') });
+      expect(outcome).toEqual({ status: '16', message: expect.stringMatching(/^a key is required/) });
+    });
+  }
 
   it.each([20, 200])('%i streams with an unfinished message of 60 MiB each', async (count) => {
     const before = server.rss();
