@@ -13,6 +13,7 @@ import {
 } from '../../lib/command-limits.ts';
 import { ACTORS, ARCHIVE_FORMATS, AUTO_COMMITS, ON_EXPIRE, ON_IDLE, SECRET_SOURCES } from '../../lib/field-values.ts';
 import { MAX_LABELS } from '../../lib/label-limits.ts';
+import { SECRET_HEADER } from '../../lib/network/secrets/header.ts';
 import { SECRET_HOST } from '../../lib/network/secrets/hosts.ts';
 import { SHAPE } from '../../lib/network/secrets/placeholder.ts';
 import { MAX_PATHS } from '../../lib/path-limits.ts';
@@ -261,4 +262,11 @@ export const secretFields = {
   hosts: { required: true, ...secretHosts },
   parts: { maxItems: 3, items: { minLength: 1, values: ['header', 'query', 'body'] } },
   shape: placeholderShape,
+  header: {
+    pattern: {
+      source: SECRET_HEADER,
+      problem:
+        'must be the name of a header in lower case of at most 64 characters, like x-api-key, and not of one that the proxy makes',
+    },
+  },
 } as const satisfies Constraints;

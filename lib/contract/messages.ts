@@ -2189,6 +2189,8 @@ export interface Secret {
   revision: number;
   /** Sandboxes that are bound to the secret. */
   used_by: readonly string[];
+  /** The one header in which the placeholder is replaced; absent: every header, if `parts` has "header". */
+  header?: string;
 }
 
 /** Request of PutSecret. */
@@ -2210,6 +2212,11 @@ export interface PutSecretRequest {
   shape: string;
   /** Make placeholders of the length of the value; it must be at least 16 characters longer than `shape`. */
   keep_length: boolean;
+  /**
+   * The one header in which the placeholder is replaced, in lower case ("x-api-key", "authorization"), also where it occurs
+   * several times; in other headers it stays as it is. `parts` must have "header", or be empty. Empty: every header.
+   */
+  header?: string;
 }
 
 /** Request of GetSecret. */
@@ -2502,7 +2509,7 @@ export interface Rpcs {
    */
   ImportFiles: { request: ImportFilesRequest; response: ImportFilesResponse };
   /**
-   * Stores a secret, or replaces its value, hosts, parts and shape. In force for the next request of each sandbox that is
+   * Stores a secret, or replaces its value, hosts, parts, header and shape. In force for the next request of each sandbox that is
    * bound to it.
    */
   PutSecret: { request: PutSecretRequest; response: Secret };

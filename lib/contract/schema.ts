@@ -971,6 +971,7 @@ export const fields = {
     updated_at: { type: 'int64' },
     revision: { type: 'int64' },
     used_by: { type: 'string', repeated: true },
+    header: { type: 'string', optional: true },
   },
   PutSecretRequest: {
     name: { type: 'string' },
@@ -980,6 +981,7 @@ export const fields = {
     parts: { type: 'string', repeated: true },
     shape: { type: 'string' },
     keep_length: { type: 'bool' },
+    header: { type: 'string', optional: true },
   },
   GetSecretRequest: {
     name: { type: 'string' },

@@ -27,6 +27,21 @@ const cases: Case[] = [
     },
   },
   {
+    name: 'stores, shows and removes the header of a secret',
+    runtimes: ['mock'],
+    async run({ client, owner }) {
+      const put = { name: 'llm', owner_id: owner, value: VALUE, hosts: ['api.llm.example'] };
+      const header = 'x-api-key';
+      expect(await client.call('PutSecret', put)).not.toHaveProperty('header');
+      expect(await client.call('PutSecret', { ...put, header })).toMatchObject({ header, parts: ['header'] });
+      expect(await client.call('GetSecret', { name: 'llm', owner_id: owner })).toMatchObject({ header });
+      const refused = client.call('PutSecret', { ...put, header, parts: ['query'] });
+      await expectRefusal(refused, 'INVALID_ARGUMENT', /^header must be empty unless parts/);
+      expect(await client.call('PutSecret', put)).not.toHaveProperty('header');
+      await client.call('DeleteSecret', { name: 'llm', owner_id: owner });
+    },
+  },
+  {
     name: 'refuses what is no secret, without its value',
     runtimes: ['mock'],
     async run({ client, owner }) {
@@ -37,6 +52,8 @@ const cases: Case[] = [
         { hosts: ['*.com'] },
         { hosts: [] },
         { parts: [VALUE] },
+        { header: VALUE.toUpperCase() },
+        { header: 'host' },
       ]) {
         const error = await expectRefusal(client.call('PutSecret', { ...put, ...wrong }), 'INVALID_ARGUMENT');
         expect(error.message).not.toContain(VALUE);

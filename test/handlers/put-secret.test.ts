@@ -6,7 +6,14 @@ const secret = { name: 'github', value: 'ghp_0123456789', hosts: ['api.github.co
 
 it('PutSecret passes on the request, with the owner that the guard chooses', async () => {
   const put = async (request: object) => request as never;
-  const given = { ...secret, owner_id: 'ann', parts: ['header', 'body'], shape: 'ghp_', keep_length: true };
+  const given = {
+    ...secret,
+    owner_id: 'ann',
+    parts: ['header', 'body'],
+    shape: 'ghp_',
+    keep_length: true,
+    header: 'x-api-key',
+  };
   expect(await call(putSecret, message(given), { secrets: { put } })).toEqual(given);
 });
 
@@ -26,11 +33,30 @@ it.each([
   ['hosts[0]', { hosts: ['https://api.github.com'] }],
   ['parts[0]', { parts: ['cookie'] }],
   ['shape', { shape: 'a b' }],
+  ['header', { header: 'X-Api-Key' }],
+  ['header', { header: 'x api' }],
+  ['header', { header: 'x:' }],
+  ['header', { header: 'x\n' }],
+  ['header', { header: 'é' }],
+  ['header', { header: 'x'.repeat(65) }],
+  ['header', { header: 'host' }],
+  ['header', { header: 'content-length' }],
+  ['header', { header: 'transfer-encoding' }],
+  ['header', { header: 'connection' }],
+  ['header', { header: 'x-paddock-network' }],
 ])('refuses a wrong %s without showing the value: %j', async (field, wrong) => {
   const error = await call(putSecret, json({ ...secret, ...wrong }), {}).catch((each: Error) => each);
   expect(error).toMatchObject({ code: 'INVALID_ARGUMENT', message: expect.stringContaining(field) });
   expect((error as Error).message).not.toContain('ghp_0123456789');
 });
+
+it.each(['x-api-key', 'authorization', 'cookie', 'hosts', 'connection-key', 'x'.repeat(64)])(
+  'a value may go into the header %s',
+  async (header) => {
+    const put = async (request: object) => request as never;
+    expect(await call(putSecret, json({ ...secret, header }), { secrets: { put } })).toMatchObject({ header });
+  },
+);
 
 it('a body that is no JSON is refused without its text', async () => {
   const event = { ...json({}), body: '{"value": ghp_0123456789}' };

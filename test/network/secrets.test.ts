@@ -74,6 +74,23 @@ describe('a command with a secret', () => {
     expect(seen).toEqual([`Bearer ${VALUE}-2`, `Bearer ${VALUE}`]);
   });
 
+  it('sends it in the one header that the secret names, also when it asks for HTTP/2', async () => {
+    const put = { name: 'token', owner_id: scene.owner, value: VALUE, hosts: ['api.test'] };
+    const both = 'curl -sS -m 30 -H "X-Api-Key: $TOKEN" -H "Authorization: Bearer $TOKEN"';
+    for (const [header, expected] of [
+      ['authorization', `Bearer ${VALUE}`],
+      ['x-api-key', `Bearer ${sandbox.secrets[0]!.placeholder}`],
+    ] as const) {
+      await scene.client.call('PutSecret', { ...put, header });
+      for (const version of ['--http1.1', '--http2']) {
+        seen.length = 0;
+        await run(`${both} ${version} "https://api.test/?key=$TOKEN"`);
+        expect(seen).toEqual([expected]);
+      }
+    }
+    await scene.client.call('PutSecret', put);
+  });
+
   it('cannot send its placeholder to another host that is looked into', async () => {
     seen.length = 0;
     expect(await run(`${CURL} -w '%{http_code}' https://other.test/`)).toMatch(/^paddock: the placeholder .*403$/s);

@@ -1762,6 +1762,8 @@ class Secret:
         updated_at: Time of the last PutSecret.
         revision: Number of values that the secret has had; 1 at first.
         used_by: Sandboxes that are bound to the secret.
+        header: The one header in which the placeholder is replaced; absent: every header, if
+            `parts` has "header".
     """
 
     name: str = ""
@@ -1774,6 +1776,7 @@ class Secret:
     updated_at: int = 0
     revision: int = 0
     used_by: Tuple[str, ...] = ()
+    header: Optional[str] = None
 
 
 @dataclasses.dataclass(frozen=True)

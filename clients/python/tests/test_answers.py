@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 from both import Retries
@@ -74,6 +75,13 @@ class Answers(Retries):
         lost = answer(200, {"key": {"id": "k1"}, "notice": "repeated"})
         new = answer(200, {"key": {"id": "k2"}, "secret": "pdk_2"})
         self.each_client(lambda: FakeServer(CUT, lost, answer(200, {}), new), check)
+
+    def test_a_secret_has_the_header_that_it_goes_into(self) -> None:
+        def check(client: Any, fake: FakeServer) -> None:
+            self.assertEqual(client.put_secret("a", "a-value-of-it", ["a.example"], header="x-api-key").header, "x-api-key")
+            self.assertEqual(json.loads(fake.requests[0]["body"])["header"], "x-api-key")
+
+        self.each_client(lambda: FakeServer(answer(200, {"name": "a", "header": "x-api-key"})), check)
 
     def test_the_service_says_what_does_not_exist(self) -> None:
         info = {

@@ -20,7 +20,7 @@ export interface Checked {
   use: SecretUse;
   url: string;
   /** The value of a header as the server gets it. */
-  header: (value: string) => string;
+  header: (value: string, name: string) => string;
   /** Of its head, with the values of secrets. */
   bytes: number;
 }
@@ -54,11 +54,14 @@ export function check(request: IncomingMessage, target: InspectedTarget, sandbox
     // All of them before anything is sent.
     const sent = use.url(url);
     let bytes = sent.length;
-    for (const value of request.rawHeaders) {
-      bytes += use.header(value).length;
+    const { rawHeaders } = request;
+    for (const [index, text] of rawHeaders.entries()) {
+      // A name is sent as it is, unless it is refused.
+      const name = index % 2 === 0 ? '' : rawHeaders[index - 1]!.toLowerCase();
+      bytes += use.header(text, name).length;
       if (bytes > MOST_HEAD_BYTES) throw new TooLongError();
     }
-    return { use, url: sent, header: (value) => use.header(value), bytes };
+    return { use, url: sent, header: (value, name) => use.header(value, name), bytes };
   } catch (error) {
     throw refusalOf(error, target, sandbox);
   }

@@ -72,7 +72,7 @@ export function open(
     if (name === 'content-length') return undefined;
     // Values that a server reflects cannot be found in what is compressed.
     if (name === 'accept-encoding' && use.isTrusted) return undefined;
-    return header(value);
+    return header(value, name);
   });
   if (length !== undefined) headers.push('Content-Length', String(length));
   else if (hasBody(request)) headers.push('Transfer-Encoding', 'chunked');

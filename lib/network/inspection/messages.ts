@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /** Headers of one connection only (RFC 9110, 7.6.1), and those that this proxy answers or makes itself. */
-const OWN = new Set([
+export const NOT_PASSED: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
   'proxy-connection',
@@ -29,7 +29,7 @@ export function passedHeaders(
     const name = rawHeaders[index]!;
     const lower = name.toLowerCase();
     // A connection cannot declare the name of the server, or the length, to be its own matter.
-    if (OWN.has(lower) || (named.includes(lower) && lower !== 'host' && lower !== 'content-length')) continue;
+    if (NOT_PASSED.has(lower) || (named.includes(lower) && lower !== 'host' && lower !== 'content-length')) continue;
     const text = value(rawHeaders[index + 1]!, lower);
     if (text !== undefined) passed.push(shown(name), text);
   }

@@ -48,9 +48,9 @@ export class SecretUse {
     return this.#replacerFor('query', encodeURIComponent).whole(Buffer.from(url, 'latin1')).toString('latin1');
   }
 
-  /** The value of a header of a request, with the bytes of its text as characters. */
-  header(value: string): string {
-    const replacer = this.#replacerFor('header', PLAIN);
+  /** The value of a header of a request, with the bytes of its text as characters. `name`: of the header, in lower case. */
+  header(value: string, name: string): string {
+    const replacer = this.#replacerFor('header', PLAIN, name);
     const basic = /^(basic +)([a-z0-9+/_-]+=*) *$/i.exec(value);
     if (basic !== null) {
       const decoded = Buffer.from(basic[2]!, 'base64');
@@ -82,9 +82,10 @@ export class SecretUse {
     return replacer === undefined ? text : replacer.whole(Buffer.from(text, 'latin1')).toString('latin1');
   }
 
-  #replacerFor(part: Part, encode: Encode): Replacer {
+  /** `header`: the name of the header that is searched. */
+  #replacerFor(part: Part, encode: Encode, header?: string): Replacer {
     const own = this.#own
-      .filter((each) => each.in.includes(part))
+      .filter((each) => each.in.includes(part) && (part !== 'header' || (each.header ?? header) === header))
       .map(({ needle, value, name }) => ({ from: needle, to: Buffer.from(encode(value)), name }));
     return new Replacer([...own, ...this.#foreign], MOST_ADDED);
   }
@@ -135,7 +136,7 @@ export function secretNamedIn(texts: readonly string[], secrets: readonly BoundS
   // No secret is for the host without a name.
   const use = secretUse(secrets, '');
   try {
-    for (const text of texts) use.header(text);
+    for (const text of texts) use.header(text, '');
     return undefined;
   } catch (error) {
     if (error instanceof FoundError) return error.secret;

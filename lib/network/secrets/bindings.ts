@@ -92,7 +92,8 @@ export async function boundSecrets(
           const record = store.find({ owner_id, name });
           const usable = hosts.length === 0 ? record.hosts : commonHosts(record.hosts, hosts);
           const parts = record.parts as BoundSecret['in'];
-          return { name, placeholder, value: await store.valueOf(record), hosts: usable, in: parts };
+          const { header } = record;
+          return { name, placeholder, value: await store.valueOf(record), hosts: usable, in: parts, header };
         } catch (error) {
           failed(name, error);
           return { name, placeholder, value: '', hosts: [], in: [] };

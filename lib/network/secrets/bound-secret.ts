@@ -5,4 +5,6 @@ export interface BoundSecret {
   value: string;
   hosts: readonly string[];
   in: readonly ('header' | 'query' | 'body')[];
+  /** The one header, in lower case, that gets the value; undefined: every header. */
+  header?: string | undefined;
 }

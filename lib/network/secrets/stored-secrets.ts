@@ -9,6 +9,7 @@ import { NoKeyError, type SecretKey } from './secret-key.ts';
 const MAX_SECRETS_PER_OWNER = 1000;
 /** A server that reflects the value is found out by a search for it, which a shorter value would find everywhere. */
 const LEAST_BYTES = 8;
+const SUBJECT = ['owner_id', 'name', 'hosts', 'parts', 'header'] as const;
 
 /** One secret of an owner. */
 export interface SecretName {
@@ -40,6 +41,9 @@ export class StoredSecrets {
     const { owner_id, name, hosts, shape, keep_length } = request;
     const parts = request.parts.length === 0 ? ['header'] : [...new Set(request.parts)];
     checkValue(request.value, parts);
+    if (request.header && !parts.includes('header')) {
+      throw invalidArgument('header', 'must be empty unless parts has "header", or is empty');
+    }
     checkForm({ name, shape, length: keep_length ? Buffer.byteLength(request.value) : undefined });
     const { records, now } = this.#options;
     const key = await this.#key(true);
@@ -51,7 +55,8 @@ export class StoredSecrets {
     const time = Math.floor(now() / 1000);
     const revision = (before?.revision ?? 0) + 1;
     const plain = { id, name, owner_id, hosts: [...new Set(hosts)], parts, shape, keep_length };
-    const record = { ...plain, created_at: before?.created_at ?? time, updated_at: time, revision };
+    const header = request.header ? { header: request.header } : {};
+    const record = { ...plain, ...header, created_at: before?.created_at ?? time, updated_at: time, revision };
     await records.put({ ...record, ...seal(key, request.value, subjectOf(record)) });
     await this.#options.changed(request);
     return this.get(request);
@@ -138,9 +143,10 @@ export function valueBytes(record: SecretRecord): number {
   return sealedBytes(record);
 }
 
-/** The hosts belong to it: whoever could change them in the file could otherwise send the value elsewhere. */
-function subjectOf({ owner_id, name, hosts, parts }: Pick<SecretRecord, 'owner_id' | 'name' | 'hosts' | 'parts'>) {
-  return [owner_id, name, hosts, parts];
+/** Hosts, parts and header belong to it: whoever could change them in the file could otherwise send the value elsewhere. */
+function subjectOf({ owner_id, name, hosts, parts, header }: Pick<SecretRecord, (typeof SUBJECT)[number]>) {
+  const subject = [owner_id, name, hosts, parts];
+  return header === undefined ? subject : [...subject, header];
 }
 
 /** Throws INVALID_ARGUMENT, without the value. */

@@ -35,6 +35,13 @@ it('a secret is set, shown without its value, replaced and removed', async () =>
   expect(await run('secret get github')).toMatchObject({ exitCode: 125, stderr: expect.stringContaining('github') });
 });
 
+it('a secret is set for one header, and shown with it', async () => {
+  await run('secret set llm --host api.llm.example --header x-api-key', 'a-value-of-length\n');
+  expect((await run('secret get llm')).stdout).toMatch(/parts +header\nheader +x-api-key\nrevision +1/);
+  expect(await served.paddock().secrets.get('llm')).toMatchObject({ header: 'x-api-key' });
+  await run('secret rm llm');
+});
+
 it('the client puts, gets, lists and deletes', async () => {
   const { secrets, sandboxes } = served.paddock();
   const secret = { value: 'a-value-of-length', hosts: ['a.example'], shape: 'sk-' };

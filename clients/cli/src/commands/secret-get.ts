@@ -10,12 +10,13 @@ export default command({
   async run(context, { operands: [name], values: { owner } }) {
     const { out, signal } = context;
     const { secrets } = await context.paddock();
-    const { hosts, parts, revision, usedBy, ...found } = await secrets.get(name!, { ownerId: owner, signal });
-    if (out.json) out.value({ ...found, hosts, parts, revision, usedBy });
+    const { hosts, parts, header, revision, usedBy, ...found } = await secrets.get(name!, { ownerId: owner, signal });
+    if (out.json) out.value({ ...found, hosts, parts, header, revision, usedBy });
     else {
       const rows = [
         ['hosts', hosts.join(', ')],
         ['parts', parts.join(', ')],
+        ...(header === undefined ? [] : [['header', header]]),
         ['revision', String(revision)],
         ['sandboxes', usedBy.join(', ')],
       ];

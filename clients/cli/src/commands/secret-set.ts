@@ -19,17 +19,19 @@ to the secret use the new value from the next request on.`,
     host: { type: 'string', multiple: true, value: 'HOST', help: 'where the value may be sent: a name, or *.NAME' },
     'from-file': { type: 'string', value: 'FILE', help: 'read the value from this file' },
     part: { type: 'string', multiple: true, value: 'PART', help: 'of requests: header (default), query, body' },
+    header: { type: 'string', value: 'NAME', help: 'only in this header, like x-api-key' },
     shape: { type: 'string', value: 'TEXT', help: 'beginning of placeholders, like ghp_' },
     'keep-length': { type: 'boolean', help: 'placeholders are as long as the value' },
     owner: { type: 'string', value: 'OWNER', help: 'of this owner; for admins' },
   },
   examples: [
     'paddock secret set github --host api.github.com --shape ghp_ < token',
+    'paddock secret set llm --host api.llm.example --header x-api-key --from-file key',
     'pass show token | paddock secret set github --host api.github.com',
   ],
   operands: [1, 1],
   async run(context, { operands: [name], values }) {
-    const { host: hosts = [], part: parts = [], shape, owner } = values;
+    const { host: hosts = [], part: parts = [], header, shape, owner } = values;
     if (hosts.length === 0) throw new UsageError('secret set needs --host: where the value may be sent');
     const file = values['from-file'];
     const isAsked = file === undefined && process.stdin.isTTY;
@@ -38,7 +40,7 @@ to the secret use the new value from the next request on.`,
       : await (file === undefined ? fromInput() : fromFile(file));
     const value = given.replace(/\r?\n$/, '');
     const { secrets } = await context.paddock();
-    const secret = { value, hosts, parts, shape, keepLength: values['keep-length'], ownerId: owner };
+    const secret = { value, hosts, parts, header, shape, keepLength: values['keep-length'], ownerId: owner };
     const stored = await secrets.put(name!, secret, { signal: context.signal });
     context.out.result(stored, () => `${stored.name}, revision ${stored.revision}`);
     return 0;

@@ -92,11 +92,13 @@ class AsyncAdminOperations(AsyncCodebaseOperations):
         parts: Optional[Sequence[str]] = None,
         shape: Optional[str] = None,
         keep_length: Optional[bool] = None,
+        header: Optional[str] = None,
         owner_id: Optional[str] = None,
     ) -> Secret:
         """Stores or replaces a secret, which commands use by a placeholder. No answer ever has its value.
 
         `hosts`: where the value may be sent. `parts`: where the placeholder is replaced: "header", "query", "body".
+        `header`: the one header that gets the value, in lower case.
         """
         fields = {
             "name": name,
@@ -105,6 +107,7 @@ class AsyncAdminOperations(AsyncCodebaseOperations):
             "parts": None if parts is None else list(parts),
             "shape": shape,
             "keep_length": keep_length,
+            "header": header,
             "owner_id": owner_id,
         }
         return await self._message(Secret, "PutSecret", fields)

@@ -2157,6 +2157,8 @@ export interface Secret {
   revision: number;
   /** Sandboxes that are bound to the secret. */
   usedBy: readonly string[];
+  /** The one header in which the placeholder is replaced; absent: every header, if `parts` has "header". */
+  header?: string | undefined;
 }
 
 /** Request of PutSecret. */
@@ -2178,6 +2180,11 @@ export interface PutSecretRequest {
   shape?: string | undefined;
   /** Make placeholders of the length of the value; it must be at least 16 characters longer than `shape`. */
   keepLength?: boolean | undefined;
+  /**
+   * The one header in which the placeholder is replaced, in lower case ("x-api-key", "authorization"), also where it occurs
+   * several times; in other headers it stays as it is. `parts` must have "header", or be empty. Empty: every header.
+   */
+  header?: string | undefined;
 }
 
 /** Request of GetSecret. */

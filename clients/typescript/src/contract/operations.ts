@@ -439,7 +439,7 @@ export interface Operations {
   /** Deletes an image with all its names. FAILED_PRECONDITION, listing the sandboxes, while sandboxes use it. */
   deleteImage(request: DeleteImageRequest, options?: CallOptions): Promise<void>;
   /**
-   * Stores a secret, or replaces its value, hosts, parts and shape. In force for the next request of each sandbox that is
+   * Stores a secret, or replaces its value, hosts, parts, header and shape. In force for the next request of each sandbox that is
    * bound to it.
    */
   putSecret(request: PutSecretRequest, options?: CallOptions): Promise<Secret>;

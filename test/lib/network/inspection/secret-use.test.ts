@@ -32,7 +32,7 @@ describe('a value that a server reflects is found', () => {
   it.each(['', 'u', 'ab', 'user:', 'a longer user:'])('in Basic authentication after %j', (before) => {
     const token = 'ghp_0123456789abcdef';
     const use = new SecretUse([secret(token)], HOST);
-    const sent = use.header(`Basic ${Buffer.from(`${before}${secret(token).placeholder}`).toString('base64')}`);
+    const sent = use.header(`Basic ${Buffer.from(`${before}${secret(token).placeholder}`).toString('base64')}`, 'a');
     expect(Buffer.from(sent.slice(6), 'base64').toString()).toBe(before + token);
     const answer = Buffer.from(shown(use, sent).slice(6), 'base64').toString('latin1');
     // The two ends share a byte's bits with what is beside them.
@@ -57,9 +57,9 @@ it('what is searched for is prepared once for all hosts', () => {
 it('a header, a URL or a body does not grow without bound', () => {
   const { placeholder } = secret('');
   const use = new SecretUse([secret('x'.repeat(65_536))], HOST);
-  expect(use.header(placeholder)).toHaveLength(65_536);
+  expect(use.header(placeholder, 'a')).toHaveLength(65_536);
   const many = placeholder.repeat(1000);
-  expect(() => use.header(many)).toThrow(TooLongError);
+  expect(() => use.header(many, 'a')).toThrow(TooLongError);
   expect(() => use.url(`/?${many}`)).toThrow(TooLongError);
   const body = use.body('text/plain')!;
   expect(() => {

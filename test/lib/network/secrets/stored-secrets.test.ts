@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { silentLog } from '../../../../lib/log.ts';
 import type { Metadata } from '../../../../lib/metadata/metadata.ts';
 import { openMetadata } from '../../../../lib/metadata/store.ts';
+import { seal } from '../../../../lib/network/secrets/seal.ts';
 import { SecretKey } from '../../../../lib/network/secrets/secret-key.ts';
 import { StoredSecrets, secretId } from '../../../../lib/network/secrets/stored-secrets.ts';
 
@@ -84,6 +85,28 @@ it('keeps the secrets of owners apart', async () => {
   await expect(all.valueOf(all.find({ ...ANN, owner_id: 'bob' }))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   await metadata.secrets.put({ ...ann, hosts: ['evil.example'] });
   await expect(all.valueOf(all.find(ANN))).rejects.toThrow(/"github" is damaged/);
+});
+
+it('a secret of one header is sealed with it: its record cannot name another one, or none', async () => {
+  const all = secrets();
+  await all.put({ ...request, header: 'x-api-key' });
+  const record = all.find(ANN);
+  expect(await all.valueOf(record)).toBe(VALUE);
+  const { header: _, ...without } = record;
+  for (const other of [{ ...record, header: 'x-other' }, without]) {
+    await expect(all.valueOf(other)).rejects.toThrow(/"github" is damaged/);
+  }
+  await all.put(request);
+  expect(await all.valueOf(all.find(ANN))).toBe(VALUE);
+  await expect(all.valueOf({ ...all.find(ANN), header: 'x-api-key' })).rejects.toThrow(/"github" is damaged/);
+});
+
+it('a value that was sealed before secrets had headers is read', async () => {
+  const key = new SecretKey({ file: join(folder, 'key'), command: [] });
+  await secrets().put(request);
+  const { sealed: _, key_id: __, ...plain } = secrets().find(ANN);
+  const before = seal(await key.get(false), VALUE, ['ann', 'github', ['api.github.com'], ['header']]);
+  expect(await secrets().valueOf({ ...plain, ...before })).toBe(VALUE);
 });
 
 it('a flipped byte anywhere in the encrypted value is found', async () => {
