@@ -402,7 +402,7 @@ describe('the tools of an orchestrator', () => {
     await of('rollback', { sandbox_id, checkpoint: 'one' });
     expect(await of('changes_commit', { sandbox_id, dry_run: true })).toMatchObject({ committed: false, count: 1 });
     expect(await of('changes_commit', { sandbox_id })).toMatchObject({ committed: true, count: 1 });
-    expect(await of('changes_discard', { sandbox_id })).toEqual({ discarded: 0 });
+    expect(await of('changes_discard', { sandbox_id, all: true })).toEqual({ discarded: 0 });
     for (const id of [sandbox_id, fork!.sandbox_id])
       expect(await of('sandbox_destroy', { sandbox_id: id })).toEqual({ destroyed: true });
     await expect(of('exec', { sandbox_id, command: 'id' })).rejects.toThrow(/^NOT_FOUND: /);

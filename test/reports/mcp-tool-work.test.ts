@@ -87,6 +87,18 @@ it.each([
   expect(changes).toHaveLength(1);
 });
 
+it('changes_discard without paths loses nothing, unless all is true', async () => {
+  await rest.call('Exec', { sandbox_id, command: 'echo x > lost' });
+  for (const args of [{}, { all: false }, { exclude: ['names'] }]) {
+    const text = await call('/mcp', 'changes_discard', { sandbox_id, ...args });
+    expect(text).toContain('INVALID_ARGUMENT: paths must name at least one path; use all: true for all changes');
+  }
+  expect((await rest.call('ListChanges', { sandbox_id, paths: ['lost'] })).changes).toHaveLength(1);
+  const all = await call('/mcp', 'changes_discard', { sandbox_id, all: true, exclude: ['names'] });
+  expect(all).toMatch(/"discarded":\d/);
+  expect((await rest.call('ListChanges', { sandbox_id, paths: ['lost'] })).changes).toEqual([]);
+});
+
 it('changes are named by the paths that the other tools show', async () => {
   await rest.call('Exec', { sandbox_id, command: 'echo x > one; echo x > two' });
   expect(await call('/mcp', 'changes_discard', { sandbox_id, paths: ['/workspace/one'] })).toContain('"discarded":1');

@@ -4,12 +4,12 @@ import { workspacePath } from '../paths.ts';
 import { answerOf, CHANGES, READS, tool } from '../tool.ts';
 import { changesAs, changesShape } from './view.ts';
 
-const choice = {
+const choiceOf = (paths: string) => ({
   sandbox_id: z.string(),
-  paths: z.array(z.string()).optional().describe('By default all'),
+  paths: z.array(z.string()).optional().describe(paths),
   all: z.boolean().optional(),
   exclude: z.array(z.string()).optional().describe('Globs'),
-};
+});
 
 export const changes = [
   tool({
@@ -25,7 +25,7 @@ export const changes = [
     name: 'changes_commit',
     description: 'Apply changes of a sandbox to its codebase, all or nothing.',
     input: {
-      ...choice,
+      ...choiceOf('By default all'),
       on_conflict: z.enum(['ours', 'theirs']).optional().describe('By default a conflict fails'),
       dry_run: z.boolean().optional(),
     },
@@ -42,10 +42,11 @@ export const changes = [
   tool({
     name: 'changes_discard',
     description: 'Drop changes: files become those of the codebase.',
-    input: choice,
+    input: choiceOf('Or all: true'),
     output: { discarded: z.int() },
     hints: CHANGES,
     async run({ sandbox_id, paths, all, exclude = [] }, { caller }) {
+      if (paths === undefined && !all) throw noPaths();
       const { discarded } = await caller.request('Discard', { sandbox_id, paths: chosen(paths, all), exclude });
       return answerOf(`discarded ${discarded} changes`, { discarded });
     },
@@ -54,12 +55,16 @@ export const changes = [
 
 /**
  * The paths of a request, in which none are all. The threat: a program that found no path to discard names none, and all
- * changes are lost.
+ * changes are lost. A commit loses nothing, and may leave out the list.
  */
 function chosen(paths: readonly string[] | undefined, all = false): string[] {
   if (all && paths !== undefined && paths.length > 0) throw invalidArgument('all', 'must be false if paths are named');
   if (all || paths === undefined) return [];
-  if (paths.length === 0) throw invalidArgument('paths', 'must name at least one path; use all: true for all changes');
+  if (paths.length === 0) throw noPaths();
   const named = paths.map((path) => workspacePath(path, 'paths'));
   return named.includes('') ? [] : named;
+}
+
+function noPaths() {
+  return invalidArgument('paths', 'must name at least one path; use all: true for all changes');
 }
