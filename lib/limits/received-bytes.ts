@@ -71,7 +71,7 @@ export class ReceivedBytes {
         if (bytes > SMALL) this.#garbage.dropped(bytes);
         request.leave();
         if (elsewhere || bytes <= SMALL) return;
-        if (!this.#inExecution.take(owner, bytes)) throw tooMany('in execution', 'the caller has its share of them');
+        this.#requireShare(owner, bytes);
         executing = bytes;
       },
       end: () => {
@@ -88,16 +88,23 @@ export class ReceivedBytes {
       const largest = this.#all.largest();
       this.#garbage.dropped(largest.bytes);
       largest.leave();
-      largest.cut?.(tooMany('that are being received', 'this one was the largest of the caller with most'));
+      largest.cut?.(
+        new ServiceError(
+          'RESOURCE_EXHAUSTED',
+          'the server has no memory left for requests that arrive, and this one was the largest of the caller with most; try again later',
+        ),
+      );
     }
   }
-}
 
-function tooMany(which: string, why: string): ServiceError {
-  return new ServiceError(
-    'RESOURCE_EXHAUSTED',
-    `the requests ${which} need more memory than the server has for them, and ${why}; try again later`,
-  );
+  #requireShare(owner: string, bytes: number): void {
+    if (this.#inExecution.take(owner, bytes)) return;
+    const left = this.#inExecution.available(owner);
+    throw new ServiceError(
+      'RESOURCE_EXHAUSTED',
+      `the request has ${bytes} bytes, and ${left} are left of the caller's share of the memory for large requests in execution; try again when one of them has ended`,
+    );
+  }
 }
 
 /** All requests, those of an owner, of a key, of a connection, or one request. */

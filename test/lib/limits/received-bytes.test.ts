@@ -67,7 +67,9 @@ it('large requests in execution have a share of each owner, until they end', () 
     return request;
   };
   const first = run('ann');
-  expect(() => run('ann')).toThrow('the caller has its share');
+  expect(() => run('ann')).toThrow(
+    "the request has 307200 bytes, and 204800 are left of the caller's share of the memory for large requests in execution; try again when one of them has ended",
+  );
   run('bob');
   first.end();
   first.end();
