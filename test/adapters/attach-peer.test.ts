@@ -10,6 +10,7 @@ const TIMES = { pingMs: 10, closeMs: 100, endMs: 100 };
 const http = createServer();
 let server: WebSocketServer;
 let client: WebSocket;
+let ws: WebSocket;
 let peer: Peer;
 
 beforeEach(async () => {
@@ -19,8 +20,8 @@ beforeEach(async () => {
   client = new WebSocket(`ws://127.0.0.1:${(http.address() as AddressInfo).port}`);
   client.on('error', () => {});
   await once(client, 'open');
-  const [ws] = await connected;
-  peer = new Peer(ws as WebSocket, { times: TIMES });
+  [ws] = (await connected) as [WebSocket];
+  peer = new Peer(ws, { times: TIMES });
 });
 afterEach(async () => {
   client.terminate();
@@ -70,4 +71,17 @@ it('is sent nothing after a close', async () => {
   peer.sendIfRead('late');
   expect((await closed)[0]).toBe(1000);
   expect(frames).toEqual([]);
+});
+
+it('is cut when it pings and reads no answer: few of them are kept for it', async () => {
+  // As if the kernel took no more.
+  socketOf(ws).cork();
+  let most = 0;
+  ws.on('ping', () => {
+    most = Math.max(most, ws.bufferedAmount);
+  });
+  for (let sent = 0; sent < 1000; sent++) client.ping(Buffer.alloc(125));
+  await peer.closed;
+  expect(most).toBeGreaterThan(0);
+  expect(most).toBeLessThan(16 * 1024);
 });
