@@ -4,7 +4,7 @@ import { ServiceError } from '../../lib/errors.ts';
 import type { Received } from '../../lib/limits/received-bytes.ts';
 import { allowedMs, tooSlow } from '../received/pace.ts';
 import { inflate } from './inflate.ts';
-import { MessageDecoder } from './message-decoder.ts';
+import { type Arrived, MessageDecoder } from './message-decoder.ts';
 import { statusOf } from './status.ts';
 
 /**
@@ -51,8 +51,8 @@ export class Inbound {
   readonly #options: InboundOptions;
   readonly #now: () => number;
   readonly #decoder: MessageDecoder;
-  /** Messages that are complete and not consumed; `message`: as long as it is compressed. */
-  readonly #whole: { message: Buffer | undefined; bytes: number }[] = [];
+  /** Messages that are complete and not consumed. `compressed`: what is not decompressed yet. */
+  readonly #whole: (Arrived & { bytes: number })[] = [];
   /** Waits for a message to be consumed. */
   readonly #waiting: (() => void)[] = [];
   #wholeBytes = 0;
@@ -95,6 +95,7 @@ export class Inbound {
   stop(): void {
     this.#stopped = true;
     this.#decoder.drop();
+    for (const { compressed } of this.#whole) compressed?.drop();
     for (const go of this.#waiting.splice(0)) go();
     this.#call.stream.resume();
   }
@@ -145,13 +146,13 @@ export class Inbound {
       const messages = this.#decoder.write(data);
       // What has begun behind a complete message is another one.
       if (messages.length > 0 && !this.#options.single) this.#began = this.#now();
-      for (const message of messages) {
-        const bytes = message.length + MESSAGE_COST;
-        this.#whole.push({ message: message[0] === 1 ? message : undefined, bytes });
+      for (const arrived of messages) {
+        const bytes = arrived.message.length + (arrived.compressed?.held ?? 0) + MESSAGE_COST;
+        this.#whole.push({ ...arrived, bytes });
         this.#wholeBytes += bytes;
       }
       this.#account();
-      return this.#stopped ? [] : messages;
+      return this.#stopped ? [] : messages.map(({ message }) => message);
     } catch (error) {
       this.#options.failed(error as ServiceError);
       return [];
@@ -165,34 +166,44 @@ export class Inbound {
   }
 
   #decompress(message: Buffer, encoding: string): Buffer | Promise<Buffer> {
-    const content = message.subarray(FRAME_BYTES);
-    if (message[0] !== 1 || encoding === 'identity') return content;
+    if (message[0] !== 1) return message.subarray(FRAME_BYTES);
     // One after the other, and no further ahead than what is not compressed.
-    const turn = this.#inflating.then(() => this.#inflate(message, content, encoding));
+    const turn = this.#inflating.then(() => this.#inflate(message, encoding));
     this.#inflating = turn.catch(() => undefined);
     return turn.catch((error: ServiceError) => {
       throw statusOf(error);
     });
   }
 
-  async #inflate(message: Buffer, content: Buffer, encoding: string): Promise<Buffer> {
+  async #inflate(message: Buffer, encoding: string): Promise<Buffer> {
     while (this.#isAhead) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    const entry = this.#whole.find((each) => each.message === message);
+    const compressed = entry?.compressed;
+    if (this.#stopped || entry === undefined || compressed === undefined) throw ended();
+    entry.compressed = undefined;
+    this.#set(entry, MESSAGE_COST);
     const held = (bytes: number) => {
       this.#inflater = bytes;
       this.#account();
-      if (this.#stopped) throw new ServiceError('CANCELLED', 'the call has ended');
+      if (this.#stopped) throw ended();
     };
-    const whole = await inflate(content, encoding, { max: this.#options.max, held });
-    const entry = this.#whole.find((each) => each.message === message);
-    if (entry !== undefined) {
-      const bytes = whole.length + MESSAGE_COST;
-      this.#wholeBytes += bytes - entry.bytes;
-      entry.bytes = bytes;
-      entry.message = undefined;
-    }
+    const whole =
+      encoding === 'identity'
+        ? compressed.take()
+        : await inflate(compressed, encoding, { max: this.#options.max, held });
+    this.#set(entry, whole.length + MESSAGE_COST);
     held(0);
     return whole;
   }
+
+  #set(entry: { bytes: number }, bytes: number): void {
+    this.#wholeBytes += bytes - entry.bytes;
+    entry.bytes = bytes;
+  }
+}
+
+function ended(): ServiceError {
+  return new ServiceError('CANCELLED', 'the call has ended');
 }
 
 function dense(piece: Buffer): Buffer {

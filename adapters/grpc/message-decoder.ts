@@ -4,6 +4,13 @@ import { Blocks } from '../received/blocks.ts';
 
 /** Prefix of a gRPC message: the compressed flag (one byte) and the message length (four bytes). */
 const FRAME_BYTES = 5;
+const COMPRESSED = 1;
+
+/** A message with its frame. A compressed one is its frame only, and has its content in `compressed`. */
+export interface Arrived {
+  message: Buffer;
+  compressed: Blocks | undefined;
+}
 
 /**
  * Cuts the bytes of a stream into messages with their frames, in the place of grpc-js' decoder. That one makes a new
@@ -13,7 +20,7 @@ const FRAME_BYTES = 5;
 export class MessageDecoder {
   readonly #max: number;
   readonly #frame = Buffer.alloc(FRAME_BYTES);
-  readonly #content = new Blocks();
+  #content = new Blocks();
   #framed = 0;
   #left = 0;
 
@@ -32,8 +39,8 @@ export class MessageDecoder {
   }
 
   /** Throws INVALID_ARGUMENT for a message that is too large; the stream cannot be decoded then. */
-  write(data: Buffer): Buffer[] {
-    const messages: Buffer[] = [];
+  write(data: Buffer): Arrived[] {
+    const messages: Arrived[] = [];
     for (let at = 0; at < data.length; ) {
       if (this.#framed < FRAME_BYTES) at += this.#addToFrame(data, at);
       else at += this.#addToMessage(data, at);
@@ -62,9 +69,12 @@ export class MessageDecoder {
     return part.length;
   }
 
-  #whole(): Buffer {
+  #whole(): Arrived {
     this.#framed = 0;
-    return this.#content.take(this.#frame);
+    if (this.#frame[0] !== COMPRESSED) return { message: this.#content.take(this.#frame), compressed: undefined };
+    const compressed = this.#content;
+    this.#content = new Blocks();
+    return { message: Buffer.from(this.#frame), compressed };
   }
 }
 

@@ -38,19 +38,31 @@ export class Blocks {
     this.#size += data.length;
   }
 
-  /** All bytes, with `head` in front of them. Nothing is left. */
+  /** All bytes, with `head` in front of them. Nothing is left. Each block is given back when it was copied. */
   take(head: Uint8Array = new Uint8Array(0)): Buffer {
     const size = head.length + this.#size;
     const whole = size < BLOCK_BYTES ? Buffer.allocUnsafe(size) : unclaimedBuffer(size);
     whole.set(head);
     let at = head.length;
-    for (const block of this.#full) {
-      whole.set(block, at);
-      at += block.length;
+    for (let first = this.shift(); first !== undefined; first = this.shift()) {
+      whole.set(first.bytes, at);
+      at += first.bytes.length;
+      first.give();
     }
-    if (this.#last !== undefined) whole.set(this.#last.subarray(0, this.#used), at);
-    this.drop();
     return whole;
+  }
+
+  /** The first bytes, which are not held here any more. `give`: nobody reads them any more. */
+  shift(): { bytes: Uint8Array; give: () => void } | undefined {
+    const block = this.#full.shift();
+    const [memory, bytes] = block === undefined ? [this.#last, this.#last?.subarray(0, this.#used)] : [block, block];
+    if (memory === undefined || bytes === undefined) return undefined;
+    if (block === undefined) {
+      this.#last = undefined;
+      this.#used = 0;
+    }
+    this.#size -= bytes.length;
+    return { bytes, give: () => giveBack(memory) };
   }
 
   drop(): void {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { PassThrough } from 'node:stream';
 import { deflateSync, gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
@@ -14,12 +15,17 @@ function framed(content: Buffer, flag = 0): Buffer {
 function begin({ single = true, max = 1 << 20 } = {}) {
   const stream = new PassThrough();
   const call = { stream, startRead: () => {} } as unknown as ServerCall;
-  const seen = { held: 0, failed: [] as string[], now: 0 };
+  const seen = { held: 0, most: 0, failed: [] as string[], now: 0 };
   const inbound = new Inbound(call, {
     max,
     single,
     paced: !single,
-    received: { hold: (bytes) => (seen.held = bytes) },
+    received: {
+      hold: (bytes) => {
+        seen.held = bytes;
+        seen.most = Math.max(seen.most, bytes);
+      },
+    },
     failed: (reason: ServiceError) => {
       seen.failed.push(`${reason.code} ${reason.message}`);
       inbound.stop();
@@ -38,6 +44,32 @@ it.each([
   const [message] = call.decoder.write(framed(compress(content), 1));
   expect((await call.decompressMessage(message!, encoding)).equals(content)).toBe(true);
   expect(seen.held).toBeGreaterThanOrEqual(content.length);
+});
+
+it('a message counts once while it is decompressed: what was read of it is given back', async () => {
+  const { call, seen } = begin({ max: 8 << 20 });
+  const content = randomBytes(4 << 20);
+  const [message] = call.decoder.write(framed(gzipSync(content, { level: 1 }), 1));
+  expect(message).toHaveLength(5);
+  expect(seen.held).toBeGreaterThanOrEqual(content.length);
+  expect((await call.decompressMessage(message!, 'gzip')).equals(content)).toBe(true);
+  expect(seen.most).toBeLessThan(content.length + 400_000);
+});
+
+it('a call that is stopped in the middle of its decompression keeps nothing', async () => {
+  const { call, inbound, seen } = begin({ max: 8 << 20 });
+  const [message] = call.decoder.write(framed(gzipSync(randomBytes(4 << 20), { level: 1 }), 1));
+  const answer = call.decompressMessage(message!, 'gzip') as Promise<Buffer>;
+  setImmediate(() => inbound.stop());
+  await expect(answer).rejects.toMatchObject({ code: 1 });
+  expect(seen.failed).toEqual([]);
+});
+
+it('what follows the compressed content is left out', async () => {
+  const { call } = begin();
+  const content = Buffer.concat([deflateSync(Buffer.from('content')), Buffer.alloc(200_000)]);
+  const [message] = call.decoder.write(framed(content, 1));
+  expect(String(await call.decompressMessage(message!, 'deflate'))).toBe('content');
 });
 
 it.each([

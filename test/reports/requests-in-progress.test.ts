@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2';
 import { connect, type Socket } from 'node:net';
@@ -167,6 +168,17 @@ describe.each(['off', 'keys'] as const)('requests in progress, auth.mode: %s', (
     expect(await during(outcomes)).toBeLessThan(MOST_GROWTH);
     expect(new Set((await outcomes).map(({ status }) => status)).has('8')).toBe(true);
     hangUp();
+    await comesBack(before);
+  });
+
+  it('sixty mebibytes that do not become shorter are decompressed', async () => {
+    const stdin_bytes = randomBytes(60 * MIB);
+    const exec = serialize('service.v1.ExecRequest', { sandbox_id: 'sb_x', command: 'cat', stdin_bytes });
+    const gzip = gzipSync(exec, { level: 1 });
+    const before = server.rss();
+    const outcome = call(EXEC, { flag: 1, length: gzip.length, bytes: gzip }, { 'grpc-encoding': 'gzip', ...own });
+    expect(await during(outcome)).toBeLessThan(MOST_GROWTH);
+    expect(await outcome).toEqual({ status: '5', message: expect.stringContaining('sb_x') });
     await comesBack(before);
   });
 
