@@ -6,6 +6,7 @@ import { allowedMs, tooSlow } from '../received/pace.ts';
 import { inflate } from './inflate.ts';
 import { type Arrived, MessageDecoder } from './message-decoder.ts';
 import { statusOf } from './status.ts';
+import { dense, WaitingPieces } from './waiting-pieces.ts';
 
 /**
  * A call of grpc-js. What its interface does not have is private there, which is why the range of @grpc/grpc-js in
@@ -21,10 +22,6 @@ export interface ServerCall extends ServerInterceptingCallInterface {
 const FRAME_BYTES = 5;
 /** Bytes of messages that are read ahead of their consumer. */
 const READ_AHEAD = 1 << 20;
-/** A piece that waits to be read is part of a buffer of what was read with it, of so many times its size at most. */
-const MOST_SPARSE = 4;
-/** What the object of a piece costs. */
-const PIECE_COST = 256;
 /** What a message costs beside its bytes: grpc-js has objects for it until it is consumed. */
 const MESSAGE_COST = 512;
 
@@ -57,8 +54,10 @@ export class Inbound {
   readonly #waiting: (() => void)[] = [];
   #wholeBytes = 0;
   #delivered = 0;
-  /** Pieces that wait in the HTTP/2 stream. */
-  #pieces = 0;
+  /** The pieces that wait in the HTTP/2 stream, in their order. */
+  readonly #pieces = new WaitingPieces();
+  /** Whether a piece that arrives is not read yet. */
+  #arriving = false;
   #inflating: Promise<unknown> = Promise.resolve();
   #inflater = 0;
   /** When the message that is being received began, or (with one message) the call. */
@@ -116,10 +115,15 @@ export class Inbound {
     const push = stream.push;
     stream.push = (piece: Buffer | null) => {
       if (piece === null || this.#stopped) return push.call(stream, piece);
-      this.#pieces++;
       const passes = stream.readableFlowing === true && stream.readableLength === 0;
-      const more = push.call(stream, passes ? piece : dense(piece));
-      if (stream.readableLength > 0) this.#account();
+      const kept = passes ? piece : dense(piece);
+      this.#arriving = true;
+      const more = push.call(stream, kept);
+      if (this.#arriving) {
+        this.#arriving = false;
+        this.#pieces.add(kept);
+        this.#account();
+      }
       return more;
     };
   }
@@ -140,7 +144,8 @@ export class Inbound {
 
   #write(data: Buffer): Buffer[] {
     if (this.#stopped) return [];
-    if (this.#pieces > 0) this.#pieces--;
+    if (this.#arriving) this.#arriving = false;
+    else this.#pieces.shift();
     if (this.#decoder.begun === 0 && !this.#options.single) this.#began = this.#now();
     try {
       const messages = this.#decoder.write(data);
@@ -161,8 +166,7 @@ export class Inbound {
 
   #account(): void {
     if (this.#stopped) return;
-    const waiting = MOST_SPARSE * this.#call.stream.readableLength + PIECE_COST * this.#pieces;
-    this.#options.received.hold(this.#decoder.held + this.#wholeBytes + waiting + this.#inflater);
+    this.#options.received.hold(this.#decoder.held + this.#wholeBytes + this.#pieces.held + this.#inflater);
   }
 
   #decompress(message: Buffer, encoding: string): Buffer | Promise<Buffer> {
@@ -204,11 +208,4 @@ export class Inbound {
 
 function ended(): ServiceError {
   return new ServiceError('CANCELLED', 'the call has ended');
-}
-
-function dense(piece: Buffer): Buffer {
-  if (piece.buffer.byteLength <= MOST_SPARSE * piece.length) return piece;
-  const copy = Buffer.allocUnsafeSlow(piece.length);
-  piece.copy(copy);
-  return copy;
 }

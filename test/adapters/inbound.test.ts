@@ -117,6 +117,27 @@ it('what waits in the stream counts, and keeps no larger buffer', () => {
   expect((stream.read(10) as Buffer).buffer.byteLength).toBeLessThan(10_000);
 });
 
+it('pieces of one buffer that wait in the stream count as this buffer once, until the last of them is read', () => {
+  const { stream, call, seen } = begin({ single: false, max: 1 << 20 });
+  stream.on('data', (piece) => call.decoder.write(piece)).pause();
+  const read = framed(Buffer.alloc(65_531));
+  for (let at = 0; at < read.length; at += 16_384) stream.push(read.subarray(at, at + 16_384));
+  expect(seen.held).toBeLessThan(65_536 + 4 * 256 + 1);
+  expect(seen.held).toBeGreaterThanOrEqual(65_536);
+  stream.resume();
+  while (stream.readableLength > 0) stream.read();
+  // The message itself.
+  expect(seen.held).toBeLessThan(65_531 + 1024);
+});
+
+it('pieces that are read as they arrive do not count', () => {
+  const { stream, call, seen } = begin({ single: false, max: 1 << 20 });
+  stream.on('data', (piece) => call.decoder.write(piece)).resume();
+  while (stream.readableFlowing !== true) stream.read();
+  for (let index = 0; index < 100; index++) stream.push(Buffer.of(0, 0, 1, 0, 0).subarray(index % 5, (index % 5) + 1));
+  expect(seen.held).toBeLessThan(66_000);
+});
+
 it('no more than a mebibyte of messages is read ahead', () => {
   let reads = 0;
   const { call, inbound } = begin({ single: false, max: 4 << 20 });
