@@ -15,7 +15,7 @@ import { LONG_JSON, parsedInThread } from './long-json.ts';
 const MAX_ID = 256;
 /** Models write less. It is held several times: as bytes, as text and parsed. */
 const MAX_BYTES = 8 * 1024 * 1024;
-/** Of messages that have no content of files. */
+/** Of messages that are parsed at once. Every message may have so many. */
 const LARGE = 65_536;
 const AGENTS = /^\/v1\/sandboxes\/([^/]+)\/mcp$/;
 
@@ -94,11 +94,11 @@ interface Message {
   params?: { requestId?: unknown; name?: unknown };
 }
 
-/** The tools whose arguments have contents of files or input of programs. */
-const WITH_CONTENT = ['write_file', 'edit_file', 'exec', 'process'];
-
-function isWithContent({ method, params }: Message): boolean {
-  return method === 'tools/call' && WITH_CONTENT.includes(String(params?.name));
+/** Bytes that a message of this length may have if it calls this tool. */
+async function messageLimit(length: number, tool: unknown): Promise<number> {
+  if (length <= LARGE) return LARGE;
+  const { callLimit } = await import('../mcp/faces.ts');
+  return Math.min(MAX_BYTES, callLimit(tool));
 }
 
 async function readMessage(
@@ -122,10 +122,9 @@ async function readMessage(
   }
   if (typeof message !== 'object' || message === null) return refusal(-32600, 'the request body must be a JSON object');
   if (Array.isArray(message)) return refusal(-32600, 'batches are not accepted: send each message by itself');
-  const { id } = message as Message;
-  if (bytes.length > LARGE && !isWithContent(message as Message)) {
-    return refusal(-32600, `a message must have at most ${LARGE} bytes, unless it calls ${WITH_CONTENT.join(', ')}`);
-  }
+  const { id, method, params } = message as Message;
+  const limit = await messageLimit(bytes.length, method === 'tools/call' ? params?.name : undefined);
+  if (bytes.length > limit) return refusal(-32600, `a message of this kind must have at most ${limit} bytes`);
   if (typeof id === 'string' && id.length > MAX_ID) return refusal(-32600, `id must have at most ${MAX_ID} characters`);
   return message;
 }

@@ -1,3 +1,4 @@
+import { bodyLimit } from '../../handlers/body-limits.ts';
 import type { Caller } from './caller.ts';
 import { type Place, type Tool, withSandboxId } from './tool.ts';
 import { changes } from './tools/changes.ts';
@@ -31,4 +32,10 @@ export function toolsOf(sandbox_id: string | undefined, caller: Caller) {
   const bind = <Where>(tools: readonly Tool<Where>[], where: Where) =>
     tools.map(({ run, ...listed }) => ({ ...listed, run: (args: Record<string, unknown>) => run(args, where) }));
   return sandbox_id === undefined ? bind(ORCHESTRATOR, { caller }) : bind(AGENT, { caller, sandbox_id });
+}
+
+/** Bytes of a message that calls the tool of this name; without such a tool, of any other message. */
+export function callLimit(name: unknown): number {
+  const called = [...AGENT, ...ORCHESTRATOR].find((tool) => tool.name === name);
+  return bodyLimit(called?.operation ?? 'Health');
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { Rpc } from '../../handlers/define.ts';
 import type { Caller } from './caller.ts';
 
 /** Whose sandbox a tool works in, and with which rights. */
@@ -33,6 +34,8 @@ export const CHANGES: Hints = { readOnlyHint: false, destructiveHint: true, idem
 
 export interface Tool<Where = { caller: Caller }> {
   name: string;
+  /** The one that gets most of the arguments: a call may be as long as its requests. undefined: there are none. */
+  operation: Rpc | undefined;
   description: string;
   input: z.ZodObject;
   output: z.ZodObject;
@@ -42,6 +45,7 @@ export interface Tool<Where = { caller: Caller }> {
 
 interface Definition<Where, Input extends z.ZodRawShape> {
   name: string;
+  operation: Rpc | undefined;
   description: string;
   input: Input;
   output?: z.ZodRawShape;
@@ -51,8 +55,8 @@ interface Definition<Where, Input extends z.ZodRawShape> {
 
 /** Defines a tool; without `output` its structured content is the text. */
 export function tool<Where, Input extends z.ZodRawShape>(definition: Definition<Where, Input>): Tool<Where> {
-  const { name, description, hints, input, output = { content: z.string() }, run } = definition;
-  return { name, description, hints, input: z.object(input), output: z.object(output), run: run as Tool<Where>['run'] };
+  const { input, output = { content: z.string() }, run, ...named } = definition;
+  return { ...named, input: z.object(input), output: z.object(output), run: run as Tool<Where>['run'] };
 }
 
 /** The tool with the sandbox as one more argument. */

@@ -99,6 +99,20 @@ it('changes_discard without paths loses nothing, unless all is true', async () =
   expect((await rest.call('ListChanges', { sandbox_id, paths: ['lost'] })).changes).toEqual([]);
 });
 
+it('a call may be as long as the requests of the operation behind its tool', async () => {
+  const long = Array.from({ length: 200 }, (_, n) => `${'p/'.repeat(250)}${n}`);
+  const { codebase_id } = await rest.call('GetSandbox', { sandbox_id });
+  const created = await call('/mcp', 'sandbox_create', { codebase_id, rules: { read: long } });
+  expect(created).toContain('"status":"running"');
+  expect(await call('/mcp', 'changes_commit', { sandbox_id, paths: long, dry_run: true })).toContain('"count":0');
+  const agent = `/v1/sandboxes/${sandbox_id}/mcp`;
+  expect(await call(agent, 'show_changes', { paths: long })).not.toContain('-32600');
+  for (const name of ['list_directory', 'no_tool']) {
+    const answer = await call(agent, name, { path: '.', paths: long });
+    expect(answer).toContain('a message of this kind must have at most 65536 bytes');
+  }
+});
+
 it('changes are named by the paths that the other tools show', async () => {
   await rest.call('Exec', { sandbox_id, command: 'echo x > one; echo x > two' });
   expect(await call('/mcp', 'changes_discard', { sandbox_id, paths: ['/workspace/one'] })).toContain('"discarded":1');

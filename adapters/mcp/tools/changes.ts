@@ -14,6 +14,7 @@ const choiceOf = (paths: string) => ({
 export const changes = [
   tool({
     name: 'changes_show',
+    operation: 'ListChanges',
     description: 'What a sandbox has changed, hidden files too.',
     input: { sandbox_id: z.string(), ...changesShape.input },
     output: changesShape.output,
@@ -23,6 +24,7 @@ export const changes = [
   }),
   tool({
     name: 'changes_commit',
+    operation: 'Commit',
     description: 'Apply changes of a sandbox to its codebase, all or nothing.',
     input: {
       ...choiceOf('By default all'),
@@ -41,6 +43,7 @@ export const changes = [
   }),
   tool({
     name: 'changes_discard',
+    operation: 'Discard',
     description: 'Drop changes: files become those of the codebase.',
     input: choiceOf('Or all: true'),
     output: { discarded: z.int() },

@@ -19,6 +19,7 @@ const labelOf = (file: FileStat) => (isDirectory(file) ? '[DIR]' : '[FILE]');
 export const directories = [
   tool({
     name: 'list_directory',
+    operation: 'ListDirectory',
     description: 'List a directory; entries are marked [FILE] or [DIR].',
     input: { path },
     hints: READS,
@@ -30,6 +31,7 @@ export const directories = [
   }),
   tool({
     name: 'list_directory_with_sizes',
+    operation: 'ListDirectory',
     description: 'List a directory with sizes.',
     input: { path, sortBy: z.enum(['name', 'size']).optional() },
     hints: READS,
@@ -49,6 +51,7 @@ export const directories = [
   }),
   tool({
     name: 'directory_tree',
+    operation: 'ListDirectory',
     description: 'A directory and all below it as JSON: name, type, children.',
     input: { path, excludePatterns },
     hints: READS,
@@ -64,6 +67,7 @@ export const directories = [
   }),
   tool({
     name: 'search_files',
+    operation: 'ListDirectory',
     description: `Find files and directories by glob, relative to path: *.ts there, **/*.ts at any depth.`,
     input: { path, pattern: z.string(), excludePatterns },
     hints: READS,
@@ -81,6 +85,7 @@ export const directories = [
   }),
   tool({
     name: 'get_file_info',
+    operation: 'StatFile',
     description: 'Size, time, type and permissions of a file or directory.',
     input: { path },
     hints: READS,
@@ -104,6 +109,7 @@ export const directories = [
   }),
   tool({
     name: 'list_allowed_directories',
+    operation: undefined,
     description: 'The directory that all files are in.',
     input: {},
     hints: READS,

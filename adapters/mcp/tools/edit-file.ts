@@ -10,6 +10,7 @@ const MAX_EDITS = 100;
 
 export const editFile = tool({
   name: 'edit_file',
+  operation: 'WriteFile',
   description:
     'Replace exact text in a file; differences in indentation are tolerated. Each edit replaces its first match. Returns a diff.',
   input: {

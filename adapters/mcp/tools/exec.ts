@@ -25,6 +25,7 @@ export const processOutput = {
 
 export const exec = tool({
   name: 'exec',
+  operation: 'StartProcess',
   description:
     'Run a shell command in /workspace. Output above 20 kB is cut in the middle; read the rest with process. A command that takes longer than yield_after goes on: wait for it, write to it or end it with process.',
   input: {

@@ -15,6 +15,7 @@ const INPUT_MS = 30_000;
 
 export const processTool = tool({
   name: 'process',
+  operation: 'WriteProcessInput',
   description:
     'Go on with a command of exec: write to its input, signal it, and read its output: from offset (next_offset), or what is new, or the last 20 kB. Waits until it has ended or wait is over; after input or signal, until it is quiet.',
   input: {

@@ -107,6 +107,7 @@ const lines = (which: string) => z.int().min(0).optional().describe(`Only the ${
 export const readFiles = [
   tool({
     name: 'read_text_file',
+    operation: 'ReadFile',
     description: `Read a file as text, up to ${MAX_TEXT_BYTES / 1024 / 1024} MiB.`,
     input: { path: z.string(), head: lines('first'), tail: lines('last') },
     hints: READS,
@@ -118,6 +119,7 @@ export const readFiles = [
   }),
   tool({
     name: 'read_media_file',
+    operation: 'ReadFile',
     description: 'Read an image or sound; other files as an embedded resource. Base64, up to 4 MiB.',
     input: { path: z.string() },
     output: { content: z.array(z.looseObject({ type: z.string() })) },
@@ -136,6 +138,7 @@ export const readFiles = [
   }),
   tool({
     name: 'read_multiple_files',
+    operation: 'ReadFile',
     description: `Read up to ${MAX_FILES} files as text. One that cannot be read does not fail the others.`,
     input: { paths: z.array(z.string()).min(1).max(MAX_FILES) },
     hints: READS,

@@ -27,6 +27,7 @@ const json = (value: Record<string, unknown>) => answerOf(JSON.stringify(value),
 export const sandboxes = [
   tool({
     name: 'sandbox_create',
+    operation: 'CreateSandbox',
     description: 'Create a sandbox on a codebase, with a preset of rules or rules of its own (globs).',
     input: {
       codebase_id: z.string(),
@@ -54,6 +55,7 @@ export const sandboxes = [
   }),
   tool({
     name: 'sandbox_list',
+    operation: 'ListSandboxes',
     description: 'List sandboxes, the newest first.',
     input: { codebase_id: z.string().optional(), page_token: z.string().optional() },
     output: { sandboxes: z.array(z.object(shownSandbox)), next_page_token: z.string() },
@@ -65,6 +67,7 @@ export const sandboxes = [
   }),
   tool({
     name: 'sandbox_fork',
+    operation: 'Fork',
     description: 'Copy a sandbox with its changes, now or at a checkpoint.',
     input: { sandbox_id: z.string(), count: z.int().min(1).max(100).optional(), checkpoint: z.string().optional() },
     output: { forks: z.array(z.object({ sandbox_id: z.string().optional(), error: z.string().optional() })) },
@@ -79,6 +82,7 @@ export const sandboxes = [
   }),
   tool({
     name: 'sandbox_destroy',
+    operation: 'DestroySandbox',
     description: 'Destroy a sandbox and its uncommitted changes.',
     input: { sandbox_id: z.string(), discard: z.boolean().optional().describe('Also if automatic commit fails') },
     output: { destroyed: z.boolean() },
@@ -90,6 +94,7 @@ export const sandboxes = [
   }),
   tool({
     name: 'checkpoint',
+    operation: 'CreateCheckpoint',
     description: 'Store a named snapshot of the files of a sandbox.',
     input: { sandbox_id: z.string(), name: z.string() },
     output: { name: z.string(), files: z.int(), bytes: z.int() },
@@ -101,6 +106,7 @@ export const sandboxes = [
   }),
   tool({
     name: 'rollback',
+    operation: 'Rollback',
     description: 'Return the files of a sandbox to a checkpoint. Later changes are lost.',
     input: { sandbox_id: z.string(), checkpoint: z.string() },
     output: shownSandbox,
@@ -109,6 +115,7 @@ export const sandboxes = [
   }),
   tool({
     name: 'codebases_list',
+    operation: 'ListCodebases',
     description: 'List codebases, the newest first.',
     input: { page_token: z.string().optional() },
     output: {

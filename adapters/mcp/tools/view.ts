@@ -8,6 +8,7 @@ const MAX_CHANGES = 1000;
 
 export const explainAccess = tool({
   name: 'explain_access',
+  operation: 'ExplainPermission',
   description: 'Why a path is readable, writable or only visible.',
   input: { path: z.string() },
   output: { path: z.string(), access: z.string(), reason: z.string(), rule: z.string().optional() },
@@ -41,6 +42,7 @@ export const changesShape = {
 
 export const showChanges = tool({
   name: 'show_changes',
+  operation: 'ListChanges',
   description: 'What differs from the codebase that the sandbox started from.',
   ...changesShape,
   hints: READS,

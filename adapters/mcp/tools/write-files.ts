@@ -15,6 +15,7 @@ export async function* streamOf(bytes: Uint8Array): AsyncGenerator<Uint8Array, v
 export const writeFiles = [
   tool({
     name: 'write_file',
+    operation: 'WriteFile',
     description: 'Create or replace a file.',
     input: { path: z.string(), content: z.string() },
     hints: OVERWRITES,
@@ -25,6 +26,7 @@ export const writeFiles = [
   }),
   tool({
     name: 'create_directory',
+    operation: 'MakeDirectory',
     description: 'Create a directory and its missing parents.',
     input: { path: z.string() },
     hints: CREATES,
@@ -37,6 +39,7 @@ export const writeFiles = [
   }),
   tool({
     name: 'move_file',
+    operation: 'MoveFile',
     description: 'Move or rename a file or directory. Fails if the destination exists.',
     input: { source: z.string(), destination: z.string() },
     hints: CHANGES,
