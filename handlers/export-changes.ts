@@ -4,8 +4,8 @@ import { actor, changeChoice, define, type Export, exported } from './define.ts'
 export const exportChanges = define(
   'ExportChanges',
   { ...actor, ...changeChoice, format: { required: true, values: CHANGE_FORMATS } },
-  async ({ request }, { services }): Promise<Export> => {
+  async ({ request }, { services, signal }): Promise<Export> => {
     const { sandbox_id, format, as, ...choice } = request;
-    return exported(await services.sandboxes.exportChanges(sandbox_id, format, as, choice));
+    return exported(await services.sandboxes.exportChanges(sandbox_id, format, as, choice, signal));
   },
 );

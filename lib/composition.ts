@@ -179,6 +179,7 @@ interface Platform {
   mount: WorkspaceMount;
   archives: CodebaseThreads;
   textTools: SharedThreads<TextTools>;
+  diffs: SharedThreads<TextTools>;
   sandboxNetworks: SandboxNetworks | undefined;
   /** What sandboxes whose connections are looked into trust, in PEM. */
   authorities: string | undefined;
@@ -225,15 +226,15 @@ async function openPlatform(config: Config, environment: Environment, cleanup: C
   });
   if (sandboxNetworks) cleanup.add('networks', () => sandboxNetworks.end());
   const archives = archiveThreads(entry, cleanup);
-  const textTools = textToolThreads(entry, cleanup);
-  return { layout, descriptors, runtimes, mount, archives, textTools, sandboxNetworks, authorities };
+  const threads = textToolThreads(entry, cleanup);
+  return { layout, descriptors, runtimes, mount, archives, ...threads, sandboxNetworks, authorities };
 }
 
 function openSandboxes(
   config: Config,
   metadata: Metadata,
   { owners, ownerDeltas, dialer }: { owners: OwnerLimitSource; ownerDeltas: OwnerDeltas | undefined; dialer: Dialer },
-  { layout, descriptors, runtimes, mount, archives, textTools, sandboxNetworks, authorities }: Platform,
+  { layout, descriptors, runtimes, mount, archives, diffs, sandboxNetworks, authorities }: Platform,
   { codebases, images, secrets }: { codebases: StoredCodebases; images: ImageStore; secrets: StoredSecrets },
   log: Log,
 ): { sandboxes: SandboxKeeper; processes: Processes; sessions: Sessions; networks: Networks; ports: Ports } {
@@ -252,7 +253,7 @@ function openSandboxes(
       apply: (id, plan) => codebases.apply(id, plan),
       finishCommit: (id) => codebases.finishCommit(id),
       unzstd: archives.unzstd,
-      textTools,
+      diffs,
       removeTree,
       removeLayer: (path) => removals.remove(path),
       ownerResources: (id) => ownerResources(owners, id),

@@ -118,9 +118,15 @@ export interface Sandboxes {
   ): Promise<{ changes: FileChange[]; next_page_token: string }>;
   /**
    * Exports the changes as a `patch` for git apply, or the changed files as a `tar`. The stream has started when the
-   * call resolves. `as` "agent": only those that the sandbox can read.
+   * call resolves. `as` "agent": only those that the sandbox can read. `signal` ends the stream in the middle of a diff.
    */
-  exportChanges(id: string, format: ChangeFormat, as?: Actor | '', choice?: ChangeChoice): Promise<ByteStream>;
+  exportChanges(
+    id: string,
+    format: ChangeFormat,
+    as?: Actor | '',
+    choice?: ChangeChoice,
+    signal?: AbortSignal,
+  ): Promise<ByteStream>;
   /** Atomic, also across a crash. Rejects with ABORTED and the conflicting paths in the details. */
   commit(request: CommitChanges): Promise<CommitResponse>;
   /**

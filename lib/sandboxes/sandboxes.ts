@@ -120,7 +120,8 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
     explainPermission: (id, path, as) => explainPermission(id, path, as ?? '', context),
     presets: () => PRESETS,
     listChanges: (id, page, as, choice) => listChanges(id, page, { as: as ?? '', ...choice }, context),
-    exportChanges: (id, format, as, choice) => exportChanges(id, format, { as: as ?? '', ...choice }, context),
+    exportChanges: (id, format, as, choice, signal) =>
+      exportChanges(id, format, { as: as ?? '', ...choice }, context, signal),
     discard: (id, paths, choice) => discardChanges(id, { ...choice, paths }, context),
     commit: (request) => commitChanges(request, context),
     createCheckpoint: async (id, name, intent) => createCheckpoint(id, name, intent, context),

@@ -9,10 +9,10 @@ import type { TextTools } from './text-tools.ts';
 const SHORT = 16_384;
 const MAX_MS = 60_000;
 
-/** Compares long texts in other threads. */
-export function threadedDiffer(threads: Threads<TextTools>): Differ {
+/** Compares long texts in other threads, which end with the signal. */
+export function threadedDiffer(threads: Threads<TextTools>, signal: AbortSignal): Differ {
   const late = () => new ServiceError('DEADLINE_EXCEEDED', `a diff took more than ${MAX_MS / 1000} s`);
-  const limits = { signal: new AbortController().signal, most: MAX_MS, late };
+  const limits = { signal, most: MAX_MS, late };
   return async (before, after) =>
     before.length + after.length <= SHORT
       ? diffOf(before, after)

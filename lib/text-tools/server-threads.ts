@@ -6,9 +6,15 @@ import type { TextTools } from './text-tools.ts';
 /** Threads at once: one owner may use two of them. Their work takes CPU time only, of which a machine has little. */
 const MOST = 4;
 
-/** Started when they are needed first. */
-export function textToolThreads(entry: ThreadEntry, cleanup: CleanupStack): SharedThreads<TextTools> {
-  const pool = new ThreadPool<TextTools>(entry, 'text-tools', { most: MOST });
-  cleanup.add('text tools', () => pool.close());
-  return pool;
+/** The same, for the diffs of exports: one owner may use one of them. */
+const MOST_DIFFS = 2;
+
+/** Started when they are needed first. `diffs`: apart, so that an export does not wait for its owner's searches. */
+export function textToolThreads(entry: ThreadEntry, cleanup: CleanupStack) {
+  const pool = (most: number): SharedThreads<TextTools> => {
+    const threads = new ThreadPool<TextTools>(entry, 'text-tools', { most });
+    cleanup.add('text tools', () => threads.close());
+    return threads;
+  };
+  return { textTools: pool(MOST), diffs: pool(MOST_DIFFS) };
 }

@@ -18,7 +18,8 @@ async function exported(parts: Uint8Array[]) {
     queryStringParameters: { format: 'patch', as: 'agent', include_scratch: 'true' },
   };
   const result = await call(exportChanges, event, { sandboxes: { exportChanges: stream } });
-  expect(seen).toEqual([['sb_1', 'patch', 'agent', { paths: [], exclude: [], include_scratch: true }]]);
+  const choice = { paths: [], exclude: [], include_scratch: true };
+  expect(seen).toEqual([['sb_1', 'patch', 'agent', choice, expect.any(AbortSignal)]]);
   const messages: { data: Uint8Array }[] = [];
   for await (const message of result) messages.push(message);
   return { contentType: result.contentType, messages };

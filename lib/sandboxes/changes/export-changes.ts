@@ -51,13 +51,14 @@ const FORMATS: Readonly<
 
 /**
  * Exports the changes at the time of the call. Contents are read while streaming: a file that is written to meanwhile
- * is exported in one of its later states, or ends the stream with ABORTED if its size has changed.
+ * is exported in one of its later states, or ends the stream with ABORTED if its size has changed. `signal`: ends a diff.
  */
 export async function exportChanges(
   id: string,
   format: ChangeFormat,
   choice: ChangeChoice & { as: Actor | '' },
   context: SandboxContext,
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<ByteStream> {
   const made = FORMATS[format];
   const asked = { selection: await selectionOf(choice), withLeft: false };
@@ -85,7 +86,7 @@ export async function exportChanges(
       const text = (path: ByteString) =>
         withWorkspace(id, context, async (mount) => (await mount.redactedTexts(id, path, 'commit')).now);
       const contents = await PresentContents.make(changes, small, text, reader);
-      const differ = threadedDiffer(context.platform.textTools.of(owner));
+      const differ = threadedDiffer(context.platform.diffs.of(owner), signal);
       yield* made.make(changes, contents, (path) => ({ file: { root, path }, reader }), differ);
     } finally {
       await reader.close();

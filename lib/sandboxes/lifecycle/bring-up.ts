@@ -44,7 +44,8 @@ export interface Platform {
   finishCommit(codebaseId: string): Promise<void>;
   /** Threads that archives are decompressed in. */
   unzstd: SharedThreads<Unzstd>;
-  textTools: SharedThreads<TextTools>;
+  /** Threads that diffs are made in. */
+  diffs: SharedThreads<TextTools>;
   removeTree(path: string): Promise<void>;
   /** Removes a layer that nothing needs, slow files in the background; see `SlowRemovals`. */
   removeLayer(path: string): Promise<void>;

@@ -313,7 +313,7 @@ export class Fixture {
         finishCommit: async () => undefined,
         removeTree: (path) => this.removeTree(path),
         unzstd: inSameThread(() => new Unzstd()),
-        textTools: inSameThread(() => new TextTools()),
+        diffs: inSameThread(() => new TextTools()),
         removeLayer: (path) => this.removeTree(path),
         ownerDeltas: this.ownerDeltas,
         networks: this.networks,

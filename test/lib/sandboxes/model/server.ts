@@ -85,7 +85,7 @@ export class Server {
           finishCommit: (id) => codebases.finishCommit(id),
           removeTree,
           unzstd: inSameThread(() => new Unzstd()),
-          textTools: inSameThread(() => new TextTools()),
+          diffs: inSameThread(() => new TextTools()),
           removeLayer: removeTree,
           reserve: 0,
           maxDeltaBytes: 0,
