@@ -101,10 +101,11 @@ export class CodebaseTree {
   }
 
   /** The most that it may hold. */
-  async most(): Promise<{ bytes: number; entries: number }> {
+  async most(): Promise<{ bytes: number; entries: number; ofDisk: boolean }> {
     await this.totals();
     const { bytes, entries } = this.#quota.most;
-    return { bytes: Math.min(bytes, (this.#totals.known?.bytes ?? 0) + this.#room.bytes), entries };
+    const room = (this.#totals.known?.bytes ?? 0) + this.#room.bytes;
+    return { bytes: Math.min(bytes, room), entries, ofDisk: room < bytes };
   }
 
   /** See `Totals`. */

@@ -1,8 +1,12 @@
 import { statfsSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { UploadRoom } from '../../lib/host-tree/upload-room.ts';
+import { diskRoom } from '../../lib/linux/disk-room.ts';
 import { mount, unmount } from '../../lib/linux/mount.ts';
+import { growthOf } from '../../lib/workspaces/delta/disk-share.ts';
 import { eventually, expectRefusal, Scene } from '../contract/scene.ts';
 import { Server, State } from '../contract/server.ts';
+import { busybox, tarOf } from '../lib/images/archives.ts';
 
 const MIB = 1 << 20;
 const DISK = 128 * MIB;
@@ -79,4 +83,40 @@ for i in range(200):
     expect(await scene.content(codebase, 'mine')).toBe('mine\n');
     await scene.output(sandbox, 'rm large');
   });
+
+  it('refuses archives and images in words, and keeps nothing of them', async () => {
+    const codebase = await scene.codebase({ stored: 'stored\n' });
+    const sandbox = await scene.sandbox(codebase);
+    const before = free();
+    const large = tarOf(busybox([1, 2, 3].map((n) => ({ name: `large${n}`, content: Buffer.alloc(DISK / 3) }))));
+    const nearlyFull = /disk is nearly full/;
+    await expectRefusal(
+      scene.client.importFiles({ sandbox_id: sandbox.id, as: 'owner' }, large),
+      'RESOURCE_EXHAUSTED',
+      nearlyFull,
+    );
+    await expectRefusal(scene.client.importCodebase(codebase.id, large), 'RESOURCE_EXHAUSTED', nearlyFull);
+    await expectRefusal(scene.client.importImage('large', large), 'RESOURCE_EXHAUSTED', nearlyFull);
+    await scene.run(sandbox, 'rm -rf large* bin');
+    await eventually('the room', async () => (free() > before - 4 * MIB ? true : undefined));
+    expect(await scene.content(codebase, 'stored')).toBe('stored\n');
+  });
+
+  it('refuses a checkpoint of the sandbox that holds most, until it has removed files', async () => {
+    const sandbox = await scene.sandbox(await scene.codebase({ stored: 'stored\n' }));
+    const checkpoint = () => scene.client.call('CreateCheckpoint', { sandbox_id: sandbox.id, name: 'c' });
+    await scene.run(sandbox, 'cat /dev/zero > fill; i=0; while echo x > s$i; do i=$((i + 1)); done');
+    await expectRefusal(checkpoint(), 'RESOURCE_EXHAUSTED', /disk is nearly full/);
+    await scene.output(sandbox, 'rm fill s*');
+    await eventually('the room', async () => (free() > DISK / 2 ? true : undefined));
+    expect(await checkpoint()).toMatchObject({ name: 'c' });
+  });
+});
+
+it('a file system that does not tell its size has no reserve', () => {
+  expect(statfsSync('/proc').blocks).toBe(0);
+  for (const reserve of ['auto', MIB] as const) {
+    expect(growthOf(100 * MIB, diskRoom('/proc', reserve))).toBe(Number.POSITIVE_INFINITY);
+    expect(new UploadRoom('/proc', reserve).bytes).toBe(Number.POSITIVE_INFINITY);
+  }
 });

@@ -32,6 +32,8 @@ export interface StagedCounts {
 export interface StagedLimits {
   bytes: number;
   entries: number;
+  /** The bytes are those of the disk, not of a quota. */
+  ofDisk?: boolean;
 }
 
 /** Names in a staging directory: the tree, and the list of the directories that the archive names. */

@@ -85,6 +85,12 @@ export function runTreeImport(): void {
 }
 
 function exceeded({ files, bytes, directories }: Readonly<Contents>, limits: StagedLimits): ServiceError {
+  if (bytes > limits.bytes && limits.ofDisk) {
+    return new ServiceError(
+      'RESOURCE_EXHAUSTED',
+      `the archive has ${bytes} bytes or more, and the disk is nearly full: the codebase may hold ${limits.bytes} (storage.reserve_bytes); nothing was imported`,
+    );
+  }
   const what =
     bytes > limits.bytes
       ? `${bytes} bytes or more, the most that the codebase may hold is ${limits.bytes}`
