@@ -249,6 +249,7 @@ function openSandboxes(
       runtime: (name) => runtimes.get(name),
       rootOf: (image) => images.rootOf(image),
       descriptors,
+      graces: new AbortController(),
       basePath: (id) => codebases.filesPath(id),
       apply: (id, plan) => codebases.apply(id, plan),
       finishCommit: (id) => codebases.finishCommit(id),

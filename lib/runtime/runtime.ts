@@ -250,9 +250,9 @@ export interface RunningSandbox {
   setNetwork(variables: Readonly<Record<string, string>> | undefined, authorities?: string): void;
   /**
    * Kills all processes and releases all resources (cgroups, run directory). Never throws twice. Commands in progress
-   * fail with UNAVAILABLE and `reason`, by default that the sandbox was stopped. `gently`: they get SIGTERM and the grace before.
+   * fail with UNAVAILABLE and `reason`, by default that the sandbox was stopped. `grace`: they get SIGTERM and the grace before, which ends early when this is aborted.
    */
-  stop(reason?: string, gently?: boolean): Promise<void>;
+  stop(reason?: string, grace?: AbortSignal): Promise<void>;
   /** Resolves once, with the reason, if the sandbox ends without `stop`; never settles after `stop`. */
   readonly exited: Promise<string>;
 }

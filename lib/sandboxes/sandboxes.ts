@@ -100,7 +100,7 @@ export interface SandboxKeeper extends Sandboxes {
 
 /** Sandboxes that are ended at the same time at the end of the server. */
 const CONCURRENCY = 64;
-/** Milliseconds after which the others are ended without a grace, so that hostile programs cannot keep the server from its end. */
+/** Milliseconds after which every grace ends, whoever began it, so that hostile programs cannot keep the server from its end. */
 const GENTLE_MS = 4000;
 
 /** All operations on sandboxes. The caller runs `recover` first, and `close` at last. */
@@ -172,14 +172,14 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
     watchedFiles: (id, device) => context.mappings.watchedIn(context.sandboxes.get(id), device),
     close: async () => {
       context.closing = true;
+      const gentle = setTimeout(() => context.platform.graces.abort(), GENTLE_MS);
       const readyEnded = context.ready?.close();
       // Workspaces are not detached one by one: the mount syncs all of them when it closes. A sandbox being destroyed
       // has no record any more; the next start removes its remains, so it is not waited for.
       const staying = [...context.sandboxes.values()].filter(({ destroying }) => !destroying);
       await context.layers.idle();
-      const gentleUntil = performance.now() + GENTLE_MS;
-      const endOne = (sandbox: LiveSandbox) => end(sandbox, performance.now() < gentleUntil, context);
-      await each(staying, CONCURRENCY, (sandbox) => sandbox.queue.run(() => endOne(sandbox)));
+      await each(staying, CONCURRENCY, (sandbox) => sandbox.queue.run(() => end(sandbox, context)));
+      clearTimeout(gentle);
       await readyEnded;
       await context.processes.close();
       await storeDeltaBytes(staying, context);
@@ -200,11 +200,11 @@ function beginCall(id: string, { clock, ready, sandboxes }: SandboxContext): (()
   };
 }
 
-async function end(sandbox: LiveSandbox, gently: boolean, { log }: SandboxContext): Promise<void> {
+async function end(sandbox: LiveSandbox, { platform, log }: SandboxContext): Promise<void> {
   const { id, running } = sandbox;
   sandbox.host = withoutProcesses(sandbox.host);
   await running
-    ?.stop(undefined, gently)
+    ?.stop(undefined, platform.graces.signal)
     .catch((err) => log.warn('sandbox could not be stopped cleanly', { sandbox_id: id, err }));
 }
 

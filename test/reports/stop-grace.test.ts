@@ -121,6 +121,17 @@ describe.each(['RUNTIME_BWRAP', 'RUNTIME_DOCKER'])('%s', (runtime) => {
     expect(await ls(id)).toBe('');
   });
 
+  it('StopSandbox leaves a command that is being ended the rest of its grace', async () => {
+    const id = await create();
+    const command = 'trap "echo >ending; sleep 1; rm ending; exit" TERM; sleep 1000 & wait';
+    const late = exec(id, { command, timeout: 1 });
+    await expect.poll(() => ls(id), { timeout: GRACE_MS }).toBe('ending\n');
+    expect((await api.post(`/v1/sandboxes/${id}/stop`, {})).status).toBe(200);
+    expect((await late).status).toBe(504);
+    await api.post(`/v1/sandboxes/${id}/start`, {});
+    expect(await ls(id)).toBe('');
+  });
+
   it('DestroySandbox kills at once', async () => {
     const id = await create();
     const during = exec(id, { command: "trap '' TERM; : >lock; while :; do sleep 7002; done" });

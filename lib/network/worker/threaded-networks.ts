@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { ServiceError } from '../../errors.ts';
+import { startOf } from '../../linux/process-start.ts';
 import type { Log } from '../../log.ts';
-import { startOf } from '../namespace/process-start.ts';
 import type { HostProcess } from '../namespace/socket-maker.ts';
 import type { NetworkPolicy } from '../policy/policy.ts';
 import type { BoundSecret } from '../secrets/bound-secret.ts';

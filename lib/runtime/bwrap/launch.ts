@@ -200,8 +200,8 @@ export class BwrapSandbox implements RunningSandbox {
     this.#executor.setNetwork(variables, authorities);
   }
 
-  stop(reason = 'the sandbox was stopped', gently = false): Promise<void> {
-    return this.#life.stop(() => this.#end(reason, gently));
+  stop(reason = 'the sandbox was stopped', grace?: AbortSignal): Promise<void> {
+    return this.#life.stop(() => this.#end(reason, grace));
   }
 
   /** Kills the sandbox; `exited` resolves with the reason once its processes are gone. */
@@ -284,8 +284,8 @@ export class BwrapSandbox implements RunningSandbox {
     }
   }
 
-  async #end(reason: string, gently: boolean): Promise<void> {
-    if (gently) await this.#executor.terminate(reason);
+  async #end(reason: string, grace: AbortSignal | undefined): Promise<void> {
+    if (grace) await this.#executor.terminate(reason, grace);
     this.#kill();
     this.#executor.close(reason);
     const deadline = Date.now() + STOP_MS;

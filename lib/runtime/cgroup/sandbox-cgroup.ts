@@ -6,6 +6,7 @@ import { ServiceError } from '../../errors.ts';
 import { isHostShort } from '../../host-error.ts';
 import { closeQuietly } from '../../linux/close.ts';
 import { errorCode } from '../../linux/errno.ts';
+import { FoundProcess } from '../../linux/found-process.ts';
 import type { ProcessGroup, ProcessGroups } from '../executor/groups.ts';
 import { type LimitWrite, limitWrites, pidsMax, requestedLimits } from './limits.ts';
 import { CgroupProcessGroup, killTree, readPids } from './process-group.ts';
@@ -123,8 +124,9 @@ export class SandboxCgroup implements ProcessGroups {
     return readPids(join(this.#groups, AGENT));
   }
 
-  commandPids(): number[] {
-    return this.#commandGroups().flatMap((name) => readPids(join(this.#groups, name)));
+  commandProcesses(): FoundProcess[] {
+    const pids = this.#commandGroups().flatMap((name) => readPids(join(this.#groups, name)));
+    return pids.map((pid) => new FoundProcess(pid));
   }
 
   addGroup(name: string): CgroupGroup {

@@ -5,6 +5,7 @@ import type { ResourceLimits } from '../../contract/messages.ts';
 import type { Descriptors } from '../../descriptors.ts';
 import { ServiceError } from '../../errors.ts';
 import { errorCode } from '../../linux/errno.ts';
+import type { FoundProcess } from '../../linux/found-process.ts';
 import { type Hierarchy, mountedHierarchies, parseMembership } from '../cgroup/mounts.ts';
 import { killTree, readPids } from '../cgroup/process-group.ts';
 import { type CgroupRoots, removeTree, SandboxCgroup } from '../cgroup/sandbox-cgroup.ts';
@@ -149,8 +150,8 @@ export class ContainerCgroup implements ProcessGroups {
     return this.#sandbox.basePids();
   }
 
-  commandPids(): number[] {
-    return unlessGone(() => this.#sandbox.commandPids(), []);
+  commandProcesses(): FoundProcess[] {
+    return unlessGone(() => this.#sandbox.commandProcesses(), []);
   }
 
   /** Every process of the container, whoever started it there. */

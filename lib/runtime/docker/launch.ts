@@ -159,8 +159,8 @@ export class DockerSandbox implements RunningSandbox {
   }
 
   /** See `RunningSandbox`. */
-  stop(reason = 'the sandbox was stopped', gently = false): Promise<void> {
-    return this.#life.stop(() => this.#end(reason, gently));
+  stop(reason = 'the sandbox was stopped', grace?: AbortSignal): Promise<void> {
+    return this.#life.stop(() => this.#end(reason, grace));
   }
 
   async #start(): Promise<void> {
@@ -281,8 +281,8 @@ export class DockerSandbox implements RunningSandbox {
   }
 
   /** Kills the processes first, which does not need the daemon. */
-  async #end(reason: string, gently: boolean): Promise<void> {
-    if (gently) await this.#executor?.terminate(reason);
+  async #end(reason: string, grace: AbortSignal | undefined): Promise<void> {
+    if (grace) await this.#executor?.terminate(reason, grace);
     const { watch, containers } = this.#shared;
     if (this.#containerId !== undefined) watch.remove(this.#containerId);
     this.#executor?.close(reason);

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { OutputStream } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
-import type { TurnTime } from '../../turn-time.ts';
 import type { Command, CommandEvent, CommandInput, RunningCommand, TerminalSize } from '../runtime.ts';
 import { killer, killPaced, signalPaced } from './command-signals.ts';
 import { EventQueue } from './execution.ts';
@@ -9,9 +8,8 @@ import { endWithin } from './grace.ts';
 import { LastOutput } from './last-output.ts';
 import { outliveShell } from './outlive-shell.ts';
 import { cannotStart, refusalOf } from './refusals.ts';
-import type { Runner } from './runner.ts';
+import type { Outcome, RunContext } from './run-context.ts';
 import type { StatusLine } from './status.ts';
-import type { Stdin } from './stdin.ts';
 import { cannotOpenTerminal, Terminal } from './terminal/terminal.ts';
 
 /**
@@ -24,28 +22,6 @@ const KILL_MS = 700;
 const LAST_BYTES = 2_097_152;
 const MAX_TIMER_MS = 2_147_483_647;
 const KILLED = 128 + 9;
-
-/** The result of the run for the executor, reported once, when the runner is free again or lost. */
-export type Outcome = 'reusable' | 'left-behind' | 'killed' | 'unkillable' | 'garbage';
-
-export interface RunContext {
-  nonce: string;
-  runner: Runner;
-  /** See CommandScript. */
-  reportsStart: boolean;
-  stdin: Stdin | undefined;
-  /** The line for stderr if the memory limit killed a process while this command ran; otherwise undefined. */
-  outOfMemory: () => string | undefined;
-  /** Whether the sandbox has reached its limit of processes. */
-  atPidsLimit: () => boolean;
-  /** Whether the end of the sandbox has begun and will be reported. Never rejects. */
-  isEnding: () => Promise<boolean>;
-  done: (outcome: Outcome) => void;
-  /** Milliseconds between SIGTERM and the kill of a command that is stopped; 0: it is killed at once. */
-  graceMs: number;
-  /** For kills and last reads, shared by all sandboxes. */
-  endings: TurnTime;
-}
 
 /**
  * One command on one runner that has just received its line, up to the last event. No callback throws, and `done` is
@@ -74,6 +50,7 @@ export class CommandRun implements RunningCommand {
   #finished = false;
   #signalled = false;
   #stopping: ServiceError | undefined;
+  #stop: Promise<void> | undefined;
   /** Whether reading is paused on a pipe. */
   #stopped = false;
   /** After the end: kills the processes that are left. Absent if there are none. */
@@ -130,9 +107,16 @@ export class CommandRun implements RunningCommand {
     return this.#leftBehind && killer(this.#leftBehind, this.#context.endings);
   }
 
-  /** Ends the command with the error: its processes get SIGTERM, and after the grace SIGKILL. Once; never rejects. */
+  /**
+   * Ends the command with the error: its processes get SIGTERM, and after the grace SIGKILL. Once: a later call waits for the
+   * first. Never rejects.
+   */
   async stop(error: ServiceError): Promise<void> {
-    if (this.#ending || this.#stopping) return;
+    if (!this.#ending) this.#stop ??= this.#endGently(error);
+    await this.#stop;
+  }
+
+  async #endGently(error: ServiceError): Promise<void> {
     this.#stopping = error;
     // A shell that the signal ends before its program has taken its place did not fail.
     this.#signalled = true;

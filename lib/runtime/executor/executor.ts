@@ -10,13 +10,14 @@ import { type AgentOptions, agentScript } from './agent-script.ts';
 import { askOneOf } from './ask-one-of.ts';
 import { awaitRunner, cancelled } from './await-runner.ts';
 import { inputNames, openInput } from './command-input.ts';
-import { CommandRun, type Outcome } from './command-run.ts';
+import { CommandRun } from './command-run.ts';
 import { commandScript } from './command-script.ts';
 import { openFifo, takeBack } from './fifo-pool.ts';
 import { terminateAll } from './grace.ts';
 import { OpenNetwork } from './open-network.ts';
 import { placeIdentity, placePrograms } from './programs.ts';
 import { type Request, requestFor } from './request.ts';
+import type { Outcome } from './run-context.ts';
 import { newNonce, type Runner, type RunnerHost } from './runner.ts';
 import { RunnerPool } from './runner-pool.ts';
 import { SessionShell } from './session-shell.ts';
@@ -191,11 +192,12 @@ export class Executor {
     this.#network.set(variables, authorities);
   }
 
-  /** Before a stop: what commands have started gets SIGTERM and the grace. They fail with `reason`, and no other begins. */
-  async terminate(reason: string): Promise<void> {
-    if (this.#closed || this.#host.stopGraceMs === 0) return;
+  /** Before a stop (see `RunningSandbox.stop`). Commands in progress fail with `reason`, and no other begins. */
+  async terminate(reason: string, grace: AbortSignal): Promise<void> {
+    if (this.#closed || this.#host.stopGraceMs === 0 || grace.aborted) return;
     this.#stopping = new SandboxEnded(reason);
-    await terminateAll(this.#host, [...this.#runs.keys()], this.#pool.shellPids(), this.#stopping);
+    const all = { runs: [...this.#runs.keys()], shells: this.#pool.shellPids() };
+    await terminateAll(this.#host, all, this.#stopping, grace);
   }
 
   /**

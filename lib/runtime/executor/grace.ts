@@ -47,37 +47,33 @@ interface Stoppable {
 
 /**
  * Stops these commands, and all processes that earlier ones have left, in the same way. `shells`: of runners, which get no signal.
- * Never rejects.
+ * Does not wait any longer when `grace` is aborted. Never rejects.
  */
 export async function terminateAll(
   { groups, stopGraceMs }: { groups: ProcessGroups | undefined; stopGraceMs: number },
-  runs: readonly Stoppable[],
-  shells: readonly number[],
+  { runs, shells }: { runs: readonly Stoppable[]; shells: readonly number[] },
   error: ServiceError,
+  grace: AbortSignal,
 ): Promise<void> {
   const others = async () => {
     // Both at once: a process that a handler starts must not get the signal.
-    const [all, ...own] = await Promise.all([groups?.commandPids() ?? [], ...runs.map((run) => run.pids())]);
+    const [all, own] = await Promise.all([
+      groups?.commandProcesses() ?? [],
+      Promise.all(runs.map((run) => run.pids())),
+    ]);
     const spared = new Set([...own.flat(), ...shells]);
-    const pids = all!.filter((pid) => !spared.has(pid));
-    for (const signal of ['SIGTERM', 'SIGCONT'] as const) for (const pid of pids) send(pid, signal);
-    await untilGone(performance.now() + stopGraceMs, () => !pids.some(isRunning));
+    const others = all.filter(({ pid }) => !spared.has(pid));
+    for (const signal of ['SIGTERM', 'SIGCONT'] as const) for (const each of others) each.send(signal);
+    await untilGone(performance.now() + stopGraceMs, () => grace.aborted || !others.some(({ pid }) => isRunning(pid)));
   };
   const ended = Promise.all([others().catch(() => {}), ...runs.map((run) => run.stop(error))]);
-  await Promise.race([ended, delay(stopGraceMs + FIND_MS, undefined, { ref: false })]);
+  const late = delay(stopGraceMs + FIND_MS, undefined, { ref: false, signal: grace }).catch(() => {});
+  await Promise.race([ended, late]);
 }
 
 async function untilGone(deadline: number, isGone: () => boolean | Promise<boolean>): Promise<void> {
   for (let wait = 1; performance.now() < deadline; wait = Math.min(2 * wait, MAX_LOOK_MS)) {
     if (await isGone()) return;
     await delay(wait);
-  }
-}
-
-function send(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // It has just ended.
   }
 }

@@ -1,3 +1,5 @@
+import type { FoundProcess } from '../../linux/found-process.ts';
+
 /**
  * The host's means to kill one command and nothing else. Implemented with cgroups; a launcher without them passes
  * undefined, and the executor falls back to information of the shells (weaker: see Runner). Operations whose time grows
@@ -23,8 +25,8 @@ export interface ProcessGroup {
 export interface ProcessGroups {
   /** Host pids of the agent's own part, where new runners start. */
   basePids(): number[] | Promise<number[]>;
-  /** Host pids in all groups, also those that were released. May throw or reject. */
-  commandPids(): number[] | Promise<number[]>;
+  /** Processes in all groups, also those that were released. May throw or reject. */
+  commandProcesses(): FoundProcess[] | Promise<FoundProcess[]>;
   /** Cleans up if it throws. */
   addGroup(name: string): ProcessGroup;
   /** Number of processes that the memory limit has killed so far. Never throws. */

@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
+import { FoundProcess } from '../../linux/found-process.ts';
+import { startOf } from '../../linux/process-start.ts';
 import type { ProcessGroup, ProcessGroups } from './groups.ts';
 
 /** Maximum rounds of killing; a program that forks faster survives until the sandbox ends. */
@@ -27,12 +29,11 @@ export class ProcGroups implements ProcessGroups {
   }
 
   async basePids(): Promise<number[]> {
-    const init = this.#init();
-    return init === undefined ? [] : descendants(init);
+    return (await this.#all()).map(({ pid }) => pid);
   }
 
-  async commandPids(): Promise<number[]> {
-    return (await this.basePids()).filter((pid) => (scoreOf(pid) ?? 0) >= FIRST_MARK);
+  async commandProcesses(): Promise<FoundProcess[]> {
+    return withScore(await this.#all(), (score) => score >= FIRST_MARK);
   }
 
   addGroup(): ProcessGroup {
@@ -42,7 +43,7 @@ export class ProcGroups implements ProcessGroups {
     this.#marks.add(mark);
     return new ProcGroup(
       mark,
-      () => this.basePids(),
+      () => this.#all(),
       () => this.#marks.delete(mark),
     );
   }
@@ -54,18 +55,23 @@ export class ProcGroups implements ProcessGroups {
   atPidsLimit(): boolean {
     return false;
   }
+
+  async #all(): Promise<FoundProcess[]> {
+    const init = this.#init();
+    return init === undefined ? [] : descendants(init);
+  }
 }
 
 class ProcGroup implements ProcessGroup {
   readonly #mark: number;
-  readonly #all: () => Promise<number[]>;
+  readonly #all: () => Promise<FoundProcess[]>;
   readonly #onEnd: () => void;
   #released = false;
   /** Whether the mark was given back, so that it may be another group's. */
   #ended = false;
 
-  /** `all`: the pids of the sandbox. `onEnd`: the mark is free. */
-  constructor(mark: number, all: () => Promise<number[]>, onEnd: () => void) {
+  /** `all`: the processes of the sandbox. `onEnd`: the mark is free. */
+  constructor(mark: number, all: () => Promise<FoundProcess[]>, onEnd: () => void) {
     this.#mark = mark;
     this.#all = all;
     this.#onEnd = onEnd;
@@ -76,22 +82,22 @@ class ProcGroup implements ProcessGroup {
   }
 
   async holdsOnly(only: number): Promise<boolean> {
-    return (await this.#members()).every((pid) => pid === only);
+    return (await this.#members()).every(({ pid }) => pid === only);
   }
 
   async pids(): Promise<number[]> {
-    return this.#released ? [] : this.#members();
+    return (await this.#unreleased()).map(({ pid }) => pid);
   }
 
   async signal(signal: NodeJS.Signals, except: number): Promise<number> {
     const sent = new Set([except]);
     // More than one look: one misses a process that gets another parent meanwhile.
     for (let look = 0; look < SIGNAL_LOOKS; look++) {
-      const found = (await this.pids()).filter((pid) => !sent.has(pid));
+      const found = (await this.#unreleased()).filter(({ pid }) => !sent.has(pid));
       if (found.length === 0) break;
-      for (const pid of found) {
-        send(pid, signal);
-        sent.add(pid);
+      for (const each of found) {
+        each.send(signal);
+        sent.add(each.pid);
       }
     }
     return sent.size - 1;
@@ -101,7 +107,7 @@ class ProcGroup implements ProcessGroup {
     for (let round = 0; round < KILL_ROUNDS; round++) {
       const found = await this.#members();
       if (found.length === 0) break;
-      for (const pid of found) send(pid, 'SIGKILL');
+      for (const each of found) each.send('SIGKILL');
     }
     if (this.#released) await this.#giveBack();
   }
@@ -118,17 +124,25 @@ class ProcGroup implements ProcessGroup {
     this.#onEnd();
   }
 
-  async #members(): Promise<number[]> {
-    return this.#ended ? [] : marked(await this.#all(), this.#mark);
+  async #unreleased(): Promise<FoundProcess[]> {
+    return this.#released ? [] : this.#members();
+  }
+
+  async #members(): Promise<FoundProcess[]> {
+    return this.#ended ? [] : withScore(await this.#all(), (score) => score === this.#mark);
   }
 }
 
-/** In steps: a sandbox may have thousands of processes, each of which costs one or two reads. */
-async function descendants(pid: number): Promise<number[]> {
-  const found: number[] = [];
-  const waiting = [pid];
+/** In steps: a sandbox may have thousands of processes, each of which costs some reads. */
+async function descendants(init: number): Promise<FoundProcess[]> {
+  const found: FoundProcess[] = [];
+  const waiting = [new FoundProcess(init)];
   for (let looked = 1, next = waiting.pop(); next !== undefined; next = waiting.pop(), looked++) {
-    for (const child of children(next)) {
+    // Of another process with its pid they would be strangers.
+    for (const pid of next.isSame ? children(next.pid) : []) {
+      const started = startOf(pid);
+      if (started === undefined) continue;
+      const child = new FoundProcess(pid, started);
       found.push(child);
       waiting.push(child);
     }
@@ -157,16 +171,10 @@ function scoreOf(pid: number): number | undefined {
   }
 }
 
-function send(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch {}
-}
-
-async function marked(pids: readonly number[], mark: number): Promise<number[]> {
-  const found: number[] = [];
-  for (const [index, pid] of pids.entries()) {
-    if (scoreOf(pid) === mark) found.push(pid);
+async function withScore(all: readonly FoundProcess[], matches: (score: number) => boolean): Promise<FoundProcess[]> {
+  const found: FoundProcess[] = [];
+  for (const [index, each] of all.entries()) {
+    if (matches(scoreOf(each.pid) ?? 0)) found.push(each);
     if (index % PROCESSES_PER_STEP === PROCESSES_PER_STEP - 1) await setImmediate();
   }
   return found;

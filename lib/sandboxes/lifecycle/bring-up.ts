@@ -65,6 +65,8 @@ export interface Platform {
   maxDeltaFiles: number;
   /** Has a reserve for operations that end sandboxes. */
   descriptors: Descriptors;
+  /** Aborted at the end of the server: from then on nothing is given a grace, and those that have begun end. */
+  graces: AbortController;
   maxIndexBytes: number;
   log: Log;
 }
@@ -227,7 +229,9 @@ export async function takeDown(sandbox: LiveSandbox, platform: Platform): Promis
 export async function endProcesses(sandbox: LiveSandbox, platform: Platform, gently = false): Promise<void> {
   const { id, running } = sandbox;
   sandbox.host = withoutProcesses(sandbox.host);
-  await running?.stop(undefined, gently).catch((err: unknown) => left(id, 'runtime', err, platform));
+  await running
+    ?.stop(undefined, gently ? platform.graces.signal : undefined)
+    .catch((err: unknown) => left(id, 'runtime', err, platform));
   await closeNetwork(sandbox, platform.networks).catch((err: unknown) => left(id, 'network', err, platform));
 }
 

@@ -301,6 +301,7 @@ export class Fixture {
       metadata: this.metadata,
       platform: {
         layout: this.layout,
+        graces: new AbortController(),
         mount: this.mount,
         runtime: async (name) => {
           if (name === 'RUNTIME_DOCKER') throw new ServiceError('FAILED_PRECONDITION', 'no docker');

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { Worker } from 'node:worker_threads';
 import { build } from 'esbuild';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startOf } from '../../../../lib/network/namespace/process-start.ts';
+import { startOf } from '../../../../lib/linux/process-start.ts';
 import { createSocketMaker, type SocketMaker } from '../../../../lib/network/namespace/socket-maker.ts';
 import { until } from '../../runtime/bwrap/fixture.ts';
 import { useNamespaces } from './namespaces.ts';

@@ -79,6 +79,7 @@ export class Server {
           layout: makeLayout(join(home, 'mounts'), join(home, 'runtime')),
           mount,
           descriptors,
+          graces: new AbortController(),
           runtime: async () => runtime,
           basePath: (id) => codebases.filesPath(id),
           apply: (id, plan) => codebases.apply(id, plan),
