@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { cli } from '../clients/cli/cli.ts';
 import { servedOnce } from '../clients/typescript/served.ts';
 
@@ -84,6 +84,49 @@ it('cp brings neither repositories nor what tools run on sight', async () => {
   await here();
   expect((await cli(['cp', `${sandbox.id}:.envrc`, repo], how())).code).toBe(0);
   expect(await readFile(join(repo, '.envrc'), 'utf8')).toBe('use\n');
+});
+
+it('diff and export name what pull would leave out, which git apply and tar do not', async () => {
+  await using sandbox = await served.paddock().sandboxes.create({ from: repo, preset: 'full-access' });
+  await sandbox.run(plant(), { check: true });
+  const archive = join(repo, '.git/changes.tar');
+  for (const args of [
+    ['diff', sandbox.id],
+    ['export', sandbox.id, '--changes', '-o', archive],
+    ['export', sandbox.id, '-o', archive],
+  ]) {
+    const { code, stderr } = await cli(args, { ...how(), cwd: repo });
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/warning: \.envrc: direnv would run it on sight\n/);
+    expect(stderr).toMatch(/warning: \.vscode: Visual Studio Code would run it on sight\n/);
+    expect(stderr).toMatch(/warning: docs\/refs.*: "docs" would become a repository of git\n/);
+    expect(stderr.includes('warning: .git: it is in .git\n')).toBe(args[0] === 'export');
+    expect(stderr).toMatch(/"paddock pull" leaves these out, "git apply" and "tar" do not\n/);
+  }
+  const { stdout, stderr } = await cli(['diff', sandbox.id, 'a'], { ...how(), cwd: repo });
+  expect([stdout, stderr]).toEqual([expect.stringContaining('+b'), '']);
+});
+
+it('await using keeps a sandbox whose last pull left conflicts, and says so', async () => {
+  const warn = vi.spyOn(console, 'warn').mockReturnValue();
+  let id: string;
+  {
+    await using sandbox = await served.paddock().sandboxes.create({ from: repo, preset: 'full-access' });
+    id = sandbox.id;
+    await sandbox.run('echo theirs > a', { check: true });
+    await writeFile(join(repo, 'a'), 'mine\n');
+    expect((await sandbox.pull(repo)).conflicts).toEqual(['a']);
+  }
+  expect(warn.mock.calls).toEqual([[expect.stringMatching(`sandbox ${id} is kept: 1 of its changes .* "a"`)]]);
+  {
+    await using kept = await served.paddock().sandboxes.get(id);
+    expect(await kept.files.text('a')).toBe('theirs\n');
+    await kept.pull(repo);
+    await kept.pull(repo, { onConflict: 'replace' });
+  }
+  expect(warn).toHaveBeenCalledOnce();
+  await expect(served.paddock().sandboxes.get(id)).rejects.toThrow(/does not exist/);
+  warn.mockRestore();
 });
 
 it('the review says what runs on this machine', async () => {

@@ -49,7 +49,7 @@ export interface Client {
 
 const clientOf = ({ paddock }: Client): Api => paddock?.api ?? createApi();
 
-/** A sandbox: commands, files and changes. `await using` destroys it at the end of its block. */
+/** A sandbox: commands, files and changes. `await using` destroys it at the end of its block, unless its last pull left conflicts. */
 export class Sandbox {
   /** Methods of all operations, with the fields of the contract. */
   readonly api: Api;
@@ -62,6 +62,8 @@ export class Sandbox {
   readonly network: Network;
   readonly #runner: Runner;
   #ownsCodebase: boolean;
+  /** What the last pull did not bring, and is nowhere else. */
+  #unpulled: readonly string[] = [];
 
   constructor(api: Api, info: SandboxInfo, ownsCodebase = false) {
     this.api = api;
@@ -157,7 +159,10 @@ export class Sandbox {
    */
   async pull(directory: string, options: PullOptions = {}): Promise<Pulled> {
     const { pull } = await loadLocal();
-    return pull(this.api, { sandboxId: this.id, codebaseId: this.info.codebaseId }, directory, options);
+    const target = { sandboxId: this.id, codebaseId: this.info.codebaseId };
+    const pulled = await pull(this.api, target, directory, options);
+    if (!options.dryRun) this.#unpulled = [...pulled.conflicts, ...pulled.failed.map(({ path }) => path)];
+    return pulled;
   }
 
   /** Drops changes, all or nothing. Returns at how many paths. */
@@ -229,6 +234,7 @@ export class Sandbox {
    * `keepCodebase` to `create` if there are any. `discard`: do not commit automatically.
    */
   async destroy({ discard, signal }: { discard?: boolean } & Signal = {}): Promise<void> {
+    this.#unpulled = [];
     try {
       await this.api.destroySandbox({ sandboxId: this.id, discard }, { signal });
     } catch (error) {
@@ -251,6 +257,13 @@ export class Sandbox {
   }
 
   async [asyncDispose](): Promise<void> {
+    const [path] = this.#unpulled;
+    if (path !== undefined) {
+      const left = `${this.#unpulled.length} of its changes could not be pulled, for example ${JSON.stringify(path)}`;
+      // biome-ignore lint/suspicious/noConsole: at the end of a block there is nobody else to tell.
+      console.warn(`sandbox ${this.id} is kept: ${left}; pull them elsewhere, or destroy it`);
+      return;
+    }
     try {
       await this.destroy();
     } catch (error) {

@@ -3,6 +3,7 @@ import { CHOICE_OPTIONS, changeLine, choiceOf } from '../changes.ts';
 import { command } from '../command.ts';
 import { findSandbox } from '../find-sandbox.ts';
 import { shownPatch } from '../patch.ts';
+import { warnOfUnpacked } from '../unpacked.ts';
 
 export default command({
   name: 'diff',
@@ -25,6 +26,7 @@ export default command({
     else if (out.isTerminal) out.bytes(shownPatch(await sandbox.patch(choice), out.paint));
     else {
       // As it is: contents may be in another encoding.
+      await warnOfUnpacked(sandbox, { selection: choice, format: 'patch' }, out);
       const patch = await exportChanges(sandbox.api, sandbox.id, choice, { format: 'patch', whole: true });
       out.bytes(new Uint8Array(await patch.arrayBuffer()));
     }

@@ -6,6 +6,7 @@ import { exportChanges } from '../../../typescript/src/changes.ts';
 import { command } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { findSandbox } from '../find-sandbox.ts';
+import { warnOfUnpacked } from '../unpacked.ts';
 
 export default command({
   name: 'export',
@@ -22,6 +23,7 @@ export default command({
     if (output === undefined && out.isTerminal) throw new UsageError('an archive is not for a terminal: use -o FILE');
     const sandbox = await findSandbox(context, id!);
     const choice = { ...(path !== undefined && { paths: [path] }), signal };
+    await warnOfUnpacked(sandbox, { selection: choice, format: 'tar' }, out);
     const body = changes
       ? (await exportChanges(sandbox.api, sandbox.id, choice, { format: 'tar', whole: false })).body
       : await sandbox.files.download(path ?? '', { as: 'owner', signal });
