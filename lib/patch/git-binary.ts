@@ -7,9 +7,15 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const LINE_BYTES = 52;
 const ENOUGH = 64 * 1024;
 
+/** The hash of a repository of git. */
+export type ObjectFormat = 'sha1' | 'sha256';
+
+/** The id of no object, as that of a file that does not exist. */
+export const noBlob = (format: ObjectFormat): string => '0'.repeat(format === 'sha1' ? 40 : 64);
+
 /** Returns git's object id of a blob with `size` bytes. */
-export async function blobId(size: number, content: AsyncIterable<Uint8Array>): Promise<string> {
-  const hash = createHash('sha1').update(`blob ${size}\0`);
+export async function blobId(format: ObjectFormat, size: number, content: AsyncIterable<Uint8Array>): Promise<string> {
+  const hash = createHash(format).update(`blob ${size}\0`);
   for await (const bytes of content) hash.update(bytes);
   return hash.digest('hex');
 }

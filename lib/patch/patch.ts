@@ -1,5 +1,5 @@
 import type { ByteString } from '../byte-string.ts';
-import { blobId, literal } from './git-binary.ts';
+import { blobId, literal, noBlob, type ObjectFormat } from './git-binary.ts';
 import { gitPath, isRefusedByGit } from './git-path.ts';
 
 /** A file or symlink on one side of a patch. */
@@ -11,6 +11,13 @@ export interface PatchSide {
   content(): AsyncIterable<Uint8Array>;
 }
 
+/** How a patch is made. */
+export interface PatchMeans {
+  differ: Differ;
+  /** The hash of the repository that it is for. */
+  objectFormat: ObjectFormat;
+}
+
 /** Returns the hunks of a unified diff of two texts; none if they are equal. */
 export type Differ = (before: Uint8Array, after: Uint8Array) => Promise<Uint8Array>;
 
@@ -18,7 +25,6 @@ export type Differ = (before: Uint8Array, after: Uint8Array) => Promise<Uint8Arr
 const MAX_TEXT = 4 * 1024 * 1024;
 /** Like git: a NUL within these first bytes makes a file binary. */
 const LOOKED_AT = 8000;
-const NO_BLOB = '0'.repeat(40);
 
 /**
  * Yields the part of a patch for one path, in the format of `git apply`; an absent side means creation or removal. The
@@ -30,12 +36,12 @@ export async function* filePatch(
   path: ByteString,
   before: PatchSide | undefined,
   after: PatchSide | undefined,
-  differ: Differ,
+  means: PatchMeans,
 ): AsyncGenerator<Uint8Array> {
   if (isRefusedByGit(path, isLink(before) || isLink(after))) return;
   if (before && after && isLink(before) !== isLink(after)) {
-    yield* filePatch(path, before, undefined, differ);
-    yield* filePatch(path, undefined, after, differ);
+    yield* filePatch(path, before, undefined, means);
+    yield* filePatch(path, undefined, after, means);
     return;
   }
   const [a, b] = [gitPath('a', path), gitPath('b', path)];
@@ -43,10 +49,10 @@ export async function* filePatch(
   const header = `diff --git ${a} ${b}\n${modeLines}`;
   const texts = await bothTexts(before, after);
   if (texts === undefined) {
-    yield* binaryPatch(header, modeLines !== '', before, after);
+    yield* binaryPatch({ header, hasModes: modeLines !== '' }, before, after, means.objectFormat);
     return;
   }
-  const body = await differ(texts.before, texts.after);
+  const body = await means.differ(texts.before, texts.after);
   if (body.length === 0 && modeLines === '') return;
   const names = `--- ${before ? withTab(a) : '/dev/null'}\n+++ ${after ? withTab(b) : '/dev/null'}\n`;
   yield Buffer.from(body.length === 0 ? header : `${header}${names}`, 'latin1');
@@ -54,12 +60,13 @@ export async function* filePatch(
 }
 
 async function* binaryPatch(
-  header: string,
-  hasModes: boolean,
+  { header, hasModes }: { header: string; hasModes: boolean },
   before: PatchSide | undefined,
   after: PatchSide | undefined,
+  format: ObjectFormat,
 ): AsyncGenerator<Uint8Array> {
-  const ids = await Promise.all([before, after].map((side) => (side ? blobId(side.size, side.content()) : NO_BLOB)));
+  const idOf = (side: PatchSide | undefined) => (side ? blobId(format, side.size, side.content()) : noBlob(format));
+  const ids = await Promise.all([before, after].map(idOf));
   if (ids[0] === ids[1]) {
     if (hasModes) yield Buffer.from(header, 'latin1');
     return;

@@ -12,6 +12,7 @@ import type { RedactedTexts, WorkspaceChange } from '../../workspaces/workspaces
 import type { SandboxContext } from '../context.ts';
 import { changed, hostFile } from './host-file.ts';
 import { typeOf } from './list-changes.ts';
+import { objectFormat } from './object-format.ts';
 import { PresentContents } from './present-contents.ts';
 import { selectionOf } from './selection.ts';
 import { visibleChanges } from './visible-changes.ts';
@@ -122,12 +123,14 @@ async function* patch(
   base: BaseContents,
   differ: Differ,
 ): AsyncGenerator<Uint8Array> {
+  const { file, reader } = base(ROOT_PATH);
+  const means = { differ, objectFormat: await objectFormat(file.root, reader) };
   for (const each of changes) {
     const change = await read(each);
     if (change === undefined) continue;
     const before = await baseSide(change, base);
     const after = await presentSide(change, contents);
-    if (before !== undefined || after !== undefined) yield* filePatch(change.path, before, after, differ);
+    if (before !== undefined || after !== undefined) yield* filePatch(change.path, before, after, means);
   }
 }
 

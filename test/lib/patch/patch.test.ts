@@ -43,7 +43,7 @@ async function applied(
       chmodSync(at, Number.parseInt(before.mode.slice(-3), 8));
     }
     const name = Buffer.from(path).toString('latin1');
-    const patch = await collect(filePatch(fromLatin1(name), before, after, differ));
+    const patch = await collect(filePatch(fromLatin1(name), before, after, means));
     if (patch.length > 0)
       execFileSync('git', ['apply', '-'], { cwd: dir, input: patch, stdio: ['pipe', 'pipe', 'pipe'] });
     return after && { content: readFileSync(at), mode: statSync(at).mode & 0o777 };
@@ -54,6 +54,7 @@ async function applied(
 
 /** In the thread of the caller. */
 const differ = async (before: Uint8Array, after: Uint8Array) => diffOf(before, after);
+const means = { differ, objectFormat: 'sha1' } as const;
 
 const lines = (...all: string[]) => all.map((line) => `${line}\n`).join('');
 
@@ -85,7 +86,7 @@ describe('a patch', () => {
 
   it('is empty for what git cannot express, and for paths that git refuses', async () => {
     const patchOf = (path: string, before?: PatchSide, after?: PatchSide) =>
-      collect(filePatch(fromText(path), before, after, differ)).then(String);
+      collect(filePatch(fromText(path), before, after, means)).then(String);
     const link = side('x', '120000');
     for (const content of ['', 'x\n', bytes]) expect(await patchOf('f', side(content), side(content))).toBe('');
     for (const path of ['.git/x', 'a/.GIT', 'git~1/x', '.git. ', '.git:s', 'a\\.git', '.g\u200cit'])
