@@ -46,7 +46,7 @@ const FIND_BYTES = 16 * 1024 ** 2;
 
 /** Secrets and the identity of the machine, whatever a package says. The environment of shells is the service's. */
 const NEVER =
-  /(^|\/)(g?shadow|g?passwd|group|sub[ug]id|machine-id|hostname|hosts|sudoers|sudoers\.d|ssh|private|letsencrypt|cloud|bash\.bashrc|profile|environment)-?(\/|$)|\.(key|p12|pfx|jks|keytab)$|secret|credential|passw|token|netrc|htpasswd|npmrc|pypirc|pip\.conf/i;
+  /(^|\/)(g?shadow|g?passwd|group|sub[ug]id|machine-id|hostname|hosts|sudoers|sudoers\.d|ssh|private|letsencrypt|cloud|bash\.bashrc|profile|environment)-?(\/|$)|\.(key|p12|pfx|jks|keytab)$|secret|credential|passw|token(?!iz)|netrc|htpasswd|npmrc|pypirc|pip\.conf/i;
 /** Directories whose links say what the machine runs. */
 const OF_SERVICES = /^(systemd|rc.\.d|init\.d|cron.*|runit|sv)$/;
 

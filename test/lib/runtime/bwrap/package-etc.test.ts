@@ -79,6 +79,15 @@ it('shows what links of /usr lead to, unless somebody has changed it', async () 
   expect(['m/changed', 'm/generated', 'm/mine'].map(shown)).toEqual([undefined, 'generated', undefined]);
 });
 
+it('shows the extension tokenizer of PHP, whose name has no token, and nothing that has one', async () => {
+  const names = ['php/available/tokenizer.ini', 'x/token', 'x/api-tokens.conf'];
+  packaged(Object.fromEntries(names.map((name) => [name, name])));
+  mkdirSync(join(base, 'etc/php/conf.d'));
+  symlinkSync('../available/tokenizer.ini', join(base, 'etc/php/conf.d/20-tokenizer.ini'));
+  await addPackageFiles(dir, host);
+  expect([...names, 'php/conf.d/20-tokenizer.ini'].map(shown)).toEqual([names[0], undefined, undefined, names[0]]);
+});
+
 it('shows links between shown files, and no other', async () => {
   packaged({ 'php/available/a.ini': 'a' });
   write('etc/php/other', 'other');
