@@ -18,6 +18,7 @@ export const EACCES = new Errno(errno.EACCES);
 export const EDQUOT = new Errno(errno.EDQUOT);
 export const EEXIST = new Errno(errno.EEXIST);
 export const EFBIG = new Errno(errno.EFBIG);
+export const EINTR = new Errno(errno.EINTR);
 export const EINVAL = new Errno(errno.EINVAL);
 export const EIO = new Errno(errno.EIO);
 export const EISDIR = new Errno(errno.EISDIR);

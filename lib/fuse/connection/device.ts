@@ -1,5 +1,7 @@
 import { readSync } from 'node:fs';
-import { errorCode } from '../../linux/errno.ts';
+import { EINTR, errorCode } from '../../linux/errno.ts';
+import { OUT_HEADER_SIZE } from '../protocol/opcodes.ts';
+import { encodeHeader } from '../protocol/replies.ts';
 import type { Session } from '../session/session.ts';
 import type { HeldRequests, ReadRequest } from './held-requests.ts';
 import type { LateReplies } from './late-replies.ts';
@@ -63,6 +65,17 @@ function runRequest(
     postponed.add(postponedBy, { fd, request: Buffer.from(request.subarray(0, length)), length });
   } else if (answeredLaterBy !== undefined) late.add(answeredLaterBy, fd, request);
   else if (size > 0) sendReply(fd, session, size);
+}
+
+/** Replies to a request that is not run, because its process was killed. */
+export function refuseInterrupted({ fd, request }: ReadRequest): void {
+  const message = Buffer.allocUnsafe(OUT_HEADER_SIZE);
+  encodeHeader(message, OUT_HEADER_SIZE, -EINTR.errno, request);
+  try {
+    writeDevice(fd, message, 0, OUT_HEADER_SIZE, RETRY_MS);
+  } catch {
+    // The request was aborted, or the connection has ended, which the next read(2) reports.
+  }
 }
 
 /** A descriptor of the device as a `Descriptor`. The caller owns `fd`. */

@@ -1,5 +1,8 @@
 import { totalmem } from 'node:os';
+import { isRunning } from '../../linux/is-running.ts';
 import { giveBack, largeBuffer, RECYCLED_BYTES, recycledBuffer } from '../../recycled-buffers.ts';
+import { Opcode } from '../protocol/opcodes.ts';
+import { interruptedUnique, readOpcode, readPid, readUnique } from '../protocol/requests.ts';
 import { REQUEST_SIZE, type Session } from '../session/session.ts';
 import { FairQueue } from './fair-queue.ts';
 import type { RequestReader } from './request-reader.ts';
@@ -24,11 +27,20 @@ export interface ReadRequest {
   readonly length: number;
 }
 
+interface HeldRequest extends ReadRequest {
+  readonly unique: number;
+  isRefused: boolean;
+}
+
 /**
  * Requests that were read and wait for their turn. The kernel has one queue for all programs, in order of arrival. So if
  * several requests wait there, all are read, and each workspace is a flow of a fair queue.
  *
  * The bytes of held requests have a limit. At the limit requests stay in the kernel's queue.
+ *
+ * The kernel lets a killed process go while its request is in that queue. One that is held is refused in the same way when the
+ * kernel tells of the kill, so that the process need not wait for its turn. Other signals do not: few programs expect EINTR of
+ * a file system.
  */
 export class HeldRequests {
   readonly #reader: RequestReader;
@@ -36,7 +48,11 @@ export class HeldRequests {
   readonly #second: Buffer;
   readonly #maxBytes: number;
   readonly #now: () => number;
-  readonly #queue = new FairQueue<ReadRequest>();
+  readonly #isAlive: (pid: number) => boolean;
+  readonly #refuse: (request: ReadRequest) => void;
+  readonly #queue = new FairQueue<HeldRequest>();
+  /** Those that a program waits for. */
+  readonly #byUnique = new Map<number, HeldRequest>();
   #bytes = 0;
   /** Requests since the last check whether a second one waits, and how many are not followed by a check. */
   #unchecked = 0;
@@ -44,19 +60,26 @@ export class HeldRequests {
   /** When the service of the last request began, if it was held; otherwise 0. */
   #began = 0;
 
-  /** `second`: a buffer beside that of the session; `maxBytes`: the limit; `now`: a clock in ms. */
+  /**
+   * `refuse`: replies to a request that nobody waits for any more; `second`: a buffer beside that of the session; `maxBytes`:
+   * the limit; `now`: a clock in ms; `isAlive`: of a process that is not about to end.
+   */
   constructor(
     reader: RequestReader,
     session: Session,
+    refuse: (request: ReadRequest) => void,
     second: Buffer = Buffer.allocUnsafeSlow(REQUEST_SIZE),
     maxBytes: number = Math.min(MOST_BYTES, totalmem() / 32),
     now: () => number = () => performance.now(),
+    isAlive: (pid: number) => boolean = isRunning,
   ) {
     this.#reader = reader;
     this.#session = session;
     this.#second = second;
     this.#maxBytes = maxBytes;
     this.#now = now;
+    this.#refuse = refuse;
+    this.#isAlive = isAlive;
   }
 
   /**
@@ -87,11 +110,14 @@ export class HeldRequests {
       if (length === undefined) break;
       this.#hold({ fd: reader.fd, request, length });
     }
-    const next = this.#queue.next();
-    if (next === undefined) return undefined;
-    this.#bytes -= costOf(next.request);
-    this.#began = this.#now();
-    return next;
+    for (let next = this.#queue.next(); next !== undefined; next = this.#queue.next()) {
+      if (next.isRefused) continue;
+      this.#byUnique.delete(next.unique);
+      this.#bytes -= costOf(next.request);
+      this.#began = this.#now();
+      return next;
+    }
+    return undefined;
   }
 
   /** The last request of `receive` was run; what follows is work for others, too. */
@@ -108,13 +134,30 @@ export class HeldRequests {
     const session = this.#session;
     // Nobody waits for it, and the kernel sends it only when no request needs the node.
     if (session.isOneWay(length, read)) {
-      session.handle(length, read);
+      const interrupted = interruptedUnique(read, length);
+      if (interrupted === undefined) session.handle(length, read);
+      else this.#interrupt(interrupted);
       return;
     }
     const request = bufferFor(length);
     read.copy(request, 0, 0, length);
     this.#bytes += costOf(request);
-    this.#queue.add(session.flowOf(request), { fd, request, length });
+    const held = { fd, request, length, unique: readUnique(request), isRefused: false };
+    if (readOpcode(request) !== Opcode.NOTIFY_REPLY) this.#byUnique.set(held.unique, held);
+    this.#queue.add(session.flowOf(request), held);
+  }
+
+  #interrupt(unique: number): void {
+    const held = this.#byUnique.get(unique);
+    if (held === undefined) return;
+    const pid = readPid(held.request);
+    // 0: of another pid namespace.
+    if (pid === 0 || this.#isAlive(pid)) return;
+    this.#byUnique.delete(unique);
+    held.isRefused = true;
+    this.#bytes -= costOf(held.request);
+    this.#refuse(held);
+    giveBack(held.request);
   }
 }
 

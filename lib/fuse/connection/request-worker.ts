@@ -7,7 +7,7 @@ import { ParentDirectories } from '../session/parent-directories.ts';
 import { REQUEST_SIZE, Session, type SessionEvents } from '../session/session.ts';
 import { type ControlledFileSystem, encodeError, type FileSystemHost } from './control.ts';
 import { ControlOperations } from './control-operations.ts';
-import { descriptor, serve } from './device.ts';
+import { descriptor, refuseInterrupted, serve } from './device.ts';
 import { HeldRequests, type ReadRequest } from './held-requests.ts';
 import { LateReplies } from './late-replies.ts';
 import { NotificationQueue } from './notification-queue.ts';
@@ -87,7 +87,8 @@ export function serveRequests(
   const polls = availableParallelism() > 1;
   const workAhead = () => fileSystem.workAhead?.() ?? false;
   const reader = new RequestReader(descriptor(data.fd), nonBlocking, workAhead, polls);
-  const reason = serve(new HeldRequests(reader, session, polled?.second), session, requests, late, () => {
+  const held = new HeldRequests(reader, session, refuseInterrupted, polled?.second);
+  const reason = serve(held, session, requests, late, () => {
     fileSystem.requestEnded();
     syncs.flush();
     notifications.flush();

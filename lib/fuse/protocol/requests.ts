@@ -4,7 +4,7 @@ import type { Time } from '../../linux/time.ts';
 import { MAX_NAME_BYTES } from '../../path-limits.ts';
 import type { SetAttr } from '../filesystem.ts';
 import { readS64, readU64 } from './integers.ts';
-import { IN_HEADER_SIZE } from './opcodes.ts';
+import { IN_HEADER_SIZE, Opcode } from './opcodes.ts';
 
 /** Fields of fuse_in_header. `unique` is not decoded: replies copy it as bytes. */
 export const readLength = (request: Buffer): number => request.readUInt32LE(0);
@@ -13,10 +13,17 @@ export const readNodeid = (request: Buffer): number => readU64(request, 16);
 export const readUid = (request: Buffer): number => request.readUInt32LE(24);
 export const readGid = (request: Buffer): number => request.readUInt32LE(28);
 export const readPid = (request: Buffer): number => request.readUInt32LE(32);
+export const readUnique = (request: Buffer): number => readU64(request, 8);
 
 /** A field of the struct that follows the header; `offset` in bytes from the start of that struct. */
 export const readArgU32 = (request: Buffer, offset: number): number => request.readUInt32LE(IN_HEADER_SIZE + offset);
 export const readArgU64 = (request: Buffer, offset: number): number => readU64(request, IN_HEADER_SIZE + offset);
+
+/** The request that an INTERRUPT is about; undefined: it is another request. */
+export function interruptedUnique(request: Buffer, length: number): number | undefined {
+  const isInterrupt = length >= IN_HEADER_SIZE + 8 && readOpcode(request) === Opcode.INTERRUPT;
+  return isInterrupt ? readArgU64(request, 0) : undefined;
+}
 
 /** A file size or offset in bytes. Throws EFBIG for 2^53 and more. */
 export function readArgOffset(request: Buffer, offset: number): number {

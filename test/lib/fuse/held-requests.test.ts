@@ -19,7 +19,8 @@ function request(unique: number, nodeid: number, opcode: number = Opcode.GETATTR
 }
 
 /** A device whose queue is `queued`. Nodes belong to the flow of their tens. */
-function device(queued: Buffer[], maxBytes?: number) {
+function device(queued: Buffer[], maxBytes?: number, killed: readonly number[] = []) {
+  const refused: number[] = [];
   const forgotten: number[] = [];
   const fileSystem = {
     flowOf: (nodeid: number) => Math.floor(nodeid / 10),
@@ -41,7 +42,15 @@ function device(queued: Buffer[], maxBytes?: number) {
   // Reading takes no noticeable time, and each request as long as others.
   let now = 1;
   const reader = new RequestReader(read(3), read(4), () => false, false);
-  const held = new HeldRequests(reader, session, undefined, maxBytes, () => now);
+  const held = new HeldRequests(
+    reader,
+    session,
+    (each) => refused.push(Number(each.request.readBigUInt64LE(8))),
+    undefined,
+    maxBytes,
+    () => now,
+    (pid) => !killed.includes(pid),
+  );
   const served = () => {
     const next = held.receive();
     if (next === undefined) return undefined;
@@ -52,7 +61,7 @@ function device(queued: Buffer[], maxBytes?: number) {
     held.done(next);
     return { unique, fd, length };
   };
-  return { served, forgotten, session };
+  return { served, forgotten, refused, session };
 }
 
 describe('held requests', () => {
@@ -85,6 +94,25 @@ describe('held requests', () => {
     expect(queued).toHaveLength(7);
     for (let i = 0; i < 9; i++) served();
     expect(queued).toHaveLength(0);
+  });
+
+  it('are refused at once when their process is killed, and after no other signal', () => {
+    const of = (unique: number, pid: number) => {
+      const bytes = request(unique, 10, Opcode.WRITE, MIB);
+      bytes.writeUInt32LE(pid, 32);
+      return bytes;
+    };
+    const interrupt = (unique: number) => {
+      const bytes = request(unique + 1, 0, Opcode.INTERRUPT, 48);
+      bytes.writeBigUInt64LE(BigInt(unique), 40);
+      return bytes;
+    };
+    const queued = [of(2, 7), of(4, 7), of(6, 8), of(8, 0)];
+    const { served, refused } = device(queued, 4 * MIB, [7]);
+    expect(served()!.unique).toBe(2);
+    queued.push(...[2, 4, 6, 8].map(interrupt), of(10, 9));
+    expect([served()!.unique, refused]).toEqual([6, [4]]);
+    expect([served()!.unique, served()!.unique, queued.length]).toEqual([8, 10, 0]);
   });
 
   it('do not delay what the kernel forgets', () => {
