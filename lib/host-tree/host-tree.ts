@@ -151,20 +151,20 @@ export class HostTree {
     const held = this.#byPath.get(path);
     if (held === undefined) {
       const transient = this.#transient.deepest(path);
-      return this.#walk(transient ?? this.#deepestHeld(path), transient !== undefined, path, use);
+      return this.#walk(transient ?? this.#start(path), transient !== undefined, path, use);
     }
     this.#held.used(held);
     return use(held.fd);
   }
 
-  #deepestHeld(path: ByteString): HeldDirectory {
-    for (let above = parentOf(path); above !== ''; above = parentOf(above)) {
-      const held = this.#byPath.get(above);
-      if (held === undefined) continue;
-      this.#held.used(held);
-      return held;
-    }
-    return this.#byPath.get(ROOT_PATH) ?? this.#openRoot();
+  /**
+   * The parent, or else the root: the way from there ends at the first directory that is missing. A search for the deepest
+   * one that is open would look at each directory of a path of 4,096 bytes, although the tree has none of them.
+   */
+  #start(path: ByteString): HeldDirectory {
+    const start = this.#byPath.get(parentOf(path)) ?? this.#byPath.get(ROOT_PATH) ?? this.#openRoot();
+    this.#held.used(start);
+    return start;
   }
 
   #openRoot(): HeldDirectory {
@@ -182,9 +182,17 @@ export class HostTree {
       const to = slash === -1 ? path.length : slash;
       const reached = sliceOf(path, 0, to);
       below ||= this.#changing.size > 0 && (this.#changing.has(reached) || this.#changing.has(ROOT_PATH));
-      fd = openSync(at(fd, sliceOf(path, from, to)), OPEN_DIRECTORY);
-      if (below) this.#transient.push({ path: reached, fd });
-      else this.#held.hold({ owner: this.#byPath, path: reached, fd });
+      // Throws for a name that is none, also where the path without it is held.
+      const target = at(fd, sliceOf(path, from, to));
+      const held = below ? undefined : this.#byPath.get(reached);
+      if (held === undefined) {
+        fd = openSync(target, OPEN_DIRECTORY);
+        if (below) this.#transient.push({ path: reached, fd });
+        else this.#held.hold({ owner: this.#byPath, path: reached, fd });
+      } else {
+        fd = held.fd;
+        this.#held.used(held);
+      }
       from = to + 1;
     }
     return use(fd);

@@ -175,6 +175,17 @@ describe('HostTree', () => {
     expect(descriptors()).toEqual([]);
   });
 
+  it('ends the look-up of a path at its first missing directory, whatever its depth', () => {
+    const tree = new HostTree(root, held);
+    tree.lstat(fromText('a/b/file'));
+    const lookUps = vi.spyOn(Map.prototype, 'get');
+    const found = tree.lstat(fromText(`new/${'d/'.repeat(2000)}file`));
+    const { length } = lookUps.mock.calls;
+    lookUps.mockRestore();
+    expect(found).toBeUndefined();
+    expect(length).toBeLessThan(10);
+  });
+
   it('accepts names of arbitrary bytes', () => {
     const name = Buffer.from([0xff, 0xfe]);
     mkdirSync(Buffer.concat([Buffer.from(`${root}/`), name]));
