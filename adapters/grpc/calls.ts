@@ -12,8 +12,8 @@ import {
 import type { HandlerEvent, Operation } from '../../handlers/index.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import type { Turns } from '../../lib/turns.ts';
-import { isLarge } from '../http/json-pieces.ts';
 import { errorFor } from '../listener.ts';
+import { isLarge } from '../message-weight.ts';
 import { answerBytesOf, fitting } from './answer-size.ts';
 import { http2StreamOf, messagesOf } from './client-stream.ts';
 import { type Calls, enteredCall } from './entrance.ts';

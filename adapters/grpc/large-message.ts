@@ -2,10 +2,11 @@ import type { ServerHttp2Stream } from 'node:http2';
 import { Metadata, type ServerUnaryCall } from '@grpc/grpc-js';
 import { LongText } from '../../lib/long-text.ts';
 import type { Turns } from '../../lib/turns.ts';
+import { isLarge, weigh } from '../message-weight.ts';
 
-/** Characters of a string, and entries of a list, that are encoded in one step. */
+/** Characters of a string, and weight of the entries of a list, that are encoded in one step. */
 const PIECE = 32_768;
-const ENTRIES = 256;
+const ENTRIES_WEIGHT = 16_384;
 const NOTHING = Buffer.alloc(0);
 /** Prefix of a gRPC message: the compressed flag (one byte) and the message length (four bytes). */
 const FRAME_BYTES = 5;
@@ -67,7 +68,9 @@ export function* partsOf(message: object, serialize: Serialize): Generator<strin
     if (value instanceof LongText) yield* textParts(name, encoded(value), serialize);
     else if (typeof value === 'string' && value.length > PIECE) yield* textParts(name, cut(value), serialize);
     else if (Array.isArray(value)) yield* listParts(name, value, serialize);
-    else others[name] = value;
+    else if (isObject(value) && isLarge(value) && isMessage(name, serialize)) {
+      yield* messageParts(value, (part) => serialize({ [name]: part }));
+    } else others[name] = value;
   }
   yield serialize(others);
 }
@@ -105,8 +108,53 @@ function* cut(text: string): Generator<string, void, void> {
   }
 }
 
-function* listParts(name: string, list: readonly unknown[], serialize: Serialize): Generator<Buffer, void, void> {
-  for (let from = 0; from < list.length; from += ENTRIES) yield serialize({ [name]: list.slice(from, from + ENTRIES) });
+/** Small entries are encoded together; one of a page of sandboxes can have 10,000 rules. */
+function* listParts(
+  name: string,
+  list: readonly unknown[],
+  serialize: Serialize,
+): Generator<string | Buffer, void, void> {
+  for (let from = 0; from < list.length; ) {
+    let to = from;
+    for (let left = ENTRIES_WEIGHT; to < list.length; to++) {
+      left = weigh(list[to], left - 1);
+      if (left < 0) break;
+    }
+    const large = to === from ? list[to++] : undefined;
+    if (isObject(large)) yield* messageParts(large, (part) => serialize({ [name]: [part] }));
+    else yield serialize({ [name]: list.slice(from, to) });
+    from = to;
+  }
+}
+
+/** The parts of a message in a field. `serialize`: encodes that field, with its tag and its length. */
+function* messageParts(message: object, serialize: Serialize): Generator<string | Buffer, void, void> {
+  // The length of an empty message is one byte.
+  const tag = serialize({}).subarray(0, -1);
+  const content = (part: object) => {
+    const field = serialize(part);
+    let start = tag.length;
+    while (field[start]! >= 0x80) start++;
+    return field.subarray(start + 1);
+  };
+  const pieces: (string | Buffer)[] = [];
+  let length = 0;
+  for (const piece of partsOf(message, content)) {
+    yield NOTHING;
+    pieces.push(piece);
+    length += Buffer.byteLength(piece);
+  }
+  yield Buffer.concat([tag, varint(length)]);
+  yield* pieces;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !(value instanceof Uint8Array) && !(value instanceof LongText);
+}
+
+/** Whether the field is a message, of which an empty one is encoded; of a map there is nothing. */
+function isMessage(name: string, serialize: Serialize): boolean {
+  return serialize({ [name]: {} }).length > 0;
 }
 
 function varint(value: number): Buffer {

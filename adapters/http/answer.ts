@@ -2,7 +2,8 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { hideKeys } from '../../lib/access/key-format.ts';
 import { CODES, type ServiceError } from '../../lib/errors.ts';
 import type { Turns } from '../../lib/turns.ts';
-import { isLarge, jsonPieces } from './json-pieces.ts';
+import { isLarge } from '../message-weight.ts';
+import { jsonPieces } from './json-pieces.ts';
 
 /** Headers of every JSON response. */
 export const JSON_HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-store' };

@@ -1,17 +1,10 @@
 import { LongText } from '../../lib/long-text.ts';
+import { weigh } from '../message-weight.ts';
 
 /** Characters of JSON encoded in one step: well below a millisecond, even if each is escaped. */
 const PIECE = 16_384;
 /** Bytes whose base64 has PIECE characters: a multiple of 3, so that the pieces join. */
 const BYTES_PIECE = (PIECE / 4) * 3;
-/** Messages with less text are encoded in one step. */
-const LARGE = 8 * PIECE;
-
-/** Whether encoding the message takes long enough to delay other calls, or needs `jsonPieces` for its bytes. */
-export function isLarge(message: unknown): boolean {
-  return weigh(message, LARGE) < 0;
-}
-
 /**
  * Encodes the message as JSON.stringify does, bytes as base64, in pieces of bounded length. The threat: the output of a command can be
  * megabytes of characters that need escaping, which blocks the main thread for 0.1 s if encoded in one step.
@@ -88,21 +81,4 @@ function* longTextParts(text: LongText): Generator<string, void, void> {
   yield '"';
   for (const piece of text.pieces()) yield JSON.stringify(piece).slice(1, -1);
   yield '"';
-}
-
-/** `budget` minus the number of characters of the value; counting stops below 0, where LongTexts and bytes are always. */
-function weigh(value: unknown, budget: number): number {
-  if (value instanceof LongText || value instanceof Uint8Array) return -1;
-  if (typeof value === 'string') return budget - value.length;
-  if (typeof value !== 'object' || value === null) return budget - 8;
-  let left = budget;
-  if (Array.isArray(value)) {
-    for (let index = 0; index < value.length && left >= 0; index++) left = weigh(value[index], left - 8);
-    return left;
-  }
-  for (const name in value) {
-    left = weigh((value as Record<string, unknown>)[name], left - name.length - 3);
-    if (left < 0) break;
-  }
-  return left;
 }

@@ -39,6 +39,24 @@ describe('the parts of a large message', () => {
     expect(parts.length).toBeGreaterThan(10);
     expect(responseDeserialize(Buffer.concat(parts))).toEqual(responseDeserialize(responseSerialize(message)));
   });
+
+  const permissions = Array.from({ length: 10_000 }, (_, index) => ({
+    pattern: `**/${index}`,
+    permission: 'PERMISSION_WRITE',
+    type: 'PATTERN_GLOB',
+    priority: index,
+  }));
+  const sandbox = { id: 'sb_1', permissions, labels: { a: 'b' }, env: { A: 'é' }, shell: '' };
+  const ofSandboxes = {
+    'a list of sandboxes with many rules': ['ListSandboxes', { sandboxes: [{ id: 'sb_0' }, sandbox, sandbox] }],
+    'a sandbox in an entry of a list': ['Fork', { results: [{ sandbox }, { error: { code: 5, message: 'x' } }] }],
+  } as const;
+  it.each(Object.entries(ofSandboxes))('are small, and form an encoding of %s', (_what, [name, message]) => {
+    const { responseSerialize, responseDeserialize } = rpc('SandboxService', name);
+    const parts = [...partsOf(message, responseSerialize)] as Buffer[];
+    expect(Math.max(...parts.map(({ length }) => length))).toBeLessThan(65_536);
+    expect(responseDeserialize(Buffer.concat(parts))).toEqual(responseDeserialize(responseSerialize(message)));
+  });
 });
 
 describe('a large answer over gRPC', () => {

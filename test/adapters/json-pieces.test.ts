@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isLarge, jsonPieces } from '../../adapters/http/json-pieces.ts';
+import { jsonPieces } from '../../adapters/http/json-pieces.ts';
+import { isLarge } from '../../adapters/message-weight.ts';
 
 const longest = (pieces: readonly string[]) => Math.max(...pieces.map(({ length }) => length));
 

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { partsOf } from '../../adapters/grpc/large-message.ts';
 import { statusOf } from '../../adapters/grpc/status.ts';
-import { isLarge, jsonPieces } from '../../adapters/http/json-pieces.ts';
+import { jsonPieces } from '../../adapters/http/json-pieces.ts';
+import { isLarge } from '../../adapters/message-weight.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import { LongText, TextBuffer } from '../../lib/long-text.ts';
 
