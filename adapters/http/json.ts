@@ -61,8 +61,11 @@ interface BodyOptions {
   received: Pick<Received, 'hold'> | undefined;
 }
 
-/** The bytes of a JSON body, which is complete in time, not too large and not too expensive to parse. */
-export function readBody(req: IncomingMessage, { turns, signal, limit, received }: BodyOptions): Promise<Buffer> {
+/**
+ * The bytes of a JSON body, which is complete in time, not too large and not too expensive to parse. Those of a long one are
+ * for `parsedInThread`.
+ */
+export function readBody(req: IncomingMessage, { turns, signal, limit, received }: BodyOptions): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const body = new Blocks();
     const bounds = new JsonBounds();
@@ -106,13 +109,13 @@ export function readBody(req: IncomingMessage, { turns, signal, limit, received 
     });
     req.once('end', () => {
       end();
-      resolve(body.take());
+      resolve(body.size > LONG_JSON ? body.takeShared(turns) : body.take());
     });
     req.once('error', () => refuse(new ServiceError('CANCELLED', 'the request body was cut short')));
   });
 }
 
-export function textOf(bytes: Buffer): string {
+export function textOf(bytes: Uint8Array): string {
   if (!isUtf8(bytes)) throw new ServiceError('INVALID_ARGUMENT', 'the request body must be UTF-8');
-  return bytes.toString('utf8');
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
 }

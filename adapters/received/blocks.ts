@@ -1,8 +1,11 @@
 import { unclaimedBuffer } from '../../lib/recycled-buffers.ts';
+import type { Turns } from '../../lib/turns.ts';
 import { BLOCK_BYTES, giveBlock, takeBlock } from './block-memory.ts';
 
 /** Bytes of a message that gets no block. */
 const SMALL = 8192;
+/** Blocks that are joined in one turn: a megabyte, whose memory is new and takes as long as the copy. */
+const BLOCKS_PER_TURN = 16;
 
 /**
  * Bytes of a message that is being received, in blocks. The threat: a piece of one byte keeps the buffer of all that was
@@ -65,9 +68,31 @@ export class Blocks {
     return { bytes, give: () => giveBack(memory) };
   }
 
+  /** All bytes, in memory that another thread uses without a copy. A few blocks in each turn; nothing is left. */
+  async takeShared(turns: Pick<Turns, 'next'>): Promise<Uint8Array> {
+    const [full, last, used] = [this.#full, this.#last, this.#used];
+    const whole = new Uint8Array(new SharedArrayBuffer(this.#size));
+    this.#clear();
+    let at = 0;
+    for (const [index, block] of full.entries()) {
+      if (index % BLOCKS_PER_TURN === BLOCKS_PER_TURN - 1) await turns.next();
+      whole.set(block, at);
+      at += block.length;
+      giveBack(block);
+    }
+    if (last === undefined) return whole;
+    whole.set(last.subarray(0, used), at);
+    giveBack(last);
+    return whole;
+  }
+
   drop(): void {
     for (const block of this.#full) giveBack(block);
     if (this.#last !== undefined) giveBack(this.#last);
+    this.#clear();
+  }
+
+  #clear(): void {
     this.#full = [];
     this.#last = undefined;
     this.#used = 0;

@@ -25,3 +25,18 @@ it('what was dropped gives its memory back, and is used again', () => {
   expect(process.memoryUsage.rss() - before).toBeLessThan(40_000_000);
   expect(fill(2).take().equals(Buffer.alloc(131_072, 1))).toBe(true);
 });
+
+it.each([0, 1, 65_536, 70_000, 5_000_000])(
+  'joins %i bytes for another thread, a megabyte in each turn',
+  async (size) => {
+    const bytes = Buffer.from(Array.from({ length: size }, (_, index) => index % 251));
+    const blocks = new Blocks();
+    blocks.add(bytes);
+    let turns = 0;
+    const next = async () => void turns++;
+    const whole = await blocks.takeShared({ next });
+    expect(whole.buffer).toBeInstanceOf(SharedArrayBuffer);
+    expect(Buffer.from(whole.buffer).equals(bytes)).toBe(true);
+    expect([blocks.size, blocks.held, turns]).toEqual([0, 0, Math.floor(size / 1_048_576)]);
+  },
+);
