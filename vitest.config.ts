@@ -10,7 +10,7 @@ export default defineConfig({
     globalSetup: ['test/global-setup.ts'],
     projects: projects({
       include: ['test/**/*.test.ts'],
-      // `npm run test:turns` has the latter, which takes longer than all others together.
+      // `npm run test:turns` has the latter, which needs a core to itself.
       exclude: ['test/vm/**', 'test/reports/longest-turn.test.ts'],
       ownProcess: [
         ...replaceModules('test'),

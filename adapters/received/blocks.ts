@@ -70,19 +70,14 @@ export class Blocks {
 
   /** All bytes, in memory that another thread uses without a copy. A few blocks in each turn; nothing is left. */
   async takeShared(turns: Pick<Turns, 'next'>): Promise<Uint8Array> {
-    const [full, last, used] = [this.#full, this.#last, this.#used];
     const whole = new Uint8Array(new SharedArrayBuffer(this.#size));
-    this.#clear();
     let at = 0;
-    for (const [index, block] of full.entries()) {
-      if (index % BLOCKS_PER_TURN === BLOCKS_PER_TURN - 1) await turns.next();
-      whole.set(block, at);
-      at += block.length;
-      giveBack(block);
+    for (let first = this.shift(), count = 1; first !== undefined; first = this.shift(), count++) {
+      if (count % BLOCKS_PER_TURN === 0) await turns.next();
+      whole.set(first.bytes, at);
+      at += first.bytes.length;
+      first.give();
     }
-    if (last === undefined) return whole;
-    whole.set(last.subarray(0, used), at);
-    giveBack(last);
     return whole;
   }
 

@@ -1,22 +1,28 @@
 import { Client, credentials } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Operation, operations } from '../../handlers/index.ts';
+import type { Caller } from '../../adapters/mcp/caller.ts';
+import { toolsOf } from '../../adapters/mcp/faces.ts';
+import { operations } from '../../handlers/index.ts';
 import type { Rpc } from '../../handlers/input/request-fields.ts';
-import { callGrpc } from '../adapters/access-calls.ts';
-import { callRoute, callTool } from '../turns/calls.ts';
-import { inOrder, inputs } from '../turns/inputs.ts';
-import { ADMIN, type Figures, MeasuredServer } from '../turns/measured-server.ts';
-import { toolInputs } from '../turns/tool-inputs.ts';
+import { callRpc } from '../turns/grpc-calls.ts';
+import { type Door, type Input, inOrder, inputs } from '../turns/inputs.ts';
+import { callTool } from '../turns/mcp-calls.ts';
+import { type Figures, MeasuredServer } from '../turns/measured-server.ts';
+import type { Outcome } from '../turns/outcome.ts';
+import { callRoute } from '../turns/rest-calls.ts';
+import { inOrderOfTools, toolInputs } from '../turns/tool-inputs.ts';
 import { makeWorld, type World } from '../turns/world.ts';
 
 /**
- * CPU milliseconds of the main thread in one turn of the event loop. A long collection of garbage in it is not counted: its
- * time is that of the whole heap, and not of the input.
+ * Milliseconds of the longest turn of the main thread. What a turn waits for is shown only: on a busy machine a page that the
+ * kernel has no room for takes longer than all of its work.
  */
-const MOST = 50;
+const MOST = { work: 50, cpu: 150 };
+const SHOWN = 12;
 
 let server: MeasuredServer;
-const figures: (Figures & { name: string; outcome: string })[] = [];
+let world: World;
+const measured: (Figures & { name: string })[] = [];
 
 beforeAll(async () => {
   server = await MeasuredServer.start();
@@ -24,87 +30,101 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await server?.stop();
-  const rows = figures.toSorted((a, b) => b.turn - a.turn);
-  process.stdout.write(
-    `${rows.map(({ name, turn, gc, outcome }) => `${name.padEnd(44)} ${turn.toFixed(1).padStart(7)} ms, gc ${gc.toFixed(1).padStart(5)}  ${outcome}`).join('\n')}\n`,
-  );
-});
-
-async function measure(name: string, call: () => Promise<string>): Promise<void> {
-  const { turn, gc, result } = await server.measure(call);
-  figures.push({ name, turn, gc, outcome: result });
-}
-
-const tooLong = (from: string) => figures.filter(({ name, turn, gc }) => name.startsWith(from) && turn - gc > MOST);
-
-const rpcRows: readonly Operation[] = operations.filter(({ operation }) => operation !== 'Health');
-const rpcNames = [...new Set(rpcRows.map(({ operation }) => operation as Rpc))];
-
-describe('no turn of the main thread takes more than 50 ms of CPU time for the largest input of', () => {
-  let world: World;
-
-  it('an operation over REST', async () => {
-    world = await makeWorld(server);
-    expect(rpcNames.filter((name) => inputs[name] === undefined)).toEqual([]);
-    for (const row of inOrder(rpcRows)) {
-      const name = row.operation as Rpc;
-      for (const [index, { request, bytes }] of inputs[name](world).entries()) {
-        await measure(`REST ${row.method} ${name} ${index}`, () => callRoute(server.url, row, request, bytes));
-      }
-    }
-    expect(tooLong('REST')).toEqual([]);
-  }, 600_000);
-
-  it('an operation over gRPC', async () => {
-    world = await makeWorld(server);
-    const client = new Client(server.grpcAddress, credentials.createInsecure(), {
-      'grpc.max_receive_message_length': -1,
-    });
-    for (const row of inOrder(rpcNames.map((name) => rpcRows.find(({ operation }) => operation === name)!))) {
-      const name = row.operation as Rpc;
-      for (const [index, { request, bytes }] of inputs[name](world).entries()) {
-        const whole = bytes ? { ...request, chunk: bytes.subarray(0, 3_000_000) } : request;
-        await measure(`gRPC ${name} ${index}`, () => callGrpc(client, name, whole, ADMIN));
-      }
-    }
-    client.close();
-    expect(tooLong('gRPC')).toEqual([]);
-  }, 600_000);
-
-  it('a tool of MCP', async () => {
-    world = await makeWorld(server);
-    const { sandbox_id } = world;
-    const faces = [
-      ['agent', `/v1/sandboxes/${sandbox_id}/mcp`, {}],
-      ['owner', '/mcp', { sandbox_id }],
-    ] as const;
-    const listed = [];
-    for (const [face, path, place] of faces) {
-      const names = await toolNames(path);
-      listed.push(...names);
-      const known = Object.keys(toolInputs);
-      for (const name of names.toSorted((a, b) => known.indexOf(a) - known.indexOf(b))) {
-        for (const [index, args] of toolInputs[name]?.(world).entries() ?? []) {
-          await measure(`MCP ${face} ${name} ${index}`, () => callTool(server.url, path, name, { ...args, ...place }));
-        }
-      }
-    }
-    expect(listed.filter((name) => toolInputs[name] === undefined)).toEqual([]);
-    expect(tooLong('MCP')).toEqual([]);
-  }, 600_000);
-});
-
-async function toolNames(path: string): Promise<string[]> {
-  const answer = await fetch(server.url + path, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      authorization: `Bearer ${ADMIN}`,
-    },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+  const longest = measured.toSorted((a, b) => b.cpu + b.waited - a.cpu - a.waited).slice(0, SHOWN);
+  const lines = longest.map(({ name, ...figures }) => {
+    const shown = Object.entries(figures).map(([figure, ms]) => `${figure} ${ms.toFixed(1)} ms`);
+    return `${name}: ${shown.join(', ')}`;
   });
-  const text = await answer.text();
-  const message = JSON.parse(text.startsWith('{') ? text : /^data: (.*)$/m.exec(text)![1]!);
-  return message.result.tools.map(({ name }: { name: string }) => name);
+  process.stdout.write(`The longest turns:\n${lines.join('\n')}\n`);
+});
+
+/** Makes the calls in turn. They must have their outcomes, and no turn of the server may be too long. */
+async function expectShort(
+  name: string,
+  calls: readonly { expected?: Outcome['code'] | undefined; call: () => Promise<Outcome> }[],
+): Promise<void> {
+  const problems: string[] = [];
+  for (const [index, { call, expected = 'ok' }] of calls.entries()) {
+    const { result, ...figures } = await server.measure(call);
+    const input = `${name}, input ${index}`;
+    measured.push({ name: input, ...figures });
+    if (result.code !== expected)
+      problems.push(`${input}: ${expected} expected, got ${result.code}: ${result.message}`);
+    for (const [figure, most] of Object.entries(MOST)) {
+      const ms = figures[figure as keyof typeof MOST];
+      if (ms > most) problems.push(`${input}: a turn has ${ms.toFixed(1)} ms (${figure}), and ${most} are permitted`);
+    }
+  }
+  expect(problems).toEqual([]);
 }
+
+const rows = inOrder(operations.filter(({ operation }) => operation !== 'Health'));
+const rpcNames = [...new Set(rows.map(({ operation }) => operation as Rpc))];
+const isOver = (door: Door) => (input: Input) => input.only === undefined || input.only === door;
+const noCaller = {} as Caller;
+const faces = { agent: toolsOf('sb_1', noCaller), owner: toolsOf(undefined, noCaller) };
+
+it('every operation and every tool has its largest input', () => {
+  const tools = new Set([...faces.agent, ...faces.owner].map(({ name }) => name));
+  const lacking = [
+    ...rpcNames.filter((name) => !(name in inputs)).map((name) => `${name} in test/turns/inputs.ts`),
+    ...[...tools].filter((name) => !(name in toolInputs)).map((name) => `${name} in test/turns/tool-inputs.ts`),
+  ];
+  expect(lacking, `add the largest permitted input of ${lacking.join(' and ')}`).toEqual([]);
+});
+
+describe('no turn of the main thread is long for the largest input of', () => {
+  describe('an operation over REST', () => {
+    beforeAll(async () => {
+      world = await makeWorld(server);
+    });
+
+    it.each(rows.map((row) => [row.method, row.operation as Rpc, row] as const))('%s %s', async (method, name, row) => {
+      const calls = inputs[name](world)
+        .filter(isOver('REST'))
+        .map((input) => ({
+          expected: input.code,
+          call: () => callRoute(server, row, input),
+        }));
+      await expectShort(`REST ${method} ${name}`, calls);
+    });
+  });
+
+  describe('an operation over gRPC', () => {
+    let client: Client;
+    beforeAll(async () => {
+      client = new Client(server.grpcAddress, credentials.createInsecure(), { 'grpc.max_receive_message_length': -1 });
+      world = await makeWorld(server);
+    });
+    afterAll(() => client?.close());
+
+    it.each(rpcNames)('%s', async (name) => {
+      const calls = inputs[name](world)
+        .filter(isOver('gRPC'))
+        .map((input) => ({
+          expected: input.code,
+          call: () => callRpc(client, name, input),
+        }));
+      await expectShort(`gRPC ${name}`, calls);
+    });
+  });
+
+  describe.each(Object.entries(faces))('a tool of MCP, of an %s', (face, tools) => {
+    beforeAll(async () => {
+      world = await makeWorld(server);
+      // The library of the protocol is loaded by the first message of a server.
+      await callTool(`${server.url}/mcp`, 'sandbox_list', {});
+    });
+
+    it.each(inOrderOfTools(tools.map(({ name }) => name)))('%s', async (name) => {
+      const { sandbox_id } = world;
+      const isAgent = face === 'agent';
+      const url = server.url + (isAgent ? `/v1/sandboxes/${sandbox_id}/mcp` : '/mcp');
+      const calls = toolInputs[name]!(world).map(({ args, code }) => ({
+        expected: code,
+        call: () => callTool(url, name, isAgent ? args : { ...args, sandbox_id }),
+      }));
+      await expectShort(`MCP ${face} ${name}`, calls);
+    });
+  });
+});

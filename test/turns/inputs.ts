@@ -1,5 +1,6 @@
 import type { Operation } from '../../handlers/index.ts';
 import type { Rpc } from '../../handlers/input/request-fields.ts';
+import type { Code } from '../../lib/errors.ts';
 import { MIB, type World } from './world.ts';
 
 /** The largest request that an operation takes, in the shape that costs most. */
@@ -7,7 +8,15 @@ export interface Input {
   request: Record<string, unknown>;
   /** Contents of a file, or input of a process. */
   bytes?: Uint8Array;
+  /** The code of its refusal; absent: it is permitted. */
+  code?: Code;
+  /** The answer has no end: the call is left at its first part. */
+  endless?: true;
+  /** The door that this input is for. */
+  only?: Door;
 }
+
+export type Door = 'REST' | 'gRPC';
 
 const range = <T>(length: number, of: (n: number) => T): T[] => Array.from({ length }, (_, n) => of(n));
 const entries = (length: number, size: number) =>
@@ -36,13 +45,16 @@ const command = { command: `: ${'\u0001'.repeat(130_000)}`, env: entries(4000, 2
 const argv = { argv: ['true', ...range(16_000, () => '\u0001'.repeat(50))] };
 const output = `head -c ${8 * MIB} /dev/zero | tr '\\0' '\\001'`;
 
-/** An archive of as many empty files as fit in 8 MiB. */
+/**
+ * An archive of as many empty files as fit in 1 MiB, and the program that an image needs. More files take more turns, and not
+ * longer ones.
+ */
 const archive = (() => {
-  const blocks = Buffer.alloc(8 * MIB);
+  const blocks = Buffer.alloc(MIB);
   for (let at = 0, n = 0; at + 1024 <= blocks.length - 1024; at += 512, n++) {
     const block = blocks.subarray(at, at + 512);
-    block.write(`archive/${n}`);
-    block.write('0000644\0', 100);
+    block.write(n === 0 ? 'bin/sh' : `archive/${n}`);
+    block.write('0000755\0', 100);
     block.write('00000000000\0', 124);
     block.write('00000000000\0', 136);
     block.write('        ', 148);
@@ -57,14 +69,20 @@ const bytes = Buffer.alloc(3 * MIB, 1);
 
 type Inputs = { readonly [R in Rpc]: (world: World) => Input[] };
 
-const one = (of: (world: World) => Record<string, unknown>) => (world: World) => [{ request: of(world) }];
+const one =
+  (of: (world: World) => Record<string, unknown>, endless?: true) =>
+  (world: World): Input[] => [{ request: of(world), ...(endless && { endless }) }];
 const none = one(() => ({}));
 const paged = one(({ sandbox_id }) => ({ sandbox_id, page_size: 1000 }));
 const bySandbox = one(({ sandbox_id }) => ({ sandbox_id }));
 const ofEnded = one(({ sandbox_id, ended: process_id }) => ({ sandbox_id, process_id }));
-const execs = ({ sandbox_id }: World) => [
+/** In a body of 64 MiB. The turn in which a gRPC message of this size is decoded is longer: docs/security.md, row 53a. */
+const largest = 'x'.repeat(63 * MIB);
+const execs = ({ sandbox_id }: World): Input[] => [
   { request: { sandbox_id, ...command, ...surroundings } },
   { request: { sandbox_id, ...argv, stdin: '\u0001'.repeat(4 * MIB) } },
+  { request: { sandbox_id, command: 'cat > /dev/null', stdin: largest }, only: 'REST' },
+  { request: { sandbox_id, command: 'cat > /dev/null', stdin: 'x'.repeat(24 * MIB) }, only: 'gRPC' },
   { request: { sandbox_id, command: output } },
 ];
 const sessionExecs = ({ session_id }: World) => [
@@ -99,7 +117,10 @@ export const inputs: Inputs = {
   GetProcess: ofEnded,
   ReadProcessOutput: one(({ sandbox_id, ended: process_id }) => ({ sandbox_id, process_id, max_bytes: MIB })),
   WatchProcess: ofEnded,
-  AttachProcess: ofEnded,
+  AttachProcess: ({ sandbox_id, ended, reading }) => [
+    { request: { sandbox_id, process_id: ended } },
+    { request: { sandbox_id, process_id: reading }, bytes: Buffer.from(`${'\u0001'.repeat(1000)}\n`.repeat(1000)) },
+  ],
   WriteProcessInput: ({ sandbox_id, reading: process_id }) => [{ request: { sandbox_id, process_id }, bytes }],
   ResizeTerminal: one(({ sandbox_id, reading }) => ({ sandbox_id, process_id: reading, columns: 1000, rows: 1000 })),
   SignalProcess: one(({ sandbox_id, reading: process_id }) => ({ sandbox_id, process_id, signal: 'SIGCONT' })),
@@ -127,7 +148,7 @@ export const inputs: Inputs = {
     path: '/a'.repeat(1000),
   })),
   ListConnections: paged,
-  WatchNetwork: bySandbox,
+  WatchNetwork: one(({ watched_id }) => ({ sandbox_id: watched_id }), true),
   ListChanges: changes,
   ExportChanges: (world) =>
     ['patch', 'tar'].flatMap((format) =>
@@ -158,7 +179,8 @@ export const inputs: Inputs = {
   ListCodebases: one(() => ({ page_size: 1000 })),
   UploadFile: ({ codebase_id }) => [{ request: { codebase_id, file_path: 'uploaded' }, bytes }],
   DownloadFile: one(({ codebase_id }) => ({ codebase_id, file_path: 'letters' })),
-  ImportCodebaseFiles: ({ codebase_id }) => [{ request: { codebase_id, mode: 'merge' }, bytes: archive }],
+  ImportCodebaseFiles: ({ codebase_id, spare_id }) =>
+    [codebase_id, spare_id].map((id) => ({ request: { codebase_id: id, mode: 'merge' }, bytes: archive })),
   ExportCodebaseFiles: one(({ codebase_id }) => ({ codebase_id, format: 'tar' })),
   ListFiles: one(({ codebase_id }) => ({ codebase_id, recursive: true, page_size: 1000 })),
   RemoveFile: one(({ codebase_id }) => ({ codebase_id, file_path: 'uploaded' })),
@@ -177,7 +199,7 @@ export const inputs: Inputs = {
   DeleteSecret: one(() => ({ name: 's', owner_id: 'ann' })),
   CreateKey: one(() => ({ name: 'k'.repeat(255), role: 'owner', owner_id: 'o'.repeat(255) })),
   ListKeys: one(() => ({ page_size: 1000 })),
-  RevokeKey: one(() => ({ key_id: 'k'.repeat(4000) })),
+  RevokeKey: () => [{ request: { key_id: 'k'.repeat(4000) }, code: 'NOT_FOUND' }],
   CreateTicket: one(() => ({ path: `/v1/${'t/'.repeat(4000)}` })),
   SetOwnerLimits: one(() => ({ owner_id: 'o'.repeat(255), limits: {} })),
   GetOwnerLimits: one(() => ({ owner_id: 'o'.repeat(255) })),
@@ -193,8 +215,12 @@ export const inputs: Inputs = {
   DestroySession: one(({ session_id }) => ({ session_id })),
   StopSandbox: bySandbox,
   StartSandbox: bySandbox,
-  DestroySandbox: one(({ sandbox_id }) => ({ sandbox_id, discard: true })),
-  DeleteCodebase: one(({ codebase_id }) => ({ codebase_id })),
+  DestroySandbox: ({ sandbox_id, watched_id }) =>
+    [sandbox_id, watched_id].map((id) => ({ request: { sandbox_id: id, discard: true } })),
+  DeleteCodebase: ({ codebase_id, spare_id }) => [
+    { request: { codebase_id }, code: 'FAILED_PRECONDITION' },
+    { request: { codebase_id: spare_id } },
+  ],
 };
 
 /** The rows of a table in the order of `inputs`. */

@@ -1,16 +1,19 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { constants } from 'node:perf_hooks';
 import { Server, State } from '../contract/server.ts';
 
 const RECORDER = join(import.meta.dirname, 'recorder.mjs');
 export const ADMIN = `pdk_operator_${'m'.repeat(43)}`;
 
-/** CPU milliseconds of the main thread. */
+/** Milliseconds of the longest turns; 0: none was longer than the recorder's limit. */
 export interface Figures {
-  /** Of the longest turn; 0: none was longer than the recorder's limit. */
-  turn: number;
-  /** Of the longest garbage collection, which is a part of a turn. */
-  gc: number;
+  /** CPU time without collections of the whole heap, whose time is that of all that the server holds, and not of the input. */
+  work: number;
+  /** CPU time with everything. */
+  cpu: number;
+  /** Time in synchronous calls. A collection waits for its helper threads, which on a busy machine do not run: not counted. */
+  waited: number;
 }
 
 /** A server whose main thread is measured. */
@@ -30,7 +33,8 @@ export class MeasuredServer {
     const file = join(state.directory, 'turns');
     await writeFile(file, '');
     const env = { NODE_OPTIONS: `--import=${RECORDER}`, PADDOCK_TURNS: file, PADDOCK_ADMIN_KEY: ADMIN };
-    const config = { auth: { mode: 'keys' } };
+    // More than the three doors make.
+    const config = { auth: { mode: 'keys' }, sandbox: { max_per_user: 100 } };
     return new MeasuredServer(state, await Server.start(state, { config, env }), file);
   }
 
@@ -53,9 +57,7 @@ export class MeasuredServer {
     const result = await call();
     await this.#settle();
     const lines = (await readFile(this.#file, 'utf8')).slice(from).split('\n');
-    const longest = (kind: string) =>
-      Math.max(0, ...lines.filter((line) => line.startsWith(kind)).map((line) => Number(line.split(' ')[1])));
-    return { result, turn: longest('turn'), gc: longest('gc') };
+    return { result, ...figuresOf(lines) };
   }
 
   async stop(): Promise<void> {
@@ -66,4 +68,16 @@ export class MeasuredServer {
   async #settle(): Promise<void> {
     for (let n = 0; n < 3; n++) await (await fetch(`${this.url}/health`)).text();
   }
+}
+
+function figuresOf(lines: readonly string[]): Figures {
+  const of = (kind: string) => lines.filter((line) => line.startsWith(kind)).map((line) => line.split(' ').map(Number));
+  const wholeHeap = of('gc').filter(([, , , kind]) => kind !== constants.NODE_PERFORMANCE_GC_MINOR);
+  const turns = of('turn').map(([, start = 0, end = 0, cpu = 0, waited = 0]) => {
+    const collections = wholeHeap.map(([, from = 0, to = 0]) => Math.max(0, Math.min(to, end) - Math.max(from, start)));
+    const collecting = collections.reduce((sum, ms) => sum + ms, 0);
+    return { work: Math.max(0, cpu - collecting), cpu, waited: Math.max(0, waited - collecting) };
+  });
+  const longest = (figure: keyof Figures) => Math.max(0, ...turns.map((turn) => turn[figure]));
+  return { work: longest('work'), cpu: longest('cpu'), waited: longest('waited') };
 }

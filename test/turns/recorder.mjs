@@ -1,7 +1,9 @@
 /**
- * Loaded into a server by a test. Appends to the file of PADDOCK_TURNS a line for each turn of the event loop that used the
- * CPU for more than LONG_MS (`turn MS`), and for each garbage collection as long (`gc MS`). CPU time of the main thread, not
- * wall time: on a busy machine a turn waits for a CPU.
+ * Loaded into a server by a test. Appends to the file of PADDOCK_TURNS a line for each long turn of the event loop
+ * (`turn START END CPU WAITED`), and for each long collection of garbage (`gc START END KIND`), in milliseconds of one clock.
+ *
+ * CPU: time of the main thread on a CPU. WAITED: time in which it waits for something inside of the turn, like a synchronous
+ * call to a disk. Neither has the time in which the thread could run and others do, so that a busy machine changes no figure.
  */
 import { appendFileSync, openSync, readSync } from 'node:fs';
 import { PerformanceObserver } from 'node:perf_hooks';
@@ -16,20 +18,35 @@ if (isMainThread && file !== undefined) record(file);
 
 /** @param {string} file */
 function record(file) {
-  const descriptor = openSync(`/proc/self/task/${process.pid}/schedstat`, 'r');
-  const bytes = Buffer.alloc(64);
-  /** Nanoseconds of CPU time, up to this moment. */
-  const used = () => Number.parseInt(bytes.toString('latin1', 0, readSync(descriptor, bytes, 0, 64, 0)), 10);
-  let before = used();
+  const look = reader();
+  let before = look();
   setInterval(() => {
-    const now = used();
-    const ms = (now - before) / 1e6;
+    const now = look();
+    const cpu = now.cpu - before.cpu;
+    const elsewhere = now.idle - before.idle + now.queued - before.queued;
+    const waited = Math.max(0, now.at - before.at - cpu - elsewhere);
+    const figures = [before.at, now.at, cpu, waited].map(tenths);
+    if (cpu + waited > LONG_MS) appendFileSync(file, `turn ${figures.join(' ')}\n`);
     before = now;
-    if (ms > LONG_MS) appendFileSync(file, `turn ${ms.toFixed(1)}\n`);
   }, EACH_MS).unref();
   new PerformanceObserver((list) => {
-    for (const { duration } of list.getEntries()) {
-      if (duration > LONG_MS) appendFileSync(file, `gc ${duration.toFixed(1)}\n`);
+    for (const { duration, startTime, detail } of list.getEntries()) {
+      const { kind } = /** @type {{ kind: number }} */ (detail);
+      if (duration > LONG_MS) appendFileSync(file, `gc ${tenths(startTime)} ${tenths(startTime + duration)} ${kind}\n`);
     }
   }).observe({ entryTypes: ['gc'] });
 }
+
+/** Times in milliseconds: now, on a CPU, in the queue for one, and without anything to do. */
+function reader() {
+  const descriptor = openSync(`/proc/self/task/${process.pid}/schedstat`, 'r');
+  const bytes = Buffer.alloc(64);
+  return () => {
+    const text = bytes.toString('latin1', 0, readSync(descriptor, bytes, 0, 64, 0));
+    const [cpu = 0, queued = 0] = text.split(' ').map((nanoseconds) => Number(nanoseconds) / 1e6);
+    return { at: performance.now(), cpu, queued, idle: performance.nodeTiming.idleTime };
+  };
+}
+
+/** @param {number} ms */
+const tenths = (ms) => ms.toFixed(1);

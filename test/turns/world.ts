@@ -11,6 +11,10 @@ export interface World {
   /** Reads its input, at a terminal. */
   reading: string;
   session_id: string;
+  /** A codebase without sandboxes. */
+  spare_id: string;
+  /** Of whose network there is an event. */
+  watched_id: string;
 }
 
 export const MIB = 1024 * 1024;
@@ -43,7 +47,11 @@ export async function makeWorld(server: MeasuredServer): Promise<World> {
     const ended = await start({ command: `head -c ${8 * MIB} /dev/zero | tr '\\0' '\\001'` });
     const reading = await start({ command: 'cat > /dev/null', stdin: true, terminal: { columns: 80, rows: 24 } });
     const { id: session_id } = await rest.call('CreateSession', { sandbox_id });
-    return { codebase_id, sandbox_id, ended, reading, session_id };
+    const { id: spare_id } = await rest.call('CreateCodebase', { name: 's', owner_id: 'ann' });
+    const network = { mode: 'allow_list', rules: [{ host: 'allowed.example' }] };
+    const { id: watched_id } = await rest.call('CreateSandbox', { codebase_id: spare_id, network });
+    await rest.call('Exec', { sandbox_id: watched_id, command: 'getent ahostsv4 refused.example || true' });
+    return { codebase_id, sandbox_id, ended, reading, session_id, spare_id, watched_id };
   } finally {
     rest.close();
   }
