@@ -13,6 +13,7 @@ import stat
 from typing import IO, Any, Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
 
 from .messages import FileType
+from ._owner import Owner, give, give_at, owner_of
 from ._versions import link_version, version_of
 
 Signature = Tuple[int, int, int, int]
@@ -114,30 +115,37 @@ class Place:
 
     def make_directory(self) -> None:
         """In the place of a file, a symlink or nothing."""
+        owner = self._owner()
         if self.stat() is not None:
             os.unlink(self._path, **self._at)
         os.mkdir(self._path, **self._at)
+        give_at(self._path, owner, self._held)
 
     def put_link(self, target: str) -> None:
         temporary = self._temporary()
         os.symlink(target, temporary, **self._at)
+        give_at(temporary, self._owner(), self._held)
         self._put(temporary)
 
     def put_file(self, content: "IO[bytes]", executable: bool) -> None:
-        """With the permission bits of the file that it replaces, and the execute bits of the new one."""
+        """With the permission bits of the file that it replaces; other execute bits only if the new one differs."""
         found = self.stat()
         temporary = self._temporary()
         with open(os.open(temporary, _NEW, 0o666, **self._at), "wb") as file:
             try:
                 shutil.copyfileobj(content, file)
                 is_file = found is not None and stat.S_ISREG(found.st_mode)
-                bits = (found if is_file and found else os.fstat(file.fileno())).st_mode & 0o666
+                old = (found if is_file and found else os.fstat(file.fileno())).st_mode & 0o777
+                give(file.fileno(), self._owner())
                 if hasattr(os, "fchmod"):
-                    os.fchmod(file.fileno(), bits | (bits & 0o444) >> 2 if executable else bits)
+                    os.fchmod(file.fileno(), _mode_of(old, executable))
             except BaseException:
                 os.unlink(temporary, **self._at)
                 raise
         self._put(temporary)
+
+    def _owner(self) -> Optional[Owner]:
+        return owner_of(self.stat(), os.stat(self._above if self._held is None else self._held))
 
     def _temporary(self) -> str:
         return self._named(f".paddock-{os.urandom(8).hex()}")
@@ -154,6 +162,13 @@ class Place:
             raise
 
 
+def _mode_of(old: int, executable: bool) -> int:
+    if (old & 0o100 != 0) == executable:
+        return old
+    bits = old & 0o666
+    return bits | (bits & 0o444) >> 2 if executable else bits
+
+
 def _opened(root: str, parents: List[str], make: bool) -> int:
     at = os.open(root, _DIRECTORY)
     for part in parents:
@@ -162,6 +177,7 @@ def _opened(root: str, parents: List[str], make: bool) -> int:
             if make:
                 with contextlib.suppress(FileExistsError):
                     os.mkdir(part, dir_fd=above)
+                    give_at(part, owner_of(None, os.stat(above)), above)
             at = os.open(part, _DIRECTORY | _NOFOLLOW, dir_fd=above)
         finally:
             os.close(above)
@@ -172,9 +188,10 @@ def _looked(root: str, parents: List[str], make: bool) -> str:
     """Where a directory cannot be held open."""
     at = root
     for part in parents:
-        at = os.path.join(at, part)
+        above, at = at, os.path.join(at, part)
         if make and not os.path.lexists(at):
             os.mkdir(at)
+            give_at(at, owner_of(None, os.stat(above)))
         if not stat.S_ISDIR(os.lstat(at).st_mode):
             raise NotADirectoryError(at)
     return at

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import os
 import tarfile
@@ -53,6 +54,39 @@ class Apply(TestCase):
         found = self.pull(directory, changes, {"gone": "x", "sub/gone": "x", "new": "x"})
         self.assertEqual((found.conflicts, found.applied), (("gone", "sub/gone"), ("new",)))
         self.assertEqual(sorted(os.listdir(directory)), ["new", "renamed"])
+
+    def test_what_root_writes_belongs_to_the_owner_of_what_it_replaces_or_of_the_directory(self) -> None:
+        if os.geteuid() != 0:
+            self.skipTest("only root can give files away")
+        directory = self.directory({"kept": "base"})
+        os.chown(directory, 4242, 4242)
+        os.chown(os.path.join(directory, "kept"), 4242, 4343)
+        os.chmod(os.path.join(directory, "kept"), 0o2640)
+        changes = [change("kept", ChangeKind.MODIFIED), change("new/file"), change("link", now="symlink")]
+        found = self.pull(directory, changes, {"kept": "x", "new/file": "y", "link": "-> kept"})
+        self.assertEqual(found.applied, ("kept", "link", "new/file"))
+
+        def owner(path: str) -> str:
+            found = os.lstat(os.path.join(directory, path))
+            return f"{path} {found.st_uid}:{found.st_gid}"
+
+        expected = ["kept 4242:4343", "new 4242:4242", "new/file 4242:4242", "link 4242:4242"]
+        self.assertEqual([owner(each) for each in ("kept", "new", "new/file", "link")], expected)
+        self.assertEqual(os.stat(os.path.join(directory, "kept")).st_mode & 0o7777, 0o640)
+
+    def test_the_execute_bits_change_only_with_those_of_the_sandbox(self) -> None:
+        directory = self.directory({"tool": "base"})
+        os.chmod(os.path.join(directory, "tool"), 0o744)
+        tar = io.BytesIO()
+        with tarfile.open(fileobj=tar, mode="w") as made:
+            member = tarfile.TarInfo("tool")
+            member.size, member.mode = 1, 0o755
+            made.addfile(member, io.BytesIO(b"x"))
+        pull = Pull(directory, False)
+        for each in pull.look([dataclasses.replace(change("tool", ChangeKind.MODIFIED), base_mode=0o755)]):
+            pull.base[each.path] = version_of(io.BytesIO(b"base"))
+        self.assertEqual(pull.apply(tar).applied, ("tool",))
+        self.assertEqual(os.stat(os.path.join(directory, "tool")).st_mode & 0o777, 0o744)
 
     def test_a_dry_run_finds_the_conflicts_of_the_real_one(self) -> None:
         files = {"tree/deep/a": "base", "tree/b": "base", "file": "base", "old/x": "base", "mine": "my file"}

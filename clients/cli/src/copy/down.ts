@@ -1,11 +1,11 @@
-import { chmod, lstat, mkdir, stat } from 'node:fs/promises';
+import { chmod, lstat, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { FileStat } from '../../../typescript/src/contract/messages.ts';
 import { END, headerOf, padding } from '../../../typescript/src/local/tar.ts';
 import { untar } from '../../../typescript/src/local/untar.ts';
 import { CliError } from '../errors.ts';
 import { type Copied, type Copy, nothing } from './copied.ts';
-import { Extraction, link, writeFile } from './extract.ts';
+import { Extraction, link, makeDirectory, writeFile } from './extract.ts';
 import { Landing } from './landing.ts';
 import { nameOf, shownPath } from './place-of.ts';
 import { leadsToDirectory, remoteStat } from './remote.ts';
@@ -35,7 +35,8 @@ export async function copyDown(source: Source, local: string, copy: Copy): Promi
   const refusal = await home.refusal('', isDirectory ? 'directory' : isLink ? 'symlink' : 'file');
   if (refusal) return { ...nothing(), path, leftOut: [{ path: basename(path), ...refusal }] };
   if (isDirectory) {
-    const isNew = (await mkdir(path, { recursive: true })) !== undefined;
+    const isNew = !(await lstat(path).catch(() => undefined));
+    if (isNew) await makeDirectory(path);
     const extraction = new Extraction(path, (member, type) => home.refusal(member, type));
     for await (const member of untar(await archive(source.path, copy))) await extraction.add(member);
     const copied = await extraction.end();

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, lstat, lutimes, mkdir, open, rename, rm, symlink, utimes } from 'node:fs/promises';
+import { chmod, lstat, lutimes, mkdir, open, rename, rm, stat, symlink, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Refusal } from '../../../typescript/src/local/home.ts';
+import { give, giveAt, type Owner, ownerOf } from '../../../typescript/src/local/owner.ts';
 import type { Member } from '../../../typescript/src/local/untar.ts';
 import { CliError } from '../errors.ts';
 import { type Copied, nothing } from './copied.ts';
@@ -68,7 +69,7 @@ export class Extraction {
     if (this.#known.has(path)) return;
     const full = join(this.#root, path);
     const found = await lstat(full).catch(() => undefined);
-    if (found === undefined) await mkdir(full, { mode: 0o700 });
+    if (found === undefined) await makeDirectory(full);
     else if (!found.isDirectory()) {
       throw new CliError(`${full} is not a directory${found.isSymbolicLink() ? ', but a symbolic link' : ''}`);
     }
@@ -93,6 +94,7 @@ export async function writeFile(
         await handle.writeFile(piece);
         bytes += piece.length;
       }
+      await give(handle, await ownerAt(path));
       await handle.chmod(mode & 0o777);
       await handle.utimes(mtimeMs / 1000, mtimeMs / 1000);
     } finally {
@@ -111,12 +113,25 @@ export async function link(target: string, path: string, mtimeMs: number): Promi
   const temporary = temporaryOf(path);
   await symlink(target, temporary);
   try {
+    await giveAt(temporary, await ownerAt(path));
     await lutimes(temporary, mtimeMs / 1000, mtimeMs / 1000);
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;
   }
+}
+
+/** For this user, until what is in it has arrived. */
+export async function makeDirectory(path: string): Promise<void> {
+  const owner = await ownerAt(path);
+  await mkdir(path, { mode: 0o700 });
+  await giveAt(path, owner);
+}
+
+async function ownerAt(path: string): Promise<Owner | undefined> {
+  const found = await lstat(path, { bigint: true }).catch(() => undefined);
+  return ownerOf(found, await stat(dirname(path), { bigint: true }));
 }
 
 /** Of what is there, only files and symlinks are replaced: not /dev/null, for example. */

@@ -1,20 +1,21 @@
 import { type BigIntStats, constants } from 'node:fs';
 import { access, type FileHandle, lstat, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { giveAt, ownerOf } from './owner.ts';
 
 /** The directory that a path is in. */
 export interface Parent {
   /** Names below it are reached by this path. */
   path: string;
-  identity(): Promise<string>;
+  stat(): Promise<BigIntStats>;
   close(): Promise<void>;
 }
 
 /**
  * Opens the directory at `parts` below `root`, no part of which may be a symlink; undefined: it is missing. With `make` it
- * is created. Throws ENOTDIR or ELOOP if something else is there. The threat: another user who may write to a directory
- * on the way exchanges it for a symlink after it was looked at. On Linux the directory is held open, so what is done below
- * it is done in the one that was checked.
+ * is created, for the owner of the one above it. Throws ENOTDIR or ELOOP if something else is there. The threat: another
+ * user who may write to a directory on the way exchanges it for a symlink after it was looked at. On Linux the directory
+ * is held open, so what is done below it is done in the one that was checked.
  */
 export function openParent(root: string, parts: readonly string[], { make = false } = {}): Promise<Parent | undefined> {
   canHold ??= canReach(HELD);
@@ -38,7 +39,7 @@ async function held(root: string, parts: readonly string[], make: boolean): Prom
     const above = at;
     try {
       const path = join(below(above), part);
-      if (make) await made(path);
+      if (make) await made(path, await above.stat({ bigint: true }));
       at = await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     } catch (error) {
       if (!isMissing(error)) throw error;
@@ -50,7 +51,7 @@ async function held(root: string, parts: readonly string[], make: boolean): Prom
   const handle = at;
   return {
     path: below(handle),
-    identity: async () => identityOf(await handle.stat({ bigint: true })),
+    stat: () => handle.stat({ bigint: true }),
     close: () => handle.close(),
   };
 }
@@ -59,8 +60,9 @@ async function held(root: string, parts: readonly string[], make: boolean): Prom
 async function looked(root: string, parts: readonly string[], make: boolean): Promise<Parent | undefined> {
   let path = root;
   for (const part of parts) {
+    const above = path;
     path = join(path, part);
-    if (make) await made(path);
+    if (make) await made(path, await lstat(above, { bigint: true }));
     const found = await lstat(path).catch((error: unknown) => {
       if (isMissing(error)) return undefined;
       throw error;
@@ -69,13 +71,17 @@ async function looked(root: string, parts: readonly string[], make: boolean): Pr
     if (!found.isDirectory())
       throw Object.assign(new Error('ENOTDIR: not a directory, open'), { code: 'ENOTDIR', syscall: 'open' });
   }
-  return { path, identity: async () => identityOf(await lstat(path, { bigint: true })), close: async () => undefined };
+  return { path, stat: () => lstat(path, { bigint: true }), close: async () => undefined };
 }
 
-async function made(path: string): Promise<void> {
-  await mkdir(path).catch((error: { code?: unknown }) => {
-    if (error.code !== 'EEXIST') throw error;
-  });
+async function made(path: string, above: BigIntStats): Promise<void> {
+  try {
+    await mkdir(path);
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 'EEXIST') return;
+    throw error;
+  }
+  await giveAt(path, ownerOf(undefined, above));
 }
 
 const isMissing = (error: unknown): boolean => (error as { code?: unknown }).code === 'ENOENT';

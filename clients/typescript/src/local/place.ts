@@ -3,6 +3,7 @@ import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Found, versionOf } from './found.ts';
+import { give, giveAt, type Owner, ownerOf } from './owner.ts';
 import { identityOf, openParent, type Parent } from './parent.ts';
 
 /** What was at a path, and a mark that changes with it. */
@@ -60,10 +61,14 @@ export class Place {
     return this.#parent && (await statOf(this.#at(this.#parent)));
   }
 
-  /** The path, whose directory is created if it is missing. */
-  async #made(): Promise<string> {
+  /** Creates the directory if it is missing. */
+  async #above(): Promise<Parent> {
     this.#parent ??= (await openParent(this.#root, this.#parents, { make: true }))!;
-    return this.#at(this.#parent);
+    return this.#parent;
+  }
+
+  async #made(): Promise<string> {
+    return this.#at(await this.#above());
   }
 
   async look(): Promise<Look> {
@@ -90,7 +95,8 @@ export class Place {
       throw error;
     });
     try {
-      if ((await now?.identity()) !== (await this.#parent?.identity())) return false;
+      const [above, before] = [await now?.stat(), await this.#parent?.stat()];
+      if ((above && identityOf(above)) !== (before && identityOf(before))) return false;
     } finally {
       await now?.close();
     }
@@ -113,6 +119,7 @@ export class Place {
     const handle = await open(temporary, 'wx', mode);
     try {
       const version = await versionOf(content, (piece) => handle.writeFile(piece));
+      await give(handle, await this.#owner());
       await handle.chmod(mode);
       return { temporary, version };
     } catch (error) {
@@ -127,7 +134,13 @@ export class Place {
   async receiveLink(target: string): Promise<string> {
     const temporary = await this.#temporary();
     await symlink(target, temporary);
-    return temporary;
+    try {
+      await giveAt(temporary, await this.#owner());
+      return temporary;
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
   }
 
   /** In the place of what is here, at once if it is no directory. A directory must be empty. */
@@ -146,8 +159,10 @@ export class Place {
     const path = await this.#made();
     const now = await this.#stat();
     if (now?.isDirectory()) return;
+    const owner = await this.#owner();
     if (now) await rm(path);
     await mkdir(path);
+    await giveAt(path, owner);
   }
 
   /** Removes a file, symlink or empty directory. */
@@ -162,10 +177,16 @@ export class Place {
     return join(await this.#made(), '..', `.${randomUUID().slice(0, 8)}.tmp`);
   }
 
-  /** Permission bits of the file that is replaced, with the execute bits of the new one. */
+  async #owner(): Promise<Owner | undefined> {
+    return ownerOf(await this.#stat(), await (await this.#above()).stat());
+  }
+
+  /** Permission bits of the file that is replaced; other execute bits only if the new one differs in them. */
   async #mode(executable: boolean): Promise<number> {
     const now = await this.#stat();
-    const bits = now?.isFile() ? Number(now.mode) & 0o666 : 0o666 & ~process.umask();
+    const old = now?.isFile() ? Number(now.mode) & 0o777 : 0o666 & ~process.umask();
+    if (((old & 0o100) !== 0) === executable) return old;
+    const bits = old & 0o666;
     return executable ? bits | ((bits & 0o444) >> 2) : bits;
   }
 }
