@@ -88,6 +88,25 @@ it('systemd accepts the unit, and reserves a user of the default range', () => {
   expect(users).toContain(`u paddock-sandbox ${runtime.uid_range.start} `);
 });
 
+it('the documented installation has every file of the unit, and keys before its first start', () => {
+  const page = readFileSync(resolve(SCRIPTS, '../docs/operations.md'), 'utf8');
+  const blocks = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block);
+  const [install = '', configure = '', start = ''] = blocks;
+  expect(start).toBe('systemctl enable --now paddock\n');
+  const storage = `storage: {codebase_path: ${directory}/s/c, mount_path: ${directory}/s/m, db_path: ${directory}/s/db}`;
+  const script = `${install.replace(/^(npm|system).*\n/gm, '')}
+    sed -i 's|^storage:.*|${storage}|; /^  [a-z]*_path: .var/d' /etc/paddock/server.yaml
+    sed -i '/^  reserve_bytes/d; /^  max_codebase_/d; /^  max_image/d' /etc/paddock/server.yaml
+    ${configure}`.replaceAll(/ \/(etc|usr)\//g, ` ${directory}/$1/`);
+  const done = spawnSync('sh', ['-euc', script], { cwd: resolve(SCRIPTS, '..'), encoding: 'utf8' });
+  expect(done).toMatchObject({ status: 0, stdout: expect.stringMatching(/^pdk_\S+\n$/), stderr: '' });
+  const unit = readFileSync(join(directory, 'etc/systemd/system/paddock.service'), 'utf8');
+  const paths = [...unit.matchAll(/(?:Documentation=file:\/\/|-config |bin\/node )(\S+)/g)].map(([, path]) => path!);
+  expect(paths).toHaveLength(3);
+  for (const path of paths) expect(existsSync(join(directory, path)), path).toBe(true);
+  expect(readFileSync(join(directory, 'etc/paddock/server.yaml'), 'utf8')).toMatch(/^ {2}mode: keys /m);
+});
+
 describe('the summary of a test run', () => {
   interface Counts {
     passed?: number;

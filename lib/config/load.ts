@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { KEY_SHAPE } from '../access/key-format.ts';
 import { fixedAdminKey } from '../access/new-key.ts';
 import { errorCode } from '../linux/errno.ts';
 import type { KeyRecord } from '../metadata/metadata.ts';
 import { checkTls } from './check-tls.ts';
+import { withDefaults } from './defaults.ts';
 import { FLAGS, HEALTH_FLAGS, KEY_FLAGS, parseFlags, USAGE } from './flags.ts';
 import { ConfigError, parseYaml, readSection, type Source } from './read.ts';
 import { type Config, SCHEMA } from './schema.ts';
@@ -52,8 +53,7 @@ export interface DockerEnvironment {
 
 /**
  * Parses the command line and the configuration. Precedence: a flag, the file, the default; for the file: -config,
- * SERVICE_CONFIG, configs/server.yaml. Storage paths that are not configured are in the system's directory for state.
- * Throws a ConfigError of one line.
+ * SERVICE_CONFIG, configs/server.yaml. Throws a ConfigError of one line.
  */
 export function loadConfig(environment: ProcessEnvironment = processEnvironment()): Invocation {
   const { action, flags } = readCommand(environment.argv);
@@ -64,7 +64,7 @@ export function loadConfig(environment: ProcessEnvironment = processEnvironment(
   const warn = (message: string) => void warnings.push(message);
   const { file, content } = readFile(flags.get('config'), environment);
   const source: Source = { name: file ?? 'defaults', folder: dirname(resolve(environment.cwd, file ?? '.')), warn };
-  const given = withDefaultStorage(content === undefined ? {} : parseYaml(content, source.name), environment);
+  const given = withDefaults(content === undefined ? {} : parseYaml(content, source.name), environment);
 
   const overrides = new Map<string, { value: unknown; source: Source }>();
   for (const [flag, value] of flags) {
@@ -149,34 +149,6 @@ function readFile(named: string | undefined, { env, cwd }: ProcessEnvironment): 
     if (chosen === undefined && (code === 'ENOENT' || code === 'ENOTDIR')) return {};
     throw new ConfigError(`${file}: the configuration file cannot be read: ${code}`);
   }
-}
-
-/** Adds the defaults of missing storage keys; content of another shape is left to the reader. */
-function withDefaultStorage(given: unknown, environment: ProcessEnvironment): unknown {
-  const file = given ?? {};
-  if (typeof file !== 'object' || Array.isArray(file)) return given;
-  const { storage } = file as { storage?: unknown };
-  if (storage !== undefined && storage !== null && (typeof storage !== 'object' || Array.isArray(storage)))
-    return given;
-  return { ...file, storage: { ...defaultStorage(environment), ...storage } };
-}
-
-function defaultStorage({ env, root, home }: ProcessEnvironment): Record<string, string> {
-  const state = stateDirectory(env, root, home);
-  return {
-    codebase_path: join(state, 'codebases'),
-    mount_path: join(state, 'mounts'),
-    db_path: join(state, 'metadata.json'),
-  };
-}
-
-/** The directory provided by systemd; else the system's directory for root, and the XDG base directory for others. */
-function stateDirectory(env: ProcessEnvironment['env'], root: boolean, home: string): string {
-  const assigned = env.STATE_DIRECTORY?.split(':')[0];
-  if (assigned && isAbsolute(assigned)) return assigned;
-  if (root) return '/var/lib/paddock';
-  const xdg = env.XDG_STATE_HOME;
-  return join(xdg && isAbsolute(xdg) ? xdg : join(home, '.local/state'), 'paddock');
 }
 
 function checkTogether({ runtime, storage }: Config, file: string): void {

@@ -46,8 +46,22 @@ function problem(run: () => unknown): string {
 
 describe('every key', () => {
   const keys: [string, unknown, string, (config: Config) => unknown, unknown, unknown][] = [
-    ['server', 'grpc_addr', '"[::1]:0"', (c) => c.server.grpcAddr, { host: '', port: 9000 }, { host: '::1', port: 0 }],
-    ['server', 'http_addr', 'a.b:81', (c) => c.server.httpAddr, { host: '', port: 8080 }, { host: 'a.b', port: 81 }],
+    [
+      'server',
+      'grpc_addr',
+      '"[::1]:0"',
+      (c) => c.server.grpcAddr,
+      { host: '127.0.0.1', port: 9000 },
+      { host: '::1', port: 0 },
+    ],
+    [
+      'server',
+      'http_addr',
+      'a.b:81',
+      (c) => c.server.httpAddr,
+      { host: '127.0.0.1', port: 8080 },
+      { host: 'a.b', port: 81 },
+    ],
     ['server', 'tls', '{certificate: /c, key: /k}', (c) => c.server.tls.certificate, '', '/c'],
     ['server', 'tls', '{certificate: /c, key: /k}', (c) => c.server.tls.key, '', '/k'],
     ['server', 'tls', '{certificate: /c, key: /k, client_ca: /a}', (c) => c.server.tls.clientCa, '', '/a'],
@@ -132,8 +146,25 @@ describe('every key', () => {
     write(readFileSync(new URL('../../../configs/server.yaml', import.meta.url), 'utf8'), 'configs/server.yaml');
     const own = serve();
     expect([own.source, own.warnings]).toEqual(['configs/server.yaml', []]);
-    rmSync(join(cwd, 'configs'), { recursive: true });
-    expect(own.config).toEqual(serve().config);
+    // With addresses that are written: without them and without keys only this machine reaches the server.
+    const file = write('server: {grpc_addr: ":9000", http_addr: ":8080"}');
+    expect(own.config).toEqual(serve(['-config', file]).config);
+  });
+
+  it.each([
+    ['without keys is reached by this machine only', '', '127.0.0.1'],
+    ['with keys is reached by all machines', 'auth: {mode: keys}', ''],
+  ])('an address that is not written %s', (_, yaml, host) => {
+    const { server } = serve(['-config', write(yaml)]).config;
+    expect([server.grpcAddr, server.httpAddr]).toEqual([
+      { host, port: 9000 },
+      { host, port: 8080 },
+    ]);
+  });
+
+  it('an address that is written, in the file or by a flag, is that one, also without keys', () => {
+    const { server } = serve(['-config', write('server: {grpc_addr: ":9000"}'), '-http-addr', ':8080']).config;
+    expect([server.grpcAddr.host, server.httpAddr.host]).toEqual(['', '']);
   });
 
   it('of the schema is in configs/server.yaml', () => {
