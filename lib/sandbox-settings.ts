@@ -19,6 +19,7 @@ export function settingsOf({ runtime, sandbox, limits, network }: Config, owners
   return {
     runtime: RUNTIME_NAMES[runtime.type],
     defaultImage: runtime.docker.defaultImage,
+    mountablePaths: runtime.mountablePaths,
     defaultExpiration: sandbox.defaultExpiration,
     expiry: {
       onExpire: sandbox.defaultOnExpire,

@@ -110,6 +110,15 @@ const shell = {
 
 const envName = { minLength: 1, pattern: { source: ENV_NAME, problem: ENV_NAME_PROBLEM } } as const;
 
+/** A path of the host, in one spelling. */
+export const hostPath = {
+  pattern: {
+    source: '(/(?!\\.{0,2}(/|$))[^/\\0]+)+',
+    problem: 'must be an absolute path other than / and without "." and "..", like /opt/node',
+  },
+  maxBytes: 1024,
+} as const satisfies FieldConstraint;
+
 /** What a command starts with. */
 const surroundings = {
   shell,

@@ -550,6 +550,8 @@ export const fields = {
     network: { type: 'NetworkPolicy' },
     secrets: { type: 'SandboxSecret', repeated: true },
     warnings: { type: 'RuleWarning', repeated: true },
+    read_only_paths: { type: 'string', repeated: true },
+    workspace_path: { type: 'string' },
   },
   SecretBinding: {
     name: { type: 'string' },
@@ -587,6 +589,8 @@ export const fields = {
     network: { type: 'NetworkPolicy' },
     secrets: { type: 'SecretBinding', repeated: true },
     rules: { type: 'PermissionRules' },
+    read_only_paths: { type: 'string', repeated: true },
+    workspace_path: { type: 'string' },
   },
   GetSandboxRequest: {
     sandbox_id: { type: 'string' },

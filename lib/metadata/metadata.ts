@@ -50,7 +50,7 @@ export type SecretRecord = Readonly<Omit<Secret, 'used_by'> & { id: string; key_
 
 /** A sandbox as stored: `status` is the one to restore after a restart, so never SANDBOX_PENDING. */
 export type SandboxRecord = Readonly<
-  Omit<Sandbox, 'expires_soon' | 'warnings' | 'network' | 'secrets'> &
+  Omit<Sandbox, 'expires_soon' | 'warnings' | 'network' | 'secrets' | 'read_only_paths' | 'workspace_path'> &
     Created & {
       resources: ResourceLimits;
       auto_commit: AutoCommit;
@@ -62,6 +62,10 @@ export type SandboxRecord = Readonly<
       network?: NetworkPolicy;
       /** Absent: it is bound to none. */
       secrets?: readonly SandboxSecret[];
+      /** Absent: it sees none. */
+      read_only_paths?: readonly string[];
+      /** Absent: its workspace is at /workspace only. */
+      workspace_path?: string;
       /** Host uid (and gid), allocated as long as its delta exists. */
       uid: number;
       /** Stopped, with a pending automatic commit. */

@@ -15,6 +15,8 @@ export function shownSandbox(record: SandboxRecord, now: number): Sandbox {
     ...sandbox,
     network,
     secrets,
+    read_only_paths: [...(record.read_only_paths ?? [])],
+    workspace_path: record.workspace_path ?? '',
     warnings: [],
     expires_soon: expires_at !== 0 && now >= (expires_at - SOON) * 1000,
   };

@@ -35,12 +35,14 @@ export interface SandboxSpec {
   image: string;
   /** Of bwrap; absent: the host's system. */
   rootfs?: RootFileSystem;
+  /** Both of bwrap without `rootfs`: see `FurtherPaths` there. */
+  readOnlyPaths?: readonly string[];
+  workspacePath?: string;
   resources: ResourceLimits;
-  /** Absent: the sandboxes of the owner have no limits together. */
   owner?: OwnerResources;
 }
 
-/** What all sandboxes of one owner may use together. 0: no limit. */
+/** What all sandboxes of one owner may use together; absent or 0: no limit. */
 export interface OwnerResources {
   /** A plain file name, the same for all sandboxes of the owner. */
   group: string;

@@ -45,6 +45,8 @@ export interface Settings {
   /** Runtime of requests that do not specify one. */
   runtime: RuntimeName;
   defaultImage: string;
+  /** Host paths at or below which sandboxes may be shown what their creators name. */
+  mountablePaths: readonly string[];
   /** Milliseconds; 0: never. */
   defaultExpiration: number;
   /** What happens to expired sandboxes. */

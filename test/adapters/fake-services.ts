@@ -42,6 +42,8 @@ export const aSandbox: Sandbox = {
   network: { mode: 'none', rules: [], revision: 0, presets: [] },
   warnings: [],
   secrets: [],
+  read_only_paths: [],
+  workspace_path: '',
 };
 
 export const aCodebase: Codebase = {

@@ -40,6 +40,33 @@ const lifeCycle: Case[] = [
     },
   },
   {
+    name: 'shows the workspace at a second path, which a container has not',
+    async run(scene) {
+      const codebase = await scene.codebase({ a: 'a' });
+      const more = { workspace_path: '/home/ann/project' };
+      if (scene.runtime !== 'bwrap') {
+        const problem = /^workspace_path is for sandboxes of RUNTIME_BWRAP without an image$/;
+        const asked = scene.client.call('CreateSandbox', { codebase_id: codebase.id, ...more });
+        await expectRefusal(asked, 'INVALID_ARGUMENT', problem);
+        return;
+      }
+      const { id, ...sandbox } = await scene.sandbox(codebase, [read('**')], more);
+      expect(sandbox).toMatchObject({ ...more, read_only_paths: [] });
+      const { stdout } = await scene.client.call('Exec', { sandbox_id: id, command: 'cat /home/ann/project/a' });
+      expect(stdout).toBe('a');
+    },
+  },
+  {
+    name: 'refuses paths of the host that the configuration does not permit',
+    async run(scene) {
+      const codebase = await scene.codebase({});
+      const asked = { codebase_id: codebase.id, runtime: 'RUNTIME_BWRAP', read_only_paths: ['/opt'] };
+      const problem =
+        /^read_only_paths\[0\] must be at or below one of the server's runtime\.mountable_paths, which are none$/;
+      await expectRefusal(scene.client.call('CreateSandbox', asked), 'INVALID_ARGUMENT', problem);
+    },
+  },
+  {
     name: 'creates ids that sort by creation time',
     async run(scene) {
       const codebase = await scene.codebase({});

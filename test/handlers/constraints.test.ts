@@ -33,6 +33,18 @@ const refused: Refused[] = [
     'max_output must be 0 for a stream, which has all output',
   ],
   ['a shell for argv', exec, { argv: ['a'], shell: 'bash' }, 'shell must be empty with argv'],
+  [
+    'a second path of the workspace that is relative',
+    createSandbox,
+    { ...codebase, workspace_path: 'home/ann' },
+    'workspace_path must be an absolute path other than / and without "." and "..", like /opt/node',
+  ],
+  [
+    'a path of the host with two spellings',
+    createSandbox,
+    { ...codebase, read_only_paths: ['/opt/x', '/opt/../etc'] },
+    'read_only_paths[1] must be an absolute path other than / and without "." and "..", like /opt/node',
+  ],
   ['a sandbox without a codebase', createSandbox, {}, 'codebase_id is required'],
   [
     'a negative lifetime',

@@ -30,6 +30,8 @@ const zero = {
   workdir: '',
   on_expire: '',
   secrets: [],
+  read_only_paths: [],
+  workspace_path: '',
   rules: { write: [], read: [], none: [], scratch: [], view: [], redacted: [] },
 };
 
@@ -53,6 +55,8 @@ describe('CreateSandbox', () => {
       workdir: 'src',
       on_expire: 'stop',
       secrets: [{ name: 'github', variable: 'TOKEN', hosts: ['api.github.com'], shape: 'ghp_' }],
+      read_only_paths: ['/opt/node'],
+      workspace_path: '/home/ann/project',
       rules: { write: ['src'], read: ['**'], none: [], scratch: [], view: [], redacted: [] },
     };
     expect(await requestOf(json(body))).toEqual(body);

@@ -1199,6 +1199,10 @@ class Sandbox:
         warnings: What is probably not meant in the rules, in the answers of CreateSandbox,
             UpdatePermissions and Fork: at most 50. In
             other answers empty.
+        read_only_paths: Directories and files of the host that its commands see read-only at the
+            same paths.
+        workspace_path: Where its commands see the workspace, too, beside /workspace; empty:
+            nowhere.
     """
 
     id: str = ""
@@ -1227,6 +1231,8 @@ class Sandbox:
     network: Optional[NetworkPolicy] = None
     secrets: Tuple[SandboxSecret, ...] = ()
     warnings: Tuple[RuleWarning, ...] = ()
+    read_only_paths: Tuple[str, ...] = ()
+    workspace_path: str = ""
 
 
 @dataclasses.dataclass(frozen=True)

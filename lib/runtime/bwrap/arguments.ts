@@ -49,6 +49,14 @@ export const INNER_ID = 1000;
 /** Descriptor on which the launcher opens the seccomp program. */
 export const SECCOMP_FD = 4;
 
+/** What one sandbox sees beside the view of all. No path is at, above or below another one. */
+export interface FurtherPaths {
+  /** Shown read-only at `path`. */
+  readOnly?: readonly { path: string; source: string }[];
+  /** Where the workspace is shown, too. */
+  workspacePath?: string | undefined;
+}
+
 /**
  * Builds the bwrap arguments for one sandbox. They are passed on a descriptor (`--args`), because /proc/1/cmdline is
  * readable inside.
@@ -61,6 +69,7 @@ export function bwrapArguments(
   workspace: string,
   agentDir: string,
   rootfs?: RootFileSystem & { path: string },
+  { readOnly = [], workspacePath }: FurtherPaths = {},
 ): string[] {
   const view = rootfs === undefined ? host : imageView(host, rootfs);
   const environment = rootfs === undefined ? ENVIRONMENT : environmentOf(rootfs);
@@ -90,7 +99,9 @@ export function bwrapArguments(
     tmpfs(HOME, HOME_BYTES, '0700'),
     view.entries.some(({ path }) => path === '/var') ? [] : ['--symlink', '/tmp', '/var/tmp'],
     ...view.readOnlyPaths.map((path) => ['--ro-bind', path, path]),
+    ...readOnly.map(({ path, source }) => ['--ro-bind', source, path]),
     ['--ro-bind', agentDir, AGENT_DIR],
+    workspacePath === undefined ? [] : ['--bind', workspace, workspacePath],
     ['--bind', workspace, WORKSPACE, '--chdir', WORKSPACE],
     ['--remount-ro', '/dev', '--remount-ro', '/'],
   ].flat();

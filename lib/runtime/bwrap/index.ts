@@ -11,6 +11,7 @@ import type { ReadySandbox, RootFileSystem, RunningSandbox, Runtime, SandboxSpec
 import { TerminalLimit } from '../terminal-limit/terminal-limit.ts';
 import { type NewerOption, optionsLacking } from './arguments.ts';
 import { FirstRunners } from './first-runners.ts';
+import { HostPaths } from './host-paths.ts';
 import { imageMountPoint, mountImages, unmountImages } from './image-mount.ts';
 import { inheritedFds } from './inherited-fds.ts';
 import { type Instance, instanceDir, instanceName, openInstance } from './instance.ts';
@@ -66,6 +67,7 @@ class BwrapRuntime implements Runtime {
   readonly #settings: LaunchSettings;
   readonly #spares: Spares;
   readonly #firstRunners = new FirstRunners();
+  readonly #hostPaths: HostPaths;
   readonly #starter: ProcessStarter;
   #instance: Promise<Instance> | undefined;
   #lacking: NewerOption[] = [];
@@ -76,6 +78,7 @@ class BwrapRuntime implements Runtime {
     this.#options = options;
     this.#dir = instanceDir(options.stateDir, this.#root);
     this.#tree = new CgroupTree(instanceName(options.stateDir));
+    this.#hostPaths = new HostPaths(options.stateDir, this.#root);
     const descriptors = options.descriptors ?? new Descriptors();
     const inheritance = { closeFds: process.platform === 'linux' ? inheritedFds() : [], niceness: options.niceness };
     this.#starter = new ProcessStarter({ inheritance, program: options.spawner, log: options.log });
@@ -84,6 +87,7 @@ class BwrapRuntime implements Runtime {
       start,
       descriptors,
       rootOf: (rootfs) => this.#rootOf(rootfs),
+      sourcesOf: (paths) => this.#hostPaths.sourcesOf(paths),
       terminals: new TerminalLimit(options.log),
       stopGraceMs: options.stopGraceMs ?? 0,
       bwrapPath: options.bwrapPath,
@@ -133,6 +137,7 @@ class BwrapRuntime implements Runtime {
     await this.#tree.reclaim();
     await unmountAgentFiles(this.#dir);
     await this.#unmountImages();
+    await this.#hostPaths.close();
   }
 
   async launch(spec: SandboxSpec): Promise<RunningSandbox> {
@@ -178,6 +183,7 @@ class BwrapRuntime implements Runtime {
       this.#tree.close();
       await unmountAgentFiles(this.#dir);
       await this.#unmountImages();
+      await this.#hostPaths.close();
     } catch (err) {
       this.#options.log.warn('bwrap runtime could not be cleaned up completely', { err });
     }

@@ -19,7 +19,6 @@ import type {
   NetworkState,
   OpenShell,
   OwnerResources,
-  RootFileSystem,
   RunningCommand,
   RunningSandbox,
   RunningShell,
@@ -28,7 +27,7 @@ import type {
 import { outOfMemoryLine } from '../sandbox-environment.ts';
 import { SandboxLife } from '../sandbox-life.ts';
 import type { TerminalLimit } from '../terminal-limit/terminal-limit.ts';
-import { bwrapArguments, encodeArguments } from './arguments.ts';
+import { argumentsOf, type Sources } from './arguments-of.ts';
 import type { Instance } from './instance.ts';
 import { isEnding } from './is-ending.ts';
 import { BASE_PIDS, Launcher, type StartProcess } from './launcher.ts';
@@ -37,15 +36,13 @@ import { startFailure } from './start-failure.ts';
 /** Milliseconds that `stop` waits for killed processes to exit; processes stuck in the kernel are left to `reclaim`. */
 const STOP_MS = 2000;
 
-export interface LaunchSettings {
+export interface LaunchSettings extends Sources {
   bwrapPath: string;
   /** Whether the server is root, so that sandboxes get host uids of their own. */
   root: boolean;
   resetSignals: readonly string[];
   start: StartProcess;
   descriptors: Descriptors;
-  /** The file system of a sandbox with an image, at a path that its uid can traverse. */
-  rootOf?(rootfs: RootFileSystem): Promise<RootFileSystem & { path: string }>;
   terminals: TerminalLimit;
   stopGraceMs?: number;
   /** See `LaunchPlan`. */
@@ -221,9 +218,7 @@ export class BwrapSandbox implements RunningSandbox {
   }
 
   async #start(spec: SandboxSpec, instance: Instance, settings: LaunchSettings): Promise<void> {
-    const rootfs = spec.rootfs && (await settings.rootOf?.(spec.rootfs));
-    if (spec.rootfs && !rootfs) throw new Error('a sandbox with an image never runs without it');
-    const args = encodeArguments(bwrapArguments(instance.view, spec.workspace, this.#agentDir, rootfs));
+    const { args, isOfAll } = await argumentsOf(spec, instance.view, this.#agentDir, settings);
     writeFileSync(this.#argumentsFile, args, { mode: 0o600 });
     const ready = this.#executor.ready();
     ready.catch(() => {});
@@ -234,7 +229,7 @@ export class BwrapSandbox implements RunningSandbox {
       uid: settings.root ? spec.uid : undefined,
       argumentsFile: this.#argumentsFile,
       seccompFile: instance.seccompFile,
-      needs: rootfs === undefined ? settings.needs?.(spec.workspace) : undefined,
+      needs: isOfAll ? settings.needs?.(spec.workspace) : undefined,
     });
     try {
       await Promise.race([ready, ended.then((how) => Promise.reject(new Error(how)))]);

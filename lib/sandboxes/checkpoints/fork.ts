@@ -115,7 +115,7 @@ function recordOf(
   context: SandboxContext,
 ): SandboxRecord {
   const { codebase_id, permissions, labels, runtime, image, auto_commit, idle_timeout, on_idle, on_expire } = parent;
-  const { shell, env, workdir } = parent;
+  const { shell, env, workdir, read_only_paths, workspace_path } = parent;
   const now = Math.floor(context.clock.now() / 1000);
   return {
     id: newId('sb'),
@@ -139,6 +139,8 @@ function recordOf(
     status_reason: '',
     auto_commit_error: '',
     auto_commit_stopped: false,
+    ...(read_only_paths && { read_only_paths }),
+    ...(workspace_path !== undefined && { workspace_path }),
     ...overrides,
     ...own,
   };

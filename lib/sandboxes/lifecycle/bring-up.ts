@@ -149,7 +149,13 @@ async function launchOn(
   const runDir = join(platform.layout.run, id);
   const owner = platform.ownerResources?.(sandbox.record.owner_id);
   const rootfs = runtimeName === 'RUNTIME_BWRAP' && image !== '' ? imageOf(image, platform) : undefined;
-  const more = { ...(owner && { owner }), ...(rootfs && { rootfs }) };
+  const { read_only_paths: readOnlyPaths, workspace_path: workspacePath } = sandbox.record;
+  const more = {
+    ...(owner && { owner }),
+    ...(rootfs && { rootfs }),
+    ...(readOnlyPaths && { readOnlyPaths }),
+    ...(workspacePath !== undefined && { workspacePath }),
+  };
   const running = await runtime.launch({ id, workspace, runDir, uid, image, resources, ...more });
   sandbox.host = { kind: 'running', running, attached: runtimeName !== 'RUNTIME_MOCK' };
   if (isLost(sandbox, platform)) throw new ServiceError('UNAVAILABLE', 'its workspace was lost while it came up');

@@ -9,16 +9,18 @@ import type { SandboxContext } from '../context.ts';
 import { newPolicy } from '../network/policies.ts';
 import { newSecrets, requireSecrets } from '../network/secrets.ts';
 import { presetRules, rulesOf } from '../permissions/rules.ts';
-import { kindOf } from '../ready/kind.ts';
+import { kindOf, type ReadyKind } from '../ready/kind.ts';
 import { LiveSandbox } from '../sandbox.ts';
 import { quotaOf } from './admission.ts';
 import { bringUp, takeDown } from './bring-up.ts';
 import { onExit, reasonOf } from './failure.ts';
+import { type Places, placesOf } from './places.ts';
 
 /** RUNNING and durable when it resolves; a failure leaves nothing. */
 export async function createSandbox(request: NewSandbox, context: SandboxContext): Promise<Sandbox> {
   const runtime = request.runtime ?? context.settings.runtime;
   imageOf(request.image, runtime, context);
+  const places = placesOf(request, runtime, context.settings);
   const network = newPolicy(request.network, runtime, context);
   const permissions = await rulesOf(request);
   const { owner_id } = codebaseOf(request.codebase_id, context);
@@ -29,8 +31,19 @@ export async function createSandbox(request: NewSandbox, context: SandboxContext
   const image = imageOf(request.image, runtime, context);
   const resources = withDefaults(request.resources, context.settings.defaultResources);
   const secrets = newSecrets(request.secrets ?? [], owner_id, { ...request, network }, context);
-  const admitted = await admit(request.codebase_id, { runtime, image, resources }, context, (owner_id, uid) =>
-    recordOf({ ...request, image, permissions, resources }, { network, secrets }, runtime, owner_id, uid, context),
+  const admitted = await admit(
+    request.codebase_id,
+    { runtime, image, resources, ...places },
+    context,
+    (owner_id, uid) =>
+      recordOf(
+        { ...request, image, permissions, resources },
+        { network, secrets, places },
+        runtime,
+        owner_id,
+        uid,
+        context,
+      ),
   );
   admitted.sandbox.committedCount = 0;
   admitted.sandbox.isNew = true;
@@ -66,7 +79,7 @@ export interface Admitted {
  */
 export async function admit(
   codebaseId: string,
-  { runtime, image, resources }: Pick<SandboxRecord, 'runtime' | 'image' | 'resources'>,
+  kind: ReadyKind,
   context: SandboxContext,
   recordFor: (ownerId: string, uid: number) => SandboxRecord,
   bytes = 0,
@@ -74,7 +87,7 @@ export async function admit(
   const { owner_id } = codebaseOf(codebaseId, context);
   let sandbox: LiveSandbox | undefined;
   const register = () => {
-    sandbox = registered(owner_id, { runtime, image, resources }, context, recordFor, bytes);
+    sandbox = registered(owner_id, kind, context, recordFor, bytes);
     return sandbox.record;
   };
   try {
@@ -91,13 +104,13 @@ export async function admit(
 /** Takes a user, and a ready sandbox if one fits. */
 function registered(
   owner_id: string,
-  { runtime, image, resources }: Pick<SandboxRecord, 'runtime' | 'image' | 'resources'>,
+  kind: ReadyKind,
   context: SandboxContext,
   recordFor: (ownerId: string, uid: number) => SandboxRecord,
   bytes: number,
 ): LiveSandbox {
   context.platform.ownerDeltas?.requireRoom(owner_id, bytes);
-  const ready = context.ready?.take(kindOf({ runtime, image, resources, owner_id }, context));
+  const ready = context.ready?.take(kindOf({ ...kind, owner_id }, context));
   const uid = ready?.uid ?? context.uids.take();
   if (uid === undefined) {
     throw new ServiceError('RESOURCE_EXHAUSTED', 'every host user of runtime.uid_range is in use by a sandbox');
@@ -143,14 +156,15 @@ function codebaseOf(id: string, context: SandboxContext) {
 }
 
 /** Absent parts: the sandbox has none. */
-interface NetworkParts {
+interface Parts {
+  places: Places;
   network: SandboxRecord['network'] | undefined;
   secrets: SandboxRecord['secrets'] | undefined;
 }
 
 function recordOf(
   request: NewSandbox,
-  { network, secrets }: NetworkParts,
+  { network, secrets, places }: Parts,
   runtime: RuntimeName,
   owner: string,
   uid: number,
@@ -183,6 +197,7 @@ function recordOf(
     uid,
     ...(network && { network }),
     ...(secrets && { secrets }),
+    ...places,
     ...(request.intent !== undefined && { intent: request.intent }),
   };
 }

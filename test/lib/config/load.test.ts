@@ -71,6 +71,7 @@ describe('every key', () => {
     ['runtime', 'default_timeout', '1.5s', (c) => c.runtime.defaultTimeout, 30_000, 1500],
     ['runtime', 'stop_grace', '0s', (c) => c.runtime.stopGrace, 2000, 0],
     ['runtime', 'max_timeout', '1h1m', (c) => c.runtime.maxTimeout, 600_000, 3_660_000],
+    ['runtime', 'mountable_paths', '[/opt]', (c) => c.runtime.mountablePaths, [], ['/opt']],
     ['runtime', 'read_only_paths', '[/opt/x]', (c) => c.runtime.readOnlyPaths, [], ['/opt/x']],
     ['runtime', 'uid_range', '{start: 7}', (c) => c.runtime.uidRange.start, 2_100_000_000, 7],
     ['runtime', 'uid_range', '{size: 7}', (c) => c.runtime.uidRange.size, 65_536, 7],

@@ -31,6 +31,8 @@ describe('create', () => {
     const sandbox = await sandboxes.create(createRequest({ permissions: [rule], labels: { a: 'b' }, expires_in: 60 }));
     expect(sandbox).toEqual({
       secrets: [],
+      read_only_paths: [],
+      workspace_path: '',
       id: expect.stringMatching(/^sb_/),
       codebase_id: 'cb_1',
       status: 'SANDBOX_RUNNING',

@@ -47,6 +47,8 @@ class SandboxOperations(NetworkOperations):
         workdir: Optional[str] = None,
         network: Optional[NetworkPolicy] = None,
         secrets: Optional[Sequence[SecretBinding]] = None,
+        read_only_paths: Optional[Sequence[str]] = None,
+        workspace_path: Optional[str] = None,
         idempotency_key: Optional[str] = None,
     ) -> Sandbox:
         """Creates a sandbox. It runs when this returns; the caller destroys it.
@@ -72,6 +74,8 @@ class SandboxOperations(NetworkOperations):
             "workdir": workdir,
             "network": network,
             "secrets": secrets,
+            "read_only_paths": read_only_paths,
+            "workspace_path": workspace_path,
         }
         return self._message(Sandbox, "CreateSandbox", fields, key=idempotency_key)
 

@@ -1240,6 +1240,10 @@ export interface Sandbox {
    * other answers empty.
    */
   warnings: readonly RuleWarning[];
+  /** Directories and files of the host that its commands see read-only at the same paths. */
+  readOnlyPaths: readonly string[];
+  /** Where its commands see the workspace, too, beside /workspace; empty: nowhere. */
+  workspacePath: string;
 }
 
 /** A secret that a new sandbox is to be bound to: a stored one of its owner, or a value of a redacted file. */
@@ -1335,6 +1339,17 @@ export interface CreateSandboxRequest {
   secrets?: readonly Partial<SecretBinding>[] | undefined;
   /** Rules in a short form, in addition to those of `preset`; `permissions` must be empty then. */
   rules?: Partial<PermissionRules> | undefined;
+  /**
+   * Directories and files of the host, for example of tools, that commands see read-only at the same paths, as far as
+   * their mode bits let other users read them. Each is at or below one of the server's runtime.mountable_paths. Only for
+   * RUNTIME_BWRAP without an image.
+   */
+  readOnlyPaths?: readonly string[] | undefined;
+  /**
+   * Absolute path at which commands see the workspace, too, beside /workspace: where it is on the caller's machine. Only
+   * for RUNTIME_BWRAP without an image.
+   */
+  workspacePath?: string | undefined;
 }
 
 /** Request of GetSandbox. */

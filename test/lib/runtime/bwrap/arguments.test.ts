@@ -23,6 +23,14 @@ describe('the arguments of bwrap', () => {
     );
   });
 
+  it('show further paths of the host, and the workspace at its second path, before /workspace', () => {
+    const readOnly = [{ path: '/root/.pyenv', source: '/i/paths/0' }];
+    const args = bwrapArguments(view, '/fs/w', '/i/a', undefined, { readOnly, workspacePath: '/home/ann/p' }).join(' ');
+    expect(args).toMatch(
+      / --ro-bind \/i\/paths\/0 \/root\/\.pyenv --ro-bind \/i\/a \/run\/agent --bind \/fs\/w \/home\/ann\/p --bind \/fs\/w \/workspace /,
+    );
+  });
+
   it('change nothing below the workspace, and make the root read-only last', () => {
     const args = bwrapArguments(view, '/fs/w', '/i/a');
     expect(args.filter((arg) => arg.startsWith('/workspace'))).toEqual(['/workspace', '/workspace']);

@@ -97,6 +97,7 @@ export class Server {
         settings: {
           runtime: 'RUNTIME_BWRAP',
           defaultImage: '',
+          mountablePaths: ['/opt'],
           defaultExpiration: 0,
           expiry: { onExpire: 'destroy', retention: 0, maxKept: 0 },
           defaultTimeout: 30_000,
