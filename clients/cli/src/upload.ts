@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { CreateOptions } from '../../typescript/src/create.ts';
+import { InvalidArgumentError } from '../../typescript/src/errors.ts';
 import { archiveOf, type PackOptions, requireUpload } from '../../typescript/src/local/index.ts';
 import type { Paddock } from '../../typescript/src/paddock.ts';
 import type { Sandbox } from '../../typescript/src/sandbox.ts';
@@ -26,13 +27,40 @@ export async function directoryBody(directory: string, pack: PackOptions, out: O
   return () => out.progress('uploading').count(archive());
 }
 
+export interface NewSandbox {
+  directory: string | undefined;
+  pack: PackOptions;
+  options: CreateOptions;
+  /** See `wishesOf`. */
+  asked?: Asked;
+}
+
+export interface Asked {
+  wanted: CreateOptions;
+  wishes: CreateOptions;
+}
+
+const NOTHING: Asked = { wanted: {}, wishes: {} };
+
+/** Of what the user did not ask for, the server may refuse what its runtime has not. */
+export async function createWith(paddock: Paddock, options: CreateOptions, asked: Asked): Promise<Sandbox> {
+  const { wanted, wishes } = asked;
+  try {
+    return await paddock.sandboxes.create({ ...options, ...wanted, ...wishes });
+  } catch (error) {
+    const isOfWish = error instanceof InvalidArgumentError && /^(workspace_path|read_only_paths)\b/.test(error.message);
+    if (!isOfWish || Object.keys(wishes).length === 0) throw error;
+    return paddock.sandboxes.create({ ...options, ...wanted });
+  }
+}
+
 /**
  * A sandbox with the files of a local directory. If this fails or is aborted, neither it nor its codebase is left: the
  * codebase is created without the signal, because an answer that is not read could not be undone.
  */
 export async function createFrom(
   { paddock, out, signal }: UploadCall,
-  { directory, pack, options }: { directory: string | undefined; pack: PackOptions; options: CreateOptions },
+  { directory, pack, options, asked = NOTHING }: NewSandbox,
 ): Promise<Sandbox> {
   const body = directory === undefined ? undefined : await directoryBody(directory, pack, out);
   signal.throwIfAborted();
@@ -41,7 +69,7 @@ export async function createFrom(
   try {
     if (body) await paddock.codebases.upload(codebase.id, body, { signal });
     const labels = { ...options.labels, [OWNED]: 'own' };
-    return await paddock.sandboxes.create({ ...options, codebase: codebase.id, labels, signal });
+    return await createWith(paddock, { ...options, codebase: codebase.id, labels, signal }, asked);
   } catch (error) {
     await paddock.codebases.delete(codebase.id).catch(() => undefined);
     throw error;

@@ -49,7 +49,7 @@ it('starts one local server for two who ask at once, which nobody else can use, 
   const [{ url, pid }, other] = both.map(({ stdout }) => JSON.parse(stdout));
   expect(other).toEqual({ url, pid });
   // From now on it is the server of every command.
-  expect(await paddock('run', '--', 'echo', 'hi')).toEqual({ code: 0, stdout: 'hi\n', stderr: '' });
+  expect(await paddock('run', '--tools', 'none', '--', 'echo', 'hi')).toEqual({ code: 0, stdout: 'hi\n', stderr: '' });
   expect((await fetch(`${url}/v1/sandboxes`)).status).toBe(401);
   const state = join(folder, 'state');
   expect((await stat(state)).mode & 0o777).toBe(0o700);

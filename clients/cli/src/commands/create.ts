@@ -3,7 +3,8 @@ import { UsageError } from '../errors.ts';
 import { labelsOf } from '../exec/pairs.ts';
 import { NAME_LABEL } from '../resolve.ts';
 import { packOptionsOf, SANDBOX_OPTIONS, sandboxOptionsOf, UPLOAD_OPTIONS } from '../sandbox-options.ts';
-import { createFrom } from '../upload.ts';
+import { TOOLS_OPTION, wishesOf } from '../tools/options.ts';
+import { createFrom, createWith } from '../upload.ts';
 
 export default command({
   name: 'create',
@@ -18,6 +19,7 @@ secrets can be read, and only what the rules name can be written.`,
     codebase: { type: 'string', value: 'ID', help: 'instead: the codebase of this id' },
     name: { type: 'string', value: 'NAME', help: 'name of the sandbox, for other commands' },
     label: { type: 'string', multiple: true, value: 'NAME=VALUE', help: 'label' },
+    ...TOOLS_OPTION,
     ...SANDBOX_OPTIONS,
     ...UPLOAD_OPTIONS,
   },
@@ -29,10 +31,15 @@ secrets can be read, and only what the rules name can be written.`,
     const labels = { ...labelsOf(label), ...(name !== undefined && { [NAME_LABEL]: name }) };
     const options = { ...sandboxOptionsOf(values, env), labels };
     const client = await paddock({ start: true });
+    const { tools } = values;
+    const asked = wishesOf({ out, env }, client, options, { tools, byDefault: 'none', from });
     const sandbox =
       codebase === undefined
-        ? await createFrom({ paddock: client, out, signal }, { directory: from, pack: packOptionsOf(values), options })
-        : await client.sandboxes.create({ ...options, codebase, signal });
+        ? await createFrom(
+            { paddock: client, out, signal },
+            { directory: from, pack: packOptionsOf(values), options, asked },
+          )
+        : await createWith(client, { ...options, codebase, signal }, asked);
     for (const { message } of sandbox.info.warnings) out.warn(message);
     out.result(sandbox.info, () => sandbox.id);
     return 0;

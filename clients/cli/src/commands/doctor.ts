@@ -3,6 +3,7 @@ import type { Check } from '../doctor/check.ts';
 import { thisHost } from '../doctor/host.ts';
 import { hostChecks } from '../doctor/host-checks.ts';
 import { serverChecks } from '../doctor/server-checks.ts';
+import { toolsCheck } from '../doctor/tools-check.ts';
 import type { Output } from '../output.ts';
 import { printableName } from '../printable.ts';
 
@@ -15,8 +16,8 @@ export default command({
   options: {},
   examples: ['paddock doctor', 'paddock doctor --json'],
   operands: [0, 0],
-  async run({ out, paddock }) {
-    const checks = [...(await hostChecks(thisHost())), ...(await serverChecks(paddock))];
+  async run({ out, env, paddock }) {
+    const checks = [...(await hostChecks(thisHost())), toolsCheck(env), ...(await serverChecks(paddock))];
     const ok = !checks.some(({ required, state }) => required && state === 'missing');
     if (out.json) out.value({ ok, checks });
     else for (const check of checks) show(check, out);

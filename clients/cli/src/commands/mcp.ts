@@ -1,14 +1,17 @@
 import { createInterface } from 'node:readline';
 import type { Sandbox } from '../../../typescript/src/sandbox.ts';
-import { type Context, command } from '../command.ts';
+import { type Context, command, type Values } from '../command.ts';
 import { sentenceOf, UsageError } from '../errors.ts';
 import { findSandbox } from '../find-sandbox.ts';
 import { Bridge } from '../mcp/bridge.ts';
 import { packOptionsOf, SANDBOX_OPTIONS, sandboxOptionsOf, UPLOAD_OPTIONS } from '../sandbox-options.ts';
+import { TOOLS_OPTION, wishesOf } from '../tools/options.ts';
 import { createFrom, destroyOwned } from '../upload.ts';
 
 /** For the end of a session, also after a signal. */
 const CLEAN_UP_MS = 20_000;
+
+const NEW = { ...TOOLS_OPTION, ...SANDBOX_OPTIONS, ...UPLOAD_OPTIONS };
 
 export default command({
   name: 'mcp',
@@ -20,8 +23,7 @@ stopped if it has changes, and the command says how to see and take them; otherw
   options: {
     sandbox: { type: 'string', value: 'SANDBOX', help: 'a sandbox that exists' },
     from: { type: 'string', value: 'DIR', help: 'instead: a new sandbox with the files of a local directory' },
-    ...SANDBOX_OPTIONS,
-    ...UPLOAD_OPTIONS,
+    ...NEW,
   },
   examples: ['claude mcp add paddock -- paddock mcp --from .', 'paddock mcp --sandbox sb_1'],
   operands: [0, 0],
@@ -29,16 +31,10 @@ stopped if it has changes, and the command says how to see and take them; otherw
     const { sandbox: given, from } = values;
     if ((given === undefined) === (from === undefined))
       throw new UsageError('mcp needs --sandbox or --from, and not both');
-    const { out, env, signal } = context;
+    const { out, signal } = context;
     // Read from the beginning: the client may not wait for the sandbox.
     const lines = linesOf(signal);
-    const sandbox =
-      from === undefined
-        ? await findSandbox(context, given!)
-        : await createFrom(
-            { paddock: await context.paddock({ start: true }), out, signal },
-            { directory: from, pack: packOptionsOf(values), options: sandboxOptionsOf(values, env) },
-          );
+    const sandbox = from === undefined ? await findSandbox(context, given!) : await newSandbox(context, from, values);
     const { url, key } = sandbox.api.settings;
     const bridge = new Bridge({ url: `${url}/v1/sandboxes/${encodeURIComponent(sandbox.id)}/mcp`, key }, (message) =>
       out.bytes(`${JSON.stringify(message)}\n`),
@@ -52,6 +48,14 @@ stopped if it has changes, and the command says how to see and take them; otherw
     return 0;
   },
 });
+
+async function newSandbox(context: Context, from: string, values: Values<typeof NEW>): Promise<Sandbox> {
+  const { out, env, signal } = context;
+  const paddock = await context.paddock({ start: true });
+  const options = sandboxOptionsOf(values, env);
+  const asked = wishesOf(context, paddock, options, { tools: values.tools, byDefault: 'auto', from });
+  return createFrom({ paddock, out, signal }, { directory: from, pack: packOptionsOf(values), options, asked });
+}
 
 /** The lines of standard input until its end, a signal, or the end of the reader of standard output. */
 function linesOf(signal: AbortSignal): AsyncIterable<string> {

@@ -3,6 +3,7 @@ import { command } from '../command.ts';
 import { CliError, UsageError } from '../errors.ts';
 import { runInSandbox } from '../run/run.ts';
 import { packOptionsOf, SANDBOX_OPTIONS, sandboxOptionsOf, UPLOAD_OPTIONS } from '../sandbox-options.ts';
+import { TOOLS_OPTION } from '../tools/options.ts';
 
 export default command({
   name: 'run',
@@ -20,7 +21,10 @@ applied to the end. What a signal interrupts before leaves nothing behind.
 
 Without --preset the rules are those of "development": everything but secrets and the hooks of git can be
 read and written. With --rule they are those of "agent-safe", to which the rules are added: everything but
-secrets can be read, and only what the rules name can be written.`,
+secrets can be read, and only what the rules name can be written.
+
+The command sees the files at /workspace and at their own path, and starts there. With the local server it sees
+the tools in your PATH, too; --tools says which.`,
   options: {
     from: { type: 'string', value: 'DIR', help: 'the directory; without it the sandbox is empty' },
     interactive: { type: 'boolean', short: 'i', help: 'send standard input to the command' },
@@ -34,6 +38,7 @@ secrets can be read, and only what the rules name can be written.`,
     yes: { type: 'boolean', short: 'y', help: 'the same as --apply all' },
     keep: { type: 'boolean', help: 'keep the sandbox in any case' },
     ...HOME_OPTIONS,
+    ...TOOLS_OPTION,
     ...SANDBOX_OPTIONS,
     ...UPLOAD_OPTIONS,
   },
@@ -58,6 +63,7 @@ secrets can be read, and only what the rules name can be written.`,
       interactive,
       tty,
       workdir: values.workdir,
+      tools: values.tools,
       apply,
       keep: values.keep ?? false,
       git: values.git ?? false,

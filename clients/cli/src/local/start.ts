@@ -127,7 +127,8 @@ function configText(directory: string): string {
       mount_path: join(directory, 'mounts'),
       db_path: join(directory, 'metadata.json'),
     },
-    runtime: { uid_range: range },
+    // Who has the key may read what is shown there anyhow.
+    runtime: { uid_range: range, mountable_paths: ['/'] },
     // Those that are kept for their changes count, too: each end of an MCP client may leave one.
     sandbox: { max_per_user: 100 },
   });

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { Paddock } from '../../../typescript/src/paddock.ts';
 import type { Sandbox } from '../../../typescript/src/sandbox.ts';
 import type { Context } from '../command.ts';
@@ -13,7 +14,8 @@ interface How {
 
 /** Runs the command to its end; signals go to it. Returns its exit code. */
 export async function execute(context: Context, paddock: Paddock, sandbox: Sandbox, how: How): Promise<number> {
-  const { argv, interactive, tty, workdir } = how;
+  const { argv, interactive, tty } = how;
+  const workdir = workdirOf(sandbox, how.workdir);
   const terminal = tty ? (await import('../terminal/local-terminal.ts')).terminalSize() : undefined;
   const target = await startIn(paddock, sandbox.id, argv, { workdir, stdin: interactive, terminal }, context);
   if (!tty) {
@@ -25,4 +27,10 @@ export async function execute(context: Context, paddock: Paddock, sandbox: Sandb
   const { interact } = await import('../terminal/interact.ts');
   // Nothing goes on without this program: there are no keys to leave it.
   return interact(context, target, { offset: 0, input: interactive, detachKeys: [] });
+}
+
+/** A relative one starts at the directory's own path, if the sandbox has it there. */
+function workdirOf({ info: { workspacePath } }: Sandbox, workdir: string | undefined): string | undefined {
+  if (!workspacePath) return workdir;
+  return resolve(workspacePath, workdir ?? '.');
 }

@@ -7,6 +7,7 @@ import { counted } from '../changes.ts';
 import type { Context } from '../command.ts';
 import { EXIT, sentenceOf } from '../errors.ts';
 import { Interrupted } from '../signals.ts';
+import { wishesOf } from '../tools/options.ts';
 import { createFrom, destroyOwned } from '../upload.ts';
 import { allowed } from './allowed.ts';
 import { type Brought, bring } from './bring.ts';
@@ -21,6 +22,8 @@ export interface Run {
   interactive: boolean;
   tty: boolean;
   workdir: string | undefined;
+  /** Of --tools. */
+  tools: readonly string[] | undefined;
   /** undefined: ask, if there is a terminal. */
   apply: 'all' | 'none' | undefined;
   keep: boolean;
@@ -39,10 +42,11 @@ const CLEAN_UP_MS = 30_000;
 export async function runInSandbox(context: Context, run: Run): Promise<number> {
   const { out, signal } = context;
   const paddock = await context.paddock({ start: true });
+  const asked = wishesOf(context, paddock, run.options, { tools: run.tools, byDefault: 'auto', from: run.from });
   const life = { idleTimeout: KEPT_S, onIdle: 'destroy', labels: { 'paddock.cli': 'run' } };
   const sandbox = await createFrom(
     { paddock, out, signal },
-    { directory: run.from, pack: run.pack, options: { ...run.options, ...life } },
+    { directory: run.from, pack: run.pack, options: { ...run.options, ...life }, asked },
   );
   let kept = run.keep;
   const progress = { applying: false };

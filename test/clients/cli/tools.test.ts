@@ -1,0 +1,104 @@
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { findTools } from '../../../clients/cli/src/tools/find.ts';
+
+let home: string;
+beforeEach(() => {
+  home = realpathSync(mkdtempSync(join(tmpdir(), 'paddock-tools-')));
+});
+afterEach(() => rmSync(home, { recursive: true }));
+
+function put(...programs: string[]): void {
+  for (const program of programs) {
+    mkdirSync(dirname(join(home, program)), { recursive: true });
+    writeFileSync(join(home, program), '#!/bin/sh\n');
+    chmodSync(join(home, program), 0o755);
+  }
+}
+
+function find(directories: string[], env: Record<string, string> = {}, workspace?: string) {
+  const path = directories.map((each) => (each.startsWith('/') ? each : join(home, each))).join(':');
+  const found = findTools({ PATH: path, HOME: home, ...env }, workspace === undefined ? {} : { workspace });
+  const own = (each: string) => each.replace(`${home}/`, '~/');
+  return {
+    mounts: found.mounts.map(own),
+    path: found.path
+      .split(':')
+      .map(own)
+      .filter((each) => each.startsWith('~')),
+    invisible: found.invisible.map(({ path: at, reason }) => `${own(at)}: ${reason}`),
+    env: found.env,
+  };
+}
+
+describe('the tools in PATH', () => {
+  it('of rustup are its proxies and toolchains, and not the registry token beside them', () => {
+    put('.cargo/bin/cargo', '.cargo/credentials.toml', '.rustup/settings.toml');
+    expect(find(['.cargo/bin'])).toMatchObject({
+      mounts: ['~/.cargo/bin', '~/.rustup'],
+      env: { RUSTUP_HOME: join(home, '.rustup') },
+    });
+  });
+
+  it('of nvm are the version that is in use', () => {
+    put(
+      '.nvm/versions/node/v24.1.0/bin/node',
+      '.nvm/versions/node/v24.1.0/lib/x',
+      '.nvm/versions/node/v20.0.0/bin/node',
+    );
+    expect(find(['.nvm/versions/node/v24.1.0/bin']).mounts).toEqual(['~/.nvm/versions/node/v24.1.0']);
+  });
+
+  it('of pyenv are its root, which the shims need', () => {
+    put('.pyenv/shims/python3', '.pyenv/versions/3.12/bin/python3', '.pyenv/bin/pyenv');
+    expect(find(['.pyenv/shims', '.pyenv/bin'])).toMatchObject({
+      mounts: ['~/.pyenv'],
+      path: ['~/.pyenv/shims', '~/.pyenv/bin'],
+    });
+  });
+
+  it('of ~/.local/bin are those of one file, and nothing beside them', () => {
+    put('.local/bin/uv', '.local/bin/my-notes', '.local/lib/x');
+    expect(find(['.local/bin']).mounts).toEqual(['~/.local/bin/uv']);
+  });
+
+  it('of a directory with a dot are its programs only: it may have keys', () => {
+    put('.docker/bin/x', '.docker/lib/y', '.docker/config.json');
+    expect(find(['.docker/bin']).mounts).toEqual(['~/.docker/bin']);
+  });
+
+  it('stay invisible in a directory of the user’s own files, with the reason', () => {
+    put('scripts/mine', 'bin/mine');
+    expect(find(['scripts', 'bin'])).toMatchObject({
+      mounts: [],
+      path: [],
+      invisible: ['~/scripts: it has files of yours', '~/bin: it has programs of yours'],
+    });
+  });
+
+  it('of the system need nothing but their place in PATH, in the caller’s order', () => {
+    put('.cargo/bin/cargo');
+    const { path } = findTools({ PATH: `/usr/games:${home}/.cargo/bin:/usr/bin:relative`, HOME: home });
+    expect(path).toMatch(new RegExp(`^/usr/games:${home}/.cargo/bin:/usr/bin:/usr/local/sbin:`));
+  });
+
+  it('of the workspace itself are there anyhow', () => {
+    put('project/.venv/bin/python');
+    expect(find(['project/.venv/bin'], {}, join(home, 'project'))).toMatchObject({
+      mounts: [],
+      path: ['~/project/.venv/bin'],
+    });
+  });
+
+  it('are found behind links, and missing directories are left out', () => {
+    put('.nvm/versions/node/v24/bin/node', '.nvm/versions/node/v24/lib/x');
+    symlinkSync(join(home, '.nvm/versions/node/v24'), join(home, '.nvm/current'));
+    expect(find(['.nvm/current/bin', 'gone/bin'])).toMatchObject({
+      mounts: ['~/.nvm/versions/node/v24'],
+      path: ['~/.nvm/versions/node/v24/bin'],
+      invisible: [],
+    });
+  });
+});
