@@ -1,13 +1,13 @@
 #!/bin/sh
 # Installs the packages that only the tests need: Docker, whose daemon the tests run privately, programs for images,
-# certificates, networks (nc), archives, systemd's units and terminals, pytest, pip and python3-venv. Installs missing packages only and
+# certificates, networks (nc), subordinate ids, archives, systemd's units and terminals, pytest, pip and python3-venv. Installs missing packages only and
 # prints one line for them.
 set -eu
 
 missing=
 for want in dockerd:docker.io busybox:busybox-static openssl:openssl ps:procps ip:iproute2 \
   zstd:zstd xz:xz-utils systemd-analyze:systemd \
-  pip:python3-pip tmux:tmux vi:vim-tiny less:less nc:netcat-openbsd pytest-3:python3-pytest; do
+  pip:python3-pip tmux:tmux vi:vim-tiny less:less nc:netcat-openbsd pytest-3:python3-pytest newuidmap:uidmap; do
   PATH=$PATH:/usr/sbin:/sbin command -v "${want%%:*}" >/dev/null 2>&1 || missing="$missing ${want#*:}"
 done
 /usr/bin/python3 -c 'import ensurepip' 2>/dev/null || missing="$missing python3-venv"

@@ -46,19 +46,10 @@ async function answers(paddock: Paddock, signal: AbortSignal): Promise<boolean> 
 }
 
 async function startedOnDemand(directory: string, { env, out, signal }: Connect): Promise<Paddock> {
-  requireRoot();
   const { startLocal } = await import('./local/start.ts');
   const { url, key, pid } = await startLocal(directory, { env, signal });
   out.note(
     `paddock: no server was configured: started one (process ${pid}, state in ${directory}); "paddock server stop" ends it`,
   );
   return new Paddock({ url, key });
-}
-
-export function requireRoot(): void {
-  if (process.geteuid?.() === 0) return;
-  throw new CliError(
-    'no server is configured, and only root can start one: set PADDOCK_URL, run the command with sudo, ' +
-      'or start a server in a user namespace (scripts/unprivileged.sh, see docs/configuration.md)',
-  );
 }

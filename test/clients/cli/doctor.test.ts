@@ -8,6 +8,7 @@ const GOOD: Host = {
   platform: 'linux',
   nodeVersion: '20.19.4',
   uid: 0,
+  user: 'root',
   read: (path) =>
     ({
       '/sys/fs/cgroup/cgroup.controllers': 'cpuset cpu io memory pids',
@@ -52,7 +53,6 @@ it.each<[string, Partial<Host>, string[], RegExp]>([
     /AppArmor profile/,
   ],
   ['cgroups that cannot be written', { isWritable: () => false }, ['cgroups'], /Delegate=yes/],
-  ['an ordinary user', { uid: 1000 }, ['user'], /unprivileged.sh/],
 ])('names what is missing: %s', async (_, changes, names, fix) => {
   const checks = await found(changes);
   expect(checks.map(({ name }) => name)).toEqual(names);
@@ -65,4 +65,43 @@ it('cgroups of version 1 are those that can be written', async () => {
   expect(await only(/./)).toEqual([]);
   const [check] = await only(/memory|cpu/);
   expect([check!.state, check!.detail]).toEqual(['limited', expect.stringMatching(/^v1: cpu, memory; without pids/)]);
+});
+
+/** A machine on which an ordinary user can start a server. */
+const ANN: Partial<Host> = {
+  uid: 1000,
+  user: 'ann',
+  read: (path) => (/sub[ug]id$/.test(path) ? 'bob:100000:65536\nann:165536:65536' : GOOD.read(path)),
+};
+
+it('an ordinary user can start a server where user namespaces and /dev/fuse allow it', async () => {
+  const checks = await found(ANN);
+  expect(checks).toEqual([
+    { name: 'user', required: false, state: 'limited', detail: expect.stringMatching(/runs in a user namespace/) },
+  ]);
+});
+
+const failing =
+  (fails: RegExp): Host['run'] =>
+  async (program, args) => ({ ok: !fails.test([program, ...args].join(' ')), text: 'Permission denied' });
+
+it.each<[string, Partial<Host>, string]>([
+  ['/dev/fuse', { deviceError: () => 'EACCES' }, 'sudo chmod 0666 /dev/fuse'],
+  ['newuidmap', { run: failing(/command -v newuidmap/) }, 'sudo apt-get install -y uidmap'],
+  [
+    'subordinate ids, of which others have the first',
+    { read: (path) => (/sub[ug]id$/.test(path) ? 'bob:100000:65536' : GOOD.read(path)) },
+    'sudo usermod --add-subuids 165536-231071 --add-subgids 165536-231071 ann',
+  ],
+  [
+    'user namespaces, by AppArmor',
+    {
+      run: failing(/^unshare --user/),
+      read: (path) => (path.endsWith('restrict_unprivileged_userns') ? '1' : ANN.read!(path)),
+    },
+    'sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0',
+  ],
+])('an ordinary user without %s gets the command that gives it', async (_, changes, command) => {
+  const checks = await found({ ...ANN, ...changes });
+  expect(checks.find(({ name }) => name === 'user')).toMatchObject({ state: 'missing', required: true, fix: command });
 });

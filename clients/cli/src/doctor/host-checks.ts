@@ -1,3 +1,4 @@
+import { lackingWithoutRoot } from '../local/namespace.ts';
 import { cgroupCheck } from './cgroups.ts';
 import type { Check } from './check.ts';
 import type { Host } from './host.ts';
@@ -8,7 +9,7 @@ export async function hostChecks(host: Host): Promise<Check[]> {
   return [
     platformCheck(host),
     nodeCheck(host),
-    userCheck(host),
+    await userCheck(host),
     fuseCheck(host),
     bwrap,
     await namespaceCheck(host, bwrap.state === 'ok'),
@@ -31,16 +32,17 @@ function nodeCheck({ nodeVersion }: Host): Check {
   return ok ? found : { ...found, fix: 'install Node 24, 22.12 or 20.19: https://nodejs.org/en/download' };
 }
 
-function userCheck({ uid }: Host): Check {
-  if (uid === 0)
-    return { name: 'user', required: false, state: 'ok', detail: 'root: each sandbox has a user of its own' };
-  return {
-    name: 'user',
-    required: false,
-    state: 'limited',
-    detail: `user ${uid}: a server needs root, or a user namespace of its own`,
-    fix: 'run the server as root, or by scripts/unprivileged.sh',
-  };
+async function userCheck(host: Host): Promise<Check> {
+  const { uid } = host;
+  const found = { name: 'user', required: false } as const;
+  if (uid === 0) return { ...found, state: 'ok', detail: 'root: each sandbox has a user of its own' };
+  const lacking = await lackingWithoutRoot(host);
+  if (lacking) {
+    const detail = `user ${uid} cannot start a server: ${lacking.what}`;
+    return { ...found, required: true, state: 'missing', detail, fix: lacking.command };
+  }
+  const detail = `user ${uid}: the local server runs in a user namespace, without limits of memory and processes`;
+  return { ...found, state: 'limited', detail };
 }
 
 function fuseCheck(host: Host): Check {
@@ -50,7 +52,7 @@ function fuseCheck(host: Host): Check {
   const fix =
     error === 'ENOENT'
       ? 'modprobe fuse; a container needs --device /dev/fuse --cap-add SYS_ADMIN'
-      : 'run the server as a user that may open it';
+      : 'sudo chmod 0666 /dev/fuse, or run the server as root';
   return { ...found, state: 'missing', detail: `it cannot be opened: ${error}`, fix };
 }
 

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { accessSync, closeSync, constants, openSync, readFileSync, statSync } from 'node:fs';
+import { userInfo } from 'node:os';
 
 /** What the checks see of this machine. They look; they change nothing. */
 export interface Host {
@@ -7,6 +8,8 @@ export interface Host {
   readonly nodeVersion: string;
   /** Effective user id. */
   readonly uid: number;
+  /** Name of the user. */
+  readonly user: string;
   /** Text of a small file; undefined: it cannot be read. */
   read(path: string): string | undefined;
   isWritable(path: string): boolean;
@@ -16,12 +19,22 @@ export interface Host {
   run(program: string, args: readonly string[]): Promise<{ ok: boolean; text: string }>;
 }
 
+/** A user of a container may have no entry. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return '';
+  }
+}
+
 const PROGRAM_MS = 10_000;
 
 export const thisHost = (): Host => ({
   platform: process.platform,
   nodeVersion: process.versions.node,
   uid: process.geteuid?.() ?? -1,
+  user: userName(),
   read(path) {
     try {
       return readFileSync(path, 'utf8').trim();

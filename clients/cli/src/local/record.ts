@@ -1,4 +1,5 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { CliError } from '../errors.ts';
 
@@ -18,7 +19,10 @@ export interface LocalServer {
 export function localDirectory(env: Env): string {
   const own = env.PADDOCK_LOCAL_STATE;
   if (own && !isAbsolute(own)) throw new CliError('PADDOCK_LOCAL_STATE must be an absolute path');
-  return own || '/var/lib/paddock-local';
+  if (own) return own;
+  if (process.geteuid?.() === 0) return '/var/lib/paddock-local';
+  const state = env.XDG_STATE_HOME;
+  return join(state && isAbsolute(state) ? state : join(env.HOME || homedir(), '.local/state'), 'paddock-local');
 }
 
 /** Creates the directory, for this user alone. Throws if it belongs to another one, who could exchange its files. */

@@ -4,8 +4,10 @@ import { closeSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } 
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { type Host, thisHost } from '../doctor/host.ts';
 import { CliError } from '../errors.ts';
 import { serverBundle } from '../server-bundle.ts';
+import { lackingWithoutRoot, rangeOf, type UserRange, wordsFor } from './namespace.ts';
 import { type LocalServer, makeDirectory, readLocal, startTimeOf, writeLocal } from './record.ts';
 
 const READY_MS = 60_000;
@@ -24,11 +26,12 @@ export async function startLocal(directory: string, { env, signal }: How): Promi
   makeDirectory(directory);
   const running = readLocal(directory);
   if (running) return running;
+  const users = await usersOf(thisHost());
   // Nothing of a start that loses may touch the files of the one that wins.
   const own = `${process.pid}-${randomBytes(4).toString('hex')}`;
   const [config, log] = [join(directory, `server.${own}.yaml`), join(directory, `server.${own}.log`)];
   try {
-    writeFileSync(config, configText(directory), { mode: 0o600, flag: 'wx' });
+    writeFileSync(config, configText(directory, users), { mode: 0o600, flag: 'wx' });
     return await launch(directory, { config, log }, { env, signal });
   } finally {
     rmSync(config, { force: true });
@@ -75,7 +78,9 @@ function spawnServer(
 ): ChildProcess {
   const descriptor = openSync(log, 'wx', 0o600);
   try {
-    const child = spawn(process.execPath, [fileURLToPath(serverBundle()), '-config', config], {
+    const words = [process.execPath, fileURLToPath(serverBundle()), '-config', config];
+    const [program, ...args] = wordsFor(process.geteuid?.() ?? -1, words);
+    const child = spawn(program!, args, {
       cwd: '/',
       detached: true,
       stdio: ['ignore', descriptor, descriptor],
@@ -90,7 +95,8 @@ function spawnServer(
 
 /** The server that holds the lock of the state, once it is ready; else the reason why this one ended. */
 async function other(directory: string, log: string, signal: AbortSignal): Promise<LocalServer> {
-  const reason = lines(log).findLast((line) => line.startsWith('paddock: ')) ?? 'it ended at once';
+  const said = lines(log);
+  const reason = said.findLast((line) => line.startsWith('paddock: ')) ?? said.at(-1) ?? 'it ended at once';
   if (reason.includes('another server runs on this state')) {
     for (const end = performance.now() + READY_MS; performance.now() < end; await delay(POLL_MS)) {
       signal.throwIfAborted();
@@ -112,12 +118,26 @@ const lines = (log: string): string[] => readFileSync(log, 'utf8').split('\n').s
 const digits = (count: number): string => Array.from(randomBytes(count), (byte) => (byte % 32).toString(32)).join('');
 
 /** Users of sandboxes: not those of another server on this machine; in a user namespace, those that it has. */
-function configText(directory: string): string {
-  const users = Number(/^\s*0\s+\d+\s+(\d+)\s*$/m.exec(readFileSync('/proc/self/uid_map', 'utf8'))?.[1] ?? 0);
-  const range =
-    users > 2_200_000_000
+async function usersOf(host: Host): Promise<UserRange> {
+  if (host.uid === 0) {
+    const maps = [...(host.read('/proc/self/uid_map') ?? '').matchAll(/^\s*(\d+)\s+\d+\s+(\d+)$/gm)];
+    const users = Math.max(0, ...maps.map(([, first, count]) => Number(first) + Number(count)));
+    return users > 2_200_000_000
       ? { start: 2_100_065_536, size: 65_536 }
       : { start: 1000, size: Math.min(60_000, users - 1000) };
+  }
+  const lacking = await lackingWithoutRoot(host);
+  const range = rangeOf(host);
+  if (lacking === undefined && range) return range;
+  throw new CliError(
+    `no server is configured, and user ${host.uid} cannot start one: ${lacking?.what}. Run: ${lacking?.command}. ` +
+      'Or set PADDOCK_URL; "paddock doctor" checks this machine',
+  );
+}
+
+function configText(directory: string, users: UserRange): string {
+  // Without root there are no cgroups that could enforce them.
+  const unlimited = { default_resources: { memory_bytes: 0, pids_limit: 0 } };
   // JSON is YAML.
   return JSON.stringify({
     server: { http_addr: '127.0.0.1:0', grpc_addr: '127.0.0.1:0' },
@@ -128,8 +148,8 @@ function configText(directory: string): string {
       db_path: join(directory, 'metadata.json'),
     },
     // Who has the key may read what is shown there anyhow.
-    runtime: { uid_range: range, mountable_paths: ['/'] },
+    runtime: { uid_range: users, mountable_paths: ['/'] },
     // Those that are kept for their changes count, too: each end of an MCP client may leave one.
-    sandbox: { max_per_user: 100 },
+    sandbox: { max_per_user: 100, ...(process.geteuid?.() !== 0 && unlimited) },
   });
 }
