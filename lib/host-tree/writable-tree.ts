@@ -2,6 +2,7 @@ import {
   constants,
   copyFileSync,
   fchmodSync,
+  fstatSync,
   futimesSync,
   linkSync,
   lstatSync,
@@ -17,6 +18,7 @@ import {
 import { type ByteString, baseNameOf, parentOf, ROOT_PATH, toBuffer } from '../byte-string.ts';
 import { closeQuietly } from '../linux/close.ts';
 import { errorCode } from '../linux/errno.ts';
+import { copySparse, holesIn } from '../linux/sparse-files.ts';
 import { hostSeconds } from '../linux/time.ts';
 import { accessibleMode } from './accessible-mode.ts';
 import { at, itself, O_PATH, OPEN_DIRECTORY, OPEN_FILE } from './at.ts';
@@ -73,9 +75,18 @@ export class WritableTree {
     return fd;
   }
 
-  /** Creates a file with the contents of an open one, cloned if the disk supports it. Throws EEXIST. */
+  /** Creates a file with the contents and holes of an open one, cloned if the disk supports it. Throws EEXIST. */
   copy(source: number, path: ByteString): void {
-    copyFileSync(itself(source), this.#host(path), constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+    if (holesIn(fstatSync(source, { bigint: true })) === 0) {
+      copyFileSync(itself(source), this.#host(path), constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+      return;
+    }
+    const copy = openSync(this.#host(path), CREATE, 0o600);
+    try {
+      copySparse(source, copy);
+    } finally {
+      closeQuietly(copy);
+    }
   }
 
   /** Opens a file for reading; the caller must check its type. Throws ELOOP for a symbolic link. */

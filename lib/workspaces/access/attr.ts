@@ -26,11 +26,12 @@ export function attrOf(workspace: Workspace, access: Access, node: Node): Attr {
   if (directory) invalidateChildren(workspace, node);
   const hidden = directory && access.level(node) === NONE;
   const size = directory ? DIRECTORY_SIZE : shownSize(workspace, access, node);
+  const stored = of.holes > 0 && !isRedacted(access, node) ? size - of.holes : size;
   const { mode, uid, gid } = ownershipOf(workspace, access, node);
   return {
     ino: workspace.tree.numbers.of(node),
     size,
-    blocks: Math.ceil(size / BLOCK) * (BLOCK / 512),
+    blocks: Math.ceil(stored / BLOCK) * (BLOCK / 512),
     atime: hidden ? EPOCH : of.atime,
     mtime: hidden ? EPOCH : of.mtime,
     ctime: hidden ? EPOCH : of.ctime,

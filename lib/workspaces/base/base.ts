@@ -6,6 +6,7 @@ import type { HostTree } from '../../host-tree/host-tree.ts';
 import { closeQuietly } from '../../linux/close.ts';
 import { ESTALE, hostErrno } from '../../linux/errno.ts';
 import { S_IFBLK, S_IFCHR, S_IFDIR, S_IFIFO, S_IFLNK, S_IFMT, S_IFREG, S_IFSOCK } from '../../linux/mode.ts';
+import { holesIn } from '../../linux/sparse-files.ts';
 import { type Time, timeOf } from '../../linux/time.ts';
 import { WithheldPaths } from './withheld-paths.ts';
 
@@ -19,6 +20,8 @@ export interface BaseStat {
   gid: number;
   rdev: number;
   size: number;
+  /** Of a file: bytes of its size that are not stored. */
+  holes: number;
   atime: Time;
   mtime: Time;
   ctime: Time;
@@ -160,15 +163,17 @@ export function sameFile(a: BaseStat, b: BaseStat): boolean {
 
 function fromHost(stat: import('node:fs').BigIntStats): BaseStat {
   const mtime = timeOf(stat.mtimeNs);
+  const mode = Number(stat.mode);
   return {
     dev: Number(stat.dev),
     ino: Number(stat.ino),
-    mode: Number(stat.mode),
+    mode,
     nlink: Number(stat.nlink),
     uid: Number(stat.uid),
     gid: Number(stat.gid),
     rdev: Number(stat.rdev),
     size: Number(stat.size),
+    holes: (mode & S_IFMT) === S_IFREG ? holesIn(stat) : 0,
     // The host's atime would reveal reads by other sandboxes of the codebase.
     atime: mtime,
     mtime,

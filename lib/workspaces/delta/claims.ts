@@ -1,4 +1,5 @@
 import type { ContentStore } from './contents/content-store.ts';
+import { SMALL } from './contents/slabs.ts';
 import type { DeltaIndex } from './delta-index.ts';
 import type { Inode } from './index/inode.ts';
 import { sharedContents } from './layers/live-contents.ts';
@@ -7,6 +8,8 @@ import type { Usage } from './usage.ts';
 
 /** Room on the disk for the records of an inode, in bytes. */
 const RECORD = 4096;
+/** Unit in which the disk stores files with holes, in bytes. */
+const BLOCK = 4096;
 
 /** The quota of one delta, for what is to be added. */
 export class Claims {
@@ -36,18 +39,22 @@ export class Claims {
   }
 
   /**
-   * Called before a file is written up to byte `end`. Throws as `bytes` if its growth is not permitted, plus what
-   * checkpoints retain of its old contents.
+   * Called before bytes of a file from `offset` to `end` are written. Throws as `bytes` if what is stored may not grow as
+   * much, plus what checkpoints retain of its old contents. `emptyBlocks`: the bytes of blocks between two offsets that
+   * may be holes.
    */
-  write(inode: Inode, end: number): void {
-    const growth = Math.max(0, end - inode.size);
+  write(inode: Inode, offset: number, end: number, emptyBlocks?: (from: number, to: number) => number): void {
     const shared = sharedContents(inode, this.#index.top);
-    if (shared === undefined || !this.#retained.isNeeded(shared.layer)) {
-      this.bytes(growth);
-      return;
+    const retains = shared !== undefined && this.#retained.isNeeded(shared.layer);
+    const cost = retains ? this.#retained.cost(shared.layer, shared.stored) : 0;
+    try {
+      this.bytes(cost + growthBy(inode, offset, end));
+    } catch (refusal) {
+      if (inode.holes === 0 || emptyBlocks === undefined) throw refusal;
+      // What is written over, not into a hole, costs nothing.
+      this.bytes(cost + Math.min(growthBy(inode, offset, end), emptyBlocks(blockOf(offset), blockOf(end + BLOCK - 1))));
     }
-    this.bytes(growth + this.#retained.cost(shared.layer, shared.size));
-    this.inodes(1);
+    if (retains) this.inodes(1);
   }
 
   /** Throws DISK_EDQUOT if the disk has no room for the records of `count` more inodes. */
@@ -74,4 +81,20 @@ export class Claims {
   isAboveOwnersLimit(more: number): boolean {
     return this.#usage.isAboveOwnersLimit(more + this.#contents.pendingBytes);
   }
+}
+
+/** The most that a write adds to what is stored of a file. */
+function growthBy({ size, holes, hasFile }: Inode, offset: number, end: number): number {
+  const longer = Math.max(0, end - size);
+  // Contents in a slot have no holes.
+  if ((holes === 0 && offset <= size) || (!hasFile && end <= SMALL)) return longer;
+  const written = offset === end ? 0 : blockOf(end + BLOCK - 1) - blockOf(offset);
+  // The first hole makes its last block count as a whole.
+  const last = holes === 0 ? blockOf(size + BLOCK - 1) - size : 0;
+  return Math.min(longer + holes, written + last);
+}
+
+/** The offset at which the block of a byte begins. */
+function blockOf(offset: number): number {
+  return offset - (offset % BLOCK);
 }

@@ -1,5 +1,6 @@
 import type { Time } from '../../linux/time.ts';
 import type { ContentJournal } from './contents/content-journal.ts';
+import type { DataStat } from './contents/data-files.ts';
 import type { DeltaIndex } from './delta-index.ts';
 import type { DataRef, Inode } from './index/inode.ts';
 import type { Op } from './index/records.ts';
@@ -32,23 +33,24 @@ export class ContentRecords implements ContentJournal {
     this.damaged = damaged;
   }
 
-  placed(inode: Inode, { layer, id, slot }: DataRef, mtime?: Time): void {
-    const times: Op[] = mtime === undefined ? [] : [attrOp(inode, inode, { mtime, size: inode.size })];
+  placed(inode: Inode, { layer, id, slot }: DataRef, file?: DataStat): void {
+    const times: Op[] = file === undefined ? [] : [attrOp(inode, inode, { ...file, size: inode.size })];
     this.#commit(inode, [['place', inode.id, layer, id, slot], ...times], false);
+    if (file !== undefined) this.#usage.measured(inode, { size: inode.size, holes: file.holes });
   }
 
   changed(inode: Inode, { layer, id, slot }: DataRef, size: number, sum: number | undefined): void {
-    const before = inode.size;
+    const { size: before, stored } = inode;
     const now = this.#now();
     const op: Op = ['data', inode.id, layer, id, slot, size, now.sec, now.nsec];
     if (sum !== undefined) op[8] = sum;
     this.#commit(inode, [op], size < before || size === 0);
-    this.#usage.resized(inode, size - before);
+    this.#usage.resized(inode, size - stored);
   }
 
   #commit(inode: Inode, ops: readonly Op[], makesRoom: boolean): void {
     const shared = sharedContents(inode, this.#index.top);
     this.#committer.commit(ops, makesRoom);
-    if (shared !== undefined) this.#retained.superseded(shared.layer, shared.size);
+    if (shared !== undefined) this.#retained.superseded(shared.layer, shared.stored);
   }
 }

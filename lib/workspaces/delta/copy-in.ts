@@ -30,8 +30,10 @@ export class CopyIn {
       if (readFile(from, 0, bytes) !== size) throw ESTALE;
       return this.put(bytes, id);
     }
-    const { sec, nsec } = this.#contents.putFile(from, { layer: this.#index.top, id });
-    return [this.#index.top, id, NO_SLOT, size, sec, nsec];
+    const { mtime, holes } = this.#contents.putFile(from, { layer: this.#index.top, id });
+    const body: FileBody = [this.#index.top, id, NO_SLOT, size, mtime.sec, mtime.nsec];
+    if (holes > 0) body[6] = holes;
+    return body;
   }
 
   /** As `copy`, of at most `SMALL` bytes in memory. Without bytes there is nothing to adopt or discard. */

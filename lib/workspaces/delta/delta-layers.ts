@@ -190,7 +190,7 @@ export class DeltaLayers {
       if (counter.count()) yield;
       if (inode.data === undefined || !from.has(inode.data.layer)) continue;
       shared.push(inode.id);
-      live += hasContents(inode) ? inode.size + BLOCK : 0;
+      live += hasContents(inode) ? inode.stored + BLOCK : 0;
     }
     if (!this.#isCompacting && from.size < MAX_CHAIN) {
       if ((yield* this.#diskSize(from)) - live < Math.max(WORTHWHILE, live)) return 'kept';

@@ -7,7 +7,7 @@ import { Claims } from './claims.ts';
 import { Compaction } from './compaction.ts';
 import { ContentRecords } from './content-records.ts';
 import { ContentStore } from './contents/content-store.ts';
-import { statData } from './contents/data-files.ts';
+import { type DataStat, statData } from './contents/data-files.ts';
 import { truncateFile, writeFile } from './contents/host-io.ts';
 import { CopyIn } from './copy-in.ts';
 import { asDamage } from './damage.ts';
@@ -130,7 +130,7 @@ export class Delta implements Committer {
     return this.#index.top;
   }
 
-  /** Apparent size of all contents in bytes, including unlinked files that are still open. */
+  /** Stored bytes of all contents, including unlinked files that are still open. */
   get bytes(): number {
     return this.#usage.bytes;
   }
@@ -168,7 +168,7 @@ export class Delta implements Committer {
 
   #apply(op: Op): void {
     apply(this.table, op);
-    if (op[0] === 'new') this.#usage.bytes += this.table.require(op[1]).size;
+    if (op[0] === 'new') this.#usage.bytes += this.table.require(op[1]).stored;
   }
 
   /**
@@ -212,10 +212,7 @@ export class Delta implements Committer {
     return this.#contents.slots.all(inode);
   }
 
-  /**
-   * Reads up to `into.length` bytes at byte `offset` and returns the number of bytes read. Here and below, `fd` returns
-   * the data file, opened by `openFile`.
-   */
+  /** Reads at byte `offset`; returns the number of bytes read. Here and below, `fd` returns what `openFile` has opened. */
   read(inode: Inode, offset: number, into: Buffer, fd: () => number): number {
     return this.#contents.read(inode, offset, into, fd);
   }
@@ -226,8 +223,11 @@ export class Delta implements Committer {
    */
   write(inode: Inode, offset: number, data: Buffer, fd: () => number): number {
     if (this.#contents.slots.write(inode, offset, data)) return data.length;
-    const done = writeFile(fd(), offset, data);
-    this.#wrote(inode, Math.max(inode.size, offset + done));
+    const file = fd();
+    const done = writeFile(file, offset, data);
+    // Any other write fills no hole and leaves none.
+    const holes = inode.holes > 0 || offset > inode.size ? statData(file).holes : 0;
+    this.#wrote(inode, { size: Math.max(inode.size, offset + done), holes });
     return done;
   }
 
@@ -239,15 +239,13 @@ export class Delta implements Committer {
     try {
       truncateFile(file, size);
     } finally {
-      this.#wrote(inode, statData(file).size);
+      this.#wrote(inode, statData(file));
     }
   }
 
   /** Called after a write to a data file: the new times are visible at once, and recorded with the next attributes. */
-  #wrote(inode: Inode, size: number): void {
-    const before = inode.size;
-    inode.size = size;
-    this.#usage.resized(inode, size - before);
+  #wrote(inode: Inode, now: Pick<DataStat, 'size' | 'holes'>): void {
+    this.#usage.measured(inode, now);
     inode.mtime = inode.ctime = this.#now();
     inode.writes++;
     this.#written.add(inode);
@@ -269,7 +267,7 @@ export class Delta implements Committer {
     this.#usage.released(inode);
     if (inode.isDirectory || inode.data === undefined) return;
     const shared = sharedContents(inode, this.#index.top);
-    if (shared !== undefined) this.retained.superseded(shared.layer, shared.size);
+    if (shared !== undefined) this.retained.superseded(shared.layer, shared.stored);
     this.#contents.release(inode, this.#releasing);
     if (this.#contents.waitsForJournal && !this.#releasing) this.syncs.freeSlots();
   }

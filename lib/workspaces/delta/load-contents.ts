@@ -19,8 +19,9 @@ export function* loadContents(
   written: (inode: Inode) => void,
 ): Steps<void> {
   yield* findFrozen(root, table.own(), true, (inode) => contents.isFrozen(inode));
-  yield* contents.load(table.own(), (inode, size, mtime) => {
+  yield* contents.load(table.own(), (inode, { size, holes, mtime }) => {
     inode.size = size;
+    inode.holes = holes;
     // The next record has the new size.
     if (inode.expected !== size) written(inode);
     if (inode.hostMtime === undefined || !sameTime(inode.hostMtime, mtime)) inode.mtime = inode.ctime = mtime;
@@ -30,7 +31,7 @@ export function* loadContents(
     if (counter.count()) yield;
     if (inode.data?.slot !== NO_SLOT || inode.hasFile) continue;
     // Of a file that was never synced, a power failure may leave nothing.
-    if (inode.expected === undefined || inode.expected === 0) inode.size = 0;
+    if (inode.expected === undefined || inode.expected === 0) inode.size = inode.holes = 0;
     else markLost(inode);
   }
 }

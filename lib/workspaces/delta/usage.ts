@@ -37,7 +37,7 @@ export class Usage {
     this.#retained = retained;
   }
 
-  /** Apparent size of all contents in bytes, including unlinked files that are still open. */
+  /** Stored bytes of all contents, including unlinked files that are still open. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -108,7 +108,15 @@ export class Usage {
     return this.#isTooMuch(bytes) || this.#hasTooMany(inodes);
   }
 
-  /** Counts a change of size, in bytes. */
+  /** Sets the size of a file, and how much of it is not stored. */
+  measured(inode: Inode, { size, holes }: { size: number; holes: number }): void {
+    const before = inode.stored;
+    inode.size = size;
+    inode.holes = holes;
+    this.resized(inode, inode.stored - before);
+  }
+
+  /** Counts a change of what is stored, in bytes. */
   resized(inode: Inode, by: number): void {
     this.bytes += by;
     if (this.#unlinked.has(inode.id)) this.#unlinkedBytes += by;
@@ -118,13 +126,13 @@ export class Usage {
   unlinked(inode: Inode): void {
     if (this.#unlinked.has(inode.id)) return;
     this.#unlinked = dividedIfLarge(this.#unlinked).set(inode.id, inode);
-    this.#unlinkedBytes += inode.size;
+    this.#unlinkedBytes += inode.stored;
   }
 
   /** Counts the release of an inode's contents. */
   released(inode: Inode): void {
-    if (this.#unlinked.delete(inode.id)) this.#unlinkedBytes -= inode.size;
-    if (!inode.isDirectory) this.bytes -= inode.size;
+    if (this.#unlinked.delete(inode.id)) this.#unlinkedBytes -= inode.stored;
+    if (!inode.isDirectory) this.bytes -= inode.stored;
   }
 
   /** Replaces the unlinked inodes by those of a new table. */

@@ -282,13 +282,13 @@ export class Change {
 
   #copy(node: Node, id: number): FileBody {
     const { base, delta, shared } = this.#workspace;
-    const { size } = node.requireBase();
+    const { size, holes } = node.requireBase();
     const fd = shared.files.of(node, () => base.open(node.requireBasePath(), node.requireBase()));
     delta.copyIn.wait(fd);
-    delta.claims.bytes(size);
+    delta.claims.bytes(size - holes);
     delta.claims.inodes(1);
     const copied = delta.copyIn.copy(fd, size, id);
-    this.#newBytes += size;
+    this.#newBytes += size - holes;
     return copied;
   }
 

@@ -2,6 +2,7 @@ import { toBuffer } from '../../byte-string.ts';
 import { AnsweredLater } from '../../fuse/filesystem.ts';
 import { EACCES, EFBIG, EINVAL, EISDIR } from '../../linux/errno.ts';
 import { S_IFLNK, S_IFREG, S_ISGID, S_ISUID, withoutSetid } from '../../linux/mode.ts';
+import { isZero } from '../../linux/sparse-files.ts';
 import { REDACTED } from '../../permissions/index.ts';
 import type { Access } from '../access/access.ts';
 import { markPaged } from '../access/pending-invalidations.ts';
@@ -14,8 +15,10 @@ import { isRedacted, redactedForm } from '../redacted/redacted-file.ts';
 import type { Workspace } from '../workspace.ts';
 import { dataFd, readOriginal } from './original.ts';
 
-/** Largest file size in bytes: numbers are exact up to here, and no host file system supports more. */
-const MAX_SIZE = Number.MAX_SAFE_INTEGER;
+/** Largest file size in bytes: that of ext4, the same on every host. Holes count for no quota. */
+const MAX_SIZE = 2 ** 44 - 4096;
+/** Blocks of a file that are looked at for zeros. */
+const BLOCK = 4096;
 
 /**
  * READ: reads up to `into.length` bytes at byte `offset` and returns the number of bytes read. Throws EACCES without
@@ -72,7 +75,7 @@ export function write(
   if (end > MAX_SIZE) throw EFBIG;
   const inode = ownInode(workspace, node);
   leaveText(workspace, node, inode);
-  workspace.delta.claims.write(inode, end);
+  workspace.delta.claims.write(inode, offset, end, (from, to) => emptyBlocks(workspace, node, from, to));
   if (killSuidgid) dropSetid(workspace, node, inode);
   thaw(workspace, node, inode, true);
   workspace.warnReaders();
@@ -83,12 +86,21 @@ export function write(
   }
 }
 
+/** Bytes of the blocks from byte `from` to `to` that have only zeros, or are beyond the end: holes cannot be told from them. */
+function emptyBlocks(workspace: Workspace, node: Node, from: number, to: number): number {
+  const bytes = Buffer.alloc(to - from);
+  readOriginal(workspace, node, from, bytes);
+  let empty = 0;
+  for (let at = 0; at < bytes.length; at += BLOCK) if (isZero(bytes.subarray(at, at + BLOCK))) empty += BLOCK;
+  return empty;
+}
+
 /** Sets the size, in bytes, of a file in the delta. Throws EFBIG, EDQUOT and host errors. */
 export function truncate(workspace: Workspace, node: Node, inode: Inode, size: number): void {
   if (size > MAX_SIZE) throw EFBIG;
   const { delta } = workspace;
   // Truncating a file that a checkpoint shares frees no space, but must be possible at a full quota.
-  if (size > inode.size) delta.claims.write(inode, size);
+  if (size > inode.size) delta.claims.write(inode, size, size);
   thaw(workspace, node, inode, size > 0);
   workspace.warnReaders();
   try {

@@ -1,13 +1,12 @@
 import { StepCounter, type Steps } from '../../../fuse/connection/steps.ts';
 import type { HostFile } from '../../../host-tree/host-file.ts';
 import { closeQuietly } from '../../../linux/close.ts';
-import type { Time } from '../../../linux/time.ts';
 import { type DataRef, type FileRef, type Inode, NO_SLOT } from '../index/inode.ts';
 import { layerPath } from '../layers/layer-path.ts';
 import type { SyncedFile, SyncedFiles } from './background-sync.ts';
 import type { ContentJournal } from './content-journal.ts';
 import { DamageReports } from './damage-reports.ts';
-import { DataFiles, statData } from './data-files.ts';
+import { DataFiles, type DataStat, statData } from './data-files.ts';
 import { DenseMap } from './dense-map.ts';
 import { openIfExists, readFile } from './host-io.ts';
 import type { LargeCopies } from './large-copies.ts';
@@ -80,8 +79,7 @@ export class ContentStore {
     if (inode.lost) throw this.#damages.lost(inode);
     const fd = this.#files.open(inode.requireData(), false, false);
     try {
-      const time = this.#files.copy(fd, to);
-      this.#journal.placed(inode, to, time);
+      this.#journal.placed(inode, to, this.#files.copy(fd, to));
       inode.hasFile = true;
       this.#unsynced.add(inode);
     } catch (error) {
@@ -108,7 +106,7 @@ export class ContentStore {
     const to = { layer: this.#top.layer, id: data.id, slot: NO_SLOT };
     if (inode.hasFile) {
       this.#files.link(data, to);
-      this.#journal.placed(inode, to, this.#files.stat(to)!.mtime);
+      this.#journal.placed(inode, to, this.#files.stat(to));
       inode.hasFile = true;
     } else if (inode.size === 0) {
       this.#journal.placed(inode, to);
@@ -137,8 +135,8 @@ export class ContentStore {
     return fd;
   }
 
-  /** Returns mtime and size of the data file, by its open `fd` if there is one. */
-  fileStat(inode: Inode, fd?: number): { mtime: Time; size: number } {
+  /** Returns what is known of the data file, by its open `fd` if there is one. */
+  fileStat(inode: Inode, fd?: number): DataStat {
     if (inode.lost) throw this.#damages.lost(inode);
     const file = fd ?? this.#files.open(inode.requireData(), false, false);
     try {
@@ -181,8 +179,8 @@ export class ContentStore {
     return ref;
   }
 
-  /** As `putSmall`, from an open host file of any size. Returns the data file's mtime. */
-  putFile(from: number, ref: FileRef): Time {
+  /** As `putSmall`, from an open host file of any size. Returns what is known of the data file. */
+  putFile(from: number, ref: FileRef): DataStat {
     return this.#files.copy(from, ref);
   }
 
@@ -226,9 +224,9 @@ export class ContentStore {
 
   /**
    * Finds the data files of `inodes` in the writable layer and removes all other files there, in steps. `found`
-   * receives size and mtime of each.
+   * receives each.
    */
-  *load(inodes: Iterable<Inode>, found: (inode: Inode, size: number, mtime: Time) => void): Steps<void> {
+  *load(inodes: Iterable<Inode>, found: (inode: Inode, stat: DataStat) => void): Steps<void> {
     const counter = new StepCounter(ITEMS_PER_STEP);
     const byId = new DenseMap<Inode>();
     for (const inode of inodes) {
@@ -238,10 +236,10 @@ export class ContentStore {
       else this.#top.slabs.assign(inode.data.slot, inode);
     }
     this.#top.slabs.loaded();
-    yield* this.#files.sweep(this.#top.layer, (id, size, mtime) => {
+    yield* this.#files.sweep(this.#top.layer, (id, stat) => {
       const inode = byId.get(id);
       if (inode !== undefined) inode.hasFile = true;
-      if (inode !== undefined) found(inode, size, mtime);
+      if (inode !== undefined) found(inode, stat);
       return inode !== undefined;
     });
   }

@@ -1,4 +1,5 @@
 import {
+  type BigIntStats,
   chmodSync,
   constants,
   fdatasyncSync,
@@ -16,6 +17,7 @@ import { StepCounter, type Steps } from '../../../fuse/connection/steps.ts';
 import type { HostFile } from '../../../host-tree/host-file.ts';
 import { closeQuietly } from '../../../linux/close.ts';
 import { errorCode, hostErrno } from '../../../linux/errno.ts';
+import { holesIn } from '../../../linux/sparse-files.ts';
 import type { Time } from '../../../linux/time.ts';
 import { timeOf } from '../../../linux/time.ts';
 import type { FileRef } from '../index/inode.ts';
@@ -28,6 +30,14 @@ import { LargeFrees } from './large-frees.ts';
 const SHARD = 1024;
 /** Files examined in one step. */
 const ITEMS_PER_STEP = 16;
+
+/** What is known of a data file from stat(2). */
+export interface DataStat {
+  size: number;
+  /** Bytes of the size that are not stored. */
+  holes: number;
+  mtime: Time;
+}
 
 /**
  * Contents of large files, each in a host file named by its number: no name chosen by the sandbox reaches the disk. All
@@ -63,16 +73,16 @@ export class DataFiles {
   }
 
   /**
-   * Copies the open file `from` to `ref` (as a reflink if the file system supports it) and returns the copy's mtime, or
-   * throws Postponed. Until a record names the copy, `sweep` removes it: a crash leaves no partial copy-up.
+   * Copies the open file `from` to `ref` (as a reflink if the file system supports it) and returns what is known of the
+   * copy, or throws Postponed. Until a record names the copy, `sweep` removes it: a crash leaves no partial copy-up.
    */
-  copy(from: number, ref: FileRef): Time {
+  copy(from: number, ref: FileRef): DataStat {
     const path = this.#path(ref);
     try {
       this.#inShard(ref, () => this.#copies.copy(from, path, layerPath(this.#root, ref.layer)));
       return hosted(() => {
         chmodSync(path, 0o600);
-        return timeOf(lstatSync(path, { bigint: true }).mtimeNs);
+        return dataStat(lstatSync(path, { bigint: true }));
       });
     } catch (error) {
       this.remove(ref);
@@ -101,10 +111,10 @@ export class DataFiles {
     return size;
   }
 
-  /** Returns size and mtime of a file; undefined if it does not exist. */
-  stat(ref: FileRef): { size: number; mtime: Time } | undefined {
+  /** undefined: the file does not exist. */
+  stat(ref: FileRef): DataStat | undefined {
     const stat = lstatSync(this.#path(ref), { bigint: true, throwIfNoEntry: false });
-    return stat && { size: Number(stat.size), mtime: timeOf(stat.mtimeNs) };
+    return stat && dataStat(stat);
   }
 
   /** Identifies a data file for other parts of the server. */
@@ -136,8 +146,8 @@ export class DataFiles {
     }
   }
 
-  /** Removes each file of a layer that `keep` rejects, in steps. `keep` receives size and mtime of every file. */
-  *sweep(layer: string, keep: (id: number, size: number, mtime: Time) => boolean): Steps<void> {
+  /** Removes each file of a layer that `keep` rejects, in steps. `keep` receives every file. */
+  *sweep(layer: string, keep: (id: number, stat: DataStat) => boolean): Steps<void> {
     const counter = new StepCounter(ITEMS_PER_STEP);
     const dir = `${this.#root}/${layer}`;
     for (const name of namesIn(dir)) {
@@ -147,7 +157,7 @@ export class DataFiles {
       for (const name of namesIn(`${dir}/${shard}`)) {
         const path = `${dir}/${shard}/${name}`;
         const stat = lstatSync(path, { bigint: true });
-        if (!keep(Number(name), Number(stat.size), timeOf(stat.mtimeNs))) this.#remove(path, dir);
+        if (!keep(Number(name), dataStat(stat))) this.#remove(path, dir);
         if (counter.count()) yield;
       }
     }
@@ -178,10 +188,13 @@ export class DataFiles {
   }
 }
 
-/** Returns size and mtime of an open data file. */
-export function statData(fd: number): { size: number; mtime: Time } {
-  const stat = hosted(() => fstatSync(fd, { bigint: true }));
-  return { size: Number(stat.size), mtime: timeOf(stat.mtimeNs) };
+/** Throws host errors. */
+export function statData(fd: number): DataStat {
+  return dataStat(hosted(() => fstatSync(fd, { bigint: true })));
+}
+
+function dataStat(stat: BigIntStats): DataStat {
+  return { size: Number(stat.size), holes: holesIn(stat), mtime: timeOf(stat.mtimeNs) };
 }
 
 /** The other entries of a layer's directory are its slabs and index. */

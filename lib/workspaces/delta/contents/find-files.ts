@@ -9,6 +9,7 @@ const ITEMS_PER_STEP = 16;
 /** Marks an inode as lost: its data file is known to have existed. */
 export function markLost(inode: Inode): void {
   inode.hasFile = inode.lost = true;
+  inode.holes = 0;
   inode.size = Math.max(inode.expected ?? 0, 1);
 }
 
@@ -32,6 +33,7 @@ export function* findFrozen(
     const { expected } = inode;
     inode.hasFile = stat !== undefined;
     inode.size = stat?.size ?? 0;
+    inode.holes = stat?.holes ?? 0;
     // The size was recorded at the freeze and cannot have changed since.
     const other = expected !== undefined && expected !== inode.size && !(expected === -1 && inode.hasFile);
     if (other) markLost(inode);

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { Postponed } from '../../../fuse/filesystem.ts';
 import { closeQuietly } from '../../../linux/close.ts';
 import { Errno, errorCode } from '../../../linux/errno.ts';
+import { copySparse, holesIn, storedIn } from '../../../linux/sparse-files.ts';
 import type { BackgroundCopy } from './background-copy.ts';
 
 /** Files larger than this, in bytes, are copied while other requests are served. */
@@ -12,6 +13,7 @@ const COPY_NAME = /^copy-\d+$/;
 interface Copy extends BackgroundCopy {
   key: string;
   directory: string;
+  /** What is stored, in bytes. */
   size: number;
   fd: number;
   /** undefined: in progress. 0: complete. */
@@ -54,15 +56,18 @@ export class LargeCopies {
   copy(from: number, to: string, directory: string): void {
     const source = `/proc/self/fd/${from}`;
     const stat = fstatSync(from, { bigint: true });
-    if (this.#start === undefined || stat.size < LARGE || this.#cloned(source, to, stat.dev)) {
-      if (this.#start === undefined || stat.size < LARGE) copyFileSync(source, to, constants.COPYFILE_FICLONE);
+    const isSparse = holesIn(stat) > 0;
+    if (this.#start === undefined || stat.size < LARGE) {
+      copyNow(from, to, isSparse);
       return;
     }
+    if (this.#cloned(source, to, stat.dev)) return;
     const key = keyOf(stat, directory);
     const known = this.#copies.get(key);
-    if (known === undefined) throw new Postponed(this.#begin(source, key, directory, Number(stat.size)));
+    if (known === undefined)
+      throw new Postponed(this.#begin(source, { key, directory, isSparse, size: storedIn(stat) }));
     if (known.errno === undefined) throw new Postponed(known.id);
-    if (known.errno === 0 && !renamed(known.to, to)) copyFileSync(source, to);
+    if (known.errno === 0 && !renamed(known.to, to)) copyNow(from, to, isSparse);
     this.#copies.delete(key);
     if (known.errno > 0) {
       removeQuietly(known.to);
@@ -97,18 +102,19 @@ export class LargeCopies {
     }
   }
 
-  #begin(source: string, key: string, directory: string, size: number): number {
+  #begin(source: string, about: Pick<Copy, 'key' | 'directory' | 'isSparse' | 'size'>): number {
+    const { directory } = about;
     const id = ++this.#lastId;
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const fd = openSync(source, constants.O_RDONLY);
-    const copy = { id, from: `/proc/self/fd/${fd}`, to: `${directory}/copy-${id}` };
+    const copy = { id, from: `/proc/self/fd/${fd}`, to: `${directory}/copy-${id}`, isSparse: about.isSparse };
     try {
       this.#start!(copy);
     } catch (error) {
       closeQuietly(fd);
       throw error;
     }
-    this.#copies.set(key, { ...copy, key, directory, size, fd, errno: undefined });
+    this.#copies.set(about.key, { ...copy, ...about, fd, errno: undefined });
     return id;
   }
 
@@ -122,6 +128,20 @@ export class LargeCopies {
       this.#cannotClone.add(device);
       return false;
     }
+  }
+}
+
+/** On some file systems a reflink. */
+function copyNow(from: number, to: string, isSparse: boolean): void {
+  if (!isSparse) {
+    copyFileSync(`/proc/self/fd/${from}`, to, constants.COPYFILE_FICLONE);
+    return;
+  }
+  const copy = openSync(to, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC, 0o600);
+  try {
+    copySparse(from, copy);
+  } finally {
+    closeQuietly(copy);
   }
 }
 

@@ -67,12 +67,13 @@ function create(table: InodeTable, [, id, ino, mode, uid, gid, t, body]: OpNamed
   } else if (typeof body === 'number') {
     inode.rdev = body;
   } else if (body !== null) {
-    const [layer, data, slot, size, sec, nsec, sum] = body;
+    const [layer, data, slot, size, sec, nsec, sumOrHoles] = body;
     inode.data = { layer, id: data, slot };
     inode.size = size;
     if (sec !== 0 || nsec !== 0) inode.hostMtime = time(sec, nsec);
     // An empty file may have had no data file.
-    inode.expected = slot === NO_SLOT ? size || undefined : sum;
+    inode.expected = slot === NO_SLOT ? size || undefined : sumOrHoles;
+    if (slot === NO_SLOT) inode.holes = sumOrHoles ?? 0;
     table.nextId = Math.max(table.nextId, data + 1);
   }
   table.add(inode);
@@ -116,6 +117,7 @@ function setData(table: InodeTable, [, id, layer, data, slot, size, sec, nsec, s
   if (slot !== NO_SLOT && !isMoved && size < inode.size) inode.shortened = true;
   inode.expected = slot === NO_SLOT ? undefined : sum;
   inode.size = size;
+  inode.holes = 0;
   inode.mtime = inode.ctime = time(sec, nsec);
   inode.writes++;
 }

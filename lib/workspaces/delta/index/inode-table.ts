@@ -158,16 +158,16 @@ export class InodeTable implements Owner {
     }
   }
 
-  /** Returns the apparent size of all contents in bytes; `below` is that of the parent. */
+  /** Returns the bytes of all contents that are stored; `below` is that of the parent. */
   *countingBytes(below: number): Steps<number> {
     const counter = new StepCounter(ITEMS_PER_STEP);
     let bytes = below;
-    for (const { size } of this.replaced()) {
-      bytes -= size;
+    for (const { stored } of this.replaced()) {
+      bytes -= stored;
       if (counter.count()) yield;
     }
-    for (const { size } of this.own()) {
-      bytes += size;
+    for (const { stored } of this.own()) {
+      bytes += stored;
       if (counter.count()) yield;
     }
     return bytes;

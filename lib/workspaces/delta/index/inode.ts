@@ -42,8 +42,10 @@ export interface Owner extends Sharing<Entry> {
   frozen: boolean;
 }
 
-/** Fields that only hard links need. */
-interface HardLinks {
+/** Fields that few inodes need. */
+interface Rare {
+  /** Bytes of holes. */
+  holes: number;
   aliases: number;
   /** Links except the first. */
   more: Link[];
@@ -73,7 +75,7 @@ const AGENT_TEXT = 1 << 27;
 /**
  * An inode of the delta: something that the sandbox created or changed. Its type (in `mode`) decides which fields are
  * used. A sandbox can have millions of inodes, so values of several fields are stored as small integers in the object
- * itself (those of V8 have 32 bits and need no allocation), and those of hard links in an object of their own.
+ * itself (those of V8 have 32 bits and need no allocation), and those of hard links and of files with holes in an object of their own.
  */
 export class Inode {
   readonly owner: Owner;
@@ -104,8 +106,8 @@ export class Inode {
   /** The directory of the first link. */
   #dir: Inode | undefined;
   #name = NO_BYTES;
-  /** Directory: entries. Others: links except the first. */
-  #entriesOrLinks: Entries<Entry> | HardLinks | undefined;
+  /** Directory: entries. Others: fields that few need. */
+  #entriesOrRare: Entries<Entry> | Rare | undefined;
 
   constructor(
     home: Owner,
@@ -149,8 +151,9 @@ export class Inode {
     inode.#expected = shared.#expected;
     inode.#dir = shared;
     if (shared.aliases > 0) inode.aliases = shared.aliases;
+    inode.holes = shared.holes;
     const entries = Inode.#entriesOf(shared);
-    if (entries !== undefined) inode.#entriesOrLinks = new Entries(entries, home);
+    if (entries !== undefined) inode.#entriesOrRare = new Entries(entries, home);
     return inode;
   }
 
@@ -194,13 +197,27 @@ export class Inode {
     this.#ctimeNsec = nsec;
   }
 
+  /** File: bytes of its size that the disk does not store. Only files with a data file have any. */
+  get holes(): number {
+    return Inode.#rareOf(this)?.holes ?? 0;
+  }
+
+  set holes(bytes: number) {
+    if (bytes > 0 || Inode.#rareOf(this) !== undefined) Inode.#makeRare(this).holes = bytes;
+  }
+
+  /** File: bytes that count for quotas. */
+  get stored(): number {
+    return this.size - this.holes;
+  }
+
   /** Number of base links without an entry here: the other hard links of a base file that was copied up. */
   get aliases(): number {
-    return Inode.#hardLinksOf(this)?.aliases ?? 0;
+    return Inode.#rareOf(this)?.aliases ?? 0;
   }
 
   set aliases(count: number) {
-    if (count > 0 || Inode.#hardLinksOf(this) !== undefined) Inode.#makeHardLinks(this).aliases = count;
+    if (count > 0 || Inode.#rareOf(this) !== undefined) Inode.#makeRare(this).aliases = count;
   }
 
   /** Directory: the base directory merged below `entries`. Kept when the directory is renamed. */
@@ -397,7 +414,7 @@ export class Inode {
   get links(): readonly Link[] {
     const first = this.firstLink;
     if (first === undefined) return [];
-    return [first, ...(Inode.#hardLinksOf(this)?.more ?? [])];
+    return [first, ...(Inode.#rareOf(this)?.more ?? [])];
   }
 
   /** The first link; undefined: the inode is unlinked. */
@@ -409,14 +426,14 @@ export class Inode {
   /** Number of links in the index. */
   get linkCount(): number {
     Inode.#findLinks(this);
-    return this.#dir === undefined ? 0 : 1 + (Inode.#hardLinksOf(this)?.more.length ?? 0);
+    return this.#dir === undefined ? 0 : 1 + (Inode.#rareOf(this)?.more.length ?? 0);
   }
 
   /** Adds a link. */
   addLink(dir: Inode, name: ByteString): void {
     Inode.#findLinks(this);
     if (this.#dir !== undefined) {
-      Inode.#makeHardLinks(this).more.push({ dir, name });
+      Inode.#makeRare(this).more.push({ dir, name });
       return;
     }
     this.#dir = dir;
@@ -426,7 +443,7 @@ export class Inode {
   /** Removes a link. */
   removeLink(dir: Inode, name: ByteString): void {
     Inode.#findLinks(this);
-    const more = Inode.#hardLinksOf(this)?.more ?? [];
+    const more = Inode.#rareOf(this)?.more ?? [];
     if (this.#dir === dir && this.#name === name) {
       const next = more.pop();
       this.#dir = next?.dir;
@@ -444,7 +461,7 @@ export class Inode {
 
   /** Directory: changed entries. Other names are the base's, if the directory is merged with one. */
   get entries(): Entries<Entry> | undefined {
-    if (this.#entriesOrLinks === undefined && this.isDirectory) this.#entriesOrLinks = new Entries();
+    if (this.#entriesOrRare === undefined && this.isDirectory) this.#entriesOrRare = new Entries();
     return Inode.#entriesOf(this);
   }
 
@@ -466,7 +483,7 @@ export class Inode {
     }
     entries.subdirs = shared.subdirs;
     entries.reach = shared.reach;
-    this.#entriesOrLinks = entries;
+    this.#entriesOrRare = entries;
   }
 
   get isDirectory(): boolean {
@@ -488,17 +505,17 @@ export class Inode {
   }
 
   static #entriesOf(inode: Inode): Entries<Entry> | undefined {
-    return inode.#entriesOrLinks instanceof Entries ? inode.#entriesOrLinks : undefined;
+    return inode.#entriesOrRare instanceof Entries ? inode.#entriesOrRare : undefined;
   }
 
-  static #hardLinksOf(inode: Inode): HardLinks | undefined {
-    return inode.#entriesOrLinks instanceof Entries ? undefined : inode.#entriesOrLinks;
+  static #rareOf(inode: Inode): Rare | undefined {
+    return inode.#entriesOrRare instanceof Entries ? undefined : inode.#entriesOrRare;
   }
 
-  static #makeHardLinks(inode: Inode): HardLinks {
-    const links = Inode.#hardLinksOf(inode) ?? { aliases: 0, more: [] };
-    inode.#entriesOrLinks = links;
-    return links;
+  static #makeRare(inode: Inode): Rare {
+    const rare = Inode.#rareOf(inode) ?? { holes: 0, aliases: 0, more: [] };
+    inode.#entriesOrRare = rare;
+    return rare;
   }
 }
 

@@ -12,7 +12,7 @@ import { readRecords } from './read-journal.ts';
 
 /** The present state of a delta, as `Delta` would load it. */
 export interface ReadDelta {
-  /** Without unlinked inodes. `hasFile`, `size` and `lost` are taken from the data files. */
+  /** Without unlinked inodes. `hasFile`, `size`, `holes` and `lost` are taken from the data files. */
   table: InodeTable;
   /** The writable layer. */
   top: string;
@@ -62,6 +62,7 @@ function findFiles(root: string, top: string, table: InodeTable): void {
     if (data === undefined || data.layer !== top || data.slot >= 0) continue;
     const stat = files.stat(data);
     inode.hasFile = stat !== undefined;
+    inode.holes = stat?.holes ?? 0;
     if (stat !== undefined) inode.size = stat.size;
     else if (inode.expected === undefined || inode.expected === 0) inode.size = 0;
     else markLost(inode);

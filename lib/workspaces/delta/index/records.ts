@@ -7,7 +7,10 @@ import { type Inode, NO_SLOT } from './inode.ts';
 /** Times of an inode: atime, mtime, ctime, each in seconds and nanoseconds. */
 export type Times = [aSec: number, aNsec: number, mSec: number, mNsec: number, cSec: number, cNsec: number];
 
-/** A file's contents: their location and size in bytes, the data file's mtime, and the CRC-32 of contents in a slot. */
+/**
+ * A file's contents: their location and size in bytes, the data file's mtime, and the CRC-32 of contents in a slot. Of a new
+ * data file instead the bytes of its holes; a load takes them from the file.
+ */
 export type FileBody = [
   layer: string,
   data: number,
@@ -15,7 +18,7 @@ export type FileBody = [
   size: number,
   sec: number,
   nsec: number,
-  sum?: number,
+  sumOrHoles?: number,
 ];
 
 /**

@@ -22,7 +22,7 @@ const MAX_OPEN = 64;
 /** The index of a frozen layer: the state of a delta when it was frozen. Immutable. */
 export interface FrozenIndex {
   table: InodeTable;
-  /** Apparent size of all contents in bytes. */
+  /** Stored bytes of all contents. */
   bytes: number;
   /** All layers that it needs, including its own. */
   layers: readonly string[];

@@ -4,7 +4,7 @@ import { type Inode, NO_SLOT } from '../index/inode.ts';
 /** Inodes examined in one step. */
 const ITEMS_PER_STEP = 64;
 
-/** Total size in bytes and number of files with contents. */
+/** Stored bytes and number of files with contents. */
 export interface Sum {
   bytes: number;
   files: number;
@@ -24,7 +24,7 @@ export function* countingContents(inodes: Iterable<Inode>): Steps<LayerContents>
   const contents: LayerContents = new Map();
   for (const inode of inodes) {
     if (counter.count()) yield;
-    if (hasContents(inode)) addContents(contents, inode.requireData().layer, inode.size, 1);
+    if (hasContents(inode)) addContents(contents, inode.requireData().layer, inode.stored, 1);
   }
   return contents;
 }

@@ -58,7 +58,9 @@ export function* makingSummary(root: string, layer: string, frozen: FrozenLayers
     }
     const contents: LayerContents = new Map();
     for (const inode of taken.table.found()) {
-      if (hasContents(inode) && !unnamed.has(inode.id)) addContents(contents, inode.requireData().layer, inode.size, 1);
+      if (hasContents(inode) && !unnamed.has(inode.id)) {
+        addContents(contents, inode.requireData().layer, inode.stored, 1);
+      }
       if (counter.count()) yield;
     }
     writeSummary(root, layer, { index: statSync(indexPath(root, layer)).size, layers: taken.layers, contents });

@@ -12,12 +12,12 @@ export function* liveContents(table: InodeTable, index: FrozenIndex | undefined,
   const counter = new StepCounter(ITEMS_PER_STEP);
   const live = copyContents(index?.contents ?? new Map());
   for (const before of table.replaced()) {
-    if (hasContents(before)) addContents(live, before.requireData().layer, -before.size, -1);
+    if (hasContents(before)) addContents(live, before.requireData().layer, -before.stored, -1);
     if (counter.count()) yield;
   }
   for (const inode of table.own()) {
     const { layer } = inode;
-    if (layer !== undefined && layer !== top && hasContents(inode)) addContents(live, layer, inode.size, 1);
+    if (layer !== undefined && layer !== top && hasContents(inode)) addContents(live, layer, inode.stored, 1);
     if (counter.count()) yield;
   }
   for (const [layer, { files }] of live) if (files <= 0) live.delete(layer);
@@ -25,7 +25,7 @@ export function* liveContents(table: InodeTable, index: FrozenIndex | undefined,
 }
 
 /** Returns the contents of a file in a frozen layer, which stay there when the file gets other contents. */
-export function sharedContents(inode: Inode, top: string): { layer: string; size: number } | undefined {
-  const { layer, size } = inode;
-  return layer === undefined || layer === top || !hasContents(inode) ? undefined : { layer, size };
+export function sharedContents(inode: Inode, top: string): { layer: string; stored: number } | undefined {
+  const { layer } = inode;
+  return layer === undefined || layer === top || !hasContents(inode) ? undefined : { layer, stored: inode.stored };
 }
