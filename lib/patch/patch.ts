@@ -7,8 +7,10 @@ export interface PatchSide {
   /** Octal, in git's notation: 100644, 100755 or 120000. */
   mode: string;
   size: number;
-  /** Must return the same bytes at each call. */
+  /** Must return the same bytes at each call. Not called if `isLeftOut`. */
   content(): AsyncIterable<Uint8Array>;
+  /** The patch names the file without its contents, as `git diff` without --binary; `git apply` refuses that. */
+  isLeftOut?: boolean;
 }
 
 /** How a patch is made. */
@@ -47,6 +49,12 @@ export async function* filePatch(
   const [a, b] = [gitPath('a', path), gitPath('b', path)];
   const modeLines = modes(before, after);
   const header = `diff --git ${a} ${b}\n${modeLines}`;
+  if (before?.isLeftOut || after?.isLeftOut) {
+    const names = `${before ? a : '/dev/null'} and ${after ? b : '/dev/null'}`;
+    // Without a line `index` git would skip the file, not refuse the patch.
+    yield Buffer.from(`${header}index 0000000..0000000\nBinary files ${names} differ\n`, 'latin1');
+    return;
+  }
   const texts = await bothTexts(before, after);
   if (texts === undefined) {
     yield* binaryPatch({ header, hasModes: modeLines !== '' }, before, after, means.objectFormat);

@@ -2,6 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Codebase, Sandbox } from '../../lib/contract/messages.ts';
+import { collect } from '../contract/client.ts';
 import { expectRefusal, Scene } from '../contract/scene.ts';
 import { Server, State } from '../contract/server.ts';
 
@@ -183,6 +184,11 @@ print(os.fstat(fd).st_size, os.fstat(fd).st_blocks * 512, os.pread(fd, 3, ${5 * 
     await scene.client.call('Rollback', { sandbox_id: sandbox.id, checkpoint: 'one' });
     expect(await data(sandbox)).toBe(EXPECTED);
     expect(storedBelow('mounts')).toBeLessThan(MIB);
+  });
+
+  it('are named by a patch without their contents', async () => {
+    const patch = (await collect(scene.client.exportChanges(sandbox.id, 'patch'))).toString();
+    expect(patch).toBe('diff --git a/x b/x\nnew file mode 100644\nindex 0000000..0000000\nBinary files /dev/null and b/x differ\n');
   });
 
   it('are refused by a codebase that may not become as large', async () => {

@@ -10,7 +10,7 @@ import type { ChangeChoice } from '../../services.ts';
 import { threadedDiffer } from '../../text-tools/differ.ts';
 import type { RedactedTexts, WorkspaceChange } from '../../workspaces/workspaces.ts';
 import type { SandboxContext } from '../context.ts';
-import { changed, hostFile } from './host-file.ts';
+import { changed, hostFile, isMostlyHoles } from './host-file.ts';
 import { typeOf } from './list-changes.ts';
 import { objectFormat } from './object-format.ts';
 import { PresentContents } from './present-contents.ts';
@@ -129,18 +129,24 @@ async function* patch(
     const change = await read(each);
     if (change === undefined) continue;
     const before = await baseSide(change, base);
-    const after = await presentSide(change, contents);
+    const after = await presentSide(change, contents, base(change.path).reader);
     if (before !== undefined || after !== undefined) yield* filePatch(change.path, before, after, means);
   }
 }
 
 /** git does not track directories. */
-async function presentSide(change: ReadChange, contents: PresentContents): Promise<PatchSide | undefined> {
+async function presentSide(
+  change: ReadChange,
+  contents: PresentContents,
+  reader: HostFileReader,
+): Promise<PatchSide | undefined> {
   const { now, texts } = change;
   if (now !== undefined && texts?.now !== undefined) return bytesSide(texts.now, gitMode(now.mode));
   if (now?.target !== undefined) return bytesSide(toBuffer(now.target));
   if (now === undefined || typeOf(now) !== 'TYPE_FILE') return undefined;
-  return { mode: gitMode(now.mode), size: now.size, content: () => contents.of(change) };
+  const { mode, size, hostFile: file } = now;
+  const isLeftOut = file !== undefined && (await isMostlyHoles(file, size, reader));
+  return { mode: gitMode(mode), size, content: () => contents.of(change), isLeftOut };
 }
 
 async function baseSide({ base, path, texts }: ReadChange, contents: BaseContents): Promise<PatchSide | undefined> {
@@ -153,7 +159,9 @@ async function baseSide({ base, path, texts }: ReadChange, contents: BaseContent
     return bytesSide(target);
   }
   if (typeOf(base) !== 'TYPE_FILE') return undefined;
-  return { mode: gitMode(base.mode), size: base.size, content: () => hostFile(file, base.size, reader) };
+  const { mode, size } = base;
+  const isLeftOut = await isMostlyHoles(file, size, reader);
+  return { mode: gitMode(mode), size, content: () => hostFile(file, size, reader), isLeftOut };
 }
 
 function bytesSide(bytes: Uint8Array, mode: PatchSide['mode'] = '120000'): PatchSide {

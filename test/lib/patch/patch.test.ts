@@ -163,3 +163,23 @@ describe('tar', () => {
     }
   });
 });
+
+it('a side that is left out is named without its contents, which git apply refuses', async () => {
+  const large: PatchSide = { ...side(''), size: 2 ** 40, isLeftOut: true, content: () => expect.unreachable() };
+  const dir = mkdtempSync(join(tmpdir(), 'paddock-patch-'));
+  try {
+    writeFileSync(join(dir, 'old'), 'x');
+    for (const [path, before, after, names] of [
+      ['new', undefined, large, '/dev/null and b/new'],
+      ['old', side('x'), large, 'a/old and b/old'],
+      ['old', large, undefined, 'a/old and /dev/null'],
+    ] as const) {
+      const patch = await collect(filePatch(fromText(path), before, after, () => expect.unreachable()));
+      expect(patch.toString()).toContain(`Binary files ${names} differ\n`);
+      const apply = () => execFileSync('git', ['apply', '-'], { input: patch, cwd: dir, stdio: 'pipe' });
+      expect(apply).toThrow(/cannot apply binary patch/);
+    }
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+});
