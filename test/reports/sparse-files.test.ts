@@ -78,6 +78,16 @@ describe('a file with holes', () => {
     expect(written).toBe(`${BLOCK}\tx\n`);
   });
 
+  it('stays one when programs copy or archive it', async () => {
+    const sandbox = await scene.sandboxOn({});
+    const said = await scene.output(
+      sandbox,
+      `truncate -s 100M x && printf data | dd of=x bs=1 seek=50M conv=notrunc 2> /dev/null && cp x y && tar -cSf t x &&
+        mkdir d && tar -xSf t -C d && cmp x y && cmp x d/x && du -B1 x y d/x && printf plain > p && cp p q && cmp p q`,
+    );
+    expect(said).toBe(`${BLOCK}\tx\n${BLOCK}\ty\n${BLOCK}\td/x\n`);
+  });
+
   it('is counted by its written blocks, those at large strides and those of 10,000 files', async () => {
     const sandbox = await scene.sandboxOn({});
     const strides = python(`
@@ -188,7 +198,9 @@ print(os.fstat(fd).st_size, os.fstat(fd).st_blocks * 512, os.pread(fd, 3, ${5 * 
 
   it('are named by a patch without their contents', async () => {
     const patch = (await collect(scene.client.exportChanges(sandbox.id, 'patch'))).toString();
-    expect(patch).toBe('diff --git a/x b/x\nnew file mode 100644\nindex 0000000..0000000\nBinary files /dev/null and b/x differ\n');
+    expect(patch).toBe(
+      'diff --git a/x b/x\nnew file mode 100644\nindex 0000000..0000000\nBinary files /dev/null and b/x differ\n',
+    );
   });
 
   it('are refused by a codebase that may not become as large', async () => {
