@@ -41,7 +41,7 @@ export type NewRules = Optionally<UpdatePermissionsRequest, 'rules'>;
 export type SandboxUpdate = Narrowed<UpdateSandboxRequest, { on_idle?: OnIdle | ''; on_expire?: OnExpire | '' }>;
 export type CommitChanges = Optionally<
   Narrowed<CommitRequest, { on_conflict: ConflictChoice | '' }>,
-  'exclude' | 'include_scratch'
+  'exclude' | 'include_scratch' | 'hunks'
 > &
   WithIntent;
 

@@ -114,7 +114,7 @@ export interface Sandboxes {
     id: string,
     page: Page,
     as?: Actor | '',
-    choice?: ChangeChoice,
+    choice?: ChangeChoice & { diff?: boolean },
   ): Promise<{ changes: FileChange[]; next_page_token: string }>;
   /**
    * Exports the changes as a `patch` for git apply, or the changed files as a `tar`. The stream has started when the

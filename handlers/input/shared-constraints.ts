@@ -64,6 +64,24 @@ export const changeChoice = {
   },
 } as const satisfies Constraints;
 
+const sha256 = {
+  minLength: 1,
+  pattern: { source: '[0-9a-f]{64}', problem: 'must be a SHA-256 in lower-case hex, as a diff of ListChanges has it' },
+} as const satisfies FieldConstraint;
+
+/** Hunks of modified files. */
+export const chosenHunks = {
+  maxItems: 1000,
+  items: {
+    fields: {
+      path: { minLength: 1, format: 'file-path' },
+      base_sha256: sha256,
+      sha256,
+      indexes: { maxItems: 10_000 },
+    },
+  },
+} as const satisfies FieldConstraint;
+
 /** A list of rules. */
 export const rules = {
   maxItems: MAX_RULES,

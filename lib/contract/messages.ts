@@ -1751,6 +1751,8 @@ export interface ListChangesRequest {
   exclude: readonly string[];
   /** List what was written at scratch paths, too. */
   include_scratch: boolean;
+  /** Compare modified files by lines: `diff` of their changes. A page ends early once it has 1 MiB of hunks. */
+  diff: boolean;
 }
 
 /** A path at which a sandbox differs from its codebase. */
@@ -1779,6 +1781,43 @@ export interface FileChange {
   conflict: boolean;
   /** True if the rules make this path scratch; only with include_scratch. */
   scratch: boolean;
+  /** Comparison of a modified file by lines; only with `diff` of the request. */
+  diff?: FileDiff;
+}
+
+/** Comparison of the two versions of a modified file by lines. */
+export interface FileDiff {
+  /** SHA-256 of the codebase's contents in lower-case hex; empty without hunks. */
+  base_sha256: string;
+  /** SHA-256 of the sandbox's contents in lower-case hex; empty without hunks. */
+  sha256: string;
+  /** Differences, in order. */
+  hunks: readonly Hunk[];
+  /**
+   * Reason why there are no hunks. "binary": not UTF-8 text; "large": a side has more than 512 KiB; "placeholders": the rules
+   * show placeholders in the file; "unreadable": the rules only list it. Empty otherwise.
+   */
+  no_hunks: string;
+}
+
+/** Adjacent lines of a text file that differ. Texts are whole lines with their ends. */
+export interface Hunk {
+  /** First line of the codebase's file that differs, from 1. With old_lines 0 the new lines are inserted before it. */
+  old_start: number;
+  /** Number of lines that are replaced or removed. */
+  old_lines: number;
+  /** First line of the sandbox's file that differs, from 1. */
+  new_start: number;
+  /** Number of lines that replace them. */
+  new_lines: number;
+  /** Up to three equal lines before. */
+  before: string;
+  /** Lines of the codebase's file. */
+  removed: string;
+  /** Lines of the sandbox's file. */
+  added: string;
+  /** Up to three equal lines after. */
+  after: string;
 }
 
 /** Response of ListChanges. */
@@ -1849,6 +1888,23 @@ export interface CommitRequest {
   exclude: readonly string[];
   /** Commit what was written at scratch paths, too. */
   include_scratch: boolean;
+  /**
+   * Modified text files of which only some hunks are committed; the others stay changes. These paths are chosen, too: without
+   * `paths` nothing else is.
+   */
+  hunks: readonly ChosenHunks[];
+}
+
+/** Hunks of one modified text file, as ListChanges showed them. */
+export interface ChosenHunks {
+  /** Path from the codebase root. */
+  path: string;
+  /** base_sha256 of the diff. The commit is refused if the codebase has other contents by now. */
+  base_sha256: string;
+  /** sha256 of the diff. The commit is refused if the sandbox has other contents by now. */
+  sha256: string;
+  /** Indexes in the list of hunks, from 0, ascending. */
+  indexes: readonly number[];
 }
 
 /** Response of Commit. */

@@ -753,6 +753,7 @@ export const fields = {
     paths: { type: 'string', repeated: true },
     exclude: { type: 'string', repeated: true },
     include_scratch: { type: 'bool' },
+    diff: { type: 'bool' },
   },
   FileChange: {
     path: { type: 'string' },
@@ -767,6 +768,23 @@ export const fields = {
     renamed_from: { type: 'string' },
     conflict: { type: 'bool' },
     scratch: { type: 'bool' },
+    diff: { type: 'FileDiff' },
+  },
+  FileDiff: {
+    base_sha256: { type: 'string' },
+    sha256: { type: 'string' },
+    hunks: { type: 'Hunk', repeated: true },
+    no_hunks: { type: 'string' },
+  },
+  Hunk: {
+    old_start: { type: 'uint32' },
+    old_lines: { type: 'uint32' },
+    new_start: { type: 'uint32' },
+    new_lines: { type: 'uint32' },
+    before: { type: 'string' },
+    removed: { type: 'string' },
+    added: { type: 'string' },
+    after: { type: 'string' },
   },
   ListChangesResponse: {
     changes: { type: 'FileChange', repeated: true },
@@ -799,6 +817,13 @@ export const fields = {
     dry_run: { type: 'bool' },
     exclude: { type: 'string', repeated: true },
     include_scratch: { type: 'bool' },
+    hunks: { type: 'ChosenHunks', repeated: true },
+  },
+  ChosenHunks: {
+    path: { type: 'string' },
+    base_sha256: { type: 'string' },
+    sha256: { type: 'string' },
+    indexes: { type: 'uint32', repeated: true },
   },
   CommitResponse: {
     committed: { type: 'bool' },

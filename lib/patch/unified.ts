@@ -1,6 +1,7 @@
 import { type Block, diffLines } from './line-diff.ts';
 
-const CONTEXT = 3;
+/** Equal lines that are shown on each side of a difference. */
+export const CONTEXT = 3;
 
 /** The hunks of a unified diff of two texts (one char per byte); '' if they are equal. */
 export function hunks(before: string, after: string): string {
@@ -47,7 +48,7 @@ function line(mark: string, text: string): string {
 }
 
 /** Lines with their terminators; the last one may have none. */
-function linesOf(text: string): string[] {
+export function linesOf(text: string): string[] {
   const lines: string[] = [];
   for (let from = 0; from < text.length; ) {
     const end = text.indexOf('\n', from) + 1 || text.length;

@@ -1,20 +1,50 @@
+import type { ChosenHunks, FileDiff } from '../contract/messages.ts';
 import { ServiceError } from '../errors.ts';
 import type { Differ } from '../patch/patch.ts';
-import type { Threads } from '../threads/thread-pool.ts';
+import type { Remote, Threads } from '../threads/thread-pool.ts';
 import { withThread } from '../threads/with-thread.ts';
 import { diffOf } from './diff.ts';
+import { chosenText, fileDiff } from './file-diff.ts';
 import type { TextTools } from './text-tools.ts';
 
 /** Bytes of two texts whose comparison takes less than the way to another thread and back. */
 const SHORT = 16_384;
 const MAX_MS = 60_000;
+const NEVER = new AbortController().signal;
 
 /** Compares long texts in other threads, which end with the signal. */
 export function threadedDiffer(threads: Threads<TextTools>, signal: AbortSignal): Differ {
-  const late = () => new ServiceError('DEADLINE_EXCEEDED', `a diff took more than ${MAX_MS / 1000} s`);
-  const limits = { signal, most: MAX_MS, late };
-  return async (before, after) =>
+  return (before, after) =>
     before.length + after.length <= SHORT
-      ? diffOf(before, after)
-      : withThread(threads, limits, (tools) => tools.diff(before, after));
+      ? Promise.resolve(diffOf(before, after))
+      : elsewhere(threads, signal, (tools) => tools.diff(before, after));
+}
+
+/** The same, of `fileDiff`. */
+export function threadedComparison(
+  threads: Threads<TextTools>,
+): (before: Uint8Array, after: Uint8Array) => Promise<FileDiff> {
+  return (before, after) =>
+    before.length + after.length <= SHORT
+      ? Promise.resolve(fileDiff(before, after))
+      : elsewhere(threads, NEVER, (tools) => tools.compare(before, after));
+}
+
+/** The same, of `chosenText`. */
+export function threadedChoice(
+  threads: Threads<TextTools>,
+): (...choice: Parameters<typeof chosenText>) => Promise<Uint8Array> {
+  return async (before, after, choice: ChosenHunks, at) =>
+    before.length + after.length <= SHORT
+      ? chosenText(before, after, choice, at)
+      : elsewhere(threads, NEVER, (tools) => tools.choose(before, after, choice, at));
+}
+
+function elsewhere<R>(
+  threads: Threads<TextTools>,
+  signal: AbortSignal,
+  use: (tools: Remote<TextTools>) => Promise<R>,
+): Promise<R> {
+  const late = () => new ServiceError('DEADLINE_EXCEEDED', `a diff took more than ${MAX_MS / 1000} s`);
+  return withThread(threads, { signal, most: MAX_MS, late }, use);
 }

@@ -1,6 +1,8 @@
+import type { ChosenHunks, FileDiff } from '../contract/messages.ts';
 import { serveThread } from '../threads/serve-thread.ts';
 import { diffOf } from './diff.ts';
 import { type EditedText, editText, type TextEdit } from './edit-text.ts';
+import { chosenText, fileDiff } from './file-diff.ts';
 import { parseJson } from './parse-json.ts';
 import { type PathPatterns, PathSearch } from './path-search.ts';
 import { type ListedPath, treeOf } from './path-tree.ts';
@@ -26,6 +28,16 @@ export class TextTools {
   /** The hunks of a diff of two texts. */
   diff(before: Uint8Array, after: Uint8Array): Uint8Array {
     return diffOf(before, after);
+  }
+
+  /** See `fileDiff`. */
+  compare(before: Uint8Array, after: Uint8Array): FileDiff {
+    return fileDiff(before, after);
+  }
+
+  /** See `chosenText`. */
+  choose(before: Uint8Array, after: Uint8Array, choice: ChosenHunks, at: string): Uint8Array {
+    return chosenText(before, after, choice, at);
   }
 
   /** Begins a search. INVALID_ARGUMENT names the pattern. */

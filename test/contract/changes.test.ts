@@ -98,7 +98,7 @@ const cases: Case[] = [
         'ADDED src/nothing',
         'DELETED src/old name.js',
       ]);
-      expect(changes.find(({ path }) => path === 'data.bin')).toEqual({
+      expect(changes.find(({ path }) => path === 'data.bin')).toMatchObject({
         path: 'data.bin',
         kind: 'CHANGE_MODIFIED',
         type: 'TYPE_FILE',

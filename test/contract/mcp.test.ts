@@ -382,7 +382,7 @@ describe('the tools of an orchestrator', () => {
     };
     const tools = await client.tools();
     expect(tools.length).toBe(26);
-    expect(JSON.stringify(tools).length).toBeLessThan(16_000);
+    expect(JSON.stringify(tools).length).toBeLessThan(16_500);
     expect(await of('codebases_list', {})).toMatchObject({ codebases: [{ codebase_id: codebase, name: 'c' }] });
     const { sandbox_id } = await of('sandbox_create', { codebase_id: codebase, rules: { write: ['src/**'] } });
     await of('write_file', { sandbox_id, path: 'src/b.ts', content: 'b\n' });
@@ -401,6 +401,19 @@ describe('the tools of an orchestrator', () => {
     });
     await of('rollback', { sandbox_id, checkpoint: 'one' });
     expect(await of('changes_commit', { sandbox_id, dry_run: true })).toMatchObject({ committed: false, count: 1 });
+    await of('write_file', { sandbox_id, path: 'src/a.ts', content: '// a\nconst a = 1;\n// end\n' });
+    const { hunks } = await of('changes_show', { sandbox_id, paths: ['src/a.ts'], hunks: true });
+    const [, version] = /^src\/a\.ts (\S+)\n#0 line 1\n\+\/\/ a\n#1 line 2\n\+\/\/ end\n$/.exec(String(hunks))!;
+    const part = `src/a.ts ${version} 1`;
+    await expect(of('changes_commit', { sandbox_id, hunks: ['src/a.ts 1'] })).rejects.toThrow(
+      /hunks\[0\] must be "PATH/,
+    );
+    expect(await of('changes_commit', { sandbox_id, hunks: [part] })).toMatchObject({ committed: true, count: 1 });
+    await expect(of('changes_commit', { sandbox_id, hunks: [part] })).rejects.toThrow(
+      /base_sha256: the codebase has other/,
+    );
+    await of('changes_discard', { sandbox_id, paths: ['src/a.ts'] });
+    expect(await of('read_text_file', { sandbox_id, path: 'src/a.ts' })).toEqual({ content: 'const a = 1;\n// end\n' });
     expect(await of('changes_commit', { sandbox_id })).toMatchObject({ committed: true, count: 1 });
     expect(await of('changes_discard', { sandbox_id, all: true })).toEqual({ discarded: 0 });
     for (const id of [sandbox_id, fork!.sandbox_id])

@@ -11,14 +11,29 @@ describe('Commit', () => {
       return answer;
     };
     const given = { sandboxes: { commit: fake } };
-    const body = { paths: ['a'], on_conflict: 'ours', dry_run: true, exclude: ['*.log'], include_scratch: true };
+    const body = {
+      paths: ['a'],
+      on_conflict: 'ours',
+      dry_run: true,
+      exclude: ['*.log'],
+      include_scratch: true,
+      hunks: [{ path: 'b', base_sha256: '0'.repeat(64), sha256: '1'.repeat(64), indexes: [0] }],
+    };
     expect(await call(commit, { ...json(body), pathParameters: { sandbox_id: 'sb_1' } }, given)).toEqual(answer);
     await call(commit, message({ sandbox_id: 'sb_1', ...body }), given);
     await call(commit, message({ sandbox_id: 'sb_1' }), given);
     expect(seen).toEqual([
       { sandbox_id: 'sb_1', ...body },
       { sandbox_id: 'sb_1', ...body },
-      { sandbox_id: 'sb_1', paths: [], on_conflict: '', dry_run: false, exclude: [], include_scratch: false },
+      {
+        sandbox_id: 'sb_1',
+        paths: [],
+        on_conflict: '',
+        dry_run: false,
+        exclude: [],
+        include_scratch: false,
+        hunks: [],
+      },
     ]);
   });
 });

@@ -25,12 +25,12 @@ describe('ListChanges', () => {
 
   it('passes on which changes are asked for: each parameter of a list is an element', async () => {
     const list = async (...args: unknown[]) => {
-      expect(args[3]).toEqual({ paths: ['a', 'b'], exclude: ['*.log'], include_scratch: true });
+      expect(args[3]).toEqual({ paths: ['a', 'b'], exclude: ['*.log'], include_scratch: true, diff: true });
       return answer;
     };
     const event = {
       pathParameters: { sandbox_id: 'sb_1' },
-      queryStringParameters: { include_scratch: 'true' },
+      queryStringParameters: { include_scratch: 'true', diff: 'true' },
       queryLists: { paths: ['a', 'b'], exclude: ['*.log'] },
     };
     expect(await call(listChanges, event, { sandboxes: { listChanges: list } })).toEqual(answer);

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { invalidArgument } from '../../../lib/errors.ts';
 import { workspacePath } from '../paths.ts';
 import { answerOf, CHANGES, READS, tool } from '../tool.ts';
+import { chosenHunks, hunksIn, hunksOf } from './hunks.ts';
 import { changesAs, changesShape } from './view.ts';
 
 const choiceOf = (paths: string) => ({
@@ -16,11 +17,22 @@ export const changes = [
     name: 'changes_show',
     operation: 'ListChanges',
     description: 'What a sandbox has changed, hidden files too.',
-    input: { sandbox_id: z.string(), ...changesShape.input },
-    output: changesShape.output,
+    input: {
+      sandbox_id: z.string(),
+      ...changesShape.input,
+      hunks: z.boolean().optional().describe('Numbered'),
+    },
+    output: { ...changesShape.output, hunks: z.string().optional() },
     hints: READS,
-    run: ({ sandbox_id, paths, diff }, { caller }) =>
-      changesAs('owner', { caller, sandbox_id }, paths ?? [], diff ?? false),
+    async run({ sandbox_id, paths = [], diff = false, hunks = false }, { caller }) {
+      const shown = await changesAs('owner', { caller, sandbox_id }, paths, diff);
+      if (!hunks) return shown;
+      const text = await hunksOf({ caller, sandbox_id }, paths);
+      return {
+        content: [...shown.content, { type: 'text', text }],
+        structuredContent: { ...shown.structuredContent, hunks: text },
+      };
+    },
   }),
   tool({
     name: 'changes_commit',
@@ -30,11 +42,12 @@ export const changes = [
       ...choiceOf('By default all'),
       on_conflict: z.enum(['ours', 'theirs']).optional().describe('By default a conflict fails'),
       dry_run: z.boolean().optional(),
+      hunks: chosenHunks.optional(),
     },
     output: { committed: z.boolean(), count: z.int(), conflicts: z.array(z.string()) },
     hints: CHANGES,
-    async run({ sandbox_id, paths, all, exclude = [], on_conflict = '', dry_run = false }, { caller }) {
-      const request = { sandbox_id, paths: chosen(paths, all), exclude, on_conflict, dry_run };
+    async run({ sandbox_id, paths, all, exclude = [], on_conflict = '', dry_run = false, hunks = [] }, { caller }) {
+      const request = { sandbox_id, paths: chosen(paths, all), exclude, on_conflict, dry_run, hunks: hunksIn(hunks) };
       const { committed, count, conflicts } = await caller.request('Commit', request);
       const conflicting = conflicts.length > 0 ? `; conflicts: ${conflicts.join(', ')}` : '';
       const text = `${committed ? 'committed' : 'would commit'} ${count} changes${conflicting}`;

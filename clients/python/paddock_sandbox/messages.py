@@ -17,6 +17,7 @@ __all__ = [
     "Caller",
     "ChangeKind",
     "Checkpoint",
+    "ChosenHunks",
     "Codebase",
     "CommitResponse",
     "Connection",
@@ -32,12 +33,14 @@ __all__ = [
     "ExportCodebaseFilesResponse",
     "ExportFilesResponse",
     "FileChange",
+    "FileDiff",
     "FileInfo",
     "FileStat",
     "FileType",
     "ForkError",
     "ForkResponse",
     "ForkResult",
+    "Hunk",
     "Image",
     "ImportCodebaseFilesResponse",
     "ImportFilesResponse",
@@ -1495,6 +1498,7 @@ class FileChange:
         conflict: True if the codebase's version is no longer the one that the sandbox started
             from: Commit needs on_conflict.
         scratch: True if the rules make this path scratch; only with include_scratch.
+        diff: Comparison of a modified file by lines; only with `diff` of the request.
     """
 
     path: str = ""
@@ -1509,6 +1513,52 @@ class FileChange:
     renamed_from: str = ""
     conflict: bool = False
     scratch: bool = False
+    diff: Optional[FileDiff] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class FileDiff:
+    """Comparison of the two versions of a modified file by lines.
+
+    Attributes:
+        base_sha256: SHA-256 of the codebase's contents in lower-case hex; empty without hunks.
+        sha256: SHA-256 of the sandbox's contents in lower-case hex; empty without hunks.
+        hunks: Differences, in order.
+        no_hunks: Reason why there are no hunks. "binary": not UTF-8 text; "large": a side has
+            more than 512 KiB; "placeholders": the rules
+            show placeholders in the file; "unreadable": the rules only list it. Empty otherwise.
+    """
+
+    base_sha256: str = ""
+    sha256: str = ""
+    hunks: Tuple[Hunk, ...] = ()
+    no_hunks: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Hunk:
+    """Adjacent lines of a text file that differ. Texts are whole lines with their ends.
+
+    Attributes:
+        old_start: First line of the codebase's file that differs, from 1. With old_lines 0 the
+            new lines are inserted before it.
+        old_lines: Number of lines that are replaced or removed.
+        new_start: First line of the sandbox's file that differs, from 1.
+        new_lines: Number of lines that replace them.
+        before: Up to three equal lines before.
+        removed: Lines of the codebase's file.
+        added: Lines of the sandbox's file.
+        after: Up to three equal lines after.
+    """
+
+    old_start: int = 0
+    old_lines: int = 0
+    new_start: int = 0
+    new_lines: int = 0
+    before: str = ""
+    removed: str = ""
+    added: str = ""
+    after: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -1544,6 +1594,25 @@ class DiscardResponse:
     """
 
     discarded: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class ChosenHunks:
+    """Hunks of one modified text file, as ListChanges showed them.
+
+    Attributes:
+        path: Path from the codebase root.
+        base_sha256: base_sha256 of the diff. The commit is refused if the codebase has other
+            contents by now.
+        sha256: sha256 of the diff. The commit is refused if the sandbox has other contents by
+            now.
+        indexes: Indexes in the list of hunks, from 0, ascending.
+    """
+
+    path: str = ""
+    base_sha256: str = ""
+    sha256: str = ""
+    indexes: Tuple[int, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)

@@ -5,9 +5,9 @@ import { filtered, forEach } from '../../long-lists.ts';
 import { isMatched, type RuleState } from '../../permissions/index.ts';
 import { directoriesAbove, Subtrees } from '../../subtrees.ts';
 import type { ChangeSelection, OwnDirectory, WorkspaceChange } from '../../workspaces/workspaces.ts';
-import { typeOf } from './list-changes.ts';
 import { topOf } from './new-directories.ts';
 import { settledDirectories } from './settled-directories.ts';
+import { typeOf } from './shown-change.ts';
 
 /**
  * Returns the committable changes at and below `chosen` that the selection does not leave out. Throws for changes that the

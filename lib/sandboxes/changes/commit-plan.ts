@@ -3,7 +3,7 @@ import type { Contents } from '../../codebases/totals.ts';
 import { forEach } from '../../long-lists.ts';
 import { Subtrees } from '../../subtrees.ts';
 import type { ChangeSide, OwnDirectory, WorkspaceChange } from '../../workspaces/workspaces.ts';
-import { typeOf } from './list-changes.ts';
+import { typeOf } from './shown-change.ts';
 import type { Staged } from './staged.ts';
 
 const isDirectory = (side: ChangeSide) => typeOf(side) === 'TYPE_DIRECTORY';

@@ -7,6 +7,7 @@ import { emptyTree } from '../../host-tree/remove-tree.ts';
 import { filtered } from '../../long-lists.ts';
 import { compilingExcluded } from '../../permissions/index.ts';
 import type { CommitChanges } from '../../services.ts';
+import { threadedChoice } from '../../text-tools/differ.ts';
 import type { ChangeSelection, OwnDirectory, WorkspaceChange } from '../../workspaces/workspaces.ts';
 import type { SandboxContext } from '../context.ts';
 import type { Platform } from '../lifecycle/bring-up.ts';
@@ -15,6 +16,7 @@ import { chosenChanges, madeFor, wholeReplacing } from './chosen-changes.ts';
 import { answer, namedPaths } from './commit-answer.ts';
 import { CommitPause } from './commit-pause.ts';
 import { growthOf, isAdded, isRemoved, shownElsewhere, stepsOf } from './commit-plan.ts';
+import { HunkParts, withHunkPaths } from './hunk-parts.ts';
 import { keepingLeft } from './left-below.ts';
 import { type List, listedFor } from './listed-for.ts';
 import type { Ahead } from './listed-in-pages.ts';
@@ -44,11 +46,17 @@ const FILE_COST = 16 << 10;
  * state.
  */
 export async function commitChanges(request: CommitChanges, context: SandboxContext): Promise<CommitResponse> {
-  const chosen = await selectionOf(request);
+  const chosen = await withHunkPaths(await selectionOf(request), request);
   return withWorkspace(request.sandbox_id, context, async (mount, sandbox) => {
     const { id } = sandbox;
     if (request.dry_run) {
-      const { changes, committed } = await compare(id, chosen, request, mount);
+      const { changes, committed } = await compare(
+        id,
+        chosen,
+        request,
+        mount,
+        partsOf(sandbox, request, mount, context),
+      );
       return answer(changes, committed, false);
     }
     // A workspace that is detached next would be loaded once more.
@@ -72,6 +80,7 @@ export async function commitFrom(
 ): Promise<CommitResponse> {
   const { id, record } = sandbox;
   const pause = new CommitPause(id, mount);
+  const parts = partsOf(sandbox, request, mount, context);
   let outcome: CommitResponse | undefined;
   const plan: MakePlan = async (staging, admit, remote) => {
     const by = { remote, small: smallContents((inodes) => mount.contents(id, inodes)), text: textOf(mount, id) };
@@ -85,7 +94,10 @@ export async function commitFrom(
       count = now;
       const isAsBefore = () => Atomics.load(sandbox.changeCount, 0) === now;
       const isPaused = pause.isPaused;
-      compared = await compare(id, chosen, request, mount, { isPaused, ahead: ahead && { take: ahead, isAsBefore } });
+      compared = await compare(id, chosen, request, mount, parts, {
+        isPaused,
+        ahead: ahead && { take: ahead, isAsBefore },
+      });
       await refuseConflicts(compared.changes, request);
       await admit(await growthOf(compared.committed));
       return compared.committed;
@@ -113,6 +125,20 @@ export async function commitFrom(
   return outcome!;
 }
 
+const partsOf = (
+  { id, record }: LiveSandbox,
+  { hunks = [] }: CommitChanges,
+  mount: Platform['mount'],
+  { platform }: SandboxContext,
+): HunkParts => {
+  const choose = threadedChoice(platform.diffs.of(record.owner_id));
+  return new HunkParts(hunks, choose, {
+    id,
+    base: platform.basePath(record.codebase_id),
+    attached: (task) => task(mount),
+  });
+};
+
 interface Comparison extends Resolution {
   /** All chosen changes, including those in conflict. */
   changes: WorkspaceChange[];
@@ -128,11 +154,13 @@ async function compare(
   chosen: ChangeSelection,
   { on_conflict }: CommitChanges,
   mount: Platform['mount'],
+  parts: HunkParts,
   { isPaused, ahead }: { isPaused: boolean; ahead?: Ahead | undefined } = { isPaused: false },
 ): Promise<Comparison> {
   const list: List = (after, limit, asked) => mount.changes(id, after, limit, { ...asked, isPaused });
   const { listed: all, own } = await listedFor(chosen, list, ahead);
-  const changes = await chosenChanges(all, chosen.paths, own, await withBreaks(compilingExcluded(chosen.exclude)));
+  const whole = await chosenChanges(all, chosen.paths, own, await withBreaks(compilingExcluded(chosen.exclude)));
+  const changes = await parts.of(whole, on_conflict !== 'ours');
   const { committed, reverted } =
     on_conflict === 'theirs'
       ? await keepingLeft(resolveForCodebase(changes, own), all, own, chosen.paths)

@@ -3,9 +3,9 @@ import { ServiceError } from '../../errors.ts';
 import { filtered, forEach } from '../../long-lists.ts';
 import { Subtrees } from '../../subtrees.ts';
 import type { OwnDirectory, WorkspaceChange } from '../../workspaces/workspaces.ts';
-import { typeOf } from './list-changes.ts';
 import { topOf } from './new-directories.ts';
 import type { Resolution } from './resolve-conflicts.ts';
+import { typeOf } from './shown-change.ts';
 
 /**
  * A resolution that does not drop what the commit leaves out: a directory of the codebase in conflict stays one if it has

@@ -1,47 +1,39 @@
 import { withBreaks } from '../../breaks.ts';
-import { type ByteString, fromLatin1, toText } from '../../byte-string.ts';
-import type { ChangeKind, FileChange, FileType } from '../../contract/messages.ts';
+import { type ByteString, fromLatin1 } from '../../byte-string.ts';
+import type { FileChange } from '../../contract/messages.ts';
 import type { Actor } from '../../field-values.ts';
 import { cursorOf, type Page, tokenOf } from '../../paging.ts';
 import { compiling, type RuleSet, VIEW } from '../../permissions/index.ts';
 import type { ChangeChoice } from '../../services.ts';
-import type { ChangePage, ChangeSide, WorkspaceChange } from '../../workspaces/workspaces.ts';
+import type { ChangePage, WorkspaceChange } from '../../workspaces/workspaces.ts';
 import type { SandboxContext } from '../context.ts';
 import { selectionOf } from './selection.ts';
+import { shownChange } from './shown-change.ts';
 import { visibleChanges } from './visible-changes.ts';
+import { withDiffs } from './with-diffs.ts';
 import { withWorkspace } from './with-workspace.ts';
-
-const KINDS: Readonly<Record<WorkspaceChange['kind'], ChangeKind>> = {
-  added: 'CHANGE_ADDED',
-  modified: 'CHANGE_MODIFIED',
-  deleted: 'CHANGE_DELETED',
-};
-
-const TYPES: ReadonlyMap<number, FileType> = new Map([
-  [0o100000, 'TYPE_FILE'],
-  [0o040000, 'TYPE_DIRECTORY'],
-  [0o120000, 'TYPE_SYMLINK'],
-]);
 
 /** Names that are not UTF-8 are shown with U+FFFD; the page token keeps the exact bytes. */
 export async function listChanges(
   id: string,
   page: Page,
-  choice: ChangeChoice & { as: Actor | '' },
+  { diff = false, ...choice }: ChangeChoice & { as: Actor | ''; diff?: boolean },
   context: SandboxContext,
 ): Promise<{ changes: FileChange[]; next_page_token: string }> {
   const limit = page.page_size;
   const selection = await selectionOf(choice);
   const scope = JSON.stringify(['changes', id]);
   const after = fromLatin1(cursorOf(scope, page.page_token) ?? '');
-  const { changes, more } = await withWorkspace(id, context, async (mount, { record }) => {
+  const { changes, more, record } = await withWorkspace(id, context, async (mount, { record }) => {
     const pageAfter = (path: ByteString, size: number) => mount.changes(id, path, size, { selection, withLeft: false });
-    if (choice.as !== 'agent') return pageAfter(after, limit);
-    return agentPage(pageAfter, await withBreaks(compiling(record.permissions)), after, limit);
+    if (choice.as !== 'agent') return { ...(await pageAfter(after, limit)), record };
+    return { ...(await agentPage(pageAfter, await withBreaks(compiling(record.permissions)), after, limit)), record };
   });
-  const last = changes.at(-1);
   const shown = changes.filter(({ hidden }) => !hidden);
-  return { changes: shown.map(shownChange), next_page_token: more && last ? tokenOf(scope, last.path) : '' };
+  const listed = diff ? await withDiffs(shown, record, choice.as, context) : shown.map(shownChange);
+  const isCut = listed.length < shown.length;
+  const last = isCut ? shown[listed.length - 1] : changes.at(-1);
+  return { changes: listed, next_page_token: (more || isCut) && last ? tokenOf(scope, last.path) : '' };
 }
 
 /**
@@ -63,37 +55,4 @@ async function agentPage(
     more = page.more;
   }
   return { changes: visible.slice(0, limit), more: visible.length > limit };
-}
-
-/** A change in the form of the API: sizes in bytes, modes without type bits, 0 for a side that is absent. */
-export function shownChange({
-  path,
-  kind,
-  contentChanged,
-  now,
-  base,
-  renamedFrom,
-  conflict,
-  scratch = false,
-}: WorkspaceChange): FileChange {
-  const [present, codebase] = [now ?? base, base ?? now];
-  return {
-    path: toText(path),
-    kind: KINDS[kind],
-    type: typeOf(present),
-    size: now?.size ?? 0,
-    base_size: base?.size ?? 0,
-    mode: (now?.mode ?? 0) & 0o777,
-    base_mode: (base?.mode ?? 0) & 0o777,
-    base_type: typeOf(codebase),
-    content_changed: contentChanged,
-    conflict,
-    scratch,
-    renamed_from: renamedFrom === undefined ? '' : toText(renamedFrom),
-  };
-}
-
-/** The file type of one side of a change; TYPE_OTHER if there is none. */
-export function typeOf(side: ChangeSide | undefined): FileType {
-  return TYPES.get((side?.mode ?? 0) & 0o170000) ?? 'TYPE_OTHER';
 }

@@ -1,7 +1,7 @@
 import { ancestorsOf, type ByteString } from '../../byte-string.ts';
 import { forEach } from '../../long-lists.ts';
 import type { WorkspaceChange } from '../../workspaces/workspaces.ts';
-import { typeOf } from './list-changes.ts';
+import { typeOf } from './shown-change.ts';
 
 /** Longer paths can only be resolved one name at a time. */
 const MAX_PATH = 2000;

@@ -1,7 +1,7 @@
 import { type ByteString, withSlash } from '../../byte-string.ts';
 import type { ChangeSide, OwnDirectory, WorkspaceChange } from '../../workspaces/workspaces.ts';
-import { typeOf } from './list-changes.ts';
 import { topOf } from './new-directories.ts';
+import { typeOf } from './shown-change.ts';
 
 /** The changes of a commit after its conflicts were resolved. */
 export interface Resolution {

@@ -1,7 +1,7 @@
 import type { ByteString } from '../../byte-string.ts';
 import type { WorkspaceChange } from '../../workspaces/workspaces.ts';
-import { typeOf } from './list-changes.ts';
 import { topOf } from './new-directories.ts';
+import { typeOf } from './shown-change.ts';
 import { isSmall } from './small-contents.ts';
 
 /** Limit of the batches of one commit: what is refused later was staged in vain. */

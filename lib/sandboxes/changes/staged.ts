@@ -5,8 +5,9 @@ import { secondsOf } from '../../linux/time.ts';
 import { every, filtered } from '../../long-lists.ts';
 import type { Remote } from '../../threads/thread-pool.ts';
 import type { WorkspaceChange } from '../../workspaces/workspaces.ts';
-import { typeOf } from './list-changes.ts';
 import { topOf } from './new-directories.ts';
+import { partOf } from './part-change.ts';
+import { typeOf } from './shown-change.ts';
 import { batchesOf, isSmall, type SmallContents } from './small-contents.ts';
 import { StagedAhead } from './staged-ahead.ts';
 
@@ -116,9 +117,10 @@ export class Staged {
     }
     for (const change of await filtered(missing, ({ now }) => now!.isText === true)) {
       const bytes = await this.#text(change.path);
-      if (bytes?.length !== change.now!.size) continue;
-      await this.#remote.write([this.#entry(change)], [bytes]);
-      this.#taken(change);
+      if (bytes?.length === change.now!.size) await this.#write([change], new Map([[change, bytes]]));
+    }
+    for (const change of await filtered(missing, (each) => partOf(each) !== undefined)) {
+      await this.#write([change], new Map([[change, partOf(change)!]]));
     }
     const links = await filtered(missing, ({ now }) => now!.target !== undefined);
     for (const some of parts(links)) {

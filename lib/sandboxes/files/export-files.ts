@@ -5,7 +5,7 @@ import { ServiceError } from '../../errors.ts';
 import type { ByteStream } from '../../readable-file.ts';
 import type { ArchiveAccess } from '../../services.ts';
 import type { OpenedFile, Packed, PackedEntry } from '../../workspaces/workspace-files.ts';
-import { typeOf } from '../changes/list-changes.ts';
+import { typeOf } from '../changes/shown-change.ts';
 import type { SandboxContext } from '../context.ts';
 import { directoryPath } from './paths.ts';
 import { closeOpened, contentOf } from './read-file.ts';

@@ -174,7 +174,7 @@ it('a side that is left out is named without its contents, which git apply refus
       ['old', side('x'), large, 'a/old and b/old'],
       ['old', large, undefined, 'a/old and /dev/null'],
     ] as const) {
-      const patch = await collect(filePatch(fromText(path), before, after, () => expect.unreachable()));
+      const patch = await collect(filePatch(fromText(path), before, after, means));
       expect(patch.toString()).toContain(`Binary files ${names} differ\n`);
       const apply = () => execFileSync('git', ['apply', '-'], { input: patch, cwd: dir, stdio: 'pipe' });
       expect(apply).toThrow(/cannot apply binary patch/);

@@ -1723,6 +1723,8 @@ export interface ListChangesRequest {
   exclude?: readonly string[] | undefined;
   /** List what was written at scratch paths, too. */
   includeScratch?: boolean | undefined;
+  /** Compare modified files by lines: `diff` of their changes. A page ends early once it has 1 MiB of hunks. */
+  diff?: boolean | undefined;
 }
 
 /** A path at which a sandbox differs from its codebase. */
@@ -1751,6 +1753,43 @@ export interface FileChange {
   conflict: boolean;
   /** True if the rules make this path scratch; only with include_scratch. */
   scratch: boolean;
+  /** Comparison of a modified file by lines; only with `diff` of the request. */
+  diff?: FileDiff | undefined;
+}
+
+/** Comparison of the two versions of a modified file by lines. */
+export interface FileDiff {
+  /** SHA-256 of the codebase's contents in lower-case hex; empty without hunks. */
+  baseSha256: string;
+  /** SHA-256 of the sandbox's contents in lower-case hex; empty without hunks. */
+  sha256: string;
+  /** Differences, in order. */
+  hunks: readonly Hunk[];
+  /**
+   * Reason why there are no hunks. "binary": not UTF-8 text; "large": a side has more than 512 KiB; "placeholders": the rules
+   * show placeholders in the file; "unreadable": the rules only list it. Empty otherwise.
+   */
+  noHunks: string;
+}
+
+/** Adjacent lines of a text file that differ. Texts are whole lines with their ends. */
+export interface Hunk {
+  /** First line of the codebase's file that differs, from 1. With old_lines 0 the new lines are inserted before it. */
+  oldStart: number;
+  /** Number of lines that are replaced or removed. */
+  oldLines: number;
+  /** First line of the sandbox's file that differs, from 1. */
+  newStart: number;
+  /** Number of lines that replace them. */
+  newLines: number;
+  /** Up to three equal lines before. */
+  before: string;
+  /** Lines of the codebase's file. */
+  removed: string;
+  /** Lines of the sandbox's file. */
+  added: string;
+  /** Up to three equal lines after. */
+  after: string;
 }
 
 /** Response of ListChanges. */
@@ -1821,6 +1860,23 @@ export interface CommitRequest {
   exclude?: readonly string[] | undefined;
   /** Commit what was written at scratch paths, too. */
   includeScratch?: boolean | undefined;
+  /**
+   * Modified text files of which only some hunks are committed; the others stay changes. These paths are chosen, too: without
+   * `paths` nothing else is.
+   */
+  hunks?: readonly Partial<ChosenHunks>[] | undefined;
+}
+
+/** Hunks of one modified text file, as ListChanges showed them. */
+export interface ChosenHunks {
+  /** Path from the codebase root. */
+  path: string;
+  /** base_sha256 of the diff. The commit is refused if the codebase has other contents by now. */
+  baseSha256: string;
+  /** sha256 of the diff. The commit is refused if the sandbox has other contents by now. */
+  sha256: string;
+  /** Indexes in the list of hunks, from 0, ascending. */
+  indexes: readonly number[];
 }
 
 /** Response of Commit. */

@@ -1,0 +1,59 @@
+import * as z from 'zod';
+import type { ChosenHunks, FileChange, Hunk } from '../../../lib/contract/messages.ts';
+import { invalidArgument } from '../../../lib/errors.ts';
+import { onOneLine, workspacePath } from '../paths.ts';
+import type { Place } from '../tool.ts';
+import { OutputWindow } from './output-window.ts';
+
+/** Changes compared at once. */
+const PAGE_SIZE = 100;
+
+/** A choice of hunks of one file, as one text: a model copies path and version. */
+export const chosenHunks = z.array(z.string()).describe('"PATH VERSION 0,2" of changes_show');
+
+const CHOICE = /^(.+) ([0-9a-f]{64})-([0-9a-f]{64}) (\d{1,5}(?:,\d{1,5})*)$/s;
+
+export function hunksIn(choices: readonly string[]): ChosenHunks[] {
+  return choices.map((choice, index) => {
+    const [, path, base_sha256, sha256, indexes] = CHOICE.exec(choice) ?? [];
+    if (path === undefined)
+      throw invalidArgument(
+        `hunks[${index}]`,
+        'must be "PATH VERSION INDEXES", like "src/a.ts VERSION 0,2" of changes_show',
+      );
+    return {
+      path: workspacePath(path, `hunks[${index}]`),
+      base_sha256: base_sha256!,
+      sha256: sha256!,
+      indexes: indexes!.split(',').map(Number),
+    };
+  });
+}
+
+/** The hunks of modified files with the version that a commit of some of them names, as text for a model. */
+export async function hunksOf({ caller, sandbox_id }: Place, only: readonly string[]): Promise<string> {
+  const window = new OutputWindow();
+  const paths = only.map((each) => workspacePath(each, 'paths')).filter((each) => each !== '');
+  for (let page_token = ''; ; ) {
+    const request = { sandbox_id, paths, page_size: PAGE_SIZE, page_token, diff: true };
+    const page = await caller.request('ListChanges', request);
+    for (const change of page.changes) window.append(Buffer.from(fileText(change)));
+    page_token = page.next_page_token;
+    if (page_token === '' || window.shown.omitted > 0) break;
+  }
+  const { before, after, omitted } = window.shown;
+  return omitted > 0 ? `${before}\n[${omitted} bytes of hunks left out: choose paths]\n${after}` : before;
+}
+
+function fileText({ path, diff }: FileChange): string {
+  if (diff === undefined) return '';
+  const name = onOneLine(path);
+  if (diff.no_hunks !== '') return `${name}: no hunks (${diff.no_hunks})\n`;
+  const head = `${name} ${diff.base_sha256}-${diff.sha256}\n`;
+  return head + diff.hunks.map((hunk, index) => `#${index} line ${hunk.old_start}\n${hunkText(hunk)}`).join('');
+}
+
+const hunkText = ({ removed, added }: Hunk): string => marked('-', removed) + marked('+', added);
+
+const marked = (mark: string, lines: string): string =>
+  (lines.match(/[^\n]*\n|[^\n]+$/g) ?? []).map((line) => `${mark}${line.replace(/\n$/, '')}\n`).join('');

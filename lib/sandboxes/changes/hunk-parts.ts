@@ -1,0 +1,96 @@
+import { type ByteString, fromText, quote } from '../../byte-string.ts';
+import { parseFilePath } from '../../codebases/file-path.ts';
+import type { ChosenHunks } from '../../contract/messages.ts';
+import { invalidArgument, ServiceError } from '../../errors.ts';
+import type { CommitChanges } from '../../services.ts';
+import type { threadedChoice } from '../../text-tools/differ.ts';
+import type { ChangeSelection, WorkspaceChange } from '../../workspaces/workspaces.ts';
+import { bytesOf, ChangeSides } from './change-sides.ts';
+import type { PartChange } from './part-change.ts';
+import { isModifiedFile, undiffed } from './undiffed.ts';
+
+/** Bytes of all the files of a request of which hunks are chosen: they are in memory until they are staged. */
+const MAX_BYTES = 32 << 20;
+/** A number of writes that no version of a file has: the sandbox's file stays a change of the one that is committed. */
+const NEVER = -1;
+
+/** The selection with the files of which hunks are chosen; with nothing else if the request names no paths. */
+export function withHunkPaths(chosen: ChangeSelection, { paths, hunks = [] }: CommitChanges): ChangeSelection {
+  if (hunks.length === 0) return chosen;
+  const files = hunks.map(({ path }, index) => pathOf(path, index));
+  const repeated = files.findIndex((path, index) => files.indexOf(path) !== index);
+  if (repeated >= 0) throw invalidArgument(`hunks[${repeated}].path`, 'must be named once');
+  return { ...chosen, paths: paths.length === 0 ? files : [...chosen.paths, ...files] };
+}
+
+const pathOf = (path: string, index: number): ByteString => fromText(parseFilePath(`hunks[${index}].path`, path).text);
+
+/** Replaces the changes of which a request chooses hunks by what it takes of them. */
+export class HunkParts {
+  readonly #chosen: ReadonlyMap<ByteString, { choice: ChosenHunks; at: string }>;
+  readonly #choose: ReturnType<typeof threadedChoice>;
+  readonly #trees: Parameters<typeof ChangeSides.open>[1];
+
+  constructor(
+    hunks: readonly ChosenHunks[],
+    choose: ReturnType<typeof threadedChoice>,
+    trees: Parameters<typeof ChangeSides.open>[1],
+  ) {
+    this.#chosen = new Map(
+      hunks.map((choice, index) => [pathOf(choice.path, index), { choice, at: `hunks[${index}]` }]),
+    );
+    this.#choose = choose;
+    this.#trees = trees;
+  }
+
+  /** `exceptConflicts`: these stay whole, since they are refused or given up. */
+  async of(changes: WorkspaceChange[], exceptConflicts: boolean): Promise<WorkspaceChange[]> {
+    if (this.#chosen.size === 0) return changes;
+    const indexes = new Map(changes.map(({ path }, index) => [path, index]));
+    const chosen = [...this.#chosen].map(([path, choice]) => ({ change: changes[indexes.get(path) ?? -1], ...choice }));
+    let bytes = 0;
+    for (const { change, choice, at } of chosen) {
+      const problem = problemOf(change);
+      if (problem !== undefined)
+        throw new ServiceError('FAILED_PRECONDITION', `${at}.path: ${quoted(choice.path)} ${problem}`);
+      bytes += change!.now!.size + change!.base!.size;
+    }
+    if (bytes > MAX_BYTES)
+      throw invalidArgument('hunks', `must be of files with at most ${MAX_BYTES} bytes in both versions together`);
+    const sides = await ChangeSides.open(
+      chosen.map(({ change }) => change!),
+      this.#trees,
+    );
+    try {
+      const parted = [...changes];
+      for (const { change, choice, at } of chosen) {
+        if (change!.conflict && exceptConflicts) continue;
+        parted[indexes.get(change!.path)!] = await this.#partOf(change!, choice, at, sides);
+      }
+      return parted;
+    } finally {
+      await sides.close();
+    }
+  }
+
+  async #partOf(change: WorkspaceChange, choice: ChosenHunks, at: string, sides: ChangeSides): Promise<PartChange> {
+    const [before, after] = [(await sides.base(change))!, (await sides.present(change))!];
+    const part = await this.#choose(await bytesOf(before), await bytesOf(after), choice, at);
+    const { hostFile: _, small: __, version, ...now } = change.now!;
+    const { mode } = change.base!;
+    return {
+      ...change,
+      part,
+      now: { ...now, mode, size: part.length, ...(version && { version: [version[0], NEVER] }) },
+    };
+  }
+}
+
+const quoted = (path: string): string => quote(pathOf(path, 0));
+
+function problemOf(change: WorkspaceChange | undefined): string | undefined {
+  if (change === undefined) return 'is no change, or is left out';
+  if (!isModifiedFile(change)) return 'is no modified file: choose it by paths';
+  const reason = undiffed(change, 'owner')?.no_hunks;
+  return reason && `has no hunks (${reason}): choose it by paths`;
+}

@@ -1,0 +1,48 @@
+import { toText } from '../../byte-string.ts';
+import type { ChangeKind, FileChange, FileType } from '../../contract/messages.ts';
+import type { ChangeSide, WorkspaceChange } from '../../workspaces/workspaces.ts';
+
+const KINDS: Readonly<Record<WorkspaceChange['kind'], ChangeKind>> = {
+  added: 'CHANGE_ADDED',
+  modified: 'CHANGE_MODIFIED',
+  deleted: 'CHANGE_DELETED',
+};
+
+const TYPES: ReadonlyMap<number, FileType> = new Map([
+  [0o100000, 'TYPE_FILE'],
+  [0o040000, 'TYPE_DIRECTORY'],
+  [0o120000, 'TYPE_SYMLINK'],
+]);
+
+/** A change in the form of the API: sizes in bytes, modes without type bits, 0 for a side that is absent. */
+export function shownChange({
+  path,
+  kind,
+  contentChanged,
+  now,
+  base,
+  renamedFrom,
+  conflict,
+  scratch = false,
+}: WorkspaceChange): FileChange {
+  const [present, codebase] = [now ?? base, base ?? now];
+  return {
+    path: toText(path),
+    kind: KINDS[kind],
+    type: typeOf(present),
+    size: now?.size ?? 0,
+    base_size: base?.size ?? 0,
+    mode: (now?.mode ?? 0) & 0o777,
+    base_mode: (base?.mode ?? 0) & 0o777,
+    base_type: typeOf(codebase),
+    content_changed: contentChanged,
+    conflict,
+    scratch,
+    renamed_from: renamedFrom === undefined ? '' : toText(renamedFrom),
+  };
+}
+
+/** The file type of one side of a change; TYPE_OTHER if there is none. */
+export function typeOf(side: ChangeSide | undefined): FileType {
+  return TYPES.get((side?.mode ?? 0) & 0o170000) ?? 'TYPE_OTHER';
+}

@@ -1,0 +1,67 @@
+import type { FileChange, FileDiff } from '../../contract/messages.ts';
+import type { Actor } from '../../field-values.ts';
+import type { SandboxRecord } from '../../metadata/metadata.ts';
+import { threadedComparison } from '../../text-tools/differ.ts';
+import type { WorkspaceChange } from '../../workspaces/workspaces.ts';
+import type { SandboxContext } from '../context.ts';
+import { bytesOf, ChangeSides, SIDES_DESCRIPTORS } from './change-sides.ts';
+import { shownChange } from './shown-change.ts';
+import { isModifiedFile, undiffed } from './undiffed.ts';
+import { withWorkspace } from './with-workspace.ts';
+
+/** Characters of the hunks of one answer, beside those of its last file. */
+const MAX_SHOWN = 1024 * 1024;
+
+/**
+ * The changes with comparisons of their modified files, in the same order; the first ones, if those have MAX_SHOWN
+ * characters. Contents are read now: a diff has the digests of what it compares.
+ */
+export async function withDiffs(
+  changes: readonly WorkspaceChange[],
+  { id, codebase_id, owner_id }: Pick<SandboxRecord, 'id' | 'codebase_id' | 'owner_id'>,
+  as: Actor | '',
+  context: SandboxContext,
+): Promise<FileChange[]> {
+  const { descriptors, diffs, basePath } = context.platform;
+  const end = await descriptors.transfers.begin(id, SIDES_DESCRIPTORS);
+  let sides: ChangeSides | undefined;
+  try {
+    const compared = changes.filter((change) => isModifiedFile(change) && undiffed(change, as) === undefined);
+    sides = await ChangeSides.open(compared, {
+      id,
+      base: basePath(codebase_id),
+      attached: (task) => withWorkspace(id, context, task),
+    });
+    const compare = threadedComparison(diffs.of(owner_id));
+    const listed: FileChange[] = [];
+    let shown = 0;
+    for (const change of changes) {
+      if (shown >= MAX_SHOWN) break;
+      const diff = isModifiedFile(change)
+        ? (undiffed(change, as) ?? (await diffOf(change, sides, compare)))
+        : undefined;
+      shown += diff === undefined ? 0 : charactersOf(diff);
+      listed.push({ ...shownChange(change), ...(diff && { diff }) });
+    }
+    return listed;
+  } finally {
+    await sides?.close();
+    end();
+  }
+}
+
+async function diffOf(
+  change: WorkspaceChange,
+  sides: ChangeSides,
+  compare: ReturnType<typeof threadedComparison>,
+): Promise<FileDiff> {
+  const [before, after] = [(await sides.base(change))!, (await sides.present(change))!];
+  return compare(await bytesOf(before), await bytesOf(after));
+}
+
+function charactersOf({ hunks }: FileDiff): number {
+  return hunks.reduce(
+    (sum, { before, removed, added, after }) => sum + before.length + removed.length + added.length + after.length,
+    0,
+  );
+}

@@ -1,0 +1,225 @@
+import { createHash } from 'node:crypto';
+import { expect } from 'vitest';
+import type { FileChange, Sandbox } from '../../lib/contract/messages.ts';
+import { EVERYTHING, read, view } from './rules.ts';
+import { expectRefusal, type Scene } from './scene.ts';
+import { type Case, contract } from './suite.ts';
+
+const LINES = Array.from({ length: 20 }, (_, index) => `line ${index + 1}\n`);
+const TEXT = LINES.join('');
+/** Two hunks: one line replaced, and one added at the end without its line's end. */
+const EDIT = "sed -i 's/^line 5$/five/' a.txt && printf 'last' >> a.txt";
+const EDITED = `${TEXT.replace('line 5\n', 'five\n')}last`;
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+const listed = async (scene: Scene, { id }: Sandbox, more: object = {}): Promise<readonly FileChange[]> =>
+  (await scene.client.call('ListChanges', { sandbox_id: id, diff: true, ...more })).changes;
+const chosen = ({ path, diff }: FileChange, indexes: readonly number[]) => ({
+  path,
+  base_sha256: diff!.base_sha256,
+  sha256: diff!.sha256,
+  indexes,
+});
+const commit = (scene: Scene, { id }: Sandbox, more: object = {}) =>
+  scene.client.call('Commit', { sandbox_id: id, ...more });
+
+async function edited(scene: Scene, more: Record<string, string> = {}) {
+  const codebase = await scene.codebase({ 'a.txt': TEXT, ...more });
+  const sandbox = await scene.sandbox(codebase);
+  await scene.output(sandbox, EDIT);
+  const [change] = await listed(scene, sandbox);
+  return { codebase, sandbox, change: change! };
+}
+
+const cases: Case[] = [
+  {
+    name: 'a list of changes with diff has the hunks of a modified text file, and the digests of both versions',
+    needs: ['commands'],
+    async run(scene) {
+      const { change } = await edited(scene);
+      expect(change).toMatchObject({ path: 'a.txt', kind: 'CHANGE_MODIFIED' });
+      expect(change.diff).toEqual({
+        base_sha256: sha256(TEXT),
+        sha256: sha256(EDITED),
+        no_hunks: '',
+        hunks: [
+          {
+            old_start: 5,
+            old_lines: 1,
+            new_start: 5,
+            new_lines: 1,
+            before: LINES.slice(1, 4).join(''),
+            removed: 'line 5\n',
+            added: 'five\n',
+            after: LINES.slice(5, 8).join(''),
+          },
+          {
+            old_start: 21,
+            old_lines: 0,
+            new_start: 21,
+            new_lines: 1,
+            before: LINES.slice(17).join(''),
+            removed: '',
+            added: 'last',
+            after: '',
+          },
+        ],
+      });
+    },
+  },
+  {
+    name: 'without diff, and for what is not modified, there is no diff',
+    needs: ['commands'],
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({ 'a.txt': TEXT, b: 'b', c: 'c' });
+      await scene.output(sandbox, `${EDIT}; rm b; chmod 755 c; echo new > d`);
+      const { changes } = await scene.client.call('ListChanges', { sandbox_id: sandbox.id });
+      expect(changes.map(({ diff }) => diff ?? undefined)).toEqual([undefined, undefined, undefined, undefined]);
+      const compared = (await listed(scene, sandbox)).filter(({ diff }) => diff);
+      expect(compared.map(({ path }) => path)).toEqual(['a.txt']);
+    },
+  },
+  {
+    name: 'a binary file, a large one, one with placeholders and one that the rules only list have no hunks, and say why',
+    needs: ['commands'],
+    async run(scene) {
+      const large = 'x\n'.repeat(300_000);
+      const files = {
+        bin: Buffer.of(0, 1, 2),
+        latin: Buffer.of(0xe9, 10),
+        large,
+        '.env': 'KEY=value\n',
+        listed: 'a\n',
+      };
+      const codebase = await scene.codebase(files);
+      const sandbox = await scene.sandbox(codebase, EVERYTHING);
+      await scene.output(sandbox, 'for each in bin latin large .env listed; do echo more >> $each; done');
+      const rules = [...EVERYTHING, { ...read('.env', 1), view: 'redacted' }, view('listed', 1)];
+      await scene.client.call('UpdatePermissions', { sandbox_id: sandbox.id, permissions: rules });
+      const reasons = async (more: object) =>
+        Object.fromEntries((await listed(scene, sandbox, more)).map(({ path, diff }) => [path, diff?.no_hunks]));
+      const known = { bin: 'binary', latin: 'binary', large: 'large', '.env': 'placeholders' };
+      expect(await reasons({ as: 'agent' })).toEqual({ ...known, listed: 'unreadable' });
+      expect(await reasons({ as: 'owner' })).toEqual({ ...known, listed: '' });
+    },
+  },
+  {
+    name: 'a page with large diffs ends early, and all pages together have all changes',
+    needs: ['commands'],
+    async run(scene) {
+      const text = `${'a'.repeat(1023)}\n`.repeat(400);
+      const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+      const sandbox = await scene.sandboxOn(Object.fromEntries(names.map((name) => [name, text])));
+      await scene.output(sandbox, `for each in ${names.join(' ')}; do sed -i s/a/b/ $each; done`);
+      const found: string[] = [];
+      const request = { sandbox_id: sandbox.id, diff: true };
+      let pages = 0;
+      for (let page_token = ''; pages === 0 || page_token !== ''; pages++) {
+        const page = await scene.client.call('ListChanges', { ...request, page_token });
+        found.push(...page.changes.map(({ path }) => path));
+        page_token = page.next_page_token;
+      }
+      expect(found).toEqual(names);
+      expect(pages).toBeGreaterThan(1);
+    },
+  },
+  {
+    name: 'a commit of one hunk takes only that, and the other stays a change without a conflict',
+    needs: ['commands'],
+    async run(scene) {
+      const { codebase, sandbox, change } = await edited(scene, { b: 'b\n' });
+      await scene.output(sandbox, 'echo more >> b; chmod 755 a.txt');
+      const answer = await commit(scene, sandbox, { hunks: [chosen(change, [0])] });
+      expect(answer).toMatchObject({ committed: true, count: 1, changes: [{ path: 'a.txt', conflict: false }] });
+      expect(await scene.content(codebase, 'a.txt')).toBe(TEXT.replace('line 5\n', 'five\n'));
+      expect(await scene.content(codebase, 'b')).toBe('b\n');
+      expect(await scene.output(sandbox, 'cat a.txt; stat -c %a a.txt')).toBe(`${EDITED}755\n`);
+      const rest = await listed(scene, sandbox);
+      expect(rest.map(({ path, conflict }) => [path, conflict])).toEqual([
+        ['a.txt', false],
+        ['b', false],
+      ]);
+      expect(rest[0]!.diff!.hunks.map(({ added }) => added)).toEqual(['last']);
+      expect(rest[0]).toMatchObject({ mode: 0o755, base_mode: 0o644 });
+      await commit(scene, sandbox);
+      expect(await scene.content(codebase, 'a.txt')).toBe(EDITED);
+      expect(await listed(scene, sandbox)).toEqual([]);
+    },
+  },
+  {
+    name: 'hunks and paths are committed together, from a stopped sandbox too, and a restart keeps what stays',
+    needs: ['commands'],
+    async run(scene) {
+      const { codebase, sandbox, change } = await edited(scene, { b: 'b\n', c: 'c\n' });
+      await scene.output(sandbox, 'echo more >> b; echo more >> c');
+      await scene.client.call('StopSandbox', { sandbox_id: sandbox.id });
+      expect(await commit(scene, sandbox, { paths: ['b'], hunks: [chosen(change, [1])] })).toMatchObject({ count: 2 });
+      expect(await scene.content(codebase, 'a.txt')).toBe(`${TEXT}last`);
+      expect(await scene.content(codebase, 'b')).toBe('b\nmore\n');
+      await scene.client.call('StartSandbox', { sandbox_id: sandbox.id });
+      expect(await scene.output(sandbox, 'cat a.txt')).toBe(EDITED);
+      expect((await listed(scene, sandbox)).map(({ path }) => path)).toEqual(['a.txt', 'c']);
+    },
+  },
+  {
+    name: 'a dry run of hunks answers with what would be committed, and changes nothing',
+    needs: ['commands'],
+    async run(scene) {
+      const { codebase, sandbox, change } = await edited(scene);
+      const answer = await commit(scene, sandbox, { hunks: [chosen(change, [0])], dry_run: true });
+      expect(answer).toMatchObject({ committed: false, count: 1, changes: [{ path: 'a.txt', size: TEXT.length - 2 }] });
+      expect(await scene.content(codebase, 'a.txt')).toBe(TEXT);
+    },
+  },
+  {
+    name: 'hunks of a version that the sandbox or the codebase no longer has are refused, and nothing is committed',
+    needs: ['commands'],
+    async run(scene) {
+      const { codebase, sandbox, change } = await edited(scene, { b: 'b\n' });
+      await scene.output(sandbox, 'echo more >> a.txt; echo more >> b');
+      const request = { paths: ['b'], hunks: [chosen(change, [0])] };
+      await expectRefusal(commit(scene, sandbox, request), 'FAILED_PRECONDITION', /^hunks\[0\]\.sha256: .*a\.txt/);
+      expect(await scene.content(codebase, 'b')).toBe('b\n');
+      const { diff } = (await listed(scene, sandbox))[0]!;
+      const other = { ...request, hunks: [{ ...chosen(change, [0]), sha256: diff!.sha256, base_sha256: sha256('') }] };
+      await expectRefusal(commit(scene, sandbox, other), 'FAILED_PRECONDITION', /^hunks\[0\]\.base_sha256: /);
+    },
+  },
+  {
+    name: 'hunks of a file in conflict are refused as the file is, and taken with ours',
+    needs: ['commands'],
+    async run(scene) {
+      const { codebase, sandbox } = await edited(scene);
+      await scene.client.upload(codebase.id, 'a.txt', `${TEXT}theirs\n`);
+      const [change] = await listed(scene, sandbox);
+      expect(change).toMatchObject({ conflict: true });
+      const hunks = [chosen(change!, [0])];
+      await expectRefusal(commit(scene, sandbox, { hunks }), 'ABORTED', /a\.txt/);
+      expect(await commit(scene, sandbox, { hunks, on_conflict: 'ours' })).toMatchObject({ committed: true, count: 1 });
+      expect(await scene.content(codebase, 'a.txt')).toBe(`${TEXT.replace('line 5\n', 'five\n')}theirs\n`);
+      expect((await listed(scene, sandbox)).map(({ conflict }) => conflict)).toEqual([false]);
+    },
+  },
+  {
+    name: 'hunks that a file does not have, of files without hunks, and malformed ones are refused by their field',
+    needs: ['commands'],
+    async run(scene) {
+      const { sandbox, change } = await edited(scene, { gone: 'x\n' });
+      await scene.output(sandbox, 'rm gone; echo new > new');
+      const ask = (more: object) => commit(scene, sandbox, { hunks: [{ ...chosen(change, [0]), ...more }] });
+      await expectRefusal(ask({ indexes: [2] }), 'INVALID_ARGUMENT', /^hunks\[0\]\.indexes must/);
+      await expectRefusal(ask({ indexes: [1, 0] }), 'INVALID_ARGUMENT', /^hunks\[0\]\.indexes must/);
+      await expectRefusal(ask({ indexes: [] }), 'INVALID_ARGUMENT', /^hunks\[0\]\.indexes must/);
+      await expectRefusal(ask({ path: 'new' }), 'FAILED_PRECONDITION', /^hunks\[0\]\.path: "new" is no modified file/);
+      await expectRefusal(ask({ path: 'gone' }), 'FAILED_PRECONDITION', /^hunks\[0\]\.path: /);
+      await expectRefusal(ask({ path: 'other' }), 'FAILED_PRECONDITION', /^hunks\[0\]\.path: "other" is no change/);
+      await expectRefusal(ask({ path: '../a.txt' }), 'INVALID_ARGUMENT', /^hunks\[0\]\.path must/);
+      await expectRefusal(ask({ sha256: 'abc' }), 'INVALID_ARGUMENT', /^hunks\[0\]\.sha256 must/);
+      await expectRefusal(ask({ sha256: '' }), 'INVALID_ARGUMENT', /^hunks\[0\]\.sha256 must/);
+      const twice = commit(scene, sandbox, { hunks: [chosen(change, [0]), chosen(change, [1])] });
+      await expectRefusal(twice, 'INVALID_ARGUMENT', /^hunks\[1\]\.path must/);
+    },
+  },
+];
+
+contract('choosing hunks of changes', cases);
