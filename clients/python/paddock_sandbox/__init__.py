@@ -15,6 +15,7 @@ from ._async.client import AsyncSandboxClient
 from ._async.process import AsyncProcessHandle
 from ._async.sandbox import AsyncSandbox
 from ._async.session import AsyncSessionWrapper
+from ._hunks import chosen_hunks
 from ._pull import PullResult
 from ._sync.client import SandboxClient
 from ._sync.process import ProcessHandle
@@ -50,6 +51,7 @@ from .errors import (
 )
 from .messages import (
     ChangeKind,
+    ChosenHunks,
     Codebase,
     FileChange,
     FileInfo,
@@ -100,6 +102,7 @@ __all__ = [
     "AsyncSessionWrapper",
     "AuthenticationError",
     "ChangeKind",
+    "ChosenHunks",
     "Codebase",
     "CodebaseError",
     "CodebaseNotFoundError",
@@ -155,6 +158,7 @@ __all__ = [
     "UploadError",
     "UploadResult",
     "__version__",
+    "chosen_hunks",
     "count_files",
     "extend_preset",
     "generate_codebase_name",

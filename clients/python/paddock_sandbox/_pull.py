@@ -14,6 +14,7 @@ import unicodedata
 from typing import IO, Dict, List, Mapping, Sequence, Set, Tuple
 
 from ._home import Home, runs_on_sight
+from ._hunks import Part
 from ._place import Local, Place
 from ._versions import member_version
 from .errors import InvalidConfigurationError
@@ -54,6 +55,8 @@ class Pull:
         self._folded: Dict[str, str] = {}
         #: SHA-256 of the codebase's content by path; set by the caller for those that `look` returned.
         self.base: Dict[str, str] = {}
+        #: What is taken of files of which hunks are chosen, by path; set by the caller.
+        self.parts: Dict[str, bytes] = {}
 
     def look(self, changes: Sequence[FileChange]) -> List[FileChange]:
         """Reads the local versions. Returns the changes for which the codebase's version must be known."""
@@ -86,12 +89,19 @@ class Pull:
                 path = member.name.strip("/")
                 if path in missing:
                     missing.discard(path)
-                    self._place(path, tar, member, done, dry)
+                    self._place(path, self._taken(path, tar, member), done, dry)
         for path in sorted(missing):
             done.skipped[path] = "it is not a file, directory or symlink, or its name is not UTF-8"
         # After the contents: those of a renamed file may be only at its old path.
         self._delete_below("", done, dry)
         return done.result()
+
+    def _taken(self, path: str, tar: tarfile.TarFile, member: tarfile.TarInfo) -> Part:
+        """What comes of a member. The execute bit is none of the hunks."""
+        content = self.parts.get(path) if member.isfile() else None
+        if content is None:
+            return Part(member, tar.extractfile)
+        return Part.of(member.name, content, self._changes[path].base_mode)
 
     def _delete_below(self, above: str, done: "_Done", dry: bool) -> None:
         """From the bottom up."""
@@ -135,9 +145,8 @@ class Pull:
         with Place.at(self._root, path) as old, Place.at(self._root, other) as new:
             return old is not None and new is not None and old.identity() == new.identity()
 
-    def _place(
-        self, path: str, tar: tarfile.TarFile, member: tarfile.TarInfo, done: "_Done", dry: bool
-    ) -> None:
+    def _place(self, path: str, part: Part, done: "_Done", dry: bool) -> None:
+        member = part.member
         # The sandbox may have replaced it since its changes were listed.
         reason = self._home.member_refusal(path, member.isdir(), member.linkname if member.issym() else None)
         if reason:
@@ -149,7 +158,7 @@ class Pull:
         else:
             # Of files only the execute bit counts: a umask makes other bits differ.
             kept = member.issym() or local.executable == (member.mode & 0o100 != 0)
-            same = local.version is not None and local.version == member_version(tar, member)
+            same = local.version is not None and local.version == member_version(part)
             same = same and (kept or not self._is_base(path, done))
             if not same and local.kind == FileType.DIRECTORY:
                 self._delete_below(f"{path}/", done, dry)
@@ -157,13 +166,14 @@ class Pull:
             done.same(path)
         elif not self._may_replace(path, done) or not self._fits(path, done, dry):
             done.conflicts.append(path)
-        elif dry or self._write(path, tar, member):
+        elif dry or self._write(path, part):
             done.place(path, is_directory=member.isdir())
         else:
             done.conflicts.append(path)
 
-    def _write(self, path: str, tar: tarfile.TarFile, member: tarfile.TarInfo) -> bool:
+    def _write(self, path: str, part: Part) -> bool:
         """False: a directory above is something else by now."""
+        member = part.member
         with Place.at(self._root, path, make=True) as place:
             if place is None:
                 return False
@@ -172,7 +182,7 @@ class Pull:
             elif member.issym():
                 place.put_link(member.linkname)
             else:
-                content = tar.extractfile(member)
+                content = part.open()
                 assert content is not None
                 place.put_file(content, member.mode & 0o100 != 0)
         return True

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import tarfile
 from typing import IO
+
+from ._hunks import Part
 
 
 def version_of(file: "IO[bytes]") -> str:
@@ -20,8 +21,8 @@ def link_version(target: str) -> str:
     return f"-> {target}"
 
 
-def member_version(tar: tarfile.TarFile, member: tarfile.TarInfo) -> str:
-    if member.issym():
-        return link_version(member.linkname)
-    content = tar.extractfile(member)
+def member_version(part: Part) -> str:
+    if part.member.issym():
+        return link_version(part.member.linkname)
+    content = part.open()
     return version_of(content) if content is not None else ""

@@ -1,5 +1,5 @@
 import type { Api } from './api.ts';
-import type { CommitRequest, CommitResponse, FileChange } from './contract/messages.ts';
+import type { ChosenHunks, CommitRequest, CommitResponse, FileChange } from './contract/messages.ts';
 import { all, PAGE_SIZE, pages } from './pages.ts';
 
 /** Which changes. */
@@ -16,14 +16,27 @@ export interface ChangeSelection {
 export interface ShownChanges extends ChangeSelection {
   /** "agent": only what the rules show to the sandbox's commands. */
   as?: 'agent' | 'owner' | undefined;
+  /** Compare modified files by lines: `diff` of their changes. */
+  diff?: boolean | undefined;
 }
 
 export interface CommitOptions extends ChangeSelection {
   /** "ours": the sandbox's version wins; "theirs": the codebase's. Otherwise a conflict is a ConflictError. */
   onConflict?: 'ours' | 'theirs' | undefined;
+  /**
+   * Modified files of which only some hunks are taken, as `changes({ diff: true })` showed them; `chosenHunks` makes one.
+   * Without `paths` nothing else is committed.
+   */
+  hunks?: readonly ChosenHunks[] | undefined;
   /** Only report what would be committed. */
   dryRun?: boolean | undefined;
   idempotencyKey?: string | undefined;
+}
+
+/** A choice of hunks, by index from 0, of a change that was listed with `diff`. Throws TypeError if it has none. */
+export function chosenHunks({ path, diff }: FileChange, indexes: readonly number[]): ChosenHunks {
+  if (diff?.noHunks !== '') throw new TypeError(`${path} has no hunks: list the changes with diff, or choose its path`);
+  return { path, baseSha256: diff.baseSha256, sha256: diff.sha256, indexes };
 }
 
 /** The contract has no empty list of paths: it would be everything. Throws TypeError. */

@@ -1,6 +1,6 @@
 export { type Api, createApi } from './api.ts';
 export type { AttachEvent, Attachment, AttachOptions } from './attach.ts';
-export type { ChangeSelection, CommitOptions, ShownChanges } from './changes.ts';
+export { type ChangeSelection, type CommitOptions, chosenHunks, type ShownChanges } from './changes.ts';
 export type { Source, UploadOptions } from './codebases.ts';
 export type { Command, Duration, RunOptions, StreamOptions } from './commands/options.ts';
 export { CommandError, CommandResult } from './commands/result.ts';

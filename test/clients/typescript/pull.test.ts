@@ -52,6 +52,35 @@ async function pulled({ changes, archive, base = {} }: Given, options: PullOptio
   return new Sandbox(new Paddock({ url, maxRetries: 0 }).api, info).pull(directory, options);
 }
 
+describe('hunks of a pull', () => {
+  const DIFF = {
+    ...{ base_sha256: 'b', sha256: 's', no_hunks: '' },
+    hunks: [
+      { old_start: 1, old_lines: 1, removed: 'a\n', added: 'A\n' },
+      { old_start: 2, old_lines: 1, removed: 'b\n', added: 'B\n' },
+    ],
+  };
+  const changes = [change('MODIFIED', 'f', { mode: 0o755, diff: DIFF }), change('ADDED', 'new')];
+  const given = { changes, archive: [file('f', 'A\nB\n'), file('new', 'n')], base: { f: 'a\nb\n' } };
+  const part = (more: object = {}) => ({ path: 'f', baseSha256: 'b', sha256: 's', indexes: [1], ...more });
+
+  it('are all that comes of a file, with the mode that it has here', async () => {
+    await put({ f: 'a\nb\n' });
+    const { applied, conflicts } = await pulled(given, { hunks: [part()], only: () => false });
+    expect({ applied, conflicts }).toEqual({ applied: ['f'], conflicts: [] });
+    expect(await readFile(join(directory, 'f'), 'utf8')).toBe('a\nB\n');
+    expect((await lstat(join(directory, 'f'))).mode & 0o111).toBe(0);
+    expect(await readdir(directory)).toEqual(['f']);
+  });
+
+  it('of another version are refused, and nothing is written', async () => {
+    await put({ f: 'a\nb\n' });
+    const asked = pulled(given, { hunks: [part({ sha256: 'other' })], only: () => true });
+    await expect(asked).rejects.toThrow('hunks: "f" has other contents by now; list the changes again');
+    expect(await readdir(directory)).toEqual(['f']);
+  });
+});
+
 describe('pull', () => {
   it('removes nothing before all contents are here', async () => {
     await put({ gone: 'g' });

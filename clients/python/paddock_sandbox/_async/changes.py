@@ -8,6 +8,7 @@ from .._json import decode, seconds
 from ..errors import InvalidConfigurationError
 from ..messages import (
     Checkpoint,
+    ChosenHunks,
     CommitResponse,
     DiscardResponse,
     FileChange,
@@ -39,9 +40,13 @@ class AsyncChangeOperations(AsyncProcessOperations):
         exclude: Paths = None,
         include_scratch: bool = False,
         view: Optional[str] = None,
+        diff: bool = False,
     ) -> List[FileChange]:
-        """The paths at which the sandbox differs from its codebase, in byte order. `view`: "agent" or "owner"."""
-        fields = {**_selection(sandbox_id, paths, exclude, include_scratch), "as": view}
+        """The paths at which the sandbox differs from its codebase, in byte order. `view`: "agent" or "owner".
+
+        `diff`: compare modified files by lines; `diff` of their changes has the hunks.
+        """
+        fields = {**_selection(sandbox_id, paths, exclude, include_scratch), "as": view, "diff": diff or None}
         return await self._all(FileChange, "ListChanges", "changes", fields)
 
     def export_changes(
@@ -71,17 +76,20 @@ class AsyncChangeOperations(AsyncProcessOperations):
         exclude: Paths = None,
         include_scratch: bool = False,
         on_conflict: Optional[str] = None,
+        hunks: Sequence[ChosenHunks] = (),
         dry_run: bool = False,
         idempotency_key: Optional[str] = None,
     ) -> CommitResponse:
         """Moves changes into the codebase, all or nothing.
 
         `ConflictError` with the paths if the codebase has changed there since, unless `on_conflict` is "ours" (the
-        sandbox's version) or "theirs" (the codebase's). Repeated with an idempotency key if the answer is lost.
+        sandbox's version) or "theirs" (the codebase's). `hunks`: modified files of which only some hunks are taken, from
+        `chosen_hunks`; without `paths` nothing else is. Repeated with an idempotency key if the answer is lost.
         """
         fields = {
             **_selection(sandbox_id, paths, exclude, include_scratch),
             "on_conflict": on_conflict,
+            "hunks": list(hunks) or None,
             "dry_run": dry_run,
         }
         return await self._message(CommitResponse, "Commit", fields, key=idempotency_key)

@@ -6,13 +6,15 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from typing import Any, List, Optional, Sequence, Union
+from typing import Any, Dict, List, Optional, Sequence, Union
 
+from .._hunks import check, with_hunks
 from .._pull import Pull, PullResult
 from .._versions import link_version
 from ..errors import ConflictError, InvalidConfigurationError
 from ..messages import (
     Checkpoint,
+    ChosenHunks,
     CommitResponse,
     FileChange,
     FileType,
@@ -112,6 +114,7 @@ class ReviewMethods(RunMethods):
         on_conflict: str = "keep",
         git: bool = False,
         allow: Sequence[str] = (),
+        hunks: Sequence[ChosenHunks] = (),
         max_bytes: int = 2**30,
     ) -> PullResult:
         """Applies the changes to a local directory: usually the one that `from_local` uploaded.
@@ -122,6 +125,7 @@ class ReviewMethods(RunMethods):
         symlink, a symlink that may lead out of the directory, repositories (with `git` those parts of .git that
         git does not run), and what would make a directory one. What tools run on sight, like .envrc or .vscode,
         is written if `paths` or `allow` names it, or a directory above it. Of modes only the execute bit is taken.
+        `hunks`: modified files of which only some hunks come, from `chosen_hunks`; without `paths` alone.
         More than `max_bytes` is an InvalidConfigurationError.
 
         Changes stay in the sandbox; pull before a commit, which makes the codebase the sandbox's version. As a context
@@ -129,7 +133,11 @@ class ReviewMethods(RunMethods):
         """
         if on_conflict not in ("keep", "raise"):
             raise InvalidConfigurationError('on_conflict must be "keep" or "raise"')
+        if hunks:
+            paths = [*(paths or ()), *(each.path for each in hunks)]
         pull = Pull(os.fspath(directory), git, allow, paths or ())
+        for path, part in (self._parts(hunks)).items():
+            pull.parts[path] = part
         found = self._client.list_changes(self.id, paths, exclude=exclude)
         if sum(each.size for each in found if each.kind != "deleted") > max_bytes:
             raise _too_large(max_bytes)
@@ -150,6 +158,19 @@ class ReviewMethods(RunMethods):
                     error.paths = result.conflicts
                     raise error
             return result
+
+    def _parts(self, hunks: Sequence[ChosenHunks]) -> Dict[str, bytes]:
+        """What the directory gets of the files of which only some hunks are taken."""
+        if not hunks:
+            return {}
+        listed = self._client.list_changes(self.id, [each.path for each in hunks], diff=True)
+        checked = check(hunks, listed)
+        parts: Dict[str, bytes] = {}
+        for choice in hunks:
+            diff = checked[choice.path].diff
+            base = b"".join([piece for piece in self._client.stream_file(self.codebase_id, choice.path)])
+            parts[choice.path] = with_hunks(base, diff.hunks if diff else (), choice.indexes, choice.path)
+        return parts
 
     def _base_version(self, change: FileChange) -> str:
         """What `Pull` compares local content with: the codebase's version of a changed path."""

@@ -1,9 +1,10 @@
 import type { Api } from '../api.ts';
 import { type ChangeSelection, exportChanges, listChanges } from '../changes.ts';
-import type { FileChange } from '../contract/messages.ts';
+import type { ChosenHunks, FileChange } from '../contract/messages.ts';
 import { applyMember, applyRemoval, type Choice, type Outcome } from './apply.ts';
 import { baseOf } from './base.ts';
 import { Home, type Incoming, type Refusal } from './home.ts';
+import { partsOf } from './hunks.ts';
 import { requireDirectory } from './pack.ts';
 import { shown } from './parent.ts';
 import { Place } from './place.ts';
@@ -26,6 +27,11 @@ export interface PullOptions extends ChangeSelection {
   allow?: readonly string[] | undefined;
   /** Chooses paths one by one, besides `paths` and `exclude`; what is in a directory is asked for by itself. */
   only?: ((path: string) => boolean) | undefined;
+  /**
+   * Modified files of which only some hunks are brought, as `changes({ diff: true })` showed them. Without `paths` and `only`
+   * nothing else is.
+   */
+  hunks?: readonly ChosenHunks[] | undefined;
   /** Bytes of contents that the sandbox may bring at most. More is a RangeError. Default: 1 GiB. */
   maxBytes?: number | undefined;
   /** Change nothing, and only report. */
@@ -68,10 +74,13 @@ export async function pull(api: Api, target: Target, directory: string, options:
     maxBytes = MAX_BYTES,
     only,
     allow = [],
-    ...selection
+    hunks = [],
+    ...choice
   } = options;
+  const selection = withPathsOf(hunks, choice, only !== undefined);
   const listed = await listChanges(api, target.sandboxId, selection);
-  const origin = { api, codebaseId: target.codebaseId, signal: options.signal };
+  const origin = { api, ...target, signal: options.signal };
+  const parts = await partsOf(hunks, origin);
   const choiceOf = (change: FileChange): Choice => ({
     base: () => baseOf(origin, change),
     replace: onConflict === 'replace',
@@ -79,8 +88,9 @@ export async function pull(api: Api, target: Target, directory: string, options:
   });
   const named = selection.paths?.filter((path) => runsOnSight(path) !== undefined) ?? [];
   const home = new Home(directory, { git, allow: [...allow, ...named] });
-  const refusals = await refusalsOf(home, listed, only);
-  const changes = new Changes(directory, listed, { refusals, only, choiceOf });
+  const isChosen = (path: string) => parts.has(path) || (only?.(path) ?? true);
+  const refusals = await refusalsOf(home, listed, isChosen);
+  const changes = new Changes(directory, listed, { refusals, only: isChosen, choiceOf, parts });
   changes.limit(maxBytes);
   if (changes.hasContents) {
     const archive = await exportChanges(api, target.sandboxId, selection, { format: 'tar', whole: false });
@@ -90,17 +100,23 @@ export async function pull(api: Api, target: Target, directory: string, options:
   return changes.result();
 }
 
+/** The files of which hunks are chosen are among the selected ones; alone, if nothing else is. */
+function withPathsOf(hunks: readonly ChosenHunks[], selection: ChangeSelection, chooses: boolean): ChangeSelection {
+  if (hunks.length === 0 || (chooses && selection.paths === undefined)) return selection;
+  return { ...selection, paths: [...(selection.paths ?? []), ...hunks.map(({ path }) => path)] };
+}
+
 const TYPES: Readonly<Record<string, Incoming['type']>> = { TYPE_DIRECTORY: 'directory', TYPE_SYMLINK: 'symlink' };
 
 /** Those of the chosen changes, in their order. */
 async function refusalsOf(
   home: Home,
   listed: readonly FileChange[],
-  only: PullOptions['only'],
+  only: NonNullable<PullOptions['only']>,
 ): Promise<ReadonlyMap<string, Refusal>> {
   const found = new Map<string, Refusal>();
   for (const { path, kind, type } of listed) {
-    if (only?.(path) === false) continue;
+    if (!only(path)) continue;
     const refusal =
       kind === 'CHANGE_DELETED'
         ? await home.removal(path, type === 'TYPE_DIRECTORY')
@@ -114,6 +130,7 @@ async function refusalsOf(
 class Changes {
   readonly #directory: string;
   readonly #choiceOf: (change: FileChange) => Choice;
+  readonly #parts: Awaited<ReturnType<typeof partsOf>>;
   readonly #written = new Map<string, FileChange>();
   readonly #removed = new Map<string, FileChange>();
   /** Paths of #written by the path that was renamed, and by their form without upper and lower case. */
@@ -128,15 +145,19 @@ class Changes {
     listed: readonly FileChange[],
     {
       refusals,
-      only = () => true,
+      only,
       choiceOf,
-    }: Pick<PullOptions, 'only'> & {
+      parts,
+    }: {
       refusals: ReadonlyMap<string, Refusal>;
+      only: NonNullable<PullOptions['only']>;
       choiceOf: (change: FileChange) => Choice;
+      parts: Awaited<ReturnType<typeof partsOf>>;
     },
   ) {
     this.#directory = directory;
     this.#choiceOf = choiceOf;
+    this.#parts = parts;
     for (const change of listed) {
       const { path, kind } = change;
       // Also of one that is not chosen: its contents may be only at the old path, which then stays.
@@ -181,7 +202,8 @@ class Changes {
       if (reason !== undefined) this.#skip(path, reason);
       else {
         const clear = () => this.remove(`${path}/`);
-        await this.#ended(path, (place) => applyMember(place, member, this.#choiceOf(change), clear));
+        const taken = await this.#part(member, change);
+        await this.#ended(path, (place) => applyMember(place, taken, this.#choiceOf(change), clear));
       }
     }
     for (const path of this.#written.keys()) {
@@ -189,6 +211,12 @@ class Changes {
         'it was not in the archive: the sandbox changed it meanwhile, or it is of no type that archives have';
       if (!this.#done.has(path)) this.#skip(path, reason);
     }
+  }
+
+  /** The member, or what is taken of it; the execute bit is none of the hunks. */
+  async #part(member: Member, { baseMode }: FileChange): Promise<Member> {
+    const part = await this.#parts.get(member.path)?.();
+    return part === undefined ? member : { ...member, mode: baseMode, size: part.length, content: once(part) };
   }
 
   /** After the contents, so that nothing is lost if they do not arrive; from the bottom up. */
@@ -248,6 +276,10 @@ class Changes {
     for (const list of [skipped, failed]) list.sort((a, b) => (a.path < b.path ? -1 : 1));
     return this.#pulled;
   }
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, void> {
+  yield bytes;
 }
 
 /** Where upper and lower case are one. */

@@ -1,0 +1,75 @@
+"""Parts of modified text files: some of the hunks that a list of changes showed."""
+
+from __future__ import annotations
+
+import io
+import re
+import tarfile
+from typing import IO, Callable, Dict, Iterable, Optional, Sequence
+
+from .errors import InvalidConfigurationError, PreconditionError
+from .messages import ChosenHunks, FileChange, Hunk
+
+
+def chosen_hunks(change: FileChange, indexes: Sequence[int]) -> ChosenHunks:
+    """A choice of hunks, by index from 0, of a change that was listed with `diff`."""
+    diff = change.diff
+    if diff is None or diff.no_hunks:
+        raise InvalidConfigurationError(
+            f"{change.path} has no hunks: list the changes with diff, or choose its path"
+        )
+    return ChosenHunks(path=change.path, base_sha256=diff.base_sha256, sha256=diff.sha256, indexes=tuple(indexes))
+
+
+def check(chosen: Iterable[ChosenHunks], changes: Iterable[FileChange]) -> Dict[str, FileChange]:
+    """The changes of these files, by path. Raises if a version is not the one that was looked at."""
+    listed = {each.path: each for each in changes}
+    found: Dict[str, FileChange] = {}
+    for choice in chosen:
+        change = listed.get(choice.path)
+        diff = change.diff if change is not None else None
+        if change is None or diff is None or (diff.sha256, diff.base_sha256) != (choice.sha256, choice.base_sha256):
+            raise _changed(choice.path)
+        found[choice.path] = change
+    return found
+
+
+def with_hunks(base: bytes, hunks: Sequence[Hunk], indexes: Sequence[int], path: str = "a file") -> bytes:
+    """The text with some of its differences, by index."""
+    lines = re.findall(rb"[^\n]*\n|[^\n]+$", base)
+    parts = []
+    at = 0
+    for index in indexes:
+        hunk = hunks[index] if 0 <= index < len(hunks) else None
+        start = at - 1 if hunk is None else hunk.old_start - 1
+        end = start if hunk is None else start + hunk.old_lines
+        if hunk is None or start < at or b"".join(lines[start:end]) != hunk.removed.encode():
+            raise _changed(path)
+        parts += [*lines[at:start], hunk.added.encode()]
+        at = end
+    return b"".join([*parts, *lines[at:]])
+
+
+def _changed(path: str) -> PreconditionError:
+    return PreconditionError(f"hunks: {path} has other contents by now; list the changes again")
+
+
+class Part:
+    """What a directory gets of a member of an archive."""
+
+    def __init__(
+        self, member: tarfile.TarInfo, extract: "Callable[[tarfile.TarInfo], Optional[IO[bytes]]]"
+    ) -> None:
+        self.member = member
+        self._extract = extract
+
+    @classmethod
+    def of(cls, name: str, content: bytes, mode: int) -> "Part":
+        """A file with other contents than the archive has."""
+        member = tarfile.TarInfo(name)
+        member.mode, member.size = mode, len(content)
+        return cls(member, lambda _: io.BytesIO(content))
+
+    def open(self) -> "Optional[IO[bytes]]":
+        """The contents of a file; None for another type."""
+        return self._extract(self.member)
