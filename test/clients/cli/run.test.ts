@@ -55,7 +55,7 @@ it('applies text, binary files, modes, links and removals, and merges with what 
     symlink('here.txt', join(repo, 'link')),
   ]);
   const script = `sed -i 's/^0$/zero/' both.txt clash.txt; rm gone.txt link; ln -s binary link; ln -s /etc/passwd out;
-    printf '\\0\\2' > binary; chmod +x here.txt; mkdir -p new/dir; echo n > "new/dir/$(printf 'n\\033[2J\\nm')";
+    printf '\\0\\2' > binary; chmod +x here.txt; mkdir -p new/dir; echo n > "$(printf 'n\\033[2J\\nm')"; echo n > new/dir/n;
     touch edited; while [ ! -e go ]; do sleep 0.05; done; rm go edited`;
   const { ended } = start(['run', '--from', repo, '--yes', '--', 'sh', '-c', script], { url: served.url });
   const { sandboxes } = served.paddock();
@@ -77,14 +77,23 @@ it('applies text, binary files, modes, links and removals, and merges with what 
   expect(code).toBe(125);
   expect(stderr).toMatch(/merged both.txt.*conflict clash.txt.*left out out: .*is kept/s);
   expect(stderr).not.toContain('\x1b');
-  expect(stderr).toContain('new/dir/n\\x1b[2J\\nm');
+  expect(stderr).toContain('A n\\x1b[2J\\nm\n');
+  expect(stderr).toContain('A new/ (1 file)\n');
   expect(await get('both.txt')).toBe(lines(20).replace('19\n', 'last\n').replace('0\n', 'zero\n'));
   expect(await get('clash.txt')).toBe(lines(3).replace('0\n', 'null\n'));
-  expect((await readdir(repo)).sort()).toEqual(['binary', 'both.txt', 'clash.txt', 'here.txt', 'link', 'new']);
+  expect((await readdir(repo)).sort()).toEqual([
+    'binary',
+    'both.txt',
+    'clash.txt',
+    'here.txt',
+    'link',
+    'n\x1b[2J\nm',
+    'new',
+  ]);
   expect(await readFile(join(repo, 'binary'))).toEqual(Buffer.from([0, 2]));
   expect((await stat(join(repo, 'here.txt'))).mode & 0o111).toBe(0o111);
   expect(await readlink(join(repo, 'link'))).toBe('binary');
-  expect(await readdir(join(repo, 'new/dir'))).toEqual(['n\x1b[2J\nm']);
+  expect(await readdir(join(repo, 'new/dir'))).toEqual(['n']);
   expect((await cli(['rm', sandbox.id], { url: served.url })).code).toBe(0);
 });
 
@@ -172,9 +181,9 @@ it('fails with 125 for its own failures, and 127 and 126 for commands that canno
 });
 
 describe('on a terminal', () => {
-  const inTerminal = (options: string, command: string, url = served.url): Tmux => {
+  const inTerminal = (options: string, command: string, url = served.url, PAGER = 'cat'): Tmux => {
     const script = `${CLI} run --from ${repo} ${options} -- ${command}; echo code=$?; sleep 1000`;
-    return Tmux.start(script, { PADDOCK_URL: url, HOME: '/nonexistent' });
+    return Tmux.start(script, { PADDOCK_URL: url, HOME: '/nonexistent', PAGER });
   };
   const CHANGE = `sh -c 'echo b > a.txt; mkdir new; echo c > new/c.txt; exit 3'`;
 
@@ -187,10 +196,65 @@ describe('on a terminal', () => {
     terminal.line('e');
     await terminal.shows(/\(1\/2\) M a.txt:/);
     terminal.line('n');
-    await terminal.shows(/\(2\/2\) A new\/c.txt:/);
+    await terminal.shows(/\(2\/2\) A new\/ \(1 file\):/);
     terminal.line('y');
     await terminal.shows('code=3');
     expect([await get('a.txt'), await get('new/c.txt')]).toEqual(['a\n', 'c\n']);
+  });
+
+  it('takes single hunks of a file, goes back and searches', async () => {
+    const lines = (of: string[]) => `${of.join('\n')}\n`;
+    await put('a.txt', lines(['1', '2', '3', '4', '5']));
+    await put('z.txt', 'z\n');
+    const terminal = inTerminal('', `sh -c 'sed -i "s/1/one/; s/5/five/" a.txt; echo y > z.txt; touch new'`);
+    await terminal.shows('Take these 3 changes?');
+    terminal.line('e');
+    await terminal.shows(/\(1\/3\) M a.txt: \[y,n,h,b,a,\?,q,\/\]:/);
+    terminal.line('?');
+    await terminal.shows('h: choose among the hunks of the file');
+    terminal.line('/z.t');
+    await terminal.shows(/\(2\/3\) M z.txt:/);
+    terminal.line('n');
+    await terminal.shows(/\(3\/3\) A new:/);
+    terminal.line('/a.t');
+    await terminal.shows(/\(1\/3\) M a.txt: \S+: *\s*$/);
+    terminal.line('h');
+    await terminal.shows(/\(1\/2\) a.txt line 1 /);
+    terminal.line('n');
+    await terminal.shows(/\(2\/2\) a.txt line 5 /);
+    terminal.line('y');
+    await terminal.shows(/five\s[\s\S]*\(2\/3\) M z.txt: \S+: *\s*$/);
+    terminal.line('q');
+    await terminal.shows('0 paths chosen, and hunks of 1 file');
+    await terminal.shows('code=0');
+    expect(await get('a.txt')).toBe(lines(['1', '2', '3', '4', 'five']));
+    expect((await readdir(repo)).sort()).toEqual(['a.txt', 'z.txt']);
+  });
+
+  it('leaves out what git ignores here, and takes what is in an opened directory one by one', async () => {
+    await put('.gitignore', 'out\n');
+    await mkdir(join(repo, '.git'));
+    const terminal = inTerminal('', `sh -c 'mkdir -p out d/e; echo o > out/o; echo x > d/x; echo y > d/e/y'`);
+    await terminal.shows('left out: 2 new paths that git ignores; --ignored takes them');
+    await terminal.shows('Take these 4 changes?');
+    terminal.line('e');
+    await terminal.shows(/\(1\/1\) A d\/ \(2 files\): /);
+    terminal.line('o');
+    await terminal.shows(/\(1\/2\) A d\/x: /);
+    terminal.line('y');
+    await terminal.shows(/\(2\/2\) A d\/e\/ \(1 file\): /);
+    terminal.line('n');
+    await terminal.shows('code=0');
+    expect(await readdir(join(repo, 'd'))).toEqual(['x']);
+    expect((await readdir(repo)).sort()).toEqual(['.git', '.gitignore', 'd']);
+  });
+
+  it('shows a long list in the pager of the user, which cannot run programs', async () => {
+    const pager = 'head -n 3; echo secure=$LESSSECURE';
+    const terminal = inTerminal('', `sh -c 'seq 100 | xargs touch'`, served.url, pager);
+    await terminal.shows(/A 1\s+A 10\s+A 100\s+secure=1\s+Take these 100 changes\?/);
+    terminal.line('n');
+    await terminal.shows('code=0');
   });
 
   it('takes answers that were typed ahead, and ^C among them', async () => {
@@ -219,6 +283,26 @@ describe('on a terminal', () => {
     taking.line('a');
     await taking.shows('code=3');
     expect([await get('a.txt'), await get('new/c.txt')]).toEqual(['b\n', 'c\n']);
+  });
+
+  it('commits single hunks and files to the codebase with commit -p', async () => {
+    const client = served.paddock();
+    const made = await client.sandboxes.create({ preset: 'full-access' });
+    await made.files.write('a', '1\n2\n3\n');
+    await made.files.write('b', 'b\n');
+    await made.commit();
+    await made.run("sed -i 's/1/one/; s/3/three/' a; echo c >> b; mkdir d; touch d/x d/y");
+    const script = `${CLI} commit ${made.id} -p; echo code=$?; sleep 1000`;
+    const terminal = Tmux.start(script, { PADDOCK_URL: served.url, HOME: '/nonexistent', PAGER: 'cat' });
+    await terminal.shows('Take these 5 changes?');
+    terminal.type(...['e', 'h', 'y', 'n', 'n', 'o', 'y', 'n'].flatMap((answer) => [answer, 'Enter']));
+    await terminal.shows(/2 changes committed\s+code=0/);
+    expect((await made.changes({ diff: true })).map(({ path, diff }) => [path, diff?.hunks.length])).toEqual([
+      ['a', 1],
+      ['b', 1],
+      ['d/y', undefined],
+    ]);
+    await made.destroy();
   });
 
   it('says that the sandbox is kept if the server cannot tell whether it has changes', async () => {

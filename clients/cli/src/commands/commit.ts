@@ -1,8 +1,12 @@
+import type { CommitOptions } from '../../../typescript/src/changes.ts';
+import type { Sandbox } from '../../../typescript/src/sandbox.ts';
 import { CHOICE_OPTIONS, changeLine, choiceOf, counted } from '../changes.ts';
-import { command } from '../command.ts';
+import { type Context, command } from '../command.ts';
 import { CliError, UsageError } from '../errors.ts';
 import { findSandbox } from '../find-sandbox.ts';
 import { quotedName } from '../printable.ts';
+import { choose, show } from '../review/choose.ts';
+import { committedOf } from '../review/committed.ts';
 import { OWNED } from '../upload.ts';
 
 export default command({
@@ -11,10 +15,11 @@ export default command({
   usage: 'SANDBOX [PATH...]',
   options: {
     'dry-run': { type: 'boolean', short: 'n', help: 'only show what would be committed' },
+    patch: { type: 'boolean', short: 'p', help: 'show the changes, and choose files and hunks' },
     'on-conflict': { type: 'string', value: 'ours|theirs', help: "the sandbox's version wins, or the codebase's" },
     ...CHOICE_OPTIONS,
   },
-  examples: ['paddock commit ID', 'paddock commit ID src --dry-run'],
+  examples: ['paddock commit ID', 'paddock commit ID src --dry-run', 'paddock commit ID -p'],
   operands: [1, Number.POSITIVE_INFINITY],
   async run(context, { operands: [id, ...paths], values }) {
     const { out, signal } = context;
@@ -24,9 +29,16 @@ export default command({
     }
     const sandbox = await findSandbox(context, id!);
     const dryRun = values['dry-run'] ?? false;
+    const choice = values.patch
+      ? await choiceAsked(context, sandbox, choiceOf(paths, values))
+      : choiceOf(paths, values);
+    if (choice === undefined) {
+      out.note('nothing is committed');
+      return 0;
+    }
     // What was committed is never removed with the sandbox; before the commit, whose answer may be lost.
     if (!dryRun && sandbox.info.labels[OWNED]) await sandbox.update({ removeLabels: [OWNED] }, { signal });
-    const done = await sandbox.commit({ ...choiceOf(paths, values), onConflict, dryRun, signal }).catch((error) => {
+    const done = await sandbox.commit({ ...choice, onConflict, dryRun, signal }).catch((error) => {
       const { paths: conflicts = [] } = error as { paths?: readonly string[] };
       if (conflicts.length === 0) throw error;
       throw new CliError(
@@ -42,3 +54,23 @@ export default command({
     return 0;
   },
 });
+
+/** Asks on the terminal. undefined: for nothing. */
+async function choiceAsked(
+  context: Context,
+  sandbox: Sandbox,
+  selection: ReturnType<typeof choiceOf>,
+): Promise<CommitOptions | undefined> {
+  const { out, signal } = context;
+  if (!process.stdin.isTTY || !process.stderr.isTTY) throw new UsageError('-p asks on a terminal, and there is none');
+  const changes = await sandbox.changes({ ...selection, signal });
+  if (changes.length === 0) return undefined;
+  await show(sandbox, changes, context);
+  const taken = await choose(sandbox, changes, context);
+  if (taken === 'all') return selection;
+  if (taken === 'none') return undefined;
+  const { left, ...chosen } = committedOf(taken, changes);
+  for (const path of left) out.warn(`the mode of ${path}/ is left out, because something in it is`);
+  const isNothing = chosen.paths === undefined && taken.hunks.length === 0;
+  return isNothing ? undefined : { ...selection, ...chosen };
+}

@@ -6,7 +6,7 @@ import { counted } from '../changes.ts';
 import type { Context } from '../command.ts';
 import { shownPatch } from '../patch.ts';
 import { quotedName } from '../printable.ts';
-import { ask } from './ask.ts';
+import { ask } from '../review/ask.ts';
 
 interface Chosen {
   /** undefined: all changes. */

@@ -1,4 +1,5 @@
-import type { FileChange } from '../../../typescript/src/contract/messages.ts';
+import type { ChosenHunks, FileChange } from '../../../typescript/src/contract/messages.ts';
+import { partsOf } from '../../../typescript/src/local/hunks.ts';
 import { shown } from '../../../typescript/src/local/parent.ts';
 import { Place } from '../../../typescript/src/local/place.ts';
 import type { Pulled, PullOptions } from '../../../typescript/src/local/pull.ts';
@@ -23,8 +24,9 @@ export async function bring(sandbox: Sandbox, directory: string, options: PullOp
     const changes = new Map((await sandbox.changes({ signal })).map((change) => [change.path, change]));
     for (const path of pulled.conflicts) {
       const change = changes.get(path);
+      const hunks = options.hunks?.filter((each) => each.path === path) ?? [];
       try {
-        if (change && (await mergeFile(sandbox, { directory, change }, options))) merged.push(path);
+        if (change && (await mergeFile(sandbox, { directory, change, hunks }, options))) merged.push(path);
       } catch (error) {
         // Of the local file system: the other paths go on.
         if ((error as { syscall?: string }).syscall === undefined) throw error;
@@ -39,34 +41,42 @@ export async function bring(sandbox: Sandbox, directory: string, options: PullOp
 interface Target {
   directory: string;
   change: FileChange;
+  /** Of which only these come; none: all of it. */
+  hunks: readonly ChosenHunks[];
 }
 
 /** Whether it could be merged. */
-async function mergeFile(sandbox: Sandbox, { directory, change }: Target, options: PullOptions): Promise<boolean> {
+async function mergeFile(
+  sandbox: Sandbox,
+  { directory, change, hunks }: Target,
+  options: PullOptions,
+): Promise<boolean> {
   const { path, kind, type, baseType } = change;
   const isText = kind === 'CHANGE_MODIFIED' && type === 'TYPE_FILE' && baseType === 'TYPE_FILE';
   if (!isText || change.size > MOST_BYTES || change.baseSize > MOST_BYTES) return false;
-  const use = (place: Place) => mergeAt(place, sandbox, change, options);
+  const use = (place: Place) => mergeAt(place, sandbox, { change, hunks }, options);
   return Place.use(directory, path, { use, otherwise: false });
 }
 
 async function mergeAt(
   place: Place,
   sandbox: Sandbox,
-  { path, mode, baseMode }: FileChange,
+  { change: { path, mode, baseMode }, hunks }: Omit<Target, 'directory'>,
   { signal, dryRun }: PullOptions,
 ): Promise<boolean> {
   const now = await place.look();
   if (now.found?.type !== 'file') return false;
   const { codebaseId } = sandbox.info;
   const base = await sandbox.api.downloadFile({ codebaseId, filePath: path }, { signal, whole: true });
-  const theirs = await sandbox.files.read(path, { as: 'owner', signal });
+  const parts = await partsOf(hunks, { api: sandbox.api, sandboxId: sandbox.id, codebaseId, signal });
+  const theirs = (await parts.get(path)?.()) ?? (await sandbox.files.read(path, { as: 'owner', signal }));
   const ours = await readLocal(place);
   const merged = ours && mergeTexts(new Uint8Array(await base.arrayBuffer()), ours, theirs);
   if (merged === undefined) return false;
   if (dryRun) return true;
   // The execute bit of the side that changed it.
-  const executable = ((mode ^ baseMode) & 0o100) !== 0 ? (mode & 0o100) !== 0 : now.found.executable;
+  const changesMode = hunks.length === 0 && ((mode ^ baseMode) & 0o100) !== 0;
+  const executable = changesMode ? (mode & 0o100) !== 0 : now.found.executable;
   const { temporary } = await place.receive(once(merged), executable);
   try {
     // What was read here is still there: not edited since.

@@ -6,12 +6,13 @@ import type { Sandbox } from '../../../typescript/src/sandbox.ts';
 import { counted } from '../changes.ts';
 import type { Context } from '../command.ts';
 import { EXIT, sentenceOf } from '../errors.ts';
+import { choose, show, type Taken } from '../review/choose.ts';
+import { ignoredIn } from '../review/ignored.ts';
 import { Interrupted } from '../signals.ts';
 import { wishesOf } from '../tools/options.ts';
 import { createFrom, destroyOwned } from '../upload.ts';
 import { allowed } from './allowed.ts';
 import { type Brought, bring } from './bring.ts';
-import { choose, show, type Taken } from './choose.ts';
 import { execute } from './execute.ts';
 import { report } from './report.ts';
 
@@ -28,6 +29,8 @@ export interface Run {
   apply: 'all' | 'none' | undefined;
   keep: boolean;
   git: boolean;
+  /** Also additions that git ignores in the directory. */
+  ignored: boolean;
   /** Paths that tools run on sight and that come nevertheless. */
   allow: readonly string[];
   options: CreateOptions;
@@ -100,20 +103,26 @@ async function settle(context: Context, sandbox: Sandbox, run: Run, progress: { 
   if (last && (!isTerminal || last !== 'SIGINT' || count > 2)) throw new Interrupted(last);
   // Before the changes are shown: a process that goes on could change what was looked at.
   await sandbox.stop({ signal });
-  const changes = await sandbox.changes({ signal });
+  const all = await sandbox.changes({ signal });
+  const ignored = run.from === undefined || run.ignored ? NONE : await ignoredIn(run.from, all, signal);
+  if (ignored.size > 0)
+    out.note(`left out: ${counted(ignored.size, 'new path')} that git ignores; --ignored takes them`);
+  const changes = all.filter(({ path }) => !ignored.has(path));
   if (changes.length === 0) return { missing: false, keep: false, result: { changes } };
-  if (run.apply !== 'none' || isTerminal) await show(sandbox, changes, out, signal);
+  if (run.apply !== 'none' || isTerminal) await show(sandbox, changes, context);
   const taken = run.from === undefined ? 'none' : await decide(context, sandbox, changes, { ...run, isTerminal });
   if (taken === undefined || run.from === undefined) {
     out.note(`${counted(changes.length, 'change')} not applied${run.from === undefined ? ': there is no --from' : ''}`);
     return { missing: false, keep: run.apply !== 'none' && !isTerminal, result: { changes } };
   }
   if (taken === 'none') return { missing: false, keep: false, result: { changes } };
-  const only = taken === 'all' ? undefined : (path: string) => taken.has(path);
+  const { only, hunks } = wantedOf(taken, ignored);
   const asks = run.apply === undefined && isTerminal;
-  const answered = asks ? await allowed(sandbox, changes, { only, allow: run.allow }, context) : [];
+  const some = (path: string) => only(path) || hunks.some((each) => each.path === path);
+  const answered = asks ? await allowed(sandbox, changes, { only: some, allow: run.allow }, context) : [];
   progress.applying = true;
-  const brought = await bring(sandbox, run.from, { git: run.git, allow: [...run.allow, ...answered], signal, only });
+  const allow = [...run.allow, ...answered];
+  const brought = await bring(sandbox, run.from, { git: run.git, allow, signal, only, hunks });
   progress.applying = false;
   const missing = report(brought, out);
   // Nobody was asked for what was left out: it can still be had from the sandbox.
@@ -121,15 +130,22 @@ async function settle(context: Context, sandbox: Sandbox, run: Run, progress: { 
   return { missing, keep: missing || left, result: { changes, brought } };
 }
 
+const NONE: ReadonlySet<string> = new Set();
+
+const wantedOf = (taken: Exclude<Taken, 'none'>, ignored: ReadonlySet<string>) =>
+  taken === 'all'
+    ? { only: (path: string) => !ignored.has(path), hunks: [] }
+    : { only: (path: string) => taken.paths.has(path), hunks: taken.hunks };
+
 /** undefined: nobody can be asked. */
 async function decide(
-  { out, signal }: Context,
+  context: Context,
   sandbox: Sandbox,
   changes: readonly FileChange[],
   { apply, isTerminal }: { apply: Run['apply']; isTerminal: boolean },
 ): Promise<Taken | undefined> {
   if (apply !== undefined) return apply;
-  return isTerminal ? choose(sandbox, changes, out, signal) : undefined;
+  return isTerminal ? choose(sandbox, changes, context) : undefined;
 }
 
 function tellKept({ id }: Sandbox, out: Context['out']): void {

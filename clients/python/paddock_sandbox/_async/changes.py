@@ -83,8 +83,8 @@ class AsyncChangeOperations(AsyncProcessOperations):
         """Moves changes into the codebase, all or nothing.
 
         `ConflictError` with the paths if the codebase has changed there since, unless `on_conflict` is "ours" (the
-        sandbox's version) or "theirs" (the codebase's). `hunks`: modified files of which only some hunks are taken, from
-        `chosen_hunks`; without `paths` nothing else is. Repeated with an idempotency key if the answer is lost.
+        sandbox's version) or "theirs" (the codebase's). `hunks`: modified files of which only some hunks are taken,
+        made by `chosen_hunks`; without `paths` nothing else is. Repeated with an idempotency key if the answer is lost.
         """
         fields = {
             **_selection(sandbox_id, paths, exclude, include_scratch),

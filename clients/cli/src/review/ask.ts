@@ -4,8 +4,16 @@ import { Interrupted } from '../signals.ts';
 /** Lines that came together with an earlier answer, typed ahead or pasted. They answer the next questions. */
 const ahead: string[] = [];
 
-/** Asks on the terminal until the answer is the first letter of a choice. The end of input is the last choice. */
-export async function ask(question: string, choices: readonly string[], signal: AbortSignal): Promise<string> {
+/**
+ * Asks on the terminal until the answer is the first letter of a choice, or begins with `free` and is an answer by itself. The
+ * end of input is the last choice.
+ */
+export async function ask(
+  question: string,
+  choices: readonly string[],
+  signal: AbortSignal,
+  { free }: { free?: string } = {},
+): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: true });
   const ended = new AbortController();
   // In the mode of line editing ^C is no signal.
@@ -20,6 +28,7 @@ export async function ask(question: string, choices: readonly string[], signal: 
       const answer = typed ?? (await lines.question(question, { signal: stop }));
       // ^C may have come with the answer.
       if (ended.signal.reason instanceof Interrupted) throw ended.signal.reason;
+      if (free !== undefined && answer.startsWith(free)) return answer;
       const letter = answer.trim().toLowerCase()[0];
       const chosen = choices.find((each) => each[0] === letter);
       if (chosen) return chosen;

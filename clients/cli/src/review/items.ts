@@ -1,0 +1,98 @@
+import type { FileChange } from '../../../typescript/src/contract/messages.ts';
+import { changeLine, counted, reviewLine } from '../changes.ts';
+import type { Output } from '../output.ts';
+import { quotedName } from '../printable.ts';
+
+/** What a review asks one question for: a file, a rename, or a directory with everything below. */
+export interface Item {
+  kind: 'modified' | 'renamed' | 'other' | 'added' | 'new directory' | 'deleted' | 'deleted directory';
+  /** Of the path that stands for it. */
+  change: FileChange;
+  /** All changes that are taken with it, its own among them. */
+  changes: readonly FileChange[];
+}
+
+/** Modified files are read most closely, so they come first. */
+const ORDER: readonly Item['kind'][] = [
+  'modified',
+  'renamed',
+  'other',
+  'added',
+  'new directory',
+  'deleted',
+  'deleted directory',
+];
+
+/** The changes as few items, in the order of a review. The time grows with the names of all paths. */
+export function itemsOf(changes: readonly FileChange[]): Item[] {
+  const byPath = new Map(changes.map((change) => [change.path, change]));
+  const at = (path: string) => byPath.get(path);
+  const newPaths = new Map<string, string>();
+  const renameAt = (path: string) => highest(path, (each) => isRename(at(each), byPath));
+  for (const { path, renamedFrom } of changes) if (renameAt(path) === path) newPaths.set(renamedFrom, path);
+  const groups = new Map<string, FileChange[]>();
+  for (const change of changes) {
+    const { path, kind } = change;
+    const from = kind === 'CHANGE_DELETED' ? highest(path, (each) => newPaths.has(each)) : undefined;
+    const isSame = (each: string) => at(each)?.kind === kind && kind !== 'CHANGE_MODIFIED';
+    const top = renameAt(path) ?? (from && newPaths.get(from)) ?? highest(path, isSame) ?? path;
+    const group = groups.get(top);
+    if (group) group.push(change);
+    else groups.set(top, [change]);
+  }
+  const items = [...groups].map(([path, all]) => ({
+    kind: kindOf(at(path)!, byPath),
+    change: at(path)!,
+    changes: all,
+  }));
+  return items.sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind) || compare(a.change.path, b.change.path));
+}
+
+/** The highest of a path and the directories above it for which this holds. */
+function highest(path: string, holds: (path: string) => boolean): string | undefined {
+  for (let end = path.indexOf('/'); end >= 0; end = path.indexOf('/', end + 1)) {
+    const above = path.slice(0, end);
+    if (holds(above)) return above;
+  }
+  return holds(path) ? path : undefined;
+}
+
+function kindOf(change: FileChange, byPath: ReadonlyMap<string, FileChange>): Item['kind'] {
+  const isDirectory = change.type === 'TYPE_DIRECTORY';
+  if (isRename(change, byPath)) return 'renamed';
+  if (change.kind === 'CHANGE_ADDED') return isDirectory ? 'new directory' : 'added';
+  if (change.kind === 'CHANGE_DELETED') return isDirectory ? 'deleted directory' : 'deleted';
+  return isText(change) ? 'modified' : 'other';
+}
+
+/** The items of a directory, one level below. */
+export const itemsIn = ({ change, changes }: Item): Item[] => itemsOf(changes.filter((each) => each !== change));
+
+export const isDirectoryItem = ({ kind }: Item): boolean => kind === 'new directory' || kind === 'deleted directory';
+
+const isText = ({ contentChanged, type, baseType }: FileChange): boolean =>
+  contentChanged && type === 'TYPE_FILE' && baseType === 'TYPE_FILE';
+
+const isRename = (change: FileChange | undefined, byPath: ReadonlyMap<string, FileChange>): boolean =>
+  change?.kind === 'CHANGE_ADDED' &&
+  change.renamedFrom !== '' &&
+  byPath.get(change.renamedFrom)?.kind === 'CHANGE_DELETED';
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** "A node_modules/ (731 files)" */
+export function itemLine(item: Item, paint: Output['paint']): string {
+  const { kind, change, changes } = item;
+  if (kind === 'renamed') {
+    const slash = change.type === 'TYPE_DIRECTORY' ? '/' : '';
+    const files = slash === '' ? '' : filesIn(changes.filter((each) => each.kind !== 'CHANGE_DELETED'));
+    return `${paint.yellow('R')} ${quotedName(change.renamedFrom)}${slash} → ${quotedName(change.path)}${slash}${files}`;
+  }
+  if (isDirectoryItem(item)) return `${changeLine({ ...change, renamedFrom: '' }, paint)}${filesIn(changes)}`;
+  return reviewLine(change, paint);
+}
+
+const filesIn = (changes: readonly FileChange[]): string => {
+  const files = changes.filter(({ type }) => type !== 'TYPE_DIRECTORY').length;
+  return files === 0 ? '' : ` (${counted(files, 'file')})`;
+};
