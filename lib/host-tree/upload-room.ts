@@ -4,7 +4,7 @@ import { diskRoom, type Reserve } from '../linux/disk-room.ts';
 /** Bytes that an upload stores before the room is determined again: other writers use it, too. */
 const PIECE = 8 << 20;
 
-/** The room that uploads have on a disk. */
+/** The room that uploads, images and output have on a disk. */
 export class UploadRoom {
   readonly #directory: string;
   readonly #reserve: Reserve;

@@ -15,11 +15,14 @@ export interface BudgetedLog {
  */
 export class LogBudget {
   readonly maxBytes: number;
+  readonly #diskRoom: () => number;
   readonly #logs = new Set<BudgetedLog>();
   readonly #turns = new SerialQueue();
 
-  constructor(maxBytes: number) {
+  /** `diskRoom`: bytes that the disk has for logs. */
+  constructor(maxBytes: number, diskRoom: () => number = () => Number.POSITIVE_INFINITY) {
     this.maxBytes = maxBytes;
+    this.#diskRoom = diskRoom;
   }
 
   /** Bytes that the logs keep. */
@@ -43,12 +46,12 @@ export class LogBudget {
   }
 
   /**
-   * Within a turn: drops the oldest output of the logs that keep most until `bytes` more fit. A log that has ended
-   * counts twice. Returns false if nothing is left to drop.
+   * Within a turn: drops the oldest output of the logs that keep most until `bytes` more fit, of which the disk has to find room
+   * for `growth`. A log that has ended counts twice. Returns false if nothing is left to drop.
    */
-  async makeRoom(bytes: number): Promise<boolean> {
+  async makeRoom(bytes: number, growth = bytes): Promise<boolean> {
     let kept = this.kept;
-    while (kept + bytes > this.maxBytes) {
+    while (kept + bytes > this.maxBytes || growth > this.#diskRoom()) {
       const log = this.#largest();
       if (log === undefined) return false;
       await log.dropOldest();

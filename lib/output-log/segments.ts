@@ -169,7 +169,8 @@ export class Segments implements BudgetedLog {
       if (active === undefined && this.#spare === undefined && this.#list.length > 1) this.#spareOldest();
       else await this.dropOldest();
     }
-    const enough = await this.#options.budget.makeRoom(Math.max(room, this.#spare?.size ?? 0));
+    const spare = this.#spare?.size ?? 0;
+    const enough = await this.#options.budget.makeRoom(Math.max(room, spare), Math.max(room - spare, 0));
     // A new segment may need more room than what was left of one that had to be dropped.
     return enough && active !== this.#active ? this.#makeRoom(rest) : enough;
   }

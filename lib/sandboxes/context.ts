@@ -1,6 +1,7 @@
 import type { ResourceLimits, Runtime as RuntimeName } from '../contract/messages.ts';
 import { ServiceError } from '../errors.ts';
 import type { OnExpire } from '../field-values.ts';
+import { UploadRoom } from '../host-tree/upload-room.ts';
 import type { OwnerLimitSource } from '../limits/stored-limits.ts';
 import type { Log } from '../log.ts';
 import type { Metadata, SandboxRecord } from '../metadata/metadata.ts';
@@ -108,8 +109,11 @@ export class SandboxContext {
     this.gone = new GoneSandboxes(parts.metadata, parts.clock);
     this.layers = new LayerReclaimer(parts.platform.layout.layers);
     this.sessions = new SessionTable(parts.settings.sessions, () => Math.floor(parts.clock.now() / 1000));
+    const { layout, reserve } = parts.platform;
+    const room = new UploadRoom(layout.processes, reserve);
     this.processes = new ProcessTable({
-      dir: parts.platform.layout.processes,
+      dir: layout.processes,
+      diskRoom: () => room.bytes,
       limits: parts.settings.processes,
       now: () => parts.clock.now(),
       log: parts.log,

@@ -102,6 +102,26 @@ for i in range(200):
     expect(await scene.content(codebase, 'stored')).toBe('stored\n');
   });
 
+  it('keeps no more output of processes than there is room for, and the newest of it', async () => {
+    const codebase = await scene.codebase({ stored: 'stored\n' });
+    const { id: sandbox_id } = await scene.sandbox(codebase);
+    await scene.client.upload(codebase.id, 'large', Buffer.alloc(free() - RESERVE - 3 * MIB));
+    const command = 'head -c 12M /dev/zero; echo end';
+    const started = await Promise.all([1, 2, 3].map(() => scene.client.call('StartProcess', { sandbox_id, command })));
+    for (const { process_id } of started) {
+      await eventually('its end', async () => {
+        const { end } = await scene.client.call('GetProcess', { sandbox_id, process_id });
+        return end;
+      });
+    }
+    expect(free()).toBeGreaterThanOrEqual(RESERVE - MIB);
+    const newest = await scene.client.call('StartProcess', { sandbox_id, command: 'echo newest' });
+    const { process_id } = newest;
+    await eventually('its end', async () => (await scene.client.call('GetProcess', { sandbox_id, process_id })).end);
+    const { output } = await scene.client.call('ReadProcessOutput', { sandbox_id, process_id });
+    expect(Buffer.from(output[0]!.data as never, 'base64' as never).toString()).toBe('newest\n');
+  });
+
   it('refuses a checkpoint of the sandbox that holds most, until it has removed files', async () => {
     const sandbox = await scene.sandbox(await scene.codebase({ stored: 'stored\n' }));
     const checkpoint = () => scene.client.call('CreateCheckpoint', { sandbox_id: sandbox.id, name: 'c' });

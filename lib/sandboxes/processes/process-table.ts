@@ -32,6 +32,8 @@ interface TableHost {
   /** Directory of the directories of sandboxes. */
   dir: string;
   limits: ProcessLimits;
+  /** Bytes that the disk has for output; absent: it has no reserve. */
+  diskRoom?: () => number;
   /** Unix time in milliseconds. */
   now: () => number;
   log: Log;
@@ -53,7 +55,7 @@ export class SandboxProcesses {
   constructor(dir: string, host: TableHost) {
     this.dir = dir;
     this.#host = host;
-    this.#budget = new LogBudget(host.limits.sandboxOutputBytes);
+    this.#budget = new LogBudget(host.limits.sandboxOutputBytes, host.diskRoom);
   }
 
   /** Reads the processes of an earlier server: those that ran have ended. */
