@@ -34,7 +34,7 @@ export async function inflate(
       blocks.add(piece);
       account();
     }
-    return blocks.take();
+    return await blocks.takeInTurns();
   } catch (error) {
     blocks.drop();
     if (error instanceof ServiceError) throw error;

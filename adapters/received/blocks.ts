@@ -1,7 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { unclaimedBuffer } from '../../lib/recycled-buffers.ts';
 import type { Turns } from '../../lib/turns.ts';
 import { BLOCK_BYTES, giveBlock, takeBlock } from './block-memory.ts';
 
+/** Bytes that are copied in one turn of the event loop: a millisecond, with the page faults of new memory. */
+const TURN_BYTES = 1_048_576;
 /** Bytes of a message that gets no block. */
 const SMALL = 8192;
 /** Blocks that are joined in one turn: a megabyte, whose memory is new and takes as long as the copy. */
@@ -41,18 +44,38 @@ export class Blocks {
     this.#size += data.length;
   }
 
-  /** All bytes, with `head` in front of them. Nothing is left. Each block is given back when it was copied. */
+  /** All bytes, with `head` in front of them. Nothing is left. */
   take(head: Uint8Array = new Uint8Array(0)): Buffer {
-    const size = head.length + this.#size;
-    const whole = size < BLOCK_BYTES ? Buffer.allocUnsafe(size) : unclaimedBuffer(size);
+    const whole = memoryFor(head.length + this.#size);
     whole.set(head);
-    let at = head.length;
-    for (let first = this.shift(); first !== undefined; first = this.shift()) {
-      whole.set(first.bytes, at);
-      at += first.bytes.length;
-      first.give();
+    for (const _ of this.#moveTo(whole, head.length));
+    return whole;
+  }
+
+  /** The same, in turns of the event loop. Nothing may be added meanwhile; what is dropped meanwhile is missing. */
+  async takeInTurns(): Promise<Buffer> {
+    const whole = memoryFor(this.#size);
+    let moved = 0;
+    for (const bytes of this.#moveTo(whole, 0)) {
+      moved += bytes;
+      if (moved < TURN_BYTES) continue;
+      moved = 0;
+      await nextTurn();
     }
     return whole;
+  }
+
+  /** Gives each block back when it was copied. */
+  *#moveTo(whole: Buffer, from: number): Generator<number, void, void> {
+    let at = from;
+    for (let first = this.shift(); first !== undefined; first = this.shift()) {
+      // A block that was given back has no length any more.
+      const { length } = first.bytes;
+      whole.set(first.bytes, at);
+      at += length;
+      first.give();
+      yield length;
+    }
   }
 
   /** The first bytes, which are not held here any more. `give`: nobody reads them any more. */
@@ -99,6 +122,10 @@ export class Blocks {
     this.#last = undefined;
     this.#used = 0;
   }
+}
+
+function memoryFor(size: number): Buffer {
+  return size < BLOCK_BYTES ? Buffer.allocUnsafe(size) : unclaimedBuffer(size);
 }
 
 /** Others than blocks are left to the garbage collector. */

@@ -12,6 +12,25 @@ it.each([1, 100, 8192, 8193, 65_536, 200_000])('keeps %i bytes, added in pieces 
   }
 });
 
+it('a long message is put together in several turns of the event loop', async () => {
+  const blocks = new Blocks();
+  for (let index = 0; index < 256; index++) blocks.add(Buffer.alloc(65_536, index));
+  let turns = 0;
+  let isTaken = false;
+  const count = () => {
+    turns++;
+    if (!isTaken) setImmediate(count);
+  };
+  setImmediate(count);
+  const whole = await blocks.takeInTurns();
+  isTaken = true;
+  expect(turns).toBeGreaterThan(2);
+  expect(whole.equals(Buffer.concat(Array.from({ length: 256 }, (_, index) => Buffer.alloc(65_536, index))))).toBe(
+    true,
+  );
+  expect([blocks.size, blocks.held]).toEqual([0, 0]);
+});
+
 it('what was dropped gives its memory back, and is used again', () => {
   const fill = (count: number) => {
     const blocks = new Blocks();
