@@ -1,7 +1,8 @@
 /**
  * Measures what an owner at its limits costs another owner: the p99 of an Exec of the other one while the first floods
  * with 200 connections, compared with the p99 right before the flood. The other owner runs one command at a time with a
- * pause after each. Exit code 1 if a target is missed.
+ * pause after each. Then it measures /health and memory while requests are in progress that are large, compressed or never
+ * complete; `--in-progress` measures these alone. Exit code 1 if a target is missed.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -14,6 +15,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Service } from '../scripts/demo/service.mjs';
 import { at, exitCodeOf, judged, table } from './exec/table.mjs';
 import { Flooder } from './flood/flooder.mjs';
+import { IN_PROGRESS_COLUMNS, inProgressRows } from './flood/in-progress.mjs';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const CONNECTIONS = 200;
@@ -43,8 +45,10 @@ const agent = new Agent({ keepAlive: true });
 let http = { host: '', port: 0 };
 /** @type {Record<string, string>[]} */
 const rows = [];
+/** @type {Record<string, string>[]} */
+let inProgress = [];
 try {
-  const { http_addr, grpc_addr } = await service.start({
+  const { http_addr, grpc_addr, pid } = await service.start({
     root: ROOT,
     bundle: join(ROOT, 'dist/server.mjs'),
     directory,
@@ -53,6 +57,19 @@ try {
   });
   const [host, port] = http_addr.split(/:(?=\d+$)/);
   http = { host, port: Number(port) };
+  inProgress = await inProgressRows({ http, grpc: grpc_addr, pid, key: adminKey });
+  if (!process.argv.includes('--in-progress')) await measureFloods(grpc_addr);
+} finally {
+  agent.destroy();
+  await service.stop();
+  rmSync(directory, { recursive: true, force: true });
+}
+process.stdout.write(`${cpus().length} cores, Node ${process.version}, load ${loadavg()[0]?.toFixed(1)}\n`);
+process.stdout.write(table([{ title: `One owner floods with ${CONNECTIONS} connections`, rows }], COLUMNS));
+process.stdout.write(table([{ title: 'Requests in progress', rows: inProgress }], IN_PROGRESS_COLUMNS));
+process.exitCode = exitCodeOf([...rows, ...inProgress]);
+
+async function measureFloods(grpc_addr) {
   const flooding = await owner('flooding', LIMITS);
   const other = await owner('other', {});
   await phase(other);
@@ -80,14 +97,7 @@ try {
     // The answers that are held now end before the next quiet phase.
     await delay(SETTLE_MS);
   }
-} finally {
-  agent.destroy();
-  await service.stop();
-  rmSync(directory, { recursive: true, force: true });
 }
-process.stdout.write(`${cpus().length} cores, Node ${process.version}, load ${loadavg()[0]?.toFixed(1)}\n`);
-process.stdout.write(table([{ title: `One owner floods with ${CONNECTIONS} connections`, rows }], COLUMNS));
-process.exitCode = exitCodeOf(rows);
 
 /** Creates an owner with a key and a sandbox. */
 async function owner(name, limits) {
