@@ -7,7 +7,8 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { judged, median } from '../exec/table.mjs';
-import { FILES, makeFiles } from './files.mjs';
+import { changeFiles, FILES, makeFiles } from './files.mjs';
+import { ofWatched } from './watched.mjs';
 
 const WARM_UP = 1;
 const DIRECTORIES = FILES / 100;
@@ -48,12 +49,14 @@ export async function commit(server, directory, rounds) {
   }
   const changed = [];
   for (const count of CHANGED) changed.push(await ofChanged(count, { directory, measure, rounds }));
+  const watched = await ofWatched({ server, id, measure, rounds });
   await server.destroy(id);
   const rows = [
     row('10,000 new files of 1 KiB in new directories', times.fresh, times.copies),
     row('10,000 new files of 1 KiB in existing directories', times.among, times.copies),
     { name: 'cp -a of the same files, then sync -f', value: `${median(times.copies).toFixed(0)} ms` },
     ...changed,
+    ...watched,
   ];
   return { title: `Commit, ${rounds} times, alternating with cp`, rows };
 }
@@ -91,10 +94,6 @@ async function settle() {
   await delay(SETTLE_MS);
   execFileSync('sync');
 }
-
-/** A shell command that gives all files below a directory other contents of the same size. */
-const changeFiles = (directory, round) =>
-  `python3 -c 'import glob; [open(f, "r+").write("%0500d" % ${round}) for f in glob.glob("${directory}/*/*")]'`;
 
 function row(name, times, copies) {
   const ratios = times.map((ms, round) => ms / copies[round]);

@@ -19,3 +19,7 @@ export function makeFiles(directory, count, each, first = 0, prefix = '') {
   ].join('\n');
   return `python3 -c '${program}'`;
 }
+
+/** A shell command that gives all files below a directory other contents of the same size. */
+export const changeFiles = (directory, round) =>
+  `python3 -c 'import glob; [open(f, "r+").write("%0500d" % ${round}) for f in glob.glob("${directory}/*/*")]'`;
