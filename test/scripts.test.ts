@@ -170,6 +170,22 @@ describe('the summary of a test run', () => {
   });
 });
 
+it('the slowest test files of all reports are named, the slowest first', () => {
+  const report = (...ms: number[]) => ({
+    testResults: ms.map((each) => ({
+      name: join(directory, `test/${each}.test.ts`),
+      startTime: 1000,
+      endTime: 1000 + each,
+    })),
+  });
+  writeFileSync(join(directory, 'a.json'), JSON.stringify(report(...Array.from({ length: 30 }, (_, index) => index))));
+  writeFileSync(join(directory, 'b.json'), JSON.stringify(report(12_345)));
+  const { code, out } = run('slowest-tests.mjs', 'a.json', 'b.json', 'absent.json');
+  const lines = out.trimEnd().split('\n');
+  expect([code, lines.length]).toEqual([0, 20]);
+  expect(lines.slice(0, 2)).toEqual(['   12.3 s  test/12345.test.ts', '    0.0 s  test/29.test.ts']);
+});
+
 describe('the check of node_modules', () => {
   const lock = (packages: object) => JSON.stringify({ packages });
   const wanted = {
