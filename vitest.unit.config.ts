@@ -5,7 +5,7 @@ import { type Files, projects } from './vitest.projects.ts';
 export const UNIT_TESTS: Required<Files> = {
   include: [
     'test/adapters/{openapi,protos}.test.ts',
-    'test/clients/cli/{bring,completion,doctor,exec-options,extract,input,merge,parse,printable,resolve,settings,streams,terminal-keys,tools}.test.ts',
+    'test/clients/cli/{bring,completion,config,doctor,exec-options,extract,input,merge,parse,printable,resolve,settings,streams,terminal-keys,tools}.test.ts',
     'test/bench/*.test.ts',
     'test/handlers/**/*.test.ts',
     'test/lib/*.test.ts',

@@ -50,6 +50,7 @@ const COMMANDS: ReadonlyMap<string, Load> = new Map<string, Load>([
   ['key ls', () => import('./commands/key-ls.ts')],
   ['key revoke', () => import('./commands/key-revoke.ts')],
   ['key whoami', () => import('./commands/key-whoami.ts')],
+  ['config', () => import('./commands/config.ts')],
   ['doctor', () => import('./commands/doctor.ts')],
   ['completion', () => import('./commands/completion.ts')],
   ['server start', () => import('./commands/server-start.ts')],

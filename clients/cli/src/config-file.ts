@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import { CliError } from './errors.ts';
 
 export interface Config {
@@ -8,11 +9,26 @@ export interface Config {
   key?: string;
 }
 
-type Env = Readonly<Record<string, string | undefined>>;
+export type Env = Readonly<Record<string, string | undefined>>;
 
-function configPath(env: Env): string {
+/** Of the settings; other files of the user are beside it. */
+export function configPath(env: Env): string {
   const xdg = env.XDG_CONFIG_HOME;
   return join(xdg && isAbsolute(xdg) ? xdg : join(env.HOME || homedir(), '.config'), 'paddock/config.json');
+}
+
+/** The user's settings of the local server. */
+export const serverSettingsPath = (env: Env): string => join(dirname(configPath(env)), 'server.yaml');
+
+/** Changes with those settings; empty: there are none. */
+export function serverSettingsDigest(env: Env): string {
+  try {
+    return createHash('sha256')
+      .update(readFileSync(serverSettingsPath(env)))
+      .digest('hex');
+  } catch {
+    return '';
+  }
 }
 
 /** The file of the user's settings; without one, none. It has a key, so others must not be able to read it. */

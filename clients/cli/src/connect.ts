@@ -1,4 +1,5 @@
 import { Paddock } from '../../typescript/src/paddock.ts';
+import { serverSettingsDigest } from './config-file.ts';
 import type { Connection } from './connection.ts';
 import { CliError } from './errors.ts';
 import { localDirectory, readLocal } from './local/record.ts';
@@ -21,7 +22,14 @@ export async function connect(connection: Connection, how: Connect): Promise<Pad
   if (from !== 'default') return new Paddock({ url, key });
   const directory = localDirectory(how.env);
   const running = readLocal(directory);
-  if (running) return new Paddock({ url: running.url, key: running.key });
+  if (running) {
+    if (running.settings !== serverSettingsDigest(how.env)) {
+      how.out.note(
+        'paddock: the settings of the local server were changed since it started: "paddock server stop", then they hold',
+      );
+    }
+    return new Paddock({ url: running.url, key: running.key });
+  }
   const paddock = new Paddock({ url, key });
   const { portOwner } = await import('./local/port-owner.ts');
   const owner = portOwner(Number(new URL(url).port));

@@ -47,8 +47,22 @@ export function beyondCeiling(
   });
   if (isWithin) return undefined;
   const what = special && address ? `${formatAddress(address)}, ${special.what},` : 'It';
-  return `${what} exceeds what the server allows to its sandboxes (network.allow_max).`;
+  const wanted = special && address ? formatAddress(address) : (name ?? (address && formatAddress(address)));
+  return `${what} exceeds what the server allows to its sandboxes (network.allow_max)${allowedBy(wanted, ceiling)}.`;
 }
+
+/** What in the server's configuration allows a name or a network, as the end of a sentence. */
+export function allowedBy(wanted: string | undefined, ceiling: Ceiling): string {
+  if (wanted === undefined) return '';
+  const entries = (ceiling ?? [PUBLIC]).map(({ host, cidr, ports }) => {
+    const what = host === '*' ? 'public' : cidr.includes(':') ? `[${cidr}]` : host || cidr;
+    return ports.length === 0 ? what : `${what}:${ports.join(',')}`;
+  });
+  return `; "network: {allow_max: [${[...entries, wanted].map(quoted).join(', ')}]}" in its configuration allows it`;
+}
+
+/** In YAML a plain text must not begin with "*" or "[". */
+const quoted = (text: string): string => (/^[\w.]+(\/\d+)?(:\d+)?$/.test(text) ? text : `'${text}'`);
 
 /** Whether a rule that allows can have an effect: a part of what it allows is within the ceiling. */
 export function canHaveEffect(rule: NetworkRule, ceiling: Ceiling): boolean {

@@ -1,6 +1,6 @@
 import type { NetworkPolicy as PolicyRequest, NetworkRule as RuleRequest } from '../../contract/messages.ts';
 import { invalidArgument } from '../../errors.ts';
-import { canHaveEffect } from './ceiling.ts';
+import { allowedBy, canHaveEffect } from './ceiling.ts';
 import { formatCidr, parseCidr } from './cidr.ts';
 import { canonicalPrefix } from './http-paths.ts';
 import { canonicalPattern } from './names.ts';
@@ -30,12 +30,13 @@ export function parsePolicy(
     throw invalidArgument(`${prefix}rules`, problem);
   }
   const useless = own.findIndex((rule) => rule.action === 'allow' && !canHaveEffect(rule, ceiling));
-  if (useless >= 0) throw exceedsCeiling(own[useless]!, `${prefix}rules[${useless}]`);
+  if (useless >= 0) throw exceedsCeiling(own[useless]!, `${prefix}rules[${useless}]`, ceiling);
   return { mode: policyMode, rules: once, revision };
 }
 
-function exceedsCeiling(rule: NetworkRule, at: string) {
-  const problem = 'exceeds what the server allows to its sandboxes (network.allow_max)';
+function exceedsCeiling(rule: NetworkRule, at: string, ceiling: Ceiling) {
+  const more = allowedBy(rule.cidr || rule.host, ceiling);
+  const problem = `exceeds what the server allows to its sandboxes (network.allow_max)${more}`;
   return invalidArgument(`${at}.${rule.cidr === '' ? 'host' : 'cidr'}`, problem);
 }
 

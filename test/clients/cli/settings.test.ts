@@ -52,7 +52,7 @@ it('reads rules, and chooses a preset', () => {
 });
 
 it('knows a local server by its process, not by its number, and only from a file that is private', () => {
-  const record = { pid: process.pid, startedAt: startTimeOf(process.pid)!, url: 'http://x', key: 'k' };
+  const record = { pid: process.pid, startedAt: startTimeOf(process.pid)!, url: 'http://x', key: 'k', settings: '' };
   writeLocal(home, record);
   expect(readLocal(home)).toEqual(record);
   chmodSync(join(home, 'server.json'), 0o644);

@@ -3,6 +3,7 @@ import { UsageError } from '../errors.ts';
 import { labelsOf } from '../exec/pairs.ts';
 import { NAME_LABEL } from '../resolve.ts';
 import { packOptionsOf, SANDBOX_OPTIONS, sandboxOptionsOf, UPLOAD_OPTIONS } from '../sandbox-options.ts';
+import { withProject } from '../settings/with-project.ts';
 import { TOOLS_OPTION, wishesOf } from '../tools/options.ts';
 import { createFrom, createWith } from '../upload.ts';
 
@@ -25,7 +26,9 @@ secrets can be read, and only what the rules name can be written.`,
   },
   examples: ["paddock create --from . --rule 'write:src/**'", 'ID=$(paddock create --from .)'],
   operands: [0, 0],
-  async run({ out, env, paddock, signal }, { values }) {
+  async run(context, { values: given }) {
+    const { out, env, paddock, signal } = context;
+    const values = await withProject(context, given, given.from);
     const { from, codebase, name, label } = values;
     if (from !== undefined && codebase !== undefined) throw new UsageError('--from and --codebase exclude each other');
     const labels = { ...labelsOf(label), ...(name !== undefined && { [NAME_LABEL]: name }) };

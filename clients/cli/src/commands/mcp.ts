@@ -5,6 +5,7 @@ import { sentenceOf, UsageError } from '../errors.ts';
 import { findSandbox } from '../find-sandbox.ts';
 import { Bridge } from '../mcp/bridge.ts';
 import { packOptionsOf, SANDBOX_OPTIONS, sandboxOptionsOf, UPLOAD_OPTIONS } from '../sandbox-options.ts';
+import { withProject } from '../settings/with-project.ts';
 import { TOOLS_OPTION, wishesOf } from '../tools/options.ts';
 import { createFrom, destroyOwned } from '../upload.ts';
 
@@ -49,7 +50,8 @@ stopped if it has changes, and the command says how to see and take them; otherw
   },
 });
 
-async function newSandbox(context: Context, from: string, values: Values<typeof NEW>): Promise<Sandbox> {
+async function newSandbox(context: Context, from: string, given: Values<typeof NEW>): Promise<Sandbox> {
+  const values = await withProject(context, given, from);
   const { out, env, signal } = context;
   const paddock = await context.paddock({ start: true });
   const options = sandboxOptionsOf(values, env);

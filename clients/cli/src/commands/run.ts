@@ -3,6 +3,7 @@ import { command } from '../command.ts';
 import { CliError, UsageError } from '../errors.ts';
 import { runInSandbox } from '../run/run.ts';
 import { packOptionsOf, SANDBOX_OPTIONS, sandboxOptionsOf, UPLOAD_OPTIONS } from '../sandbox-options.ts';
+import { withProject } from '../settings/with-project.ts';
 import { TOOLS_OPTION } from '../tools/options.ts';
 
 export default command({
@@ -50,7 +51,8 @@ the tools in your PATH, too; --tools says which.`,
   ],
   operands: [0, 0],
   runs: true,
-  async run(context, { values, rest }) {
+  async run(context, { values: given, rest }) {
+    const values = await withProject(context, given, given.from);
     const { yes, apply = yes ? 'all' : undefined } = values;
     if (rest.length === 0) throw new UsageError('run needs a command');
     if (apply !== undefined && apply !== 'all' && apply !== 'none') throw new UsageError('--apply is all or none');

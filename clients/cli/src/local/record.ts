@@ -13,6 +13,8 @@ export interface LocalServer {
   url: string;
   /** Admin key: only who can read the directory can use the server. */
   key: string;
+  /** Digest of the user's settings that it was started with. */
+  settings: string;
 }
 
 /** Directory of the local server: its state, configuration, log and record. */

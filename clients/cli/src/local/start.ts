@@ -4,9 +4,12 @@ import { closeSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } 
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { serverSettingsDigest } from '../config-file.ts';
 import { type Host, thisHost } from '../doctor/host.ts';
 import { CliError } from '../errors.ts';
 import { serverBundle } from '../server-bundle.ts';
+import type { Section, YamlFile } from '../settings/read-yaml.ts';
+import { merged, serverSettings } from '../settings/server-settings.ts';
 import { lackingWithoutRoot, rangeOf, type UserRange, wordsFor } from './namespace.ts';
 import { type LocalServer, makeDirectory, readLocal, startTimeOf, writeLocal } from './record.ts';
 
@@ -26,13 +29,18 @@ export async function startLocal(directory: string, { env, signal }: How): Promi
   makeDirectory(directory);
   const running = readLocal(directory);
   if (running) return running;
+  const settings = serverSettings(env);
   const users = await usersOf(thisHost());
   // Nothing of a start that loses may touch the files of the one that wins.
   const own = `${process.pid}-${randomBytes(4).toString('hex')}`;
   const [config, log] = [join(directory, `server.${own}.yaml`), join(directory, `server.${own}.log`)];
   try {
-    writeFileSync(config, configText(directory, users), { mode: 0o600, flag: 'wx' });
-    return await launch(directory, { config, log }, { env, signal });
+    // JSON is YAML.
+    writeFileSync(config, JSON.stringify(merged(ownSettings(directory, users), settings?.values ?? {})), {
+      mode: 0o600,
+      flag: 'wx',
+    });
+    return await launch(directory, { config, log }, { env, signal, settings });
   } finally {
     rmSync(config, { force: true });
     rmSync(log, { force: true });
@@ -44,7 +52,11 @@ interface Files {
   log: string;
 }
 
-async function launch(directory: string, { config, log }: Files, { env, signal }: How): Promise<LocalServer> {
+async function launch(
+  directory: string,
+  { config, log }: Files,
+  { env, signal, settings }: How & { settings: YamlFile | undefined },
+): Promise<LocalServer> {
   const key = `pdk_${digits(8)}_${randomBytes(32).toString('base64url')}`;
   const child = spawnServer({ config, log }, env.PATH, key);
   const startedAt = startTimeOf(child.pid!);
@@ -53,7 +65,13 @@ async function launch(directory: string, { config, log }: Files, { env, signal }
       signal.throwIfAborted();
       const address = readyAddress(log);
       if (address && startedAt !== undefined) {
-        const record = { pid: child.pid!, startedAt, url: `http://${address}`, key };
+        const record = {
+          pid: child.pid!,
+          startedAt,
+          url: `http://${address}`,
+          key,
+          settings: serverSettingsDigest(env),
+        };
         writeLocal(directory, record);
         renameSync(log, join(directory, 'server.log'));
         // For `paddock verify -config`.
@@ -61,7 +79,8 @@ async function launch(directory: string, { config, log }: Files, { env, signal }
         child.unref();
         return record;
       }
-      if (child.exitCode !== null || child.signalCode !== null) return await other(directory, log, signal);
+      if (child.exitCode !== null || child.signalCode !== null)
+        return await other(directory, { log, config, settings }, signal);
       if (performance.now() > end) throw new CliError(`the local server was not ready within ${READY_MS / 1000} s`);
       await delay(POLL_MS);
     }
@@ -94,7 +113,11 @@ function spawnServer(
 }
 
 /** The server that holds the lock of the state, once it is ready; else the reason why this one ended. */
-async function other(directory: string, log: string, signal: AbortSignal): Promise<LocalServer> {
+async function other(
+  directory: string,
+  { log, config, settings }: Files & { settings: YamlFile | undefined },
+  signal: AbortSignal,
+): Promise<LocalServer> {
   const said = lines(log);
   const reason = said.findLast((line) => line.startsWith('paddock: ')) ?? said.at(-1) ?? 'it ended at once';
   if (reason.includes('another server runs on this state')) {
@@ -104,7 +127,9 @@ async function other(directory: string, log: string, signal: AbortSignal): Promi
       if (found) return found;
     }
   }
-  throw new CliError(`the local server could not be started: ${reason.replace(/^paddock: /, '')}`);
+  throw new CliError(
+    `the local server could not be started: ${reason.replace(/^paddock: /, '').replace(config, settings?.path ?? config)}`,
+  );
 }
 
 function readyAddress(log: string): string | undefined {
@@ -135,11 +160,11 @@ async function usersOf(host: Host): Promise<UserRange> {
   );
 }
 
-function configText(directory: string, users: UserRange): string {
+/** What the local server has without settings of the user. */
+export function ownSettings(directory: string, users: UserRange | undefined): Section {
   // Without root there are no cgroups that could enforce them.
   const unlimited = { default_resources: { memory_bytes: 0, pids_limit: 0 } };
-  // JSON is YAML.
-  return JSON.stringify({
+  return {
     server: { http_addr: '127.0.0.1:0', grpc_addr: '127.0.0.1:0' },
     auth: { mode: 'keys' },
     storage: {
@@ -148,8 +173,8 @@ function configText(directory: string, users: UserRange): string {
       db_path: join(directory, 'metadata.json'),
     },
     // Who has the key may read what is shown there anyhow.
-    runtime: { uid_range: users, mountable_paths: ['/'] },
+    runtime: { ...(users && { uid_range: users }), mountable_paths: ['/'] },
     // Those that are kept for their changes count, too: each end of an MCP client may leave one.
     sandbox: { max_per_user: 100, ...(process.geteuid?.() !== 0 && unlimited) },
-  });
+  };
 }

@@ -1,0 +1,46 @@
+import { type Env, serverSettingsPath } from '../config-file.ts';
+import { CliError } from '../errors.ts';
+import { isSection, readYaml, type Section, type YamlFile } from './read-yaml.ts';
+
+/** What the local server depends on: its addresses and its key are how it is found, its state is in its directory. */
+const OWN = [
+  'server.grpc_addr',
+  'server.http_addr',
+  'server.tls',
+  'auth',
+  'storage.codebase_path',
+  'storage.mount_path',
+  'storage.db_path',
+];
+
+/** The user's settings of the local server. */
+export function serverSettings(env: Env): YamlFile | undefined {
+  const file = readYaml(serverSettingsPath(env));
+  if (file === undefined) return undefined;
+  const own = OWN.find((key) => valueAt(file.values, key) !== undefined);
+  if (own === undefined) return file;
+  throw new CliError(
+    `${file.path}: ${own} is set by the local server itself: run "paddock serve" for a server of your own`,
+  );
+}
+
+/** The user's values over those of the local server, key by key. */
+export function merged(base: Section, user: Section): Section {
+  const all: Record<string, unknown> = { ...base };
+  for (const [name, value] of Object.entries(user)) {
+    const below = all[name];
+    all[name] = isSection(below) && isSection(value) ? merged(below, value) : value;
+  }
+  return all;
+}
+
+/** Dotted names with their values. */
+export function flat(section: Section, prefix = ''): [key: string, value: unknown][] {
+  return Object.entries(section).flatMap(([name, value]) =>
+    isSection(value) ? flat(value, `${prefix}${name}.`) : [[`${prefix}${name}`, value] as [string, unknown]],
+  );
+}
+
+function valueAt(section: Section, key: string): unknown {
+  return key.split('.').reduce<unknown>((value, name) => (isSection(value) ? value[name] : undefined), section);
+}
