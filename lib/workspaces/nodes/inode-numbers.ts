@@ -1,8 +1,10 @@
 import { FIRST_INO } from '../delta/index/inode.ts';
 import type { Node } from './node.ts';
 
-/** Offset added to the number of a base file if another file has that number; those of base files are smaller. */
+/** Offset added to the number of a base file while another file has that number; those of base files are smaller. */
 const RELOCATED_INO = 2 ** 50;
+/** Above it numbers are not exact. */
+const LAST_INO = 2 ** 53 - 1;
 
 /**
  * The inode numbers (st_ino) of the nodes of one workspace; unique in it. Programs identify a file that they have open by its
@@ -10,7 +12,7 @@ const RELOCATED_INO = 2 ** 50;
  */
 export class InodeNumbers {
   readonly #table: () => { keepsIno(ino: number): boolean };
-  /** Nodes that keep the number of a base file which they do not show any more: the host may reuse it. */
+  /** Nodes that keep a number of a base file, or one with the offset, which they do not show any more: the host may reuse it. */
   readonly #keepers = new Map<number, Node>();
 
   /** `table`: returns the present inode table of the delta. */
@@ -25,9 +27,10 @@ export class InodeNumbers {
 
   /** Call before a node shows something else, and `settle` afterwards. */
   keep(node: Node): void {
-    if (node.nlookup === 0 || node.ino !== undefined || shownIno(node) === undefined) return;
+    if (node.nlookup === 0 || shownIno(node) === undefined) return;
     node.ino = this.of(node);
-    if (node.ino < FIRST_INO) this.#keepers.set(node.ino, node);
+    const isOfBase = node.ino < FIRST_INO || node.ino >= RELOCATED_INO;
+    if (isOfBase && !this.#keepers.has(node.ino)) this.#keepers.set(node.ino, node);
   }
 
   /** Frees what `keep` recorded if the node shows a file of this number. */
@@ -45,9 +48,11 @@ export class InodeNumbers {
   #relocated(node: Node): number | undefined {
     if (node.inode !== undefined) return undefined;
     const { ino } = node.requireBase();
-    const keeper = this.#keepers.get(ino);
-    const isTaken = this.#table().keepsIno(ino) || (keeper !== undefined && keeper.base?.ino !== ino);
-    return isTaken ? ino + RELOCATED_INO : undefined;
+    const isKept = (by: Node | undefined) => by !== undefined && by.base?.ino !== ino;
+    if (!this.#table().keepsIno(ino) && !isKept(this.#keepers.get(ino))) return undefined;
+    let free = ino + RELOCATED_INO;
+    while (isKept(this.#keepers.get(free)) && free + RELOCATED_INO <= LAST_INO) free += RELOCATED_INO;
+    return free;
   }
 }
 

@@ -39,6 +39,18 @@ describe('the inode number of a node', () => {
     expect(numbers.of(nodeOn(7))).not.toBe(7);
   });
 
+  it('is not that of another file, however often the host has reused the number', () => {
+    const numbers = numbersWith();
+    const shown: number[] = [];
+    for (let n = 0; n < 5; n++) {
+      const node = nodeOn(7);
+      shown.push(numbers.of(node));
+      rebase(numbers, node, 100 + n);
+      expect(numbers.of(node)).toBe(shown[n]);
+    }
+    expect(new Set(shown).size).toBe(5);
+  });
+
   it('is that of its file again when the node with the number is freed', () => {
     const numbers = numbersWith();
     const node = nodeOn(7);
