@@ -7,7 +7,7 @@ const MOST = 64;
 /** Children that are kept when they have nothing to do. */
 const KEPT = 2;
 /** Milliseconds until a child that does not answer is killed. The threat: a program holds a lease on the file. */
-const PATIENCE_MS = 10_000;
+export const PATIENCE_MS = 10_000;
 
 interface Unreferenced {
   unref?(): void;

@@ -1,4 +1,5 @@
 import { type ByteString, toText } from '../../byte-string.ts';
+import { PATIENCE_MS } from '../../fuse/connection/children.ts';
 import type { Attr, Caller, Entry, FileSystem, StatFs } from '../../fuse/filesystem.ts';
 import { EACCES, EEXIST, ENOENT, ESTALE } from '../../linux/errno.ts';
 import { S_IFDIR, S_IFMT, S_IFREG } from '../../linux/mode.ts';
@@ -14,8 +15,8 @@ import { FORMER_FILES, MODES, SIGN_OFF, SIGN_ON, type TouchMode } from './touch-
 
 /** Node ids of what the touchers alone see: above those of file systems' nodes, below those of parent directories. */
 const FORMER_NODEID = 2 ** 51;
-/** A toucher that was killed does not sign off. */
-const SIGNED_ON_MS = 30_000;
+/** A toucher that was killed does not sign off; it is killed when it has been one for so long. */
+const SIGNED_ON_MS = PATIENCE_MS;
 const EPOCH = { sec: 0, nsec: 0 };
 
 type WorkspaceNode = Node<Workspace> & { readonly workspace: Workspace };
