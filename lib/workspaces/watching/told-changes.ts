@@ -179,7 +179,9 @@ function formerFiles({ tree }: ToldOwner): Map<Node, Map<ByteString, Node[]>> {
     if (node.nlookup === 0 || node.lastLink === undefined || (node.inode ?? node.base) === undefined) continue;
     const { parent, name } = node.lastLink;
     const names = former.get(parent) ?? new Map<ByteString, Node[]>();
-    former.set(parent, names.set(name, [...(names.get(name) ?? []), node]));
+    const nodes = names.get(name);
+    if (nodes === undefined) former.set(parent, names.set(name, [node]));
+    else nodes.push(node);
   }
   return former;
 }
