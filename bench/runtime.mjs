@@ -35,12 +35,15 @@ await runtime.probe();
 let count = 0;
 async function launch(resources = NO_LIMITS) {
   const uid = UID + ++count;
-  const workspace = join(scratch, `w${count}`);
-  mkdirSync(workspace);
-  chownSync(workspace, uid, uid);
+  const [workspace, home] = [join(scratch, `w${count}`), join(scratch, `h${count}`)];
+  for (const each of [workspace, home]) {
+    mkdirSync(each);
+    chownSync(each, uid, uid);
+  }
   return runtime.launch({
     id: `b${count}`,
     workspace,
+    home,
     runDir: join(scratch, 'run', `${count}`),
     uid,
     image: '',

@@ -11,7 +11,6 @@ import type { DockerEnvironment } from './config/load.ts';
 import { previewDomainOf } from './config/preview-domain-of.ts';
 import type { Config } from './config/schema.ts';
 import { Descriptors } from './descriptors.ts';
-import { removeTree } from './host-tree/remove-tree.ts';
 import { SlowRemovals } from './host-tree/slow-removals.ts';
 import type { ImageStore } from './images/image-store.ts';
 import { takeLockOfDead } from './killed-server.ts';
@@ -255,8 +254,7 @@ function openSandboxes(
       finishCommit: (id) => codebases.finishCommit(id),
       unzstd: archives.unzstd,
       diffs,
-      removeTree,
-      removeLayer: (path) => removals.remove(path),
+      removeTree: (path) => removals.remove(path),
       ownerResources: (id) => ownerResources(owners, id),
       ownerDeltas,
       networks: sandboxNetworks,

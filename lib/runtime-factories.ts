@@ -23,7 +23,7 @@ export async function removeReady({ storage }: Config, runtimes: Runtimes, log: 
 
 /** Returns the factory of each runtime, bound to the configuration. */
 export function runtimeFactories(
-  { runtime, storage }: Config,
+  { runtime, sandbox, storage }: Config,
   {
     dockerEnvironment,
     niceness,
@@ -42,7 +42,8 @@ export function runtimeFactories(
 ): Readonly<Record<RuntimeName, RuntimeFactory>> {
   const imagesDir = foldersOf(storage.mountPath).images;
   const { bwrapPath, readOnlyPaths } = runtime;
-  const shared = { stateDir: storage.mountPath, stopGraceMs: runtime.stopGrace, descriptors, log };
+  const { tmpBytes } = sandbox;
+  const shared = { stateDir: storage.mountPath, stopGraceMs: runtime.stopGrace, tmpBytes, descriptors, log };
   return {
     RUNTIME_BWRAP: () =>
       createBwrapRuntime({ imagesDir, workspacesDir, bwrapPath, readOnlyPaths, niceness, authorities, ...shared }),

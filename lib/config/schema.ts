@@ -7,6 +7,7 @@ import {
   absolutePath,
   absolutePaths,
   address,
+  atLeast,
   autoOr,
   boolean,
   byteSize,
@@ -43,6 +44,9 @@ const HOUR = 60 * MINUTE;
 const LONGEST = 2_562_047 * HOUR;
 /** A timer of Node has at most 2^31 - 1 ms; a longer one fires at once. */
 const LONGEST_TIMER = 576 * HOUR;
+
+/** A tmpfs of size 0 has no limit. */
+const MEBIBYTE = 2 ** 20;
 
 const timeout = duration({ min: 1, max: LONGEST_TIMER, allowed: 'a duration above 0 and at most 576h' });
 
@@ -111,6 +115,7 @@ export const SCHEMA = {
     max_delta_bytes: key(byteSize, '10GiB'),
     max_delta_files: key(wholeNumber, 1_000_000),
     max_index_bytes: key(byteSize, '1GiB'),
+    tmp_bytes: key(atLeast(byteSize, MEBIBYTE), '256MiB'),
     default_resources: {
       memory_bytes: key(zeroOr(byteSize, RESOURCE_RANGES.memory_bytes), '2GiB'),
       cpu_quota: key(autoOr(zeroOr(wholeNumber, RESOURCE_RANGES.cpu_quota)), 'auto'),

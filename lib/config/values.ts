@@ -102,6 +102,15 @@ export function integer(min: number, max: number): Parse<number> {
 /** A whole number of 0 or more. */
 export const wholeNumber: Parse<number> = integer(0, Number.MAX_SAFE_INTEGER);
 
+/** Accepts a value of `parse` that is not smaller. */
+export function atLeast(parse: Parse<number>, minimum: number): Parse<number> {
+  return (raw, context) => {
+    const value = parse(raw, context);
+    if (value < minimum) throw new NotAllowed(`at least ${minimum}`);
+    return value;
+  };
+}
+
 /** Accepts 0, or a value of `parse` within a range. */
 export function zeroOr(
   parse: Parse<number>,

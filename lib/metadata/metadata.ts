@@ -76,6 +76,8 @@ export type SandboxRecord = Readonly<
       changed?: boolean;
       /** Of an owner whose deltas are counted: bytes of its delta with its checkpoints when this was stored. */
       delta_bytes?: number;
+      /** The same of HOME. */
+      home_bytes?: number;
       /** Oldest first. */
       checkpoints?: readonly CheckpointRecord[];
       /** In ascending order. */

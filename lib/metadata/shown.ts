@@ -7,7 +7,8 @@ const SOON = 3600;
 
 /** A sandbox in the form of the API, without internal fields of its record. `now`: Unix time in milliseconds. */
 export function shownSandbox(record: SandboxRecord, now: number): Sandbox {
-  const { uid, commit_owed, origin, checkpoints, changed, delta_bytes, intent, kept, ports, ...sandbox } = record;
+  const { uid, commit_owed, origin, checkpoints, changed, delta_bytes, home_bytes, intent, kept, ports, ...sandbox } =
+    record;
   const { expires_at } = record;
   const network = shownPolicy(record.network ?? NO_NETWORK);
   const secrets = record.secrets ?? [];

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { ReadySandbox, RunningSandbox, SandboxSpec } from './runtime.ts';
 
-type Known = Pick<SandboxSpec, 'uid' | 'workspace' | 'image' | 'resources'>;
+type Known = Pick<SandboxSpec, 'uid' | 'workspace' | 'home' | 'image' | 'resources'>;
+
+const KNOWN = ['uid', 'workspace', 'home', 'image'] as const;
 
 /** A sandbox of a runtime until it is taken. */
 export interface Prepared extends RunningSandbox {
@@ -53,8 +55,7 @@ class PreparedSandbox implements ReadySandbox {
   }
 
   async take(spec: SandboxSpec): Promise<RunningSandbox> {
-    const { uid, workspace, image } = this.#spec;
-    const isOfThisKind = spec.uid === uid && spec.workspace === workspace && spec.image === image;
+    const isOfThisKind = KNOWN.every((field) => spec[field] === this.#spec[field]);
     if (!isOfThisKind || spec.rootfs !== undefined || spec.owner !== undefined) {
       throw new Error('it was prepared for a sandbox of another kind');
     }

@@ -22,11 +22,13 @@ export interface RootFileSystem {
   resetsSignals: boolean;
 }
 
-/** The parameters of one sandbox. The workspace is a path: a runtime does not know FUSE. */
+/** The parameters of one sandbox. Workspace and HOME are paths: a runtime does not know FUSE. */
 export interface SandboxSpec {
   id: string;
   /** Host path shown at /workspace inside; its file system enforces the rules. */
   workspace: string;
+  /** Host path shown as HOME. */
+  home: string;
   /** Private host directory of this sandbox, for a runtime that needs one: created by `launch`, removed by `stop`. */
   runDir: string;
   /** Host uid and gid of the sandbox: never root, never another sandbox's. */
@@ -260,14 +262,14 @@ export interface RunningSandbox {
 }
 
 /**
- * A sandbox that runs before it is known for what: its workspace is an empty place, and no command has run in it. The caller
- * takes it once, or discards it.
+ * A sandbox that runs before it is known for what: its workspace and HOME are empty places, and no command has run in it. The
+ * caller takes it once, or discards it.
  */
 export interface ReadySandbox {
   /** False once it has ended, or if anything in it is not as it was when it was prepared. */
   isFit(): boolean;
   /**
-   * Makes it the sandbox of `spec`, with exactly its limits. uid, workspace and file system are those it was prepared with.
+   * Makes it the sandbox of `spec`, with exactly its limits. uid, workspace, HOME and file system are those it was prepared with.
    * Rejects if that is not possible: then it must be discarded.
    */
   take(spec: SandboxSpec): Promise<RunningSandbox>;
@@ -289,7 +291,7 @@ export interface Runtime {
   /**
    * Starts a sandbox ahead of its creation, isolated as by `launch`. `resources` are a guess. Absent: this runtime has none.
    */
-  prepare?(spec: Pick<SandboxSpec, 'uid' | 'workspace' | 'image' | 'resources'>): Promise<ReadySandbox>;
+  prepare?(spec: Pick<SandboxSpec, 'uid' | 'workspace' | 'home' | 'image' | 'resources'>): Promise<ReadySandbox>;
   /**
    * Kills and removes everything that an earlier server on this state left: processes, cgroups, containers. Must
    * precede any launch.

@@ -16,9 +16,8 @@ export const ENVIRONMENT: Readonly<Record<string, string>> = {
   TERM: 'dumb',
 };
 
-/** Sizes in bytes of the temporary file systems; their pages also count towards `memory_bytes`. */
+/** Sizes in bytes of the temporary file systems; their pages also count towards `memory_bytes`. That of /tmp is a default. */
 export const TMP_BYTES = 256 * 1024 * 1024;
-export const HOME_BYTES = 256 * 1024 * 1024;
 export const SHM_BYTES = 64 * 1024 * 1024;
 
 /** The line on stderr of a command that the OOM killer ended. */

@@ -122,10 +122,10 @@ export class SandboxContext {
 
   /** Adds a sandbox, whose delta counts for its owner until `forget`. */
   add(sandbox: LiveSandbox): void {
-    const { owner_id, delta_bytes } = sandbox.record;
+    const { owner_id, delta_bytes = 0, home_bytes = 0 } = sandbox.record;
     sandbox.clock = this.clock;
     if (sandbox.hasForeignUser) this.withForeignUser.add(sandbox);
-    sandbox.ownerBytes = this.platform.ownerDeltas?.add(owner_id, delta_bytes ?? 0);
+    sandbox.ownerBytes = this.platform.ownerDeltas?.add(owner_id, delta_bytes, home_bytes);
     this.sandboxes.set(sandbox.id, sandbox);
   }
 

@@ -4,7 +4,7 @@ import type { SandboxRecord, Table } from '../metadata/metadata.ts';
 import { shownSandbox } from '../metadata/shown.ts';
 import type { RunningSandbox } from '../runtime/runtime.ts';
 import { SerialQueue } from '../serial-queue.ts';
-import type { OwnerBytes } from '../workspaces/delta/owner-bytes.ts';
+import { HOME, type OwnerBytes, WORKSPACE } from '../workspaces/delta/owner-bytes.ts';
 import type { PathFilter } from '../workspaces/history/path-filter.ts';
 import { type Clock, systemClock } from './host/clock.ts';
 import { DETACHED, type HostState, isAttached, runningIn } from './host/host-state.ts';
@@ -127,7 +127,7 @@ export class LiveSandbox {
     const status = event === undefined ? this.#status : nextStatus(this.#status, event);
     const reason = event === undefined ? this.#reason : '';
     const record = patched(this.#record, patch);
-    await records.put({ ...record, ...this.#bytes, status, status_reason: reason });
+    await records.put({ ...record, ...this.storedBytes, status, status_reason: reason });
     this.#set(record, status);
     this.#reason = reason;
   }
@@ -166,15 +166,12 @@ export class LiveSandbox {
     this.#reason = reason;
   }
 
-  /** Bytes of its delta, as last known; undefined: they are not counted. */
-  get deltaBytes(): number | undefined {
-    return this.ownerBytes && Math.max(0, Number(Atomics.load(this.ownerBytes.own, 0)));
-  }
-
-  /** Stored with every change of the record. */
-  get #bytes(): Pick<SandboxRecord, 'delta_bytes'> {
-    const { deltaBytes } = this;
-    return deltaBytes === undefined ? {} : { delta_bytes: deltaBytes };
+  /** Bytes of its delta and of HOME, as last known, if they are counted. Stored with every change of the record. */
+  get storedBytes(): Pick<SandboxRecord, 'delta_bytes' | 'home_bytes'> {
+    if (this.ownerBytes === undefined) return {};
+    const { own } = this.ownerBytes;
+    const [delta_bytes, home_bytes] = [WORKSPACE, HOME].map((part) => Math.max(0, Number(Atomics.load(own, part))));
+    return { delta_bytes: delta_bytes!, home_bytes: home_bytes! };
   }
 
   /** The sandbox in the form of the API. */
@@ -184,7 +181,7 @@ export class LiveSandbox {
 
   /** The record with the present status. */
   #toRecord(): SandboxRecord {
-    return { ...this.#record, ...this.#bytes, status: this.#status, status_reason: this.#reason };
+    return { ...this.#record, ...this.storedBytes, status: this.#status, status_reason: this.#reason };
   }
 
   /** The error for an operation that the present status does not allow, with the reason of the status. */

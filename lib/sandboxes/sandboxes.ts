@@ -213,12 +213,12 @@ async function storeDeltaBytes(
   sandboxes: readonly LiveSandbox[],
   { metadata: { sandboxes: records }, log }: SandboxContext,
 ): Promise<void> {
-  const stored = sandboxes.map(async ({ id, deltaBytes }) => {
+  const stored = sandboxes.map(async ({ id, storedBytes }) => {
     const record = records.get(id);
-    const known = record?.delta_bytes ?? 0;
-    if (record !== undefined && deltaBytes !== undefined && deltaBytes !== known) {
-      await records.put({ ...record, delta_bytes: deltaBytes });
-    }
+    const { delta_bytes = 0, home_bytes = 0 } = storedBytes;
+    if (record === undefined) return;
+    if (delta_bytes === (record.delta_bytes ?? 0) && home_bytes === (record.home_bytes ?? 0)) return;
+    await records.put({ ...record, ...storedBytes });
   });
   const failed = (await Promise.allSettled(stored)).find((each) => each.status === 'rejected');
   if (failed) log.warn('the bytes of deltas could not be stored', { err: failed.reason });

@@ -1,19 +1,22 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { complete } from '../fuse/connection/steps.ts';
 import type { SandboxRecord } from '../metadata/metadata.ts';
+import { homeDeltaOf } from '../sandboxes/host/layout.ts';
 import { asDamage } from '../workspaces/delta/damage.ts';
 import { VERSION } from '../workspaces/delta/index/header.ts';
-import { markPath, wholeMark } from '../workspaces/delta/index/journal-mark.ts';
+import { markPath } from '../workspaces/delta/index/journal-mark.ts';
 import { type ReadDelta, readDelta } from '../workspaces/delta/index/read-delta.ts';
 import { CollectedLines } from '../workspaces/delta/index/read-journal.ts';
 import { type FrozenLayers, readIndex } from '../workspaces/delta/layers/frozen-layers.ts';
 import { indexPath } from '../workspaces/delta/layers/layer-path.ts';
 import { requireDelta } from '../workspaces/delta/layers/layers-on-disk.ts';
 import { Contents } from './contents.ts';
+import { verifyHome } from './homes.ts';
+import { verifyMark } from './marks.ts';
 import type { Report } from './report.ts';
 
-/** Verifies the data of sandboxes: deltas, required layers, checkpoints and contents. */
+/** Verifies the data of sandboxes: deltas, required layers, checkpoints, contents and HOME. */
 export class Sandboxes {
   /** Layers that some sandbox or checkpoint needs. */
   readonly needed = new Set<string>();
@@ -41,11 +44,12 @@ export class Sandboxes {
     for (const { name, layer } of checkpoints) {
       await this.#frozenLayer(layer, `checkpoint ${JSON.stringify(name)} of ${owner}`);
     }
-    await this.#report.attempt(markPath(path), owner, () => this.#mark(path, owner));
+    await this.#report.attempt(markPath(path), owner, () => verifyMark(path, owner, this.#report));
     const delta = await this.#report.attempt(path, owner, () => this.#read(record));
     if (delta === undefined) this.needsUnknown = true;
     else if (delta !== 'none') await this.#delta(delta, path, owner);
     if (origin !== undefined && (delta === undefined || delta === 'none')) await this.#frozenLayer(origin, owner);
+    await verifyHome(homeDeltaOf(id, this.#folders), owner, this.#frozen, this.#report);
   }
 
   async #read({ id, changed = false, origin }: SandboxRecord): Promise<ReadDelta | 'none'> {
@@ -100,14 +104,5 @@ export class Sandboxes {
   #need(layer: string): void {
     this.needed.add(layer);
     this.#report.counts.layers = this.needed.size;
-  }
-
-  /** An empty file or one of zeros may result from a power failure. */
-  #mark(journal: string, owner: string): void {
-    const path = markPath(journal);
-    if (!existsSync(path)) return;
-    const text = readFileSync(path, 'latin1');
-    if (wholeMark(text) !== undefined || text.replaceAll('\0', '') === '') return;
-    this.#report.damage('the mark of the journal does not match its checksum', path, owner);
   }
 }

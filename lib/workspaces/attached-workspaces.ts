@@ -3,19 +3,16 @@ import { fromText } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
 import { complete, StepCounter, type Steps } from '../fuse/connection/steps.ts';
 import { AnsweredLater, type Notifier, Postponed } from '../fuse/filesystem.ts';
-import type { Errno } from '../linux/errno.ts';
 import { BaseTrees } from './base/base-trees.ts';
 import { Clock } from './clock.ts';
 import { CurrentWorkspace } from './current-workspace.ts';
-import type { BackgroundCopy } from './delta/contents/background-copy.ts';
-import type { BackgroundFree } from './delta/contents/background-free.ts';
-import type { BackgroundSync } from './delta/contents/background-sync.ts';
 import { HostSyncs } from './delta/contents/host-syncs.ts';
 import { LargeCopies } from './delta/contents/large-copies.ts';
 import { LargeFrees } from './delta/contents/large-frees.ts';
 import { makeDeltaDirectory } from './delta/delta-directory.ts';
 import { FrozenLayers } from './delta/layers/frozen-layers.ts';
 import { Holds, whenOpen } from './holds.ts';
+import { homeName, homeOf, keyOf, openBeside } from './home.ts';
 import { MemoryBudget } from './memory-budget.ts';
 import { HostFiles } from './nodes/host-files.ts';
 import type { Node } from './nodes/node.ts';
@@ -23,47 +20,15 @@ import { NodeTable, ROOT_NODEID } from './nodes/node-table.ts';
 import { StatAhead } from './nodes/stat-ahead.ts';
 import { requireNotHeld } from './pause.ts';
 import { Places } from './places.ts';
-import { ChangeTeller, type ToldChanges } from './watching/told-changes.ts';
+import { ChangeTeller } from './watching/told-changes.ts';
 import { ToucherRequests } from './watching/toucher-requests.ts';
 import { Workspace } from './workspace.ts';
+import type { WorkspaceFileSystemOptions } from './workspace-file-system-options.ts';
 import { WorkspaceMap } from './workspace-map.ts';
-import type { DamageReport, WorkspaceSpec } from './workspaces.ts';
+import type { WorkspaceSpec } from './workspaces.ts';
 
 /** Nodes released in one step. */
 const ITEMS_PER_STEP = 64;
-
-/** Options of `WorkspaceFileSystem`. */
-export interface WorkspaceFileSystemOptions {
-  /** Limit of open host files, pinned ones excluded; default 256. */
-  maxOpenFiles?: number;
-  /** Limit of open codebase directories; default 256. */
-  maxOpenDirectories?: number;
-  /** Starts a copy of a large host file in another thread, which calls `copied` at its end; absent: copies at once. */
-  startCopy?: (copy: BackgroundCopy) => void;
-  /** Starts a sync of host files in another thread, which calls `synced` at its end; absent: syncs at once. */
-  startSync?: (sync: BackgroundSync) => void;
-  /** Answers the requests that are AnsweredLater with this cause. */
-  answer?: (cause: number, error: Errno | undefined) => void;
-  /**
-   * Frees disk space of a large host file in another thread, which calls `copied` at the end of a truncation. Absent: it
-   * is freed at once.
-   */
-  startFree?: (free: BackgroundFree) => void;
-  /** Receives the workspace of each operation. */
-  current?: CurrentWorkspace;
-  /** Runs long work between requests. Absent: it runs at once. */
-  startSteps?: (steps: Steps<unknown>) => void;
-  /** Called when operations that are Postponed with this cause may be run again. */
-  released?: (cause: number) => void;
-  /** Memory limit in bytes for all workspaces; default: half of the thread's heap limit. */
-  maxMemory?: number;
-  /** Receives changes from outside, for programs that watch files. */
-  tell?: (told: ToldChanges) => void;
-  /** Called once for each damaged file, and once for each damaged workspace. */
-  damaged?: (report: DamageReport) => void;
-  /** Called when a workspace may not grow because the disk has no room. */
-  refused?: (id: string) => void;
-}
 
 /** The workspaces of one mount, with what they share. */
 export class AttachedWorkspaces {
@@ -119,36 +84,56 @@ export class AttachedWorkspaces {
     });
   }
 
-  /** Attaches a workspace. Throws ALREADY_EXISTS, and NOT_FOUND for its place. An invalid delta fails at the first use. */
+  /**
+   * Attaches a workspace, with HOME. Throws ALREADY_EXISTS, and NOT_FOUND for its place. An invalid delta fails at the first
+   * use.
+   */
   attach(spec: WorkspaceSpec): void {
     if (this.#attached.has(spec.id))
       throw new ServiceError('ALREADY_EXISTS', `workspace ${spec.id} is attached already`);
     const leased = this.#leased.get(spec.id);
     if (leased !== undefined) requireNotHeld(leased);
-    const { place } = spec;
-    const root = place === undefined ? undefined : this.places.require(place, spec.uid);
+    const root = this.#rootAt(spec);
     makeDeltaDirectory(spec.delta);
     this.#endLease(spec.id);
+    const workspace = this.#add(spec, root);
+    if (spec.home === undefined) return;
+    const ofHome = homeOf(spec, spec.home);
+    // Reserved together with the one of the workspace, so it is there.
+    workspace.beside = this.#add(ofHome, this.#rootAt(ofHome));
+    workspace.beside.beside = workspace;
+  }
+
+  #rootAt({ place, uid }: WorkspaceSpec): Node<Workspace> | undefined {
+    return place === undefined ? undefined : this.places.require(place, uid);
+  }
+
+  #add(spec: WorkspaceSpec, root: Node<Workspace> | undefined): Workspace {
+    const { place } = spec;
+    const key = keyOf(spec);
     const workspace = this.#open(spec, root);
-    this.#attached.set(spec.id, workspace);
-    this.#byName.set(place ?? spec.id, workspace);
-    if (place === undefined) this.#notifier.invalEntry(ROOT_NODEID, fromText(spec.id));
+    this.#attached.set(key, workspace);
+    this.#byName.set(place ?? key, workspace);
+    if (place === undefined) this.#notifier.invalEntry(ROOT_NODEID, fromText(key));
     else this.#notifier.invalInode(this.places.give(place, workspace));
+    return workspace;
   }
 
   reserve(place: string, uid: number): void {
     if (this.#byName.has(place)) throw new ServiceError('ALREADY_EXISTS', `${place} is in use`);
-    this.places.reserve(place, uid);
+    for (const name of [place, homeName(place)]) this.places.reserve(name, uid);
   }
 
   release(place: string): void {
-    if (this.places.release(place)) this.#notifier.invalEntry(ROOT_NODEID, fromText(place));
+    for (const name of [place, homeName(place)]) {
+      if (this.places.release(name)) this.#notifier.invalEntry(ROOT_NODEID, fromText(name));
+    }
   }
 
   /** Steps that detach a workspace and sync its delta. Open files fail with ESTALE from then on. */
   *detaching(workspace: Workspace): Steps<void> {
-    const { id } = workspace.spec;
-    this.current.set(id);
+    const { spec } = workspace;
+    this.current.set(spec.id);
     if (workspace.isOpen) {
       const counter = new StepCounter(ITEMS_PER_STEP);
       for (const node of workspace.tree.nodes()) {
@@ -165,8 +150,9 @@ export class AttachedWorkspaces {
       // Before it may be attached anew, which would read what is not written yet.
       yield* workspace.syncing();
     } finally {
-      const name = workspace.spec.place ?? id;
-      this.#attached.delete(id);
+      const key = keyOf(spec);
+      const name = spec.place ?? key;
+      this.#attached.delete(key);
       this.#byName.delete(name);
       this.#notifier.invalEntry(ROOT_NODEID, fromText(name));
       workspace.close();
@@ -189,6 +175,7 @@ export class AttachedWorkspaces {
     if (workspace === undefined) throw new ServiceError('NOT_FOUND', `workspace ${id} is not attached`);
     requireNotHeld(workspace);
     this.current.set(id);
+    if (!workspace.isOpen) openBeside(workspace);
     return workspace;
   }
 

@@ -26,11 +26,11 @@ import type {
  * used-up quota or a full disk, UNAVAILABLE for a read-only disk.
  */
 export interface WorkspaceOperations {
-  /** Makes the workspace visible below the mount point. ALREADY_EXISTS; NOT_FOUND: its place. */
+  /** Makes the workspace visible below the mount point, with HOME. ALREADY_EXISTS; NOT_FOUND: its place. */
   attach(spec: WorkspaceSpec): void;
   /**
-   * Makes an empty directory for one uid, without access to anything, below the mount point. The workspace that is attached at
-   * this place becomes the contents of the directory. ALREADY_EXISTS.
+   * Makes two empty directories for one uid, without access to anything, below the mount point. The workspace that is attached at
+   * this place, and its HOME, become their contents. ALREADY_EXISTS.
    */
   reserve(place: string, uid: number): void;
   /** Removes a place that no workspace has taken; others are ignored. */

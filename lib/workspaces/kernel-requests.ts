@@ -4,6 +4,7 @@ import { EACCES, EPERM } from '../linux/errno.ts';
 import { S_IFBLK, S_IFCHR, S_IFDIR, S_IFMT, S_IFREG } from '../linux/mode.ts';
 import { AGENT, type AgentAccess } from './access/access.ts';
 import type { AttachedWorkspaces } from './attached-workspaces.ts';
+import { openBeside } from './home.ts';
 import type { Node } from './nodes/node.ts';
 import { ROOT_NODEID } from './nodes/node-table.ts';
 import { getattr, setattr } from './operations/attributes.ts';
@@ -53,6 +54,7 @@ export class KernelRequests implements FileSystem {
     if (workspace === undefined) return undefined;
     requireNotHeld(workspace);
     this.workspaces.current.set(workspace.spec.id);
+    if (!workspace.isOpen) openBeside(workspace);
     return entryFor(workspace, this.#access, workspace.tree.root);
   }
 
@@ -195,7 +197,10 @@ export class KernelRequests implements FileSystem {
     const { workspace } = node;
     requireFree(workspace);
     this.workspaces.current.set(workspace.spec.id);
-    if (!workspace.isOpen) void workspace.tree;
+    if (!workspace.isOpen) {
+      openBeside(workspace);
+      void workspace.tree;
+    }
     return node;
   }
 }

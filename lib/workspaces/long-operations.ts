@@ -151,9 +151,21 @@ function* rebasing(workspaces: AttachedWorkspaces, workspace: Workspace, stage: 
 
 function detaching(workspaces: AttachedWorkspaces, workspace: Workspace | undefined): Steps<void> | undefined {
   if (workspace === undefined) return undefined;
-  requireNotHeld(workspace);
+  const { beside } = workspace;
+  const both = beside === undefined ? [workspace] : [workspace, beside];
+  both.forEach(requireNotHeld);
   workspaces.holds.resume(workspace);
-  return workspaces.holds.hold(workspace, workspaces.detaching(workspace));
+  return workspaces.holds.holdAll(both, detachingAll(workspaces, both));
+}
+
+/** Each is detached, whatever fails at the others. */
+function* detachingAll(workspaces: AttachedWorkspaces, [first, ...others]: readonly Workspace[]): Steps<void> {
+  if (first === undefined) return;
+  try {
+    yield* workspaces.holds.forOne(first, workspaces.detaching(first));
+  } finally {
+    yield* detachingAll(workspaces, others);
+  }
 }
 
 /** Returns those that fitted. An error at one of them keeps the others from being told of the change. */

@@ -1,7 +1,8 @@
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { ServiceError } from '../errors.ts';
 import { WORKSPACE_NAME } from '../fuse/session/parent-directories.ts';
 import { type Call, callsThrough, type WorkspaceCalls } from './calls.ts';
+import { homeName } from './home.ts';
 import { MountConnection, type MountOptions } from './mount-connection.ts';
 import { remoteCalls } from './remote-calls.ts';
 import type { FileSystemExit, WorkspaceSpec } from './workspaces.ts';
@@ -13,7 +14,7 @@ import type { FileSystemExit, WorkspaceSpec } from './workspaces.ts';
 export interface Workspaces extends WorkspaceCalls {
   /** The same operations, by their names. */
   readonly call: Call;
-  /** Makes the workspace visible; returns its host path. ALREADY_EXISTS; INVALID_ARGUMENT: id. */
+  /** Makes the workspace visible, with HOME (see `homeBeside`); returns its host path. ALREADY_EXISTS; INVALID_ARGUMENT: id. */
   attach(spec: WorkspaceSpec): Promise<string>;
   /** Makes a place for a workspace (see `WorkspaceOperations.reserve`); returns its host path. */
   reserve(place: string, uid: number): Promise<string>;
@@ -38,6 +39,12 @@ export interface Workspaces extends WorkspaceCalls {
   check(): Promise<void>;
   /** Unmounts and ends the worker; deltas are synced. Idempotent. */
   close(): Promise<void>;
+}
+
+/** Host path of the HOME that is attached, or has a place, beside a workspace at this host path. */
+export function homeBeside(workspace: string): string {
+  const place = dirname(workspace);
+  return join(dirname(place), homeName(basename(place)), WORKSPACE_NAME);
 }
 
 /**

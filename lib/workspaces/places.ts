@@ -26,7 +26,8 @@ export class Places<Owner extends NodeOwner> {
   }
 
   reserve(name: string, uid: number): void {
-    if (!/^[0-9a-f]{32}$/.test(name)) throw new ServiceError('INTERNAL', 'a place has a name of random digits');
+    if (!/^[0-9a-f]{32}(\.home)?$/.test(name))
+      throw new ServiceError('INTERNAL', 'a place has a name of random digits');
     if (this.#free.has(name)) throw new ServiceError('ALREADY_EXISTS', `${name} is in use`);
     const place = { uid, node: this.#nodes.reserve() };
     this.#free.set(name, place);

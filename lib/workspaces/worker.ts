@@ -1,10 +1,10 @@
 import { maxCachedDescriptors } from '../descriptors.ts';
 import type { FileSystemHost } from '../fuse/connection/control.ts';
 import { type FuseWorkerData, serveRequests } from '../fuse/connection/request-worker.ts';
-import type { WorkspaceFileSystemOptions } from './attached-workspaces.ts';
 import { CurrentWorkspace } from './current-workspace.ts';
 import type { WorkspaceEvent } from './events.ts';
 import { WorkspaceFileSystem } from './workspace-file-system.ts';
+import type { WorkspaceFileSystemOptions } from './workspace-file-system-options.ts';
 
 /**
  * Runs the request worker. Called by the entry module in a worker thread whose workerData has the role 'fuse'; returns

@@ -4,7 +4,7 @@ import type { Actor } from '../field-values.ts';
 import type { ControlledFileSystem } from '../fuse/connection/control.ts';
 import { complete, type Steps } from '../fuse/connection/steps.ts';
 import type { Notifier } from '../fuse/filesystem.ts';
-import { AttachedWorkspaces, type WorkspaceFileSystemOptions } from './attached-workspaces.ts';
+import { AttachedWorkspaces } from './attached-workspaces.ts';
 import { shownFrom } from './base/shown-from.ts';
 import { TRAITS, type WorkspaceOperations } from './calls.ts';
 import { hasEffects, isLong, runFileOperation } from './files/index.ts';
@@ -15,6 +15,7 @@ import { KernelRequests } from './kernel-requests.ts';
 import { type LongOperations, longOperations } from './long-operations.ts';
 import { requireRunning } from './pause.ts';
 import { workspaceError } from './workspace-error.ts';
+import type { WorkspaceFileSystemOptions } from './workspace-file-system-options.ts';
 import type { FileOperation } from './workspace-files.ts';
 import type {
   Adding,

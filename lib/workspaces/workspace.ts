@@ -7,18 +7,15 @@ import type { Time } from '../linux/time.ts';
 import { compileRules, compiling, type RuleSet, type RuleState } from '../permissions/index.ts';
 import { Base } from './base/base.ts';
 import type { ChangingPaths } from './base/base-trees.ts';
-import { OwnSyncs } from './delta/contents/host-syncs.ts';
 import { Damage } from './delta/damage.ts';
 import { Delta } from './delta/delta.ts';
-import type { Inode } from './delta/index/inode.ts';
-import { pathOf } from './delta/index/path-of.ts';
-import type { LayersOf } from './delta/layers/layers-of.ts';
 import { quotaOf } from './delta/quota-of.ts';
 import type { Quota } from './delta/usage.ts';
 import { Handles } from './files/handles.ts';
 import { Unpackings } from './files/unpackings.ts';
 import { recordOlderDirectories } from './history/older-directories.ts';
 import { fitToBase } from './history/unused-directories.ts';
+import { layersFor } from './layers-for.ts';
 import { LISTED_BYTES, type MemoryHolder, NODE_BYTES } from './memory-budget.ts';
 import type { Node } from './nodes/node.ts';
 import { NodeTree } from './nodes/node-tree.ts';
@@ -45,6 +42,8 @@ export class Workspace implements MemoryHolder {
   /** Files that API clients have open. */
   readonly handles = new Handles();
   readonly unpackings = new Unpackings();
+  /** The other directory of its sandbox, while both are attached: HOME, or of HOME the workspace. */
+  beside: Workspace | undefined;
   /** The cause that requests wait for while a long operation runs in steps, in which only the base may change; 0: none. */
   heldBy = 0;
   /** The cause that requests of programs and clients wait for while a commit of the workspace is made; 0: none. */
@@ -128,16 +127,18 @@ export class Workspace implements MemoryHolder {
     return this.spec.maxIndexBytes ?? 0;
   }
 
+  /** This and the next: of its sandbox, with what is beside it. */
   get memory(): number {
-    return this.#ofItself + (this.#opened?.delta.table.memory ?? 0);
+    return this.#memoryOf('memory') + (this.beside ? this.beside.#memoryOf('memory') : 0);
   }
 
   get ownMemory(): number {
-    return this.#ofItself + (this.#opened?.delta.table.ownMemory ?? 0);
+    return this.#memoryOf('ownMemory') + (this.beside ? this.beside.#memoryOf('ownMemory') : 0);
   }
 
-  get #ofItself(): number {
-    return this.knownNodes * NODE_BYTES + this.listedNames * LISTED_BYTES + this.unpackings.memory;
+  #memoryOf(which: 'memory' | 'ownMemory'): number {
+    const nodes = this.knownNodes * NODE_BYTES + this.listedNames * LISTED_BYTES;
+    return nodes + this.unpackings.memory + (this.#opened?.delta.table[which] ?? 0);
   }
 
   now(): Time {
@@ -211,18 +212,6 @@ export class Workspace implements MemoryHolder {
     this.shared.bases.release(this.spec.codebaseId, this.spec.base);
   }
 
-  #layers(): LayersOf {
-    const { id, delta, layers, origin } = this.spec;
-    const { frozen, copies, frees, answer } = this.shared;
-    const syncs = new OwnSyncs(this.shared.syncs);
-    const damaged = (inode: Inode, message: string) => this.shared.damaged({ id, message, path: pathOf(inode) });
-    const startSteps = this.shared.startHeld && ((steps: Steps<unknown>) => this.#start(steps));
-    const common = { frozen, copies, frees, syncs, answer, isHeld: () => this.heldBy !== 0, damaged, startSteps };
-    return layers === undefined
-      ? { ...common, root: `${delta}/data`, prefix: '' }
-      : { ...common, root: layers, prefix: `${id}.`, origin };
-  }
-
   /** Starts steps with the workspace held. Returns false during another long operation; the caller is a part of it. */
   #start(steps: Steps<unknown>): boolean {
     if (this.heldBy !== 0 || this.#isOpening) return false;
@@ -264,12 +253,12 @@ export class Workspace implements MemoryHolder {
     const { codebaseId } = this.spec;
     const base = new Base(this.spec.base, this.shared.bases.use(codebaseId, this.spec.base));
     try {
-      const delta = yield* this.#openDelta(quotaOf(this.spec, this.shared.refused));
+      const delta = yield* this.#openDelta(quotaOf(this));
       if (this.#checkpoints.length > 0) this.#countCheckpoints(delta);
       const root = this.#place ?? this.shared.nodes.add(this, S_IFDIR);
       const tree = new NodeTree(this, base, delta, root);
       this.#opened = { base, delta, tree };
-      this.shared.memory.add(this);
+      if (!this.spec.isHome) this.shared.memory.add(this);
     } catch (error) {
       this.#releaseBase();
       throw error;
@@ -288,11 +277,14 @@ export class Workspace implements MemoryHolder {
   /** A damaged delta is reported once and not read again. */
   *#openDelta(quota: Quota): Steps<Delta> {
     if (this.#damage !== undefined) throw this.#damage;
+    const startSteps = this.shared.startHeld && ((steps: Steps<unknown>) => this.#start(steps));
+    const layers = layersFor(this, { isHeld: () => this.heldBy !== 0, startSteps });
     try {
-      return yield* Delta.load(this.spec.delta, this.#layers(), quota, () => this.now());
+      return yield* Delta.load(this.spec.delta, layers, quota, () => this.now());
     } catch (error) {
       if (!(error instanceof Damage)) throw error;
-      this.#damage = new Damage(`the delta of the sandbox is damaged: ${error.message}`);
+      const what = this.spec.isHome ? 'HOME' : 'the delta';
+      this.#damage = new Damage(`${what} of the sandbox is damaged: ${error.message}`);
       this.shared.damaged({ id: this.spec.id, message: this.#damage.message });
       throw this.#damage;
     }

@@ -22,10 +22,14 @@ export interface WorkspaceSpec {
   origin?: string;
   /** Frozen layers, as returned by `freeze`, of the sandbox's checkpoints; what they retain counts for the quota. */
   checkpoints?: readonly string[];
+  /** HOME of the sandbox, which is attached and detached with it. Absent: it has none. */
+  home?: HomeSpec;
+  /** It is a HOME (see `homeOf`). */
+  isHome?: boolean;
   /** The host uid, and gid of the same number, that is served. All others get EACCES. */
   uid: number;
   rules: readonly PermissionRule[];
-  /** Quota of the delta and of what its checkpoints retain; 0: none. */
+  /** Quota of the delta, of what its checkpoints retain, and of HOME; 0: none. */
   maxBytes: number;
   maxFiles: number;
   /** Counts the same bytes for the limit of all sandboxes of an owner. Absent: the owner has no limit. */
@@ -45,6 +49,14 @@ export interface WorkspaceSpec {
    * service.
    */
   anyUid?: boolean;
+}
+
+/** Where HOME of a sandbox is stored. */
+export interface HomeSpec {
+  /** Host directory of its delta with all layers; created at its first use, kept by `detach`. */
+  delta: string;
+  /** An empty host directory, its base. */
+  base: string;
 }
 
 /** Damage of a workspace on disk. */

@@ -4,9 +4,9 @@ import type { NotificationQueue } from '../../lib/fuse/connection/notification-q
 import { type FuseNotifierData, serveNotifications } from '../../lib/fuse/connection/notifier.ts';
 import { type FuseWorkerData, serveRequests } from '../../lib/fuse/connection/request-worker.ts';
 import type { Notifier } from '../../lib/fuse/filesystem.ts';
-import type { WorkspaceFileSystemOptions } from '../../lib/workspaces/attached-workspaces.ts';
 import { optionsOf } from '../../lib/workspaces/worker.ts';
 import { WorkspaceFileSystem } from '../../lib/workspaces/workspace-file-system.ts';
+import type { WorkspaceFileSystemOptions } from '../../lib/workspaces/workspace-file-system-options.ts';
 
 /** The workspaces' file system, with file names that make it fail. */
 class BreakingFileSystem extends WorkspaceFileSystem {

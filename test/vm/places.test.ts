@@ -33,7 +33,7 @@ const log = { debug() {}, info() {}, warn: (message) => warnings.push(message), 
 const runtime = createBwrapRuntime({ bwrapPath: '/usr/bin/bwrap', stateDir, log });
 await runtime.probe();
 const resources = { memory_bytes: 48 << 20, cpu_quota: 90_000, cpu_shares: 512, pids_limit: 40 };
-const spec = { id: 'sb', workspace: stateDir + '/w', runDir: stateDir + '/run/sb', uid, image: '', resources };
+const spec = { id: 'sb', workspace: stateDir + '/w', home: stateDir + '/w', runDir: stateDir + '/run/sb', uid, image: '', resources };
 let sandbox, end;
 try {
   sandbox = await runtime.launch(spec);

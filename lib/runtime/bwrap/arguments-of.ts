@@ -11,7 +11,7 @@ export interface Sources {
 
 /** The encoded arguments of one sandbox. `isOfAll`: it sees nothing of the host but what all sandboxes see. */
 export async function argumentsOf(
-  { workspace, workspacePath, readOnlyPaths = [], rootfs }: SandboxSpec,
+  { workspace, home, workspacePath, readOnlyPaths = [], rootfs }: SandboxSpec,
   view: SystemView,
   agentDir: string,
   sources: Sources,
@@ -20,6 +20,6 @@ export async function argumentsOf(
   if (rootfs && !image) throw new Error('a sandbox with an image never runs without it');
   const readOnly = readOnlyPaths.length === 0 ? [] : await sources.sourcesOf?.(readOnlyPaths);
   if (!readOnly) throw new Error('a sandbox with paths of the host never runs without them');
-  const args = bwrapArguments(view, workspace, agentDir, image, { readOnly, workspacePath });
+  const args = bwrapArguments(view, { workspace, home }, agentDir, image, { readOnly, workspacePath });
   return { args: encodeArguments(args), isOfAll: !image && readOnly.length === 0 };
 }

@@ -1,6 +1,6 @@
 import { AGENT_DIR, WORKSPACE } from '../executor/places.ts';
-import type { RootFileSystem } from '../runtime.ts';
-import { ENVIRONMENT, HOME, HOME_BYTES, SHM_BYTES, TMP_BYTES } from '../sandbox-environment.ts';
+import type { RootFileSystem, SandboxSpec } from '../runtime.ts';
+import { ENVIRONMENT, HOME, SHM_BYTES } from '../sandbox-environment.ts';
 
 /** A top-level entry of the host's system that sandboxes see: a symbolic link of a merged /usr, or a directory. */
 export interface SystemEntry {
@@ -22,6 +22,8 @@ export interface SystemView {
   maskedDirs: readonly string[];
   /** Additional host paths configured by the operator, shown read-only at the same path. */
   readOnlyPaths: readonly string[];
+  /** Size of /tmp. */
+  tmpBytes: number;
   /** Options that this bwrap is too old for (see `optionsLacking`); absent: none. */
   lacking?: readonly NewerOption[];
 }
@@ -61,12 +63,12 @@ export interface FurtherPaths {
  * Builds the bwrap arguments for one sandbox. They are passed on a descriptor (`--args`), because /proc/1/cmdline is
  * readable inside.
  *
- * bwrap creates nothing below /workspace: the tenant can write there, and following a planted link would leave the
+ * bwrap creates nothing below /workspace and HOME: the tenant can write there, and following a planted link would leave the
  * sandbox (GHSA-pxhw-h44j-8pfx). Operations run in order; the root is made read-only last.
  */
 export function bwrapArguments(
   host: SystemView,
-  workspace: string,
+  { workspace, home }: Pick<SandboxSpec, 'workspace' | 'home'>,
   agentDir: string,
   rootfs?: RootFileSystem & { path: string },
   { readOnly = [], workspacePath }: FurtherPaths = {},
@@ -95,13 +97,13 @@ export function bwrapArguments(
     ...view.maskedDirs.map((path) => tmpfs(path, 4096, '0555')),
     ['--dev', '/dev'],
     tmpfs('/dev/shm', SHM_BYTES, '1777'),
-    tmpfs('/tmp', TMP_BYTES, '1777'),
-    tmpfs(HOME, HOME_BYTES, '0700'),
+    tmpfs('/tmp', view.tmpBytes, '1777'),
     view.entries.some(({ path }) => path === '/var') ? [] : ['--symlink', '/tmp', '/var/tmp'],
     ...view.readOnlyPaths.map((path) => ['--ro-bind', path, path]),
     ...readOnly.map(({ path, source }) => ['--ro-bind', source, path]),
     ['--ro-bind', agentDir, AGENT_DIR],
     workspacePath === undefined ? [] : ['--bind', workspace, workspacePath],
+    ['--bind', home, HOME],
     ['--bind', workspace, WORKSPACE, '--chdir', WORKSPACE],
     ['--remount-ro', '/dev', '--remount-ro', '/'],
   ].flat();

@@ -33,6 +33,8 @@ export interface BwrapOptions {
   workspacesDir?: string;
   /** Additional host paths shown read-only at the same path inside, for example a toolchain outside /usr. */
   readOnlyPaths?: readonly string[];
+  /** Size of /tmp; absent: TMP_BYTES. */
+  tmpBytes?: number;
   /** Host directory of images; absent: there are none. */
   imagesDir?: string;
   /** Niceness of sandboxes; undefined: the server's own. */
@@ -165,7 +167,7 @@ class BwrapRuntime implements Runtime {
   }
 
   /** Without cgroups there are none: a change in one would not be noticed. */
-  async prepare(spec: Pick<SandboxSpec, 'uid' | 'workspace' | 'image' | 'resources'>): Promise<ReadySandbox> {
+  async prepare(spec: Pick<SandboxSpec, 'uid' | 'workspace' | 'home' | 'image' | 'resources'>): Promise<ReadySandbox> {
     if (!this.#tree.available)
       throw new ServiceError('FAILED_PRECONDITION', 'sandboxes are not prepared without cgroups');
     const instance = await this.#open();
@@ -221,6 +223,7 @@ class BwrapRuntime implements Runtime {
     const instance = await openInstance(this.#dir, this.#root, {
       readOnlyPaths: this.#options.readOnlyPaths ?? [],
       lacking: this.#lacking,
+      tmpBytes: this.#options.tmpBytes,
       authorities: this.#options.authorities,
       makeFifos: (paths) => this.#starter.makeFifos(paths),
       growPipe: (fd) => this.#starter.growPipe(fd),
@@ -234,12 +237,13 @@ class BwrapRuntime implements Runtime {
     const { dir } = await this.#open();
     const scratch = mkdtempSync(join(dir, 'probe-'));
     chmodSync(scratch, 0o711);
-    const workspace = join(scratch, 'workspace');
-    mkdirSync(workspace, { mode: 0o755 });
+    const [workspace, home] = [join(scratch, 'workspace'), join(scratch, 'home')];
+    for (const path of [workspace, home]) mkdirSync(path, { mode: 0o755 });
     try {
       const sandbox = await this.launch({
         id: 'probe',
         workspace,
+        home,
         runDir: join(scratch, 'run'),
         uid: PROBE_UID,
         image: '',

@@ -55,10 +55,12 @@ export async function openInstance(
   {
     readOnlyPaths,
     lacking,
+    tmpBytes,
     authorities,
     makeFifos,
     growPipe,
   }: Pick<SystemView, 'readOnlyPaths' | 'lacking'> & {
+    tmpBytes?: number | undefined;
     authorities?: string | undefined;
     makeFifos?: MakeFifos;
     growPipe?: GrowPipe;
@@ -74,7 +76,7 @@ export async function openInstance(
   writeFileSync(seccompFile, program, { mode: 0o600 });
   return {
     dir,
-    view: { ...systemView(join(dir, 'etc'), readOnlyPaths), ...(lacking && { lacking }) },
+    view: { ...systemView(join(dir, 'etc'), readOnlyPaths, tmpBytes), ...(lacking && { lacking }) },
     seccompFile,
     setsidForks: await setsidForks(),
     fifos: new FifoPool(join(dir, 'fifos'), makeFifos, growPipe),

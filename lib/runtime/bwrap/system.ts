@@ -1,4 +1,5 @@
 import { lstatSync, readlinkSync, statSync } from 'node:fs';
+import { TMP_BYTES } from '../sandbox-environment.ts';
 import type { SystemEntry, SystemView } from './arguments.ts';
 
 const TOP_LEVEL = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
@@ -28,7 +29,7 @@ const PROC_DIRS = ['/proc/acpi', '/proc/scsi', '/proc/asound', '/proc/bus', '/pr
 const OTHERS_READ_WRITE = 0o006;
 
 /** Returns the part of the host's system that sandboxes see on this machine. */
-export function systemView(etc: string, readOnlyPaths: readonly string[]): SystemView {
+export function systemView(etc: string, readOnlyPaths: readonly string[], tmpBytes = TMP_BYTES): SystemView {
   return {
     entries: TOP_LEVEL.map(entry).filter((each) => each !== undefined),
     etc,
@@ -36,6 +37,7 @@ export function systemView(etc: string, readOnlyPaths: readonly string[]): Syste
     maskedFiles: PROC_FILES.filter((path) => ((modeOf(path) ?? 0) & OTHERS_READ_WRITE) !== 0),
     maskedDirs: PROC_DIRS.filter((path) => modeOf(path) !== undefined),
     readOnlyPaths,
+    tmpBytes,
   };
 }
 

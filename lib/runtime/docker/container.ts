@@ -6,7 +6,7 @@ import { cpuBandwidth } from '../cgroup/cpu-bandwidth.ts';
 import { withinOwner } from '../cgroup/owner-group.ts';
 import { AGENT_DIR, WORKSPACE } from '../executor/places.ts';
 import type { SandboxSpec } from '../runtime.ts';
-import { ENVIRONMENT, HOME, HOME_BYTES, SHM_BYTES, TMP_BYTES } from '../sandbox-environment.ts';
+import { ENVIRONMENT, HOME, SHM_BYTES } from '../sandbox-environment.ts';
 import type { SeccompProfile } from './seccomp-profile.ts';
 import { USER_FILES } from './user-files.ts';
 
@@ -24,6 +24,8 @@ export interface ContainerPlan {
   imageVolumes: readonly string[];
   networkMode: NetworkMode;
   enableNetworking: boolean;
+  /** Size of /tmp and of /var/tmp. */
+  tmpBytes: number;
   seccomp: SeccompProfile;
   /** Host directory of the executor's agent and its FIFOs; its `etc` holds the USER_FILES. */
   agentDir: string;
@@ -166,13 +168,13 @@ function hostConfig(plan: ContainerPlan): HostConfig & { CgroupnsMode: 'private'
     ShmSize: SHM_BYTES,
     Tmpfs: {
       ...volumesAsTmpfs(plan),
-      '/tmp': tmpfs(TMP_BYTES, '1777', plan.spec.uid),
-      '/var/tmp': tmpfs(TMP_BYTES, '1777', plan.spec.uid),
-      [HOME]: tmpfs(HOME_BYTES, '0700', plan.spec.uid),
+      '/tmp': tmpfs(plan.tmpBytes, '1777', plan.spec.uid),
+      '/var/tmp': tmpfs(plan.tmpBytes, '1777', plan.spec.uid),
     },
     // Not Binds: for a missing source, the daemon would create a directory on the host as root.
     Mounts: [
       bind(plan.spec.workspace, WORKSPACE, false),
+      bind(plan.spec.home, HOME, false),
       bind(plan.agentDir, AGENT_DIR, true),
       ...USER_FILES.map((name) => bind(join(plan.agentDir, 'etc', name), `/etc/${name}`, true)),
     ],
@@ -198,10 +200,10 @@ function tmpfs(bytes: number, mode: string, uid: number): string {
  * service is refused: the daemon would create its directory in the tenant's tree.
  */
 function volumesAsTmpfs({ imageVolumes, spec: { uid } }: ContainerPlan): Record<string, string> {
-  const ours = [WORKSPACE, AGENT_DIR, '/proc', '/sys', '/dev'];
+  const ours = [WORKSPACE, HOME, AGENT_DIR, '/proc', '/sys', '/dev'];
   const volumes: Record<string, string> = {};
   for (const path of imageVolumes) {
-    if (path === WORKSPACE) continue;
+    if (path === WORKSPACE || path === HOME) continue;
     const within = ours.some((place) => path === place || path.startsWith(`${place}/`));
     if (within || path === '/' || !isAbsolute(path) || normalize(path) !== path) {
       throw new ServiceError('FAILED_PRECONDITION', `image: its volume ${JSON.stringify(path)} is not allowed`);

@@ -7,6 +7,7 @@ import { newScratch } from '../executor/pipe-reader.ts';
 import { newReadPaces } from '../executor/read-pace.ts';
 import { prepareSandbox } from '../prepared-sandbox.ts';
 import type { Runtime } from '../runtime.ts';
+import { TMP_BYTES } from '../sandbox-environment.ts';
 import { TerminalLimit } from '../terminal-limit/terminal-limit.ts';
 import { type DockerEnvironment, daemonAddress } from './address.ts';
 import { AgentDirs } from './agent-dirs.ts';
@@ -31,6 +32,8 @@ export interface DockerOptions {
   environment: DockerEnvironment;
   networkMode: NetworkMode;
   enableNetworking: boolean;
+  /** Size of /tmp; absent: TMP_BYTES. */
+  tmpBytes?: number;
   /** The server's state directory. A name stored there labels its containers, also after a restart. */
   stateDir: string;
   /** The descriptor budget of the process; absent: one of this runtime's own. */
@@ -58,6 +61,7 @@ export function createDockerRuntime(options: DockerOptions): Runtime {
   const shared = {
     ...{ daemon, instance, times, groupsName, agentDirs: agentDirs.path },
     ...{ networkMode: options.networkMode, enableNetworking: options.enableNetworking },
+    tmpBytes: options.tmpBytes ?? TMP_BYTES,
     seccomp: seccompProfile(process.arch),
     containers: new OwnContainers(daemon, instance, times, log),
     owners: new OwnerCgroups(groupsName, stateDir),

@@ -207,6 +207,7 @@ export class DockerSandbox implements RunningSandbox {
       imageVolumes: image.volumes,
       networkMode: this.#shared.networkMode,
       enableNetworking: this.#shared.enableNetworking,
+      tmpBytes: this.#shared.tmpBytes,
       seccomp: this.#shared.seccomp,
       agentDir: this.#agentDir,
       command: ['/bin/sh', '-c', ENTRYPOINT],

@@ -22,6 +22,7 @@ export interface Shared {
   instance: string;
   networkMode: NetworkMode;
   enableNetworking: boolean;
+  tmpBytes: number;
   seccomp: SeccompProfile;
   userFiles: ImageUserFiles;
   /** Directory of this instance's process groups where v2 has no controllers. */

@@ -121,7 +121,7 @@ export class LayerReclaimer {
       });
       return [await this.#takeAway(found, needs), this.#growths];
     });
-    for (const name of removed) await platform.removeLayer(join(this.#root, name));
+    for (const name of removed) await platform.removeTree(join(this.#root, name));
     if (removed.length > 0) await platform.mount.layersRemoved();
     await this.#compact(context, needs, growths);
   }

@@ -10,6 +10,8 @@ export interface Layout {
   deltas: string;
   /** Contents of the deltas, shared by forks and checkpoints. */
   layers: string;
+  /** Empty: the base of every HOME. */
+  homes: string;
   run: string;
   /** File systems of images: sandboxes' uids can traverse it. */
   images: string;
@@ -30,6 +32,7 @@ export function makeLayout(mountPath: string, runtimeDirectory = RUNTIME_DIRECTO
   const layout = foldersOf(mountPath);
   makeDirectory(layout.deltas, 0o700);
   makeDirectory(layout.layers, 0o700);
+  makeDirectory(layout.homes, 0o700);
   makeDirectory(layout.images, 0o711);
   makeDirectory(layout.run, 0o711);
   makeDirectory(layout.processes, 0o700);
@@ -44,10 +47,16 @@ export function foldersOf(mountPath: string): Omit<Layout, 'fs'> {
   return {
     deltas: at('deltas'),
     layers: at('layers'),
+    homes: at('homes'),
     images: at('images'),
     run: at('run'),
     processes: at('processes'),
   };
+}
+
+/** Host directory of the delta of a sandbox's HOME: in that of the sandbox, so that it is removed with it. */
+export function homeDeltaOf(id: string, { deltas }: Pick<Layout, 'deltas'>): string {
+  return join(deltas, id, 'home');
 }
 
 /** Mount points that an earlier server on this state may have used: under `mountPath`, and in the runtime directory. */

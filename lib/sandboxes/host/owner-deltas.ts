@@ -1,6 +1,6 @@
 import { ServiceError } from '../../errors.ts';
 import type { OwnerLimitSource } from '../../limits/stored-limits.ts';
-import { LIMIT, type OwnerBytes, REMOVED, USED } from '../../workspaces/delta/owner-bytes.ts';
+import { HOME, LIMIT, type OwnerBytes, REMOVED, USED, WORKSPACE } from '../../workspaces/delta/owner-bytes.ts';
 
 interface Owner {
   /** See `OwnerBytes.owner`. */
@@ -21,27 +21,28 @@ export class OwnerDeltas {
   }
 
   /**
-   * Counts a sandbox with the last known bytes of its delta, until `remove`. undefined: nobody owns it, so it is not
-   * limited.
+   * Counts a sandbox with the last known bytes of its delta and of HOME, until `remove`. undefined: nobody owns it, so it
+   * is not limited.
    */
-  add(ownerId: string, bytes: number): OwnerBytes | undefined {
+  add(ownerId: string, bytes: number, homeBytes = 0): OwnerBytes | undefined {
     if (ownerId === '') return undefined;
     const owner = this.#owners.get(ownerId) ?? { memory: shared(2), sandboxes: 0 };
     this.#owners.set(ownerId, owner);
     owner.sandboxes++;
-    const own = shared(1);
-    own[0] = BigInt(bytes);
-    Atomics.add(owner.memory, USED, BigInt(bytes));
+    const own = shared(2);
+    own[WORKSPACE] = BigInt(bytes);
+    own[HOME] = BigInt(homeBytes);
+    Atomics.add(owner.memory, USED, BigInt(bytes + homeBytes));
     this.limitChanged(ownerId);
     return { owner: owner.memory, own };
   }
 
   /** Ends the count of a sandbox whose delta is removed. */
   remove(ownerId: string, { own }: OwnerBytes): void {
-    const bytes = Atomics.exchange(own, 0, REMOVED);
+    const bytes = [WORKSPACE, HOME].map((part) => Atomics.exchange(own, part, REMOVED));
     const owner = this.#owners.get(ownerId);
-    if (bytes === REMOVED || owner === undefined) return;
-    Atomics.sub(owner.memory, USED, bytes);
+    if (bytes.includes(REMOVED) || owner === undefined) return;
+    for (const each of bytes) Atomics.sub(owner.memory, USED, each);
     if (--owner.sandboxes === 0) this.#owners.delete(ownerId);
   }
 

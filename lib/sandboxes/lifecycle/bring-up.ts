@@ -12,10 +12,10 @@ import type { OwnerResources, RootFileSystem, RunningSandbox, Runtime } from '..
 import type { TextTools } from '../../text-tools/text-tools.ts';
 import type { SharedThreads } from '../../threads/thread-pool.ts';
 import { checkDelta, type DeltaLayers, layersOfDelta } from '../../workspaces/delta/layers/layers-on-disk.ts';
-import type { Workspaces } from '../../workspaces/mount-workspaces.ts';
+import { homeBeside, type Workspaces } from '../../workspaces/mount-workspaces.ts';
 import type { WorkspaceSpec } from '../../workspaces/workspaces.ts';
 import { DETACHED, withoutProcesses } from '../host/host-state.ts';
-import type { Layout } from '../host/layout.ts';
+import { homeDeltaOf, type Layout } from '../host/layout.ts';
 import type { OwnerDeltas } from '../host/owner-deltas.ts';
 import { closeNetwork, openNetwork } from '../network/open-network.ts';
 import type { SecretSource } from '../network/secrets-in-force.ts';
@@ -46,9 +46,8 @@ export interface Platform {
   unzstd: SharedThreads<Unzstd>;
   /** Threads that diffs are made in. */
   diffs: SharedThreads<TextTools>;
+  /** Removes what nothing needs, slow files in the background; see `SlowRemovals`. */
   removeTree(path: string): Promise<void>;
-  /** Removes a layer that nothing needs, slow files in the background; see `SlowRemovals`. */
-  removeLayer(path: string): Promise<void>;
   /** What all sandboxes of an owner may use together; undefined or absent: no limit. */
   ownerResources?(ownerId: string): OwnerResources | undefined;
   /** The bytes of the deltas of each owner; absent: they have no limit. */
@@ -124,7 +123,8 @@ async function bringUpReady(
   const { place, workspace } = ready;
   try {
     const { uid, image, resources } = record;
-    const running = await ready.sandbox.take({ id, workspace, runDir: '', uid, image, resources });
+    const spec = { id, workspace, home: homeBeside(workspace), runDir: '', uid, image, resources };
+    const running = await ready.sandbox.take(spec);
     await attachWorkspace(sandbox, platform, place);
     sandbox.host = { kind: 'running', running, attached: true };
     if (isLost(sandbox, platform)) throw new Error('its workspace was lost');
@@ -156,7 +156,8 @@ async function launchOn(
     ...(readOnlyPaths && { readOnlyPaths }),
     ...(workspacePath !== undefined && { workspacePath }),
   };
-  const running = await runtime.launch({ id, workspace, runDir, uid, image, resources, ...more });
+  const home = homeBeside(workspace);
+  const running = await runtime.launch({ id, workspace, home, runDir, uid, image, resources, ...more });
   sandbox.host = { kind: 'running', running, attached: runtimeName !== 'RUNTIME_MOCK' };
   if (isLost(sandbox, platform)) throw new ServiceError('UNAVAILABLE', 'its workspace was lost while it came up');
   return running;
@@ -203,6 +204,7 @@ export function workspaceSpec({ id, record, changeCount, ownerBytes }: LiveSandb
     codebaseId: record.codebase_id,
     base: platform.basePath(record.codebase_id),
     delta: deltaOf(id, platform.layout),
+    home: { delta: homeDeltaOf(id, platform.layout), base: platform.layout.homes },
     layers: platform.layout.layers,
     ...(record.origin !== undefined && { origin: record.origin }),
     ...(record.checkpoints !== undefined && { checkpoints: record.checkpoints.map(({ layer }) => layer) }),
@@ -250,15 +252,16 @@ export type RemovedLayers = DeltaLayers | 'unknown' | undefined;
 
 /**
  * Removes the sandbox's delta; shared layers are kept. Returns the layers that it had; undefined: none. Throws if a
- * part could not be removed. Large files of its top layer may be removed later.
+ * part could not be removed. Large files of its top layer and of HOME may be removed later.
  */
 export async function removeDelta(id: string, platform: Platform): Promise<RemovedLayers> {
   const { layout } = platform;
   const delta = deltaOf(id, layout);
   const layers = await layersOfDelta(delta).catch(() => 'unknown' as const);
-  await platform.removeTree(delta);
+  const removals = [platform.removeTree(delta)];
   // No other sandbox can refer to the top layer. Lower ones may belong to a fork.
-  if (layers !== undefined && layers !== 'unknown') await platform.removeLayer(join(layout.layers, layers.top));
+  if (layers !== undefined && layers !== 'unknown') removals.push(platform.removeTree(join(layout.layers, layers.top)));
+  await Promise.all(removals);
   await rm(join(layout.run, id), { recursive: true, force: true });
   return layers;
 }

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ResourceLimits } from '../../contract/messages.ts';
 import type { Log } from '../../log.ts';
 import type { ReadySandbox, SandboxSpec } from '../../runtime/runtime.ts';
+import { homeBeside } from '../../workspaces/mount-workspaces.ts';
 import type { UidSlots } from '../host/uid-slots.ts';
 import { type Calls, IDLE_MS } from './calls.ts';
 import { Keep } from './keep.ts';
@@ -25,7 +26,7 @@ export interface StockParts {
     reserve(place: string, uid: number): Promise<string>;
     release(place: string): Promise<unknown>;
   };
-  prepare(spec: Pick<SandboxSpec, 'uid' | 'workspace' | 'resources'>): Promise<ReadySandbox>;
+  prepare(spec: Pick<SandboxSpec, 'uid' | 'workspace' | 'home' | 'resources'>): Promise<ReadySandbox>;
   uids: Pick<UidSlots, 'take' | 'release' | 'free'>;
   /** Maximum number of ready sandboxes of all stocks. */
   most: number;
@@ -156,7 +157,7 @@ export class Stock {
     try {
       path = await mount.reserve(place, uid);
       const resources = this.#resources!;
-      const sandbox = await this.#parts.prepare({ uid, workspace: path, resources });
+      const sandbox = await this.#parts.prepare({ uid, workspace: path, home: homeBeside(path), resources });
       const discard = async () => {
         await sandbox.discard();
         await mount.release(place).catch(() => undefined);

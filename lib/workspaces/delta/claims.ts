@@ -4,7 +4,7 @@ import type { DeltaIndex } from './delta-index.ts';
 import type { Inode } from './index/inode.ts';
 import { sharedContents } from './layers/live-contents.ts';
 import type { Retained } from './layers/retained.ts';
-import type { Usage } from './usage.ts';
+import type { Held, Usage } from './usage.ts';
 
 /** Room on the disk for the records of an inode, in bytes. */
 const RECORD = 4096;
@@ -23,6 +23,19 @@ export class Claims {
     this.#contents = contents;
     this.#retained = retained;
     this.#usage = usage;
+  }
+
+  /** What the delta has, with what it retains. */
+  get held(): Held {
+    const { bytes, files } = this.#retained;
+    return { bytes: this.#usage.bytes + bytes, files: this.#index.table.size + files };
+  }
+
+  /** The same of both directories of the sandbox. */
+  get used(): Held {
+    const { held } = this;
+    const { beside } = this.#usage;
+    return { bytes: held.bytes + beside.bytes, files: held.files + beside.files };
   }
 
   /** Throws EDQUOT if the quota does not permit `count` more inodes. */

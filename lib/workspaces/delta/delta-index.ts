@@ -55,6 +55,8 @@ export class DeltaIndex {
   constructor(dir: string, layers: LayersOf) {
     this.journal = new Journal(`${dir}/journal`, layers.syncs);
     this.#layers = layers;
+    const { nextId, nextIno } = this.table;
+    this.table.raiseCounters({ nextId, nextIno: layers.firstIno ?? nextIno });
   }
 
   /** The writable layer. */

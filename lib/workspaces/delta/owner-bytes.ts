@@ -6,6 +6,9 @@ export const OWNER_EDQUOT = new Errno(EDQUOT.errno);
 /** Elements of `OwnerBytes.owner`. */
 export const USED = 0;
 export const LIMIT = 1;
+/** Elements of `OwnerBytes.own`. */
+export const WORKSPACE = 0;
+export const HOME = 1;
 /** In `OwnerBytes.own`: the sandbox was destroyed and counts for nobody. */
 export const REMOVED = -1n;
 
@@ -16,18 +19,21 @@ export const REMOVED = -1n;
 export interface OwnerBytes {
   /** Of the owner: bytes of all its sandboxes; their limit, 0: none. */
   readonly owner: BigInt64Array;
-  /** Of one sandbox, counted in the owner's. */
+  /** Of one sandbox, counted in the owner's: those of WORKSPACE and of HOME. */
   readonly own: BigInt64Array;
 }
 
 /** The part of one open delta in the bytes of its owner. */
 export class OwnerShare {
   readonly #memory: OwnerBytes;
+  /** WORKSPACE or HOME. */
+  readonly #part: number;
   #counted: number;
 
-  constructor(memory: OwnerBytes) {
+  constructor(memory: OwnerBytes, part = WORKSPACE) {
     this.#memory = memory;
-    this.#counted = Number(Atomics.load(memory.own, 0));
+    this.#part = part;
+    this.#counted = Number(Atomics.load(memory.own, part));
   }
 
   /** Counts the present bytes of the delta. Does nothing once the sandbox is destroyed. */
@@ -37,7 +43,7 @@ export class OwnerShare {
     const before = BigInt(this.#counted);
     const now = BigInt(Math.max(0, bytes));
     // The main thread subtracts what it finds here when it destroys the sandbox.
-    if (before === REMOVED || Atomics.compareExchange(own, 0, before, now) !== before) return;
+    if (before === REMOVED || Atomics.compareExchange(own, this.#part, before, now) !== before) return;
     Atomics.add(owner, USED, now - before);
     this.#counted = Number(now);
   }

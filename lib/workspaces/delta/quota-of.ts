@@ -1,21 +1,23 @@
-import type { Reserve } from '../../linux/disk-room.ts';
+import type { WorkspaceSpec } from '../workspaces.ts';
 import { DiskShare } from './disk-share.ts';
-import { type OwnerBytes, OwnerShare } from './owner-bytes.ts';
-import type { Quota } from './usage.ts';
+import { HOME, OwnerShare, WORKSPACE } from './owner-bytes.ts';
+import type { Held, Quota } from './usage.ts';
 
-/** What the specification of a workspace says about its quota. */
-export interface QuotaSpec {
-  id: string;
-  delta: string;
-  maxBytes: number;
-  maxFiles: number;
-  ownerBytes?: OwnerBytes;
-  reserve?: Reserve;
+/** What the quota of a delta depends on. */
+interface QuotaOwner {
+  readonly spec: WorkspaceSpec;
+  /** Called with the id when the delta may not grow because the disk has no room. */
+  readonly shared: { readonly refused: (id: string) => void };
+  /** The other directory of the sandbox; what it has is unknown until it is open. */
+  readonly beside?:
+    | { readonly isOpen: boolean; readonly delta: { readonly claims: { readonly held: Held } } }
+    | undefined;
 }
 
-/** `refused`: called with the id when the delta may not grow because the disk has no room. */
-export function quotaOf(spec: QuotaSpec, refused: (id: string) => void): Quota {
-  const { id, delta, maxBytes, maxFiles, ownerBytes, reserve } = spec;
-  const disk = reserve ? new DiskShare(delta, reserve, () => refused(id)) : undefined;
-  return { maxBytes, maxFiles, owner: ownerBytes && new OwnerShare(ownerBytes), disk };
+export function quotaOf(of: QuotaOwner): Quota {
+  const { id, delta, maxBytes, maxFiles, ownerBytes, reserve, isHome } = of.spec;
+  const disk = reserve ? new DiskShare(delta, reserve, () => of.shared.refused(id)) : undefined;
+  const owner = ownerBytes && new OwnerShare(ownerBytes, isHome ? HOME : WORKSPACE);
+  const beside = () => (of.beside?.isOpen ? of.beside.delta.claims.held : undefined);
+  return { maxBytes, maxFiles, owner, disk, beside };
 }

@@ -5,7 +5,15 @@ import type { Inode } from './index/inode.ts';
 import type { Retained } from './layers/retained.ts';
 import { OWNER_EDQUOT, type OwnerShare } from './owner-bytes.ts';
 
-/** Limits of a delta together with what its checkpoints retain. */
+/** What a delta has, with what its checkpoints retain. */
+export interface Held {
+  bytes: number;
+  files: number;
+}
+
+const NOTHING: Held = { bytes: 0, files: 0 };
+
+/** Limits of a delta together with what its checkpoints retain, and with the delta beside it. */
 export interface Quota {
   /** In bytes; 0: none. The same for files. */
   maxBytes: number;
@@ -14,6 +22,8 @@ export interface Quota {
   owner?: OwnerShare | undefined;
   /** Its part in the room of the disk; absent: the disk has no reserve. */
   disk?: DiskShare | undefined;
+  /** What the sandbox has in its other directory. Absent: it has no other. */
+  beside?(): Held | undefined;
 }
 
 /**
@@ -60,7 +70,7 @@ export class Usage {
   #hasTooMany(inodes: number): boolean {
     const { maxFiles } = this.#quota;
     const room = maxFiles + Math.min(this.#unlinked.size, maxFiles, LATE_INODES);
-    return maxFiles > 0 && inodes + this.#retained.files > room;
+    return maxFiles > 0 && inodes + this.#retained.files + this.beside.files > room;
   }
 
   /**
@@ -76,18 +86,27 @@ export class Usage {
 
   /** Throws DISK_EDQUOT if the disk has no room for so many bytes more, and host errors. */
   claimDisk(bytes: number): void {
-    this.#quota.disk?.claim(bytes, this.#bytes + this.#retained.bytes);
+    this.#quota.disk?.claim(bytes, this.#held);
   }
 
   /** Bytes by which the delta may grow before the disk has no room; Infinity: the disk has no reserve. */
   get diskRoom(): number {
-    return this.#quota.disk?.growth(this.#bytes + this.#retained.bytes) ?? Number.POSITIVE_INFINITY;
+    return this.#quota.disk?.growth(this.#held) ?? Number.POSITIVE_INFINITY;
   }
 
   #isTooMuch(more: number): boolean {
     const { maxBytes } = this.#quota;
     const room = maxBytes + Math.min(this.#unlinkedBytes, maxBytes, LATE_BYTES);
-    return maxBytes > 0 && this.#bytes + this.#retained.bytes + more > room;
+    return maxBytes > 0 && this.#held + more > room;
+  }
+
+  /** What counts for the same quota. */
+  get beside(): Held {
+    return this.#quota.beside?.() ?? NOTHING;
+  }
+
+  get #held(): number {
+    return this.#bytes + this.#retained.bytes + this.beside.bytes;
   }
 
   /** Bytes by which all deltas of the owner may grow; Infinity: no limit. */

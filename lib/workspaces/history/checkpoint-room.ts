@@ -14,12 +14,12 @@ export function requireRoom({ delta, spec }: Workspace): void {
   }
   if (more > delta.claims.diskRoom) throw new ServiceError('RESOURCE_EXHAUSTED', NO_ROOM);
   if (!delta.claims.isAboveQuota(more)) return;
-  const { bytes, files } = delta.retained;
+  const { bytes, files } = delta.claims.used;
   const limit = (most: number) => (most > 0 ? String(most) : 'any number of');
   throw new ServiceError(
     'RESOURCE_EXHAUSTED',
-    `with this checkpoint the files and checkpoints of sandbox ${spec.id} would be ${delta.bytes + bytes + more} bytes ` +
-      `in ${delta.inodes + files} files, and it may have ${limit(spec.maxBytes)} bytes (sandbox.max_delta_bytes) ` +
+    `with this checkpoint the files, HOME and checkpoints of sandbox ${spec.id} would be ${bytes + more} bytes ` +
+      `in ${files} files, and it may have ${limit(spec.maxBytes)} bytes (sandbox.max_delta_bytes) ` +
       `in ${limit(spec.maxFiles)} files (sandbox.max_delta_files): delete checkpoints or files`,
   );
 }

@@ -8,8 +8,8 @@ const BLOCK = 4096;
 const MANY_FILES = 2 ** 32;
 
 /**
- * STATFS: the quota of the sandbox, or the room of its owner or of the host's disk, without its reserve, if that is less. `undefined` is the
- * mount's root, which has no space.
+ * STATFS: the quota of the sandbox for both of its directories, or the room of its owner or of the host's disk, without its reserve, if
+ * that is less. `undefined` is the mount's root, which has no space.
  */
 export function statfs(workspace: Workspace | undefined): StatFs {
   if (workspace === undefined)
@@ -17,10 +17,11 @@ export function statfs(workspace: Workspace | undefined): StatFs {
   const { delta, spec } = workspace;
   const room = Math.min(delta.claims.ownerRoom, delta.claims.diskRoom);
   const host = Math.min(blocksLeft(spec.delta, BLOCK), Math.max(0, Math.floor(room / BLOCK)));
-  const used = Math.ceil((delta.bytes + delta.retained.bytes) / BLOCK);
+  const held = delta.claims.used;
+  const used = Math.ceil(held.bytes / BLOCK);
   const blocks = spec.maxBytes > 0 ? Math.ceil(spec.maxBytes / BLOCK) : used + host;
   const bfree = Math.max(0, Math.min(blocks - used, host));
   const files = spec.maxFiles > 0 ? spec.maxFiles : MANY_FILES;
-  const ffree = Math.max(0, files - delta.inodes - delta.retained.files);
+  const ffree = Math.max(0, files - held.files);
   return { blocks, bfree, bavail: bfree, files, ffree, bsize: BLOCK, namelen: MAX_NAME_BYTES };
 }

@@ -85,6 +85,7 @@ describe('every key', () => {
     ['sandbox', 'max_delta_bytes', '512KiB', (c) => c.sandbox.maxDeltaBytes, 10 * 2 ** 30, 2 ** 19],
     ['sandbox', 'max_delta_files', '5', (c) => c.sandbox.maxDeltaFiles, 1_000_000, 5],
     ['sandbox', 'max_index_bytes', '1MiB', (c) => c.sandbox.maxIndexBytes, 2 ** 30, 2 ** 20],
+    ['sandbox', 'tmp_bytes', '1MiB', (c) => c.sandbox.tmpBytes, 2 ** 28, 2 ** 20],
     [
       'sandbox',
       'default_resources',
@@ -237,6 +238,7 @@ describe('a value that is not allowed', () => {
     ['sandbox: {max_per_user: 1.5}', 'sandbox.max_per_user: value 1.5 is not allowed'],
     ['sandbox: {max_per_user: .nan}', 'sandbox.max_per_user: value NaN is not allowed'],
     ['sandbox: {cleanup_interval: 0s}', 'sandbox.cleanup_interval: value "0s" is not allowed: a duration above 0'],
+    ['sandbox: {tmp_bytes: 0}', 'sandbox.tmp_bytes: value 0 is not allowed: at least 1048576'],
     ['sandbox: {max_delta_bytes: 10GB}', 'sandbox.max_delta_bytes: value "10GB" is not allowed: a number of bytes'],
     [
       'sandbox: {default_resources: {cpu_quota: 999}}',

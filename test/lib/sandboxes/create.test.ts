@@ -5,6 +5,7 @@ import { ServiceError } from '../../../lib/errors.ts';
 import { unlimitedOwners } from '../../../lib/limits/stored-limits.ts';
 import type { SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
 import type { NewSandbox } from '../../../lib/services.ts';
+import { homeBeside } from '../../../lib/workspaces/mount-workspaces.ts';
 import { createRequest, Fixture, NO_LIMITS } from './fixture.ts';
 
 let fixture: Fixture;
@@ -62,6 +63,7 @@ describe('create', () => {
     expect(fixture.runtime.up.get(sandbox.id)?.spec).toEqual({
       id: sandbox.id,
       workspace: `/mnt/${sandbox.id}`,
+      home: homeBeside(`/mnt/${sandbox.id}`),
       runDir: join(fixture.layout.run, sandbox.id),
       uid: 1000,
       image: '',

@@ -316,7 +316,6 @@ export class Fixture {
         removeTree: (path) => this.removeTree(path),
         unzstd: inSameThread(() => new Unzstd()),
         diffs: inSameThread(() => new TextTools()),
-        removeLayer: (path) => this.removeTree(path),
         ownerDeltas: this.ownerDeltas,
         networks: this.networks,
         secrets: this.secrets,

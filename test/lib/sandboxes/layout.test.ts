@@ -20,11 +20,11 @@ describe('the layout', () => {
   it('is below mount_path, traversable for sandboxes, with closed deltas', () => {
     const layout = make('a/mounts');
     const mounts = join(folder, 'a/mounts');
-    const names = ['fs', 'deltas', 'layers', 'images', 'run', 'processes'];
-    const [fs, deltas, layers, images, run, processes] = names.map((name) => join(mounts, name));
-    expect(layout).toEqual({ fs, deltas, layers, images, run, processes });
+    const names = ['fs', 'deltas', 'layers', 'homes', 'images', 'run', 'processes'];
+    const [fs, deltas, layers, homes, images, run, processes] = names.map((name) => join(mounts, name));
+    expect(layout).toEqual({ fs, deltas, layers, homes, images, run, processes });
     expect([mounts, images!, run!, join(folder, 'a')].map(modeOf)).toEqual([0o711, 0o711, 0o711, 0o711]);
-    expect([deltas!, layers!, processes!].map(modeOf)).toEqual([0o700, 0o700, 0o700]);
+    expect([deltas!, layers!, homes!, processes!].map(modeOf)).toEqual([0o700, 0o700, 0o700, 0o700]);
     leaveLayout(layout);
     expect(existsSync(layout.run)).toBe(true);
   });

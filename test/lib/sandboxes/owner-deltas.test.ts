@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { NO_LIMITS as NO_OWNER_LIMITS } from '../../../lib/limits/limits.ts';
 import { OwnerDeltas } from '../../../lib/sandboxes/host/owner-deltas.ts';
 import type { SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
-import { OwnerShare } from '../../../lib/workspaces/delta/owner-bytes.ts';
+import { HOME, OwnerShare } from '../../../lib/workspaces/delta/owner-bytes.ts';
 import { createRequest, Fixture, forkOf, NO_UPDATE } from './fixture.ts';
 
 let fixture: Fixture;
@@ -33,9 +33,9 @@ afterEach(() => fixture.remove());
 
 const create = async (codebase_id = 'cb_1') => (await sandboxes.create(createRequest({ codebase_id }))).id;
 const storedBytes = (id: string) => fixture.metadata.sandboxes.get(id)?.delta_bytes;
-/** The request worker counts a delta. */
-const count = (id: string, bytes: number) => {
-  new OwnerShare(fixture.mount.attached.get(id)!.ownerBytes!).count(bytes);
+/** The request worker counts a delta. `part`: HOME; absent: the workspace. */
+const count = (id: string, bytes: number, part?: number) => {
+  new OwnerShare(fixture.mount.attached.get(id)!.ownerBytes!, part).count(bytes);
 };
 const FULL = 'the sandboxes of owner "ann" keep 100 bytes, the most is 100 (limits.per_owner.delta_bytes)';
 const refused = (bytes: number) => ({ code: 'RESOURCE_EXHAUSTED', message: FULL.replace('100', String(bytes)) });
@@ -86,6 +86,24 @@ describe('the bytes of a sandbox', () => {
     await nextServer();
     await expect(create()).rejects.toMatchObject(refused(100));
     await sandboxes.destroy(id);
+    expect(await create()).toMatch(/^sb_/);
+  });
+
+  it('are those of its workspace and of its HOME, and none once it is destroyed', async () => {
+    const [stopped, running] = [await create(), await create()];
+    count(stopped, 30);
+    count(stopped, 50, HOME);
+    await sandboxes.stop(stopped);
+    count(running, 25, HOME);
+    await expect(create()).rejects.toMatchObject(refused(105));
+    await sandboxes.close();
+    await nextServer();
+    await expect(create()).rejects.toMatchObject(refused(105));
+    expect(sandboxes.get(stopped)).not.toHaveProperty('home_bytes');
+    await sandboxes.destroy(stopped);
+    count(running, 100, HOME);
+    await expect(create()).rejects.toMatchObject(refused(100));
+    await sandboxes.destroy(running);
     expect(await create()).toMatch(/^sb_/);
   });
 

@@ -4,8 +4,41 @@ import { describe, expect, it } from 'vitest';
 import { newId } from '../../../lib/ids.ts';
 import { takeLock } from '../../../lib/metadata/lock.ts';
 import { verifyState } from '../../../lib/verify/verify-state.ts';
+import { withHome } from '../workspaces/in-home.ts';
 import { attached, linesOf, OlderState } from '../workspaces/older-state.ts';
 import { fingerprint, flip, LARGE, State, storageIn, verified } from './state.ts';
+
+describe('HOME of a sandbox', () => {
+  function stateWithHome(): State {
+    const state = new State();
+    const { home } = withHome(state.s);
+    home.create('small', 'small contents');
+    home.create('large', LARGE);
+    state.s.detachAll();
+    return state;
+  }
+
+  it('is read, with its contents', async () => {
+    const { damaged, notes, last } = await verified(stateWithHome().home);
+    expect([damaged, notes]).toEqual([[], []]);
+    expect(last).toMatch(/checked 1 codebases, 2 sandboxes, 3 layers, 7 contents .*\(3 of them/);
+  });
+
+  it.each([
+    [
+      'contents',
+      /home\/data\/.*slab-4096$/,
+      /the contents do not match their checksum .*HOME of sandbox .*, file "small"/,
+    ],
+    ['a journal', /home\/journal$/, /home\/journal: .*HOME of sandbox/],
+    ['a mark', /home\/journal\.mark$/, /the mark of the journal does not match its checksum .*HOME of sandbox/],
+  ])('with damaged %s is named', async (_, file, what) => {
+    const state = stateWithHome();
+    const [path] = state.find(file);
+    flip(path!, 5);
+    expect((await verified(state.home)).damaged).toEqual([expect.stringMatching(what)]);
+  });
+});
 
 describe('a state without damage', () => {
   it('is reported as intact, and nothing on the disk changes', async () => {

@@ -7,8 +7,8 @@ import { onTestFinished } from 'vitest';
 import { fromLatin1 } from '../../../lib/byte-string.ts';
 import type { Caller } from '../../../lib/fuse/filesystem.ts';
 import type { SandboxRecord } from '../../../lib/metadata/metadata.ts';
-import type { WorkspaceFileSystemOptions } from '../../../lib/workspaces/attached-workspaces.ts';
 import { WorkspaceFileSystem } from '../../../lib/workspaces/workspace-file-system.ts';
+import type { WorkspaceFileSystemOptions } from '../../../lib/workspaces/workspace-file-system-options.ts';
 import type { WorkspaceSpec } from '../../../lib/workspaces/workspaces.ts';
 import { Notices } from './sandbox.ts';
 

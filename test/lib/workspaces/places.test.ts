@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ROOT_PATH } from '../../../lib/byte-string.ts';
 import { Postponed } from '../../../lib/fuse/filesystem.ts';
-import type { WorkspaceFileSystemOptions } from '../../../lib/workspaces/attached-workspaces.ts';
 import type { BackgroundCopy } from '../../../lib/workspaces/delta/contents/background-copy.ts';
+import type { WorkspaceFileSystemOptions } from '../../../lib/workspaces/workspace-file-system-options.ts';
 import { Sandbox } from './sandbox.ts';
 
 /** Sizes with different places for the contents: none, a slot of each slab, a data file. */

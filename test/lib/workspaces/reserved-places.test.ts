@@ -77,6 +77,8 @@ it('a workspace that is opened has read its delta, and tells whoever opens or us
   expect(load).toHaveBeenCalledTimes(1);
   load.mockRestore();
   fs.detach('sb_1');
+  // It had no HOME, whose place is still free.
+  fs.release(PLACE);
   writeFileSync(join(spec.delta, 'journal'), 'no journal\n');
   fs.reserve(PLACE, UID);
   const place = fs.lookup(OWN, 1, name(PLACE))!.nodeid;

@@ -238,7 +238,9 @@ describe('the quota of a sandbox with checkpoints', () => {
     const { bytes } = s.fs.usage('sb_1');
     expect(outcome(() => s.create('new', 'x'))).toBe('EDQUOT');
     expect(() => s.checkpoint('2')).toThrow(
-      new RegExp(`^with this checkpoint the files and checkpoints of sandbox sb_1 would be ${bytes}\\d* bytes|delete`),
+      new RegExp(
+        `^with this checkpoint the files, HOME and checkpoints of sandbox sb_1 would be ${bytes}\\d* bytes|delete`,
+      ),
     );
     expect(s.checkpoints.size).toBe(1);
     s.set('f', { size: 10 });
@@ -266,7 +268,7 @@ describe('the quota of a sandbox with checkpoints', () => {
     s.checkpoint('2');
     s.set('f', { size: 5000 });
     expect(() => s.checkpoint('3')).toThrow(
-      /^with this checkpoint the files and checkpoints of sandbox sb_1 would be \d+ bytes in \d files, and it may have 203000 bytes \(sandbox.max_delta_bytes\) in 10 files \(sandbox.max_delta_files\): delete checkpoints or files$/,
+      /^with this checkpoint the files, HOME and checkpoints of sandbox sb_1 would be \d+ bytes in \d files, and it may have 203000 bytes \(sandbox.max_delta_bytes\) in 10 files \(sandbox.max_delta_files\): delete checkpoints or files$/,
     );
     s.deleteCheckpoint('1');
     s.checkpoint('3');

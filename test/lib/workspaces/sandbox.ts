@@ -5,8 +5,8 @@ import { onTestFinished } from 'vitest';
 import type { ByteString } from '../../../lib/byte-string.ts';
 import type { Permission, PermissionRule } from '../../../lib/contract/messages.ts';
 import type { Caller, Notifier } from '../../../lib/fuse/filesystem.ts';
-import type { WorkspaceFileSystemOptions } from '../../../lib/workspaces/attached-workspaces.ts';
 import { WorkspaceFileSystem } from '../../../lib/workspaces/workspace-file-system.ts';
+import type { WorkspaceFileSystemOptions } from '../../../lib/workspaces/workspace-file-system-options.ts';
 import type { WorkspaceSpec } from '../../../lib/workspaces/workspaces.ts';
 import { Programs } from './programs.ts';
 

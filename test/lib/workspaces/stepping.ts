@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { complete, type Steps } from '../../../lib/fuse/connection/steps.ts';
 import { Postponed } from '../../../lib/fuse/filesystem.ts';
-import type { WorkspaceFileSystemOptions } from '../../../lib/workspaces/attached-workspaces.ts';
+import type { WorkspaceFileSystemOptions } from '../../../lib/workspaces/workspace-file-system-options.ts';
 import { Sandbox } from './sandbox.ts';
 
 type Operation = Parameters<Sandbox['fs']['begin']>[0];

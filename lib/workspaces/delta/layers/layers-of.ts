@@ -21,6 +21,8 @@ export interface LayersOf {
   /** Whether a long operation prevents other use of the delta. */
   isHeld?: () => boolean;
   frees: LargeFrees;
+  /** Number of its first inode; absent: FIRST_INO. */
+  firstIno?: number | undefined;
   /** Called once for each file with damaged contents. */
   damaged?: (inode: Inode, message: string) => void;
   /** The frozen layer from which a delta without a journal starts. */

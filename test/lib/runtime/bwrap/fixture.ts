@@ -53,11 +53,13 @@ export function useBwrap({ spawner }: { spawner?: string } = {}): Bwrap {
     spec(resources = {}) {
       const id = `sb_${++count}`;
       const uid = FIRST_UID + count;
-      const workspace = join(stateDir, `workspace-${count}`);
-      mkdirSync(workspace);
-      chownSync(workspace, uid, uid);
+      const [workspace, home] = [join(stateDir, `workspace-${count}`), join(stateDir, `home-${count}`)];
+      for (const path of [workspace, home]) {
+        mkdirSync(path);
+        chownSync(path, uid, uid);
+      }
       const runDir = join(stateDir, 'run', id);
-      return { id, workspace, runDir, uid, image: '', resources: { ...RESOURCES, ...resources } };
+      return { id, workspace, home, runDir, uid, image: '', resources: { ...RESOURCES, ...resources } };
     },
     async launch(resources) {
       const sandbox = await runtime.launch(bwrap.spec(resources));

@@ -22,7 +22,7 @@ const warnings = [];
 const log = { debug() {}, info() {}, warn: (message) => warnings.push(message), error() {} };
 const runtime = createBwrapRuntime({ bwrapPath: '/usr/bin/bwrap', stateDir, log });
 await runtime.probe();
-const spec = { id: 'sb', workspace: stateDir + '/w', runDir: stateDir + '/run/sb', uid, image: '', resources };
+const spec = { id: 'sb', workspace: stateDir + '/w', home: stateDir + '/w', runDir: stateDir + '/run/sb', uid, image: '', resources };
 const sandbox = await runtime.launch(spec);
 const results = [];
 for (const [command, timeoutMs] of commands) {
@@ -129,6 +129,7 @@ describe('a server killed with SIGKILL', () => {
     const spec = {
       id: 'sb',
       workspace: join(dir, 'w'),
+      home: join(dir, 'w'),
       runDir: join(dir, 'run/sb'),
       uid,
       image: '',

@@ -13,6 +13,7 @@ const plan: ContainerPlan = {
   spec: {
     id: 'sb_1',
     workspace: '/state/fs/sb_1',
+    home: '/state/fs/sb_1.home/workspace',
     runDir: '/state/run/sb_1',
     uid: 200_007,
     image: 'ubuntu:22.04; --privileged',
@@ -23,6 +24,7 @@ const plan: ContainerPlan = {
   imageVolumes: [],
   networkMode: 'bridge',
   enableNetworking: false,
+  tmpBytes: 2 ** 28,
   seccomp,
   agentDir: '/state/run/sb_1/agent',
   command: ['/bin/sh', '/agent'],
@@ -96,13 +98,19 @@ describe('the container of a sandbox', () => {
         Tmpfs: {
           '/tmp': 'rw,exec,nosuid,nodev,size=268435456,mode=1777,uid=200007,gid=200007',
           '/var/tmp': 'rw,exec,nosuid,nodev,size=268435456,mode=1777,uid=200007,gid=200007',
-          '/home/sandbox': 'rw,exec,nosuid,nodev,size=268435456,mode=0700,uid=200007,gid=200007',
         },
         Mounts: [
           {
             Type: 'bind',
             Source: '/state/fs/sb_1',
             Target: '/workspace',
+            ReadOnly: false,
+            BindOptions: { Propagation: 'rprivate' },
+          },
+          {
+            Type: 'bind',
+            Source: '/state/fs/sb_1.home/workspace',
+            Target: '/home/sandbox',
             ReadOnly: false,
             BindOptions: { Propagation: 'rprivate' },
           },
@@ -179,6 +187,7 @@ describe('the container of a sandbox', () => {
 
   it.each([
     '/workspace/x',
+    '/home/sandbox/x',
     '/run/agent/x',
     '/run/agent',
     '/proc/x',
@@ -191,7 +200,7 @@ describe('the container of a sandbox', () => {
     expect(() => containerPlan({ ...plan, imageVolumes: [volume] })).toThrow(/volume/);
   });
 
-  it('keeps the workspace if the image declares its path a volume', () => {
-    expect(containerPlan({ ...plan, imageVolumes: ['/workspace'] }).HostConfig?.Tmpfs).not.toHaveProperty('/workspace');
+  it.each(['/workspace', '/home/sandbox'])('keeps its own %s if the image declares that a volume', (path) => {
+    expect(containerPlan({ ...plan, imageVolumes: [path] }).HostConfig?.Tmpfs).not.toHaveProperty(path);
   });
 });

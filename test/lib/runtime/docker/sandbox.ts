@@ -41,11 +41,14 @@ export async function openScene(dockerd: Pick<Daemon, 'host'>, options: Partial<
   async function spec(changes: Partial<SandboxSpec> = {}): Promise<SandboxSpec> {
     const number = sandboxes++;
     const [id, uid] = [`sb_docker${process.pid}x${number}`, 300_000 + number];
-    const workspace = join(directory, `ws-${id}`);
-    await mkdir(workspace, { mode: 0o700 });
-    await chown(workspace, uid, uid);
+    const [workspace, home] = [join(directory, `ws-${id}`), join(directory, `home-${id}`)];
+    for (const path of [workspace, home]) {
+      await mkdir(path, { mode: 0o700 });
+      await chown(path, uid, uid);
+    }
     const resources = { memory_bytes: 256 * 1024 ** 2, cpu_quota: 0, cpu_shares: 0, pids_limit: 64 };
-    return { id, uid, workspace, runDir: join(directory, `run-${id}`), image: 'base', resources, ...changes };
+    const runDir = join(directory, `run-${id}`);
+    return { id, uid, workspace, home, runDir, image: 'base', resources, ...changes };
   }
 
   return {

@@ -52,7 +52,15 @@ export function openShells({ cgroups = false } = {}): Machine {
     const workspace = join(base, `w-${index}`);
     mkdirSync(workspace);
     chownSync(workspace, uid, uid);
-    const spec = { id: `s${index}`, workspace, runDir: join(base, `r-${index}`), uid, image: '', resources: RESOURCES };
+    const spec = {
+      id: `s${index}`,
+      workspace,
+      home: workspace,
+      runDir: join(base, `r-${index}`),
+      uid,
+      image: '',
+      resources: RESOURCES,
+    };
     const settings = {
       bwrapPath: '/usr/bin/bwrap',
       root: true,

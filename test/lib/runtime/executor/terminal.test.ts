@@ -51,7 +51,15 @@ async function lacking(programs: readonly string[], shell = SHELLS[0]!): Promise
     { path: '/bin', source: bin },
     { path: '/usr/local/bin', source: hidden },
   ];
-  const spec = { id: `s${index}`, workspace, runDir: join(base, `r-${index}`), uid, image: '', resources: RESOURCES };
+  const spec = {
+    id: `s${index}`,
+    workspace,
+    home: workspace,
+    runDir: join(base, `r-${index}`),
+    uid,
+    image: '',
+    resources: RESOURCES,
+  };
   const settings = {
     bwrapPath: '/usr/bin/bwrap',
     root: true,

@@ -9,6 +9,7 @@ async function sandbox() {
   return runtime.launch({
     id: 'sb_m',
     workspace: '/nowhere',
+    home: '/nowhere',
     runDir: '/nowhere',
     uid: 1,
     image: '',

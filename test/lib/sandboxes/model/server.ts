@@ -87,7 +87,6 @@ export class Server {
           removeTree,
           unzstd: inSameThread(() => new Unzstd()),
           diffs: inSameThread(() => new TextTools()),
-          removeLayer: removeTree,
           reserve: 0,
           maxDeltaBytes: 0,
           maxDeltaFiles: 0,

@@ -19,7 +19,15 @@ function scene(limit = 200) {
   const clock = { now: 1000 };
   const table = new SessionTable(limit, () => clock.now);
   const launch = () =>
-    createMockRuntime().launch({ id: 'sb', workspace: '/w', runDir: '/r', uid: 1, image: '', resources: RESOURCES });
+    createMockRuntime().launch({
+      id: 'sb',
+      workspace: '/w',
+      home: '/h',
+      runDir: '/r',
+      uid: 1,
+      image: '',
+      resources: RESOURCES,
+    });
   const running = launch();
   const create = (sandboxId: string) =>
     table.creating(sandboxId, async () => {
