@@ -96,7 +96,15 @@ const patterns = {
 } as const satisfies FieldConstraint;
 
 export const shortRules = {
-  fields: { write: patterns, read: patterns, none: patterns, scratch: patterns, view: patterns, redacted: patterns },
+  fields: {
+    write: patterns,
+    read: patterns,
+    none: patterns,
+    scratch: patterns,
+    view: patterns,
+    redacted: patterns,
+    shown: patterns,
+  },
 } as const satisfies FieldConstraint;
 
 export const labels = {

@@ -1144,10 +1144,16 @@ export interface PermissionRule {
    */
   on_write?: string;
   /**
-   * With `view` "redacted", how values are found: "dotenv", "json", "yaml", "pem", "gitconfig", or "all" (nothing is shown).
-   * Empty: by the name of the file.
+   * With `view` or `contents` "redacted", how values are found: "dotenv", "json", "yaml", "ini", "netrc", "pem", "gitconfig",
+   * "tokens" (what looks like a token, in any text), or "all" (nothing is shown). Empty: by the name of the file.
    */
   redactor?: string;
+  /**
+   * The rule decides no permission, but what is shown of files that another rule lets be read; `permission` must be
+   * PERMISSION_NONE. "redacted": placeholders in place of secrets; what may be written can be, as with `on_write` "merge".
+   * "shown": the contents as they are. Of several such rules one wins, by the same precedence. Empty: an ordinary rule.
+   */
+  contents?: string;
 }
 
 /**
@@ -1170,6 +1176,8 @@ export interface PermissionRules {
   view: readonly string[];
   /** The contents can be read with placeholders in place of values; nothing can be changed. See PermissionRule. */
   redacted: readonly string[];
+  /** Contents that a preset redacts are shown as they are; the permission is that of the other lists. See PermissionRule. */
+  shown: readonly string[];
 }
 
 /** Something about the rules of a sandbox that is probably not meant. */

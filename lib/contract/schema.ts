@@ -502,6 +502,7 @@ export const fields = {
     view: { type: 'string', optional: true },
     on_write: { type: 'string', optional: true },
     redactor: { type: 'string', optional: true },
+    contents: { type: 'string', optional: true },
   },
   PermissionRules: {
     write: { type: 'string', repeated: true },
@@ -510,6 +511,7 @@ export const fields = {
     scratch: { type: 'string', repeated: true },
     view: { type: 'string', repeated: true },
     redacted: { type: 'string', repeated: true },
+    shown: { type: 'string', repeated: true },
   },
   RuleWarning: {
     code: { type: 'string' },

@@ -1,7 +1,10 @@
 import { PatternType, Permission, type PermissionRule } from '../contract/messages.ts';
 import { invalidArgument } from '../errors.ts';
-import { parseRulePattern } from './parse-rule-pattern.ts';
+import { asContentsRule, CONTENTS, SHOWN_ELSEWHERE } from './contents-rules.ts';
+import { GuardedRuleSet } from './guarded-rule-set.ts';
+
 import { MAX_NAMES, MAX_STORED_RULES, MAX_TOKENS, PatternError } from './pattern-limits.ts';
+import { patternOfRule } from './preset-patterns.ts';
 import { REDACTORS, type Redactor } from './redactors.ts';
 import type { RuleSet } from './rule-set.ts';
 import { buildTrie, type ParsedRule } from './rule-trie.ts';
@@ -52,6 +55,20 @@ export function* compiling(rules: readonly PermissionRule[]): Generator<undefine
     stepEnd = size.names + size.tokens + SIZE_PER_STEP;
     yield;
   }
+  const isOfContents = ({ rule }: ParsedRule): boolean => !!rule.contents;
+  if (!parsed.some(isOfContents)) return yield* building(kept, parsed);
+  const access = yield* building(
+    kept,
+    parsed.filter((rule) => !isOfContents(rule)),
+  );
+  const contents = parsed.filter(isOfContents).map((each) => ({ ...each, rule: asContentsRule(each.rule) }));
+  return new GuardedRuleSet(access, yield* building(kept, [...contents, SHOWN_ELSEWHERE]));
+}
+
+function* building(
+  kept: readonly PermissionRule[],
+  parsed: readonly ParsedRule[],
+): Generator<undefined, TrieRuleSet, void> {
   const ranked = yield* sortRules(parsed);
   const root = yield* buildTrie(ranked);
   yield;
@@ -70,7 +87,7 @@ function parseRule(rule: PermissionRule, index: number): ParsedRule {
   }
   requireView(rule, refuse);
   try {
-    return { index, rule, ...parseRulePattern(rule) };
+    return { index, rule, ...patternOfRule(rule) };
   } catch (error) {
     if (!(error instanceof PatternError)) throw error;
     return refuse('pattern', `${quote(rule.pattern)} ${error.message}`);
@@ -78,9 +95,13 @@ function parseRule(rule: PermissionRule, index: number): ParsedRule {
 }
 
 function requireView(
-  { permission, view = '', redactor = '', on_write = '' }: PermissionRule,
+  { permission, view = '', redactor = '', on_write = '', contents = '' }: PermissionRule,
   refuse: (field: string, why: string) => never,
 ): void {
+  if (!CONTENTS.includes(contents)) refuse('contents', 'must be "redacted", "shown" or empty');
+  if (contents !== '' && permission !== 'PERMISSION_NONE') {
+    refuse('permission', 'must be PERMISSION_NONE with contents: such a rule decides no permission');
+  }
   if (view !== '' && view !== 'redacted') refuse('view', 'must be "redacted" or empty');
   if (view === 'redacted' && permission !== 'PERMISSION_READ') {
     refuse('view', `must be empty with ${permission}: only what may be read can be redacted`);
@@ -88,7 +109,7 @@ function requireView(
   if (!ON_WRITE.includes(on_write)) refuse('on_write', 'must be "refuse", "merge" or empty');
   if (on_write !== '' && view === '') refuse('on_write', 'must be empty without view "redacted"');
   if (redactor === '') return;
-  if (view === '') refuse('redactor', 'must be empty without view "redacted"');
+  if (view === '' && contents !== 'redacted') refuse('redactor', 'must be empty without view or contents "redacted"');
   if (!REDACTORS.includes(redactor as Redactor)) refuse('redactor', `must be one of ${REDACTORS.join(', ')}, or empty`);
 }
 

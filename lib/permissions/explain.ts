@@ -1,6 +1,6 @@
 import type { ByteString } from '../byte-string.ts';
 import type { Permission } from '../contract/messages.ts';
-import { type Level, NONE, permissionOf } from './levels.ts';
+import { type Level, NONE, permissionOf, REDACTED } from './levels.ts';
 import type { PlacedRule, RuleSet } from './rule-set.ts';
 
 export interface Explanation {
@@ -27,10 +27,17 @@ export function explain(ruleSet: RuleSet, path: ByteString): Explanation {
     winner,
     beaten,
     passThrough,
-    reason: `${whyWins(ruleSet, winner, beaten)}${
+    reason: `${whyWins(ruleSet, winner, beaten)}${whatIsShown(ruleSet.contentsRule(path), level)}${
       passThrough ? ' A directory here can still be passed through, because something below it can be visible.' : ''
     }`,
   };
+}
+
+function whatIsShown(placed: PlacedRule | undefined, level: Level): string {
+  if (placed === undefined || level < REDACTED) return '';
+  const { index, rule } = placed;
+  const what = rule.contents === 'shown' ? 'shows contents as they are' : 'puts placeholders in place of secrets';
+  return ` permissions[${index}] (${rule.type} ${JSON.stringify(rule.pattern)}) ${what}.`;
 }
 
 function whyWins(ruleSet: RuleSet, winner: PlacedRule | undefined, beaten: readonly PlacedRule[]): string {

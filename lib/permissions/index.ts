@@ -15,6 +15,7 @@ export {
   VIEW,
   WRITE,
 } from './levels.ts';
+export { findingNamed } from './named-secrets.ts';
 export { findingNeverDeciding } from './never-deciding.ts';
 export { findPreset, PRESETS } from './presets.ts';
 export type { RuleSet, RuleState } from './rule-set.ts';

@@ -1,8 +1,8 @@
 import type { PermissionRule } from '../contract/messages.ts';
 import { covers } from './covers.ts';
 import { levelOfRule } from './levels.ts';
-import { parseRulePattern } from './parse-rule-pattern.ts';
 import { comparePrecedence } from './precedence.ts';
+import { patternOfRule } from './preset-patterns.ts';
 
 /** A rule that decides nowhere, and one that precedes it wherever it matches, by their indexes. */
 export interface NeverDeciding {
@@ -18,11 +18,12 @@ export function* findingNeverDeciding(
   rules: readonly PermissionRule[],
   from: number,
 ): Generator<undefined, NeverDeciding[], void> {
-  const parsed = rules.map((rule, index) => ({ index, rule, ...parseRulePattern(rule) }));
+  const parsed = rules.map((rule, index) => ({ index, rule, ...patternOfRule(rule) }));
   const found: NeverDeciding[] = [];
   for (const rule of parsed.slice(from)) {
     const by = parsed.find(
       (other) =>
+        !other.rule.contents === !rule.rule.contents &&
         comparePrecedence(other, rule) < 0 &&
         differs(other.rule, rule.rule) &&
         covers(other.components, rule.components),
@@ -37,6 +38,7 @@ function differs(a: PermissionRule, b: PermissionRule): boolean {
   return (
     levelOfRule(a) !== levelOfRule(b) ||
     (a.scratch ?? false) !== (b.scratch ?? false) ||
-    (a.redactor ?? '') !== (b.redactor ?? '')
+    (a.redactor ?? '') !== (b.redactor ?? '') ||
+    (a.contents ?? '') !== (b.contents ?? '')
   );
 }

@@ -1,5 +1,6 @@
 import type { Permission, PermissionRule } from '../contract/messages.ts';
-import { PRESET_BASE_PRIORITY, SECRETS_PRIORITY } from './preset-priorities.ts';
+import { PRESET_BASE_PRIORITY, PROTECTED_PRIORITY } from './preset-priorities.ts';
+import { SECRETS } from './preset-secrets.ts';
 
 export interface Preset {
   name: string;
@@ -7,20 +8,6 @@ export interface Preset {
   description: string;
   permissions: readonly PermissionRule[];
 }
-
-/** Names of files that usually contain secrets, in any directory. */
-const SECRETS: readonly PermissionRule[] = hidden(
-  '**/.env*',
-  '**/*.{pem,key,p12,pfx,jks,keystore,kdbx,ppk}',
-  '**/id_{rsa,dsa,ecdsa,ed25519,ecdsa_sk,ed25519_sk}',
-  '**/{.ssh,.gnupg,.aws,.azure,.kube,.docker,.gcloud}/**',
-  '**/{.netrc,_netrc,.pgpass,.my.cnf,.htpasswd,.npmrc,.pypirc,.git-credentials,.vault-token,.dockercfg}',
-  '**/{secret,secrets,credential,credentials}/**',
-  '**/{secret,secrets,credential,credentials}.{json,yml,yaml,toml,ini,txt,xml,properties,env}',
-  '**/{service-account,service_account}*.json',
-  '**/*.{tfstate,tfvars}',
-  '**/*.tfstate.backup',
-);
 
 /**
  * Git does not work without its configuration, whose addresses and headers can contain tokens. It cannot be changed: the
@@ -32,7 +19,7 @@ const GIT_CONFIG: readonly PermissionRule[] = [
   '**/.git/modules/**/config',
   '**/.git/modules/**/config.worktree',
 ].map((pattern) => ({
-  ...glob(pattern, 'PERMISSION_READ', SECRETS_PRIORITY),
+  ...glob(pattern, 'PERMISSION_READ', PROTECTED_PRIORITY),
   view: 'redacted',
   redactor: 'gitconfig',
 }));
@@ -68,7 +55,7 @@ export const PRESETS: readonly Preset[] = [
   {
     name: 'agent-safe',
     description:
-      'Everything but secrets can be read; only /output and /tmp of the codebase can be changed, and caches and build outputs, as scratch. The configuration of git has placeholders. A secret that was ever committed can be read from .git: hide that directory, too, if there is one.',
+      'Everything can be read, with placeholders in place of secrets; only /output and /tmp of the codebase can be changed, and caches and build outputs, as scratch. A secret that was ever committed can be read from .git: hide that directory, too, if there is one.',
     permissions: [
       glob('/**', 'PERMISSION_READ', PRESET_BASE_PRIORITY),
       directory('/output', 'PERMISSION_WRITE', 0),
@@ -81,12 +68,12 @@ export const PRESETS: readonly Preset[] = [
   {
     name: 'development',
     description:
-      'Everything can be changed but secrets, which are hidden, and git hooks, which can only be read; caches and build outputs are scratch. The configuration of git can only be read, with placeholders. A secret that was ever committed can be read from .git.',
+      'Everything can be changed but git hooks and the configuration of git, which can only be read; secrets have placeholders; caches and build outputs are scratch. A secret that was ever committed can be read from .git.',
     permissions: [
       glob('/**', 'PERMISSION_WRITE', PRESET_BASE_PRIORITY),
       ...SCRATCH,
-      glob('**/.git/hooks/**', 'PERMISSION_READ', SECRETS_PRIORITY),
-      glob('**/.git/modules/**/hooks/**', 'PERMISSION_READ', SECRETS_PRIORITY),
+      glob('**/.git/hooks/**', 'PERMISSION_READ', PROTECTED_PRIORITY),
+      glob('**/.git/modules/**/hooks/**', 'PERMISSION_READ', PROTECTED_PRIORITY),
       ...SECRETS,
       ...GIT_CONFIG,
     ],
@@ -95,10 +82,6 @@ export const PRESETS: readonly Preset[] = [
 
 export function findPreset(name: string): Preset | undefined {
   return PRESETS.find((preset) => preset.name === name);
-}
-
-function hidden(...patterns: string[]): PermissionRule[] {
-  return patterns.map((pattern) => glob(pattern, 'PERMISSION_NONE', SECRETS_PRIORITY));
 }
 
 function glob(pattern: string, permission: Permission, priority: number): PermissionRule {

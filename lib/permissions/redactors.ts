@@ -1,3 +1,3 @@
 /** How the values of a file are found. 'all': the whole content is hidden. */
-export const REDACTORS = ['dotenv', 'json', 'yaml', 'pem', 'gitconfig', 'all'] as const;
+export const REDACTORS = ['dotenv', 'json', 'yaml', 'ini', 'netrc', 'pem', 'gitconfig', 'tokens', 'all'] as const;
 export type Redactor = (typeof REDACTORS)[number];

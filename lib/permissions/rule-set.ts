@@ -46,8 +46,10 @@ export interface RuleSet {
   state(path: ByteString): RuleState;
   /** Equal to `state(path).level`. */
   decide(path: ByteString): Level;
-  /** The rules that match `path`, in order of precedence: the first one wins. */
+  /** The rules about the permission that match `path`, in order of precedence: the first one wins. */
   matching(path: ByteString): PlacedRule[];
+  /** The rule that decides what is shown of the contents at `path`; undefined: none says anything. */
+  contentsRule(path: ByteString): PlacedRule | undefined;
   /** The indexes of the rules that match at a state of this rule set. */
   matchingAt(state: RuleState): number[];
   /** The reason why `winner` precedes `beaten`, to follow the winner's name in a sentence. */

@@ -21,7 +21,7 @@ const LISTS = [
   { list: 'read', permission: 'PERMISSION_READ', priority: 20 },
   { list: 'scratch', permission: 'PERMISSION_WRITE', priority: 10 },
   { list: 'write', permission: 'PERMISSION_WRITE', priority: -10 },
-] as const satisfies { list: List; permission: Permission; priority: number }[];
+] as const satisfies { list: Exclude<List, 'shown'>; permission: Permission; priority: number }[];
 
 const SPECIAL = /[*?[\]{}\\]/;
 const ALL_OTHERS = ['**', '/**', '/'];
@@ -37,7 +37,7 @@ interface Entry {
 }
 
 export function isEmptyShortForm(rules: PermissionRules | undefined): boolean {
-  return rules === undefined || LISTS.every(({ list }) => rules[list].length === 0);
+  return rules === undefined || (rules.shown.length === 0 && LISTS.every(({ list }) => rules[list].length === 0));
 }
 
 /**
@@ -69,6 +69,12 @@ export function* expandingRules(short: PermissionRules): Generator<undefined, Pe
       yield;
     }
     for (const entry of entries) if (!entry.isAllOthers) stricter.push(entry);
+  }
+  for (const [index, text] of short.shown.entries()) {
+    const type = typeOf(text);
+    entryOf('shown', index, text, type);
+    rules.push({ pattern: text, permission: 'PERMISSION_NONE', type, priority: 0, contents: 'shown' });
+    yield;
   }
   return rules;
 }

@@ -20,7 +20,7 @@ export class TrieRuleSet implements RuleSet {
   readonly #states = new Map<string, TrieState>();
   #internedNodes = 0;
 
-  /** `ranked`: all of `rules`, in order of precedence. `root`: their trie. */
+  /** `ranked`: those of `rules` that count, in order of precedence. `root`: their trie. */
   constructor(rules: readonly PermissionRule[], ranked: readonly ParsedRule[], root: TrieNode) {
     this.rules = rules;
     this.hasMerged = ranked.some(({ rule }) => levelOfRule(rule) === MERGED);
@@ -47,6 +47,10 @@ export class TrieRuleSet implements RuleSet {
       const { index, rule } = this.#ranked[rank] as RankedRule;
       return { index, rule };
     });
+  }
+
+  contentsRule(): undefined {
+    return undefined;
   }
 
   matchingAt(state: RuleState): number[] {

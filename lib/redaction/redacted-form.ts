@@ -3,11 +3,14 @@ import { createHash } from 'node:crypto';
 import type { Redactor } from '../permissions/redactors.ts';
 import { dotenvValues } from './dotenv.ts';
 import { gitConfigValues } from './git-config.ts';
+import { iniValues } from './ini.ts';
 import { jsonValues } from './json.ts';
+import { netrcValues } from './netrc.ts';
 import { pemValues } from './pem.ts';
 import type { BoundPlaceholders } from './placeholders.ts';
 import { looksSecret, looksSecretInAddress } from './secret-words.ts';
 import type { FindValues, Span } from './span.ts';
+import { tokenValues } from './tokens.ts';
 import { yamlValues } from './yaml.ts';
 
 /** Largest file in bytes that is looked at. */
@@ -48,8 +51,11 @@ const FINDERS: Readonly<Record<Redactor, FindValues>> = {
   dotenv: dotenvValues,
   json: jsonValues,
   yaml: yamlValues,
+  ini: iniValues,
+  netrc: netrcValues,
   pem: pemValues,
   gitconfig: gitConfigValues,
+  tokens: tokenValues,
   // biome-ignore lint/correctness/useYield: a generator, as the others are.
   *all() {
     return undefined;
@@ -58,6 +64,8 @@ const FINDERS: Readonly<Record<Redactor, FindValues>> = {
 
 /** The form of a file that cannot be looked at, or that nothing may be shown of. */
 export const HIDDEN_FORM: RedactedForm = formOf(HIDDEN, [], true);
+/** The form of an empty file, in which there is nothing to hide. */
+export const EMPTY_FORM: RedactedForm = formOf(Buffer.alloc(0), [], false);
 
 /**
  * Replaces the values of a file by placeholders, in steps of a fraction of a millisecond. A file that is too large, not
@@ -68,6 +76,7 @@ export function* redacting(
   redactor: Redactor,
   placeholders: BoundPlaceholders,
 ): Generator<undefined, RedactedForm, void> {
+  if (contents.length === 0) return EMPTY_FORM;
   const found = yield* findingValues(contents, redactor);
   if (found === undefined) return HIDDEN_FORM;
   const pieces = yield* piecesOf(found, placeholders);
@@ -79,13 +88,16 @@ export function* redacting(
 export interface FoundValues {
   text: string;
   spans: readonly Span[];
-  /** What separates the parts of a word in the text between values, each of which may be a secret. */
-  divider: RegExp;
+  /** What separates the parts of a word in the text between values, each of which may be a secret. undefined: none is. */
+  divider: RegExp | undefined;
 }
 
 const COLON = /:/;
 /** Addresses are shown in the configuration of git, and are not secret as a whole. */
 const IN_ADDRESS = /[:/@&=]/;
+
+/** Their values are all that is secret: the words between are no others, and certificates look like tokens. */
+const COMPLETE: readonly Redactor[] = ['pem', 'tokens'];
 
 /** Finds the values of a file, in steps. */
 export function* findingValues(
@@ -98,7 +110,8 @@ export function* findingValues(
   yield;
   const spans = yield* FINDERS[redactor](text);
   if (spans === undefined || spans.length > MAX_VALUES) return undefined;
-  return { text, spans, divider: redactor === 'gitconfig' ? IN_ADDRESS : COLON };
+  const divider = redactor === 'gitconfig' ? IN_ADDRESS : COLON;
+  return { text, spans, divider: COMPLETE.includes(redactor) ? undefined : divider };
 }
 
 function formOf(bytes: Buffer, replaced: readonly Replaced[], isHidden: boolean): RedactedForm {
@@ -160,7 +173,8 @@ function* withoutSecrets(
   words: Words,
   placeholders: BoundPlaceholders,
 ): Generator<undefined, string, void> {
-  if (shown.length < SHORTEST_SECRET) return shown;
+  const { secrets, divider } = words;
+  if (shown.length < SHORTEST_SECRET || divider === undefined) return shown;
   const parts: string[] = [];
   let at = 0;
   let searched = 0;
@@ -169,7 +183,7 @@ function* withoutSecrets(
       searched = index;
       yield;
     }
-    for (const [from, part] of partsOf(word, words)) {
+    for (const [from, part] of partsOf(word, secrets, divider)) {
       parts.push(shown.slice(at, index + from), placeholders.of(part));
       at = index + from + part.length;
     }
@@ -180,6 +194,7 @@ function* withoutSecrets(
 /** The words between values that are hidden if they are a value. Words that are hidden whatever they are may be missing. */
 export function* wordsOf({ text, spans, divider }: FoundValues): Generator<undefined, Set<string>, void> {
   const words = new Set<string>();
+  if (divider === undefined) return words;
   let at = 0;
   let searched = 0;
   for (const { start, end } of [...spans, { start: text.length, end: text.length }]) {
@@ -197,7 +212,7 @@ export function* wordsOf({ text, spans, divider }: FoundValues): Generator<undef
 }
 
 /** The parts of a word that must not be shown, with their positions: all of it, or what is between dividers. */
-function partsOf(word: string, { secrets, divider }: Words): [from: number, part: string][] {
+function partsOf(word: string, secrets: ReadonlySet<string>, divider: RegExp): [from: number, part: string][] {
   if (word.length < SHORTEST_SECRET) return [];
   if (word.length > MAX_WORD || secrets.has(word)) return [[0, word]];
   // Where addresses are shown, their users and passwords are values.

@@ -6,10 +6,12 @@ export function redactorOf(name: string): Redactor {
 }
 
 const BY_NAME: readonly (readonly [pattern: RegExp, redactor: Redactor])[] = [
-  [/\.(json|jsonc|json5|tfstate|webmanifest)$/i, 'json'],
+  [/\.(json|jsonc|json5|tfstate(\.backup)?|webmanifest)$|^\.dockercfg$/i, 'json'],
   [/\.ya?ml$/i, 'yaml'],
   [/\.(pem|key|crt|cer)$/i, 'pem'],
   [/^id_(rsa|dsa|ecdsa|ed25519)(_sk)?$/, 'pem'],
   [/^\.git(config|modules)$/i, 'gitconfig'],
-  [/^\.env(\.|$)|\.env$|^\.envrc$|^\.dev\.vars$/i, 'dotenv'],
+  [/^\.(npmrc|pypirc|my\.cnf)$/i, 'ini'],
+  [/^[._]netrc$/i, 'netrc'],
+  [/\.tfvars$|^\.env(\.|$)|\.env$|^\.envrc$|^\.dev\.vars$/i, 'dotenv'],
 ];

@@ -98,7 +98,7 @@ describe('gRPC', () => {
         env: {},
         workdir: '',
         secrets: [],
-        rules: { write: [], read: [], none: [], scratch: [], view: [], redacted: [] },
+        rules: { write: [], read: [], none: [], scratch: [], view: [], redacted: [], shown: [] },
       },
       expect.objectContaining({ runtime: 'RUNTIME_BWRAP' }),
       expect.objectContaining({

@@ -171,13 +171,16 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'agent-safe hides secrets and allows writes to its output directories only',
+    name: 'agent-safe puts placeholders in place of secrets and allows writes to its output directories only',
     needs: ['commands'],
     async run(scene) {
       const tree = { 'src/main.js': 'main', '.env': 'KEY=1', '.git/config': 'token', 'certs/a.pem': 'pem' };
       const sandbox = await scene.sandboxOn({ ...tree, 'output/old': 'old' }, [], { preset: 'agent-safe' });
-      expect(await scene.output(sandbox, 'find . -type f | sort')).toBe('./.git/config\n./output/old\n./src/main.js\n');
-      expect(await scene.output(sandbox, 'cat .git/config')).toBe('# hidden\n');
+      expect(await scene.output(sandbox, 'find . -type f | sort')).toBe(
+        './.env\n./.git/config\n./certs/a.pem\n./output/old\n./src/main.js\n',
+      );
+      expect(await scene.output(sandbox, 'cat .git/config certs/a.pem')).toBe('# hidden\n# hidden\n');
+      expect(await scene.output(sandbox, 'cat .env')).toMatch(/^KEY=pdk[a-z2-7]{24}$/);
       await scene.output(sandbox, 'cat src/main.js && echo new > output/new');
       expect((await scene.run(sandbox, 'echo x > src/main.js')).stderr).toMatch(/Permission denied/);
     },

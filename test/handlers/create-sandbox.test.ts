@@ -32,7 +32,7 @@ const zero = {
   secrets: [],
   read_only_paths: [],
   workspace_path: '',
-  rules: { write: [], read: [], none: [], scratch: [], view: [], redacted: [] },
+  rules: { write: [], read: [], none: [], scratch: [], view: [], redacted: [], shown: [] },
 };
 
 describe('CreateSandbox', () => {
@@ -57,7 +57,7 @@ describe('CreateSandbox', () => {
       secrets: [{ name: 'github', variable: 'TOKEN', hosts: ['api.github.com'], shape: 'ghp_' }],
       read_only_paths: ['/opt/node'],
       workspace_path: '/home/ann/project',
-      rules: { write: ['src'], read: ['**'], none: [], scratch: [], view: [], redacted: [] },
+      rules: { write: ['src'], read: ['**'], none: [], scratch: [], view: [], redacted: [], shown: [] },
     };
     expect(await requestOf(json(body))).toEqual(body);
     expect(await requestOf(message(body))).toEqual(body);

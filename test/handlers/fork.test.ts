@@ -18,7 +18,7 @@ const body = {
   workdir: 'src',
   on_expire: 'stop',
   secrets: [{ name: 'a', variable: 'A', hosts: [], shape: '' }],
-  rules: { write: [], read: [], none: [], scratch: [], view: [], redacted: [] },
+  rules: { write: [], read: [], none: [], scratch: [], view: [], redacted: [], shown: [] },
 };
 
 describe('Fork', () => {

@@ -20,7 +20,7 @@ describe('UpdatePermissions', () => {
     const body = {
       permissions: [rule],
       preset: 'agent-safe',
-      rules: { write: [], read: [], none: [], scratch: [], view: [], redacted: [] },
+      rules: { write: [], read: [], none: [], scratch: [], view: [], redacted: [], shown: [] },
     };
     const request = { sandbox_id: 'sb_1', ...body };
     expect(await requestOf({ ...json(body), pathParameters: { sandbox_id: 'sb_1' } })).toEqual(request);
@@ -32,7 +32,7 @@ describe('UpdatePermissions', () => {
       sandbox_id: 'sb_1',
       permissions: [],
       preset: '',
-      rules: { write: [], read: [], none: [], scratch: [], view: [], redacted: [] },
+      rules: { write: [], read: [], none: [], scratch: [], view: [], redacted: [], shown: [] },
     });
   });
 

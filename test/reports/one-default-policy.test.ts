@@ -34,9 +34,9 @@ with Sandbox.from_local(sys.argv[1], **json.loads(sys.argv[2])) as sandbox:
 }
 
 it.each([
-  ['no rules', {}, 'a\n'],
-  ['rules that grant everything', { rules: { read: ['**'] } }, 'a\n'],
-  ['rules of the long form', { permissions: [{ pattern: 'a', permission: 'write' }] }, 'a\nwritten\n'],
+  ['no rules', {}, '.env\na\n'],
+  ['rules that grant everything', { rules: { read: ['**'] } }, '.env\na\n'],
+  ['rules of the long form', { permissions: [{ pattern: 'a', permission: 'write' }] }, '.env\na\nwritten\n'],
   ['rules alone', { preset: 'none', rules: { read: ['**'] } }, '.env\na\n'],
   ['a preset', { preset: 'full-access' }, '.env\na\nwritten\n'],
 ])('%s show the same files in both clients', async (_, options, shown) => {

@@ -6,6 +6,7 @@ const PAGE = 100;
 const DESTROYS: Hints = { readOnlyHint: false, destructiveHint: true, idempotentHint: true };
 
 const patterns = z.array(z.string()).optional();
+const NO_PATTERNS = { write: [], read: [], view: [], none: [], scratch: [], redacted: [], shown: [] };
 const shownSandbox = {
   sandbox_id: z.string(),
   codebase_id: z.string(),
@@ -40,6 +41,7 @@ export const sandboxes = [
           none: patterns,
           scratch: patterns,
           redacted: patterns,
+          shown: patterns,
         })
         .optional(),
       labels: z.record(z.string(), z.string()).optional(),
@@ -48,7 +50,7 @@ export const sandboxes = [
     output: shownSandbox,
     hints: ADDS,
     async run({ codebase_id, preset = '', rules, labels = {}, expires_in = 0 }, { caller }) {
-      const short = rules && { write: [], read: [], view: [], none: [], scratch: [], redacted: [], ...defined(rules) };
+      const short = rules && { ...NO_PATTERNS, ...defined(rules) };
       const request = { codebase_id, preset, labels, expires_in, ...(short && { rules: short }) };
       return json(shown(await caller.request('CreateSandbox', request)));
     },

@@ -15,6 +15,12 @@ export const SANDBOX_OPTIONS = {
     value: 'LEVEL:PATTERN',
     help: 'rule: write, scratch, read, redacted, view or none, and a path or a glob, like write:src/**',
   },
+  show: {
+    type: 'string',
+    multiple: true,
+    value: 'PATTERN',
+    help: 'show these files as they are, although the preset puts placeholders in place of their secrets',
+  },
   runtime: { type: 'string', value: 'NAME', help: 'bwrap or docker' },
   image: { type: 'string', value: 'IMAGE', help: "file system of the sandbox; default: the server's" },
   env: {
@@ -38,7 +44,7 @@ export const UPLOAD_OPTIONS = {
 
 type SandboxValues = Values<typeof SANDBOX_OPTIONS>;
 
-const LEVELS = ['write', 'scratch', 'read', 'redacted', 'view', 'none'];
+const LEVELS = ['write', 'scratch', 'read', 'redacted', 'shown', 'view', 'none'];
 
 /** "write:src/**" and the like as the short form of rules. */
 export function rulesOf(given: readonly string[]): Partial<PermissionRules> {
@@ -56,12 +62,14 @@ export function rulesOf(given: readonly string[]): Partial<PermissionRules> {
 }
 
 /** Without a preset: "development", or "agent-safe", which permits no writing, if rules say what may be written. */
-export function ruleOptionsOf({ preset, rule = [] }: Pick<SandboxValues, 'preset' | 'rule'>): CreateOptions {
+export function ruleOptionsOf({
+  preset,
+  rule = [],
+  show = [],
+}: Pick<SandboxValues, 'preset' | 'rule' | 'show'>): CreateOptions {
   const chosen = preset ?? (rule.length > 0 ? 'agent-safe' : 'development');
-  return {
-    preset: chosen,
-    ...(rule.length > 0 && { rules: rulesOf(rule) }),
-  };
+  const all = [...rule, ...show.map((pattern) => `shown:${pattern}`)];
+  return { preset: chosen, ...(all.length > 0 && { rules: rulesOf(all) }) };
 }
 
 export function sandboxOptionsOf(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Dict, Tuple
+from typing import Dict, Optional, Tuple
 
 from .messages import PatternType, Permission, PermissionRule
 
@@ -11,8 +11,14 @@ def _scratch(pattern: str) -> PermissionRule:
     return PermissionRule(pattern, Permission.WRITE, PatternType.GLOB, 0, True)
 
 
-def _hidden(pattern: str) -> PermissionRule:
-    return PermissionRule(pattern, Permission.NONE, PatternType.GLOB, 1000)
+def _redacted(pattern: str, redactor: Optional[str] = None, priority: int = -100) -> PermissionRule:
+    return PermissionRule(
+        pattern, Permission.NONE, PatternType.GLOB, priority, redactor=redactor, contents="redacted"
+    )
+
+
+def _shown(pattern: str) -> PermissionRule:
+    return PermissionRule(pattern, Permission.NONE, PatternType.GLOB, -80, contents="shown")
 
 
 def _git_config(pattern: str) -> PermissionRule:
@@ -35,19 +41,35 @@ _SCRATCH = (
     _scratch("**/{dist,.next,.nuxt,.svelte-kit,.output}/**"),
 )
 
+_KEYS = ("*.{pem,key,p12,pfx,jks,keystore,kdbx,ppk}", "id_{rsa,dsa,ecdsa,ed25519,ecdsa_sk,ed25519_sk}")
+_DIRECTORIES = (
+    "{.ssh,.gnupg,.aws,.azure,.kube,.docker,.gcloud,secret,secrets,credential,credentials}"
+)
+_NAMES = (
+    ".env*",
+    "{.netrc,_netrc,.pgpass,.my.cnf,.htpasswd,.npmrc,.pypirc,.git-credentials,.vault-token,.dockercfg}",
+    "{secret,secrets,credential,credentials}.{json,yml,yaml,toml,ini,txt,xml,properties,env}",
+    "{service-account,service_account}*.json",
+    "*.{tfstate,tfvars}",
+    "*.tfstate.backup",
+)
+_SOURCES = (
+    "{*.{c,cc,cpp,cs,css,cts,go,h,hpp,html,java,js,jsx,kt,less,md,mjs,mts,php,proto,py,pyi,rb,rs,rst,scala,scss,"
+    "sql,svelte,swift,ts,tsx,vue},Dockerfile*}"
+)
+_TESTS = "{test,tests,__tests__,testing,testdata,test-data,fixtures,__fixtures__,spec,specs,e2e}"
+_INSTALLED = "{node_modules,site-packages,dist-packages,vendor,third_party,bower_components}"
+
 _SECRETS = (
-    _hidden("**/.env*"),
-    _hidden("**/*.{pem,key,p12,pfx,jks,keystore,kdbx,ppk}"),
-    _hidden("**/id_{rsa,dsa,ecdsa,ed25519,ecdsa_sk,ed25519_sk}"),
-    _hidden("**/{.ssh,.gnupg,.aws,.azure,.kube,.docker,.gcloud}/**"),
-    _hidden(
-        "**/{.netrc,_netrc,.pgpass,.my.cnf,.htpasswd,.npmrc,.pypirc,.git-credentials,.vault-token,.dockercfg}"
-    ),
-    _hidden("**/{secret,secrets,credential,credentials}/**"),
-    _hidden("**/{secret,secrets,credential,credentials}.{json,yml,yaml,toml,ini,txt,xml,properties,env}"),
-    _hidden("**/{service-account,service_account}*.json"),
-    _hidden("**/*.{tfstate,tfvars}"),
-    _hidden("**/*.tfstate.backup"),
+    *(_redacted(f"**/{name}") for name in (*_KEYS, *_NAMES)),
+    _redacted(f"**/{_DIRECTORIES}/**"),
+    _redacted("**/.aws/{config,credentials}", "ini", -90),
+    _redacted("**/.kube/config", "yaml", -90),
+    _redacted("**/.env*.{example,sample,template,dist,defaults}", "tokens", -90),
+    *(_redacted(f"**/{_TESTS}/**/{name}", "tokens", -90) for name in _NAMES),
+    _shown(f"**/{_DIRECTORIES}/**/{_SOURCES}"),
+    *(_shown(f"**/{_TESTS}/**/{name}") for name in _KEYS),
+    _shown(f"**/{_INSTALLED}/**"),
 )
 
 _GIT_CONFIG = (

@@ -1067,9 +1067,16 @@ class PermissionRule:
             replace, rename and remove the files, with placeholders. A commit puts the values of
             the codebase's file at the same path
             in place of placeholders that are still at their keys; all others stay placeholders.
-        redactor: With `view` "redacted", how values are found: "dotenv", "json", "yaml", "pem",
-            "gitconfig", or "all" (nothing is shown).
-            Empty: by the name of the file.
+        redactor: With `view` or `contents` "redacted", how values are found: "dotenv", "json",
+            "yaml", "ini", "netrc", "pem", "gitconfig",
+            "tokens" (what looks like a token, in any text), or "all" (nothing is shown). Empty:
+            by the name of the file.
+        contents: The rule decides no permission, but what is shown of files that another rule
+            lets be read; `permission` must be
+            PERMISSION_NONE. "redacted": placeholders in place of secrets; what may be written
+            can be, as with `on_write` "merge".
+            "shown": the contents as they are. Of several such rules one wins, by the same
+            precedence. Empty: an ordinary rule.
     """
 
     pattern: str = ""
@@ -1080,6 +1087,7 @@ class PermissionRule:
     view: Optional[str] = None
     on_write: Optional[str] = None
     redactor: Optional[str] = None
+    contents: Optional[str] = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -1103,6 +1111,8 @@ class PermissionRules:
         view: The paths are listed; their contents cannot be opened.
         redacted: The contents can be read with placeholders in place of values; nothing can be
             changed. See PermissionRule.
+        shown: Contents that a preset redacts are shown as they are; the permission is that of
+            the other lists. See PermissionRule.
     """
 
     write: Tuple[str, ...] = ()
@@ -1111,6 +1121,7 @@ class PermissionRules:
     scratch: Tuple[str, ...] = ()
     view: Tuple[str, ...] = ()
     redacted: Tuple[str, ...] = ()
+    shown: Tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)

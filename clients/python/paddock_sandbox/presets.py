@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from ._preset_rules import SERVER_PRESETS
@@ -27,23 +28,40 @@ PRESETS: Dict[str, List[PermissionRule]] = {
     PRESET_VIEW_ONLY: [PermissionRule("/**", Permission.VIEW, PatternType.GLOB, -100)],
 }
 
+_FIELDS = (
+    "pattern",
+    "permission",
+    "contents",
+    "type",
+    "priority",
+    "scratch",
+    "view",
+    "on_write",
+    "redactor",
+)
+_ALWAYS = ("pattern", "permission", "type", "priority")
+
 
 def rule_of(rule: Rule) -> PermissionRule:
-    """The rule itself, or the one with these fields: pattern, permission, type ("glob"), priority (0), scratch."""
+    """The rule itself, or the one with these fields: pattern, permission, type ("glob"), priority (0), and the others."""
     if isinstance(rule, PermissionRule):
         return rule
-    unknown = set(rule) - {"pattern", "permission", "type", "priority", "scratch"}
-    if unknown or "pattern" not in rule or "permission" not in rule:
+    unknown = set(rule) - set(_FIELDS)
+    if unknown or "pattern" not in rule or not ("permission" in rule or rule.get("contents")):
         raise InvalidConfigurationError(
-            f"a rule has pattern and permission, and may have type, priority and scratch: {dict(rule)!r} does not"
+            f"a rule has pattern and permission or contents, and may have {', '.join(_FIELDS[3:])}: {dict(rule)!r} does not"
         )
     scratch = rule.get("scratch")
     return PermissionRule(
         str(rule["pattern"]),
-        Permission(rule["permission"]),
+        Permission(rule.get("permission", "none")),
         PatternType(rule.get("type", "glob")),
         int(rule.get("priority", 0)),
         None if scratch is None else bool(scratch),
+        rule.get("view"),
+        rule.get("on_write"),
+        rule.get("redactor"),
+        rule.get("contents"),
     )
 
 
@@ -62,7 +80,7 @@ def get_preset_dicts(name: str) -> List[Dict[str, Any]]:
             "permission": rule.permission.value,
             "type": rule.type.value,
             "priority": rule.priority,
-            **({"scratch": True} if rule.scratch else {}),
+            **{name: getattr(rule, name) for name in _FIELDS if name not in _ALWAYS and getattr(rule, name)},
         }
         for rule in get_preset(name)
     ]
@@ -75,8 +93,8 @@ def extend_preset(
 ) -> List[PermissionRule]:
     """The rules of a preset with more of them, for `permissions`.
 
-    `additions` keep their priority. `overrides` get one above all rules of the preset, also above those that hide
-    secrets, unless theirs is higher already. ValueError for an unknown preset.
+    `additions` keep their priority. `overrides` get one above all rules of the preset, unless theirs is higher already,
+    and show files as they are. ValueError for an unknown preset.
     """
     rules = get_preset(base)
     highest = max((rule.priority for rule in rules), default=0)
@@ -84,7 +102,9 @@ def extend_preset(
     for each in overrides or ():
         rule = rule_of(each)
         priority = rule.priority if rule.priority > highest else highest + 100
-        rules.append(PermissionRule(rule.pattern, rule.permission, rule.type, priority, rule.scratch))
+        rules.append(replace(rule, priority=priority))
+        if not rule.view and not rule.contents and rule.permission in (Permission.READ, Permission.WRITE):
+            rules.append(PermissionRule(rule.pattern, Permission.NONE, rule.type, 0, contents="shown"))
     return rules
 
 

@@ -1,11 +1,19 @@
 import { withBreaks } from '../../breaks.ts';
 import type { PermissionRule, PermissionRules } from '../../contract/messages.ts';
 import { invalidArgument } from '../../errors.ts';
-import { compiling, expandingRules, findPreset, isEmptyShortForm, PRESETS } from '../../permissions/index.ts';
+import {
+  compiling,
+  expandingRules,
+  findingNamed,
+  findPreset,
+  isEmptyShortForm,
+  PRESETS,
+} from '../../permissions/index.ts';
 
 /**
- * Returns the rules of a request: those of its preset, then its own, which it has in one of two forms. Throws
- * INVALID_ARGUMENT naming `preset`, `rules`, or `permissions[i]` with the index in the request.
+ * Returns the rules of a request: those of its preset, then its own, which it has in one of two forms, then those that
+ * make the preset yield where they name what it protects. Throws INVALID_ARGUMENT naming `preset`, `rules`, or
+ * `permissions[i]` with the index in the request.
  */
 export async function rulesOf(request: {
   permissions: readonly PermissionRule[];
@@ -19,8 +27,9 @@ export async function rulesOf(request: {
     const names = PRESETS.map(({ name }) => name).join(', ');
     throw invalidArgument('preset', `must be one of ${names}, or empty`);
   }
-  const rules = [...preset.permissions, ...own];
-  // The sum of both may exceed a limit.
+  const yielding = await withBreaks(findingNamed(own, preset.permissions));
+  const rules = [...preset.permissions, ...own, ...yielding];
+  // The sum of all may exceed a limit.
   await withBreaks(compiling(rules));
   return rules;
 }

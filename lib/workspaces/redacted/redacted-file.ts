@@ -3,7 +3,13 @@ import type { Steps } from '../../fuse/connection/steps.ts';
 import { S_IFREG } from '../../linux/mode.ts';
 import { isRedactedLevel, MERGED, type RuleState } from '../../permissions/index.ts';
 import type { Redactor } from '../../permissions/redactors.ts';
-import { HIDDEN_FORM, MAX_REDACTED_BYTES, type RedactedForm, redacting } from '../../redaction/redacted-form.ts';
+import {
+  EMPTY_FORM,
+  HIDDEN_FORM,
+  MAX_REDACTED_BYTES,
+  type RedactedForm,
+  redacting,
+} from '../../redaction/redacted-form.ts';
 import { redactorOf } from '../../redaction/redactor-of.ts';
 import type { Access } from '../access/access.ts';
 import { SMALL } from '../delta/contents/slabs.ts';
@@ -78,6 +84,7 @@ function* making(workspace: Workspace, node: Node, version: string, kind: FormKi
 
 function* formOf(workspace: Workspace, node: Node, { redactor, bound }: FormKind): Steps<RedactedForm> {
   const { size } = node.shown;
+  if (size === 0) return EMPTY_FORM;
   if (size > MAX_REDACTED_BYTES || redactor === 'all') return HIDDEN_FORM;
   const contents = Buffer.allocUnsafeSlow(size);
   const length = readOriginal(workspace, node, 0, contents);

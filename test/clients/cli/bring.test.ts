@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,13 +9,16 @@ import type { Sandbox } from '../../../clients/typescript/src/index.ts';
 it('goes on after a path that cannot be merged here', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'paddock-bring-'));
   for (const name of ['a', 'b']) await writeFile(join(directory, name), 'ours\n');
+  await writeFile(join(directory, 'theirs'), 'theirs\n');
+  const archiveOf = (path: string) =>
+    new Uint8Array(execFileSync('tar', ['-cC', directory, '--transform', `s/theirs/${path}/`, 'theirs']));
   const type = { kind: 'CHANGE_MODIFIED', type: 'TYPE_FILE', baseType: 'TYPE_FILE', size: 1, baseSize: 1 };
   const sandbox = {
     info: { codebaseId: 'cb_1' },
     pull: async () => ({ applied: ['c'], same: [], conflicts: ['a', 'b'], skipped: [], failed: [] }),
     changes: async () => ['a', 'b'].map((path) => ({ ...type, path, mode: 0o644, baseMode: 0o644 })),
-    files: { read: async () => Buffer.from('theirs\n') },
     api: {
+      exportChanges: async ({ paths: [path] }: { paths: string[] }) => new Response(archiveOf(path!)),
       downloadFile: async ({ filePath }: { filePath: string }) => {
         // Removed here, after it was looked at.
         if (filePath === 'a') await rm(join(directory, 'a'));

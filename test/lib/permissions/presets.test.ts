@@ -1,7 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { fromText } from '../../../lib/byte-string.ts';
-import { compileRules, findPreset, PRESETS, READ, REDACTED, WRITE } from '../../../lib/permissions/index.ts';
-import { decided, file, glob } from './rules.ts';
+import type { PermissionRule } from '../../../lib/contract/messages.ts';
+import {
+  compileRules,
+  findPreset,
+  MERGED,
+  NONE,
+  PRESETS,
+  READ,
+  REDACTED,
+  VIEW,
+  WRITE,
+} from '../../../lib/permissions/index.ts';
+import { decided, glob } from './rules.ts';
 
 const SECRETS = [
   '.env',
@@ -25,7 +36,7 @@ describe('a preset', () => {
     ['agent-safe', 'output/a', 'WRITE'],
     ['agent-safe', 'tmp/a', 'WRITE'],
     ['agent-safe', 'src/tmp/a', 'READ'],
-    ['agent-safe', 'output/.env', 'NONE'],
+    ['agent-safe', 'output/.env', 'READ'],
     ['agent-safe', 'src/environment.ts', 'READ'],
     ['agent-safe', '.git/HEAD', 'READ'],
     ['agent-safe', '.git/refs/heads/config', 'READ'],
@@ -37,9 +48,35 @@ describe('a preset', () => {
     expect(decided([...(findPreset(name)?.permissions ?? [])], path)).toBe(expected);
   });
 
-  it.each(['agent-safe', 'development'])('%s hides every kind of secret', (name) => {
-    const rules = [...(findPreset(name)?.permissions ?? [])];
-    expect(SECRETS.filter((path) => decided(rules, path) !== 'NONE')).toEqual([]);
+  it.each([
+    ['agent-safe', REDACTED],
+    ['development', MERGED],
+  ])('%s puts placeholders in every kind of secret', (name, level) => {
+    const rules = compileRules(findPreset(name)!.permissions);
+    expect(SECRETS.filter((path) => rules.decide(fromText(path)) !== level)).toEqual([]);
+  });
+
+  it.each([
+    ['agent-safe', READ],
+    ['development', WRITE],
+  ])('%s takes neither installed packages nor sources and keys of tests for secrets', (name, level) => {
+    const rules = compileRules(findPreset(name)!.permissions);
+    const plain = [
+      'node_modules/a/test/key.pem',
+      'node_modules/a/.env',
+      '.venv/lib/python3.11/site-packages/pip/_vendor/certifi/cacert.pem',
+      'usr/lib/python3/dist-packages/a/.npmrc',
+      'vendor/github.com/a/b/key.pem',
+      'lib/network/secrets/bindings.ts',
+      '.docker/Dockerfile',
+      'tests/certs/server/server.key',
+      'crypto/testdata/id_rsa',
+    ];
+    expect(plain.filter((path) => rules.decide(fromText(path)) !== level)).toEqual([]);
+    expect(['.env.example', 'tests/app/.env'].map((path) => rules.state(fromText(path)).redactor)).toEqual([
+      'tokens',
+      'tokens',
+    ]);
   });
 
   it.each(['agent-safe', 'development'])('%s shows the configuration of git with placeholders only', (name) => {
@@ -97,10 +134,13 @@ describe('a preset', () => {
     expect(decided([...findPreset('agent-safe')!.permissions, glob('**/*.md', 'WRITE')], 'a.md')).toBe('WRITE');
   });
 
-  it('shows a secret only for an added rule with a priority above its own', () => {
-    const rules = findPreset('agent-safe')?.permissions ?? [];
-    expect(decided([...rules, file('.env', 'READ', 10)], '.env')).toBe('NONE');
-    expect(decided([...rules, file('.env', 'READ', 2000)], '.env')).toBe('READ');
+  it('keeps what a caller hides, or makes read-only, as strict as it is', () => {
+    const at = (own: PermissionRule, path: string) =>
+      compileRules([...findPreset('development')!.permissions, own]).decide(fromText(path));
+    expect(at(glob('private/**', 'NONE'), 'private/.env')).toBe(NONE);
+    expect(at(glob('private/**', 'VIEW'), 'private/.env')).toBe(VIEW);
+    expect(at(glob('config/**', 'READ'), 'config/.env')).toBe(REDACTED);
+    expect(at(glob('config/**', 'WRITE'), 'config/.env')).toBe(MERGED);
   });
 
   it('is found by name only', () => {

@@ -5,7 +5,7 @@ import type { PermissionRules } from '../../../lib/contract/messages.ts';
 import { complete } from '../../../lib/fuse/connection/steps.ts';
 import { compileRules, expandingRules, findPreset, permissionOf } from '../../../lib/permissions/index.ts';
 
-const EMPTY: PermissionRules = { write: [], read: [], none: [], scratch: [], view: [], redacted: [] };
+const EMPTY: PermissionRules = { write: [], read: [], none: [], scratch: [], view: [], redacted: [], shown: [] };
 
 const expand = (lists: Partial<PermissionRules>) => complete(expandingRules({ ...EMPTY, ...lists }));
 
@@ -52,7 +52,7 @@ describe('the short form of rules', () => {
 
   it.each([
     ['src/a', 'WRITE'],
-    ['src/.env', 'NONE'],
+    ['src/.env', 'READ'],
     ['src/__pycache__/a', 'scratch'],
     ['docs/dist/a', 'READ'],
     ['docs/a', 'READ'],

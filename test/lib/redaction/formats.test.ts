@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Redactor } from '../../../lib/permissions/redactors.ts';
+import { REDACTORS, type Redactor } from '../../../lib/permissions/redactors.ts';
 import { Placeholders } from '../../../lib/redaction/placeholders.ts';
 import { type RedactedForm, redacting } from '../../../lib/redaction/redacted-form.ts';
 import { redactorOf } from '../../../lib/redaction/redactor-of.ts';
@@ -68,7 +68,6 @@ describe('JSON', () => {
   });
 
   it.each([
-    '',
     '{',
     '{"a" "b"}',
     '{"a": "x"} y',
@@ -119,21 +118,76 @@ describe('YAML', () => {
 });
 
 describe('PEM', () => {
-  it('hides what is between its lines', () => {
-    const block = (label: string, body: string) => `-----BEGIN ${label}-----\n${body}-----END ${label}-----\n`;
-    const text = `# of the server\n${block('RSA PRIVATE KEY', 'MIIE\nabc=\n')}${block('CERTIFICATE', 'MIIC\n')}`;
-    const expected = `# of the server\n${block('RSA PRIVATE KEY', '<RSA PRIVATE KEY>\n')}${block('CERTIFICATE', '<CERTIFICATE>\n')}`;
+  const block = (label: string, body: string) => `-----BEGIN ${label}-----\n${body}-----END ${label}-----\n`;
+  const certificate = block('CERTIFICATE', 'MIIDdzCCAl+gAwIBAgIEAgAAuTANBgkqhkiG9w0BAQUFADBaMQswCQYDVQQGEwJJ\n');
+
+  it('hides what is between its lines, unless its label says that it is public', () => {
+    const text = `# of the server\n${block('RSA PRIVATE KEY', 'MIIE\nabc=\n')}${block('X', 'y\n')}${certificate}`;
+    const expected = `# of the server\n${block('RSA PRIVATE KEY', '<RSA PRIVATE KEY>\n')}${block('X', '<X>\n')}${certificate}`;
     expect(shown(text, 'pem')).toBe(expected);
   });
 
   it.each([
-    '',
+    ['nothing', ''],
+    ['public things alone', `Issuer: somebody\n${certificate}\n# next\n${block('PUBLIC KEY', 'MIIB\n')}`],
+    ['parameters', block('DH PARAMETERS', 'MIIB\n')],
+  ])('shows %s as they are', (_, text) => {
+    expect(shown(text, 'pem')).toBe(text);
+  });
+
+  it('hides a token in a comment', () => {
+    expect(shown(`# ghp_0123456789abcdefghij\n${certificate}`, 'pem')).toMatch(/^# ghp_<|^# </);
+  });
+
+  it.each([
     'MIIE',
     '-----BEGIN A-----\nx\n',
     '-----BEGIN A-----\nx\n-----END B-----\n',
     '-----BEGIN A-----\nx\n-----END A-----\ny',
+    `privateExponent:\n    00:ab\n${certificate}`,
   ])('hides %j', (text) => {
     expect(shown(text, 'pem')).toBe(HIDDEN);
+  });
+});
+
+describe('ini', () => {
+  it.each([
+    ['ignore-scripts=true\nregistry=https://r.example/\n', 'ignore-scripts=true\nregistry=https://r.example/\n'],
+    [
+      '//r.example/:_authToken=abc\n//r.example/:username = u\n',
+      '//r.example/:_authToken=<//r.example/:_authToken>\n//r.example/:username = u\n',
+    ],
+    ['//r.example/:_authToken=$NPM_TOKEN\n', '//r.example/:_authToken=$NPM_TOKEN\n'],
+    ['registry=https://u:pw@r.example/\n', 'registry=<registry>\n'],
+    ['; _password=x\n# words only\n', '; _password=<_password>\n# words only\n'],
+    ['[pypi]\nusername: __token__\npassword: x\n', '[pypi]\nusername: __token__\npassword: <pypi.password>\n'],
+    ['key="a\n  b\n"\nca=x\n', 'key=<key>\n<>\nca=x\n'],
+    ['save-exact\nhunter 2\n', 'save-exact\n<>\n'],
+  ])('hides the values of names of secrets in %j', (text, expected) => {
+    expect(shown(text, 'ini')).toBe(expected);
+  });
+});
+
+describe('netrc', () => {
+  it('hides what is used to log in', () => {
+    const text = 'machine a.example login me password "p w"\n# words\ndefault login x password y\n';
+    expect(shown(text, 'netrc')).toBe(
+      'machine a.example login <a.example.login> password <a.example.password>\n# words\ndefault login <default.login> password <default.password>\n',
+    );
+    expect(form('machine a\nmacdef init\nquit\n', 'netrc').isHidden).toBe(true);
+  });
+});
+
+describe('tokens', () => {
+  it('hides what looks like a token, and shows all else', () => {
+    const text =
+      'FOO=env\nKEY=sk_live_0123456789abcdef\nURL=http://u:p@h/\nDB=postgres://localhost/x\nPASSWORD=changeme\n';
+    const hidden = form(text, 'tokens');
+    expect(hidden.bytes.toString().replace(/[\w]*pdk[a-z2-7]{24}/g, '<token>')).toBe(
+      'FOO=env\nKEY=<token>\nURL=<token>\nDB=postgres://localhost/x\nPASSWORD=changeme\n',
+    );
+    const key = '-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY-----\n';
+    expect(form(key, 'tokens').bytes.toString()).not.toContain('abc');
   });
 });
 
@@ -164,10 +218,17 @@ describe('a file', () => {
     ['a.yml', 'yaml'],
     ['id_ed25519', 'pem'],
     ['server.key', 'pem'],
-    ['.npmrc', 'all'],
+    ['.npmrc', 'ini'],
+    ['.netrc', 'netrc'],
+    ['.dockercfg', 'json'],
+    ['.vault-token', 'all'],
     ['notes.txt', 'all'],
   ] as const)('%s is read as %s', (name, redactor) => {
     expect(redactorOf(name)).toBe(redactor);
+  });
+
+  it('is shown if it is empty', () => {
+    expect(REDACTORS.map((redactor) => shown('', redactor)).join('')).toBe('');
   });
 
   it('is hidden as a whole if it is too large, not UTF-8, or too deep', () => {

@@ -12,9 +12,9 @@ export default command({
   summary: 'create a sandbox and print its id',
   usage: '',
   details: `
-Without --preset the rules are those of "development": everything but secrets and the hooks of git can be
-read and written. With --rule they are those of "agent-safe", to which the rules are added: everything but
-secrets can be read, and only what the rules name can be written.`,
+Without --preset the rules are those of "development": everything but the hooks of git can be read and written,
+with placeholders in place of secrets. With --rule they are those of "agent-safe", to which the rules are added:
+everything can be read, with placeholders, and only what the rules name can be written.`,
   options: {
     from: { type: 'string', value: 'DIR', help: 'files of the sandbox: a local directory' },
     codebase: { type: 'string', value: 'ID', help: 'instead: the codebase of this id' },

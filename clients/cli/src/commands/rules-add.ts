@@ -8,7 +8,9 @@ export default command({
   name: 'rules add',
   summary: 'add rules to those of a sandbox; they decide over the others',
   usage: 'SANDBOX LEVEL:PATTERN...',
-  details: 'They do not decide over the rules of presets that hide secrets, unless --priority is above 1000.',
+  details: `
+They do not decide over the rules of presets for the hooks and the configuration of git, unless --priority is above 1000.
+"shown:PATTERN" shows files as they are that a preset redacts.`,
   options: {
     priority: { type: 'string', value: 'N', help: 'default: 100' },
     merge: { type: 'boolean', help: 'redacted files can be written; a commit puts values back' },
@@ -36,6 +38,7 @@ export default command({
 function longForm(level: string, pattern: string, priority: number, merge: boolean): PermissionRule {
   const type = /[*?[\]{}\\]/.test(pattern) ? 'PATTERN_GLOB' : 'PATTERN_DIRECTORY';
   const rule = { pattern, type, priority } as const;
+  if (level === 'shown') return { ...rule, permission: 'PERMISSION_NONE', contents: 'shown' };
   if (level === 'scratch') return { ...rule, permission: 'PERMISSION_WRITE', scratch: true };
   if (level === 'redacted') {
     return { ...rule, permission: 'PERMISSION_READ', view: 'redacted', ...(merge && { onWrite: 'merge' }) };

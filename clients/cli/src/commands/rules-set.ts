@@ -14,6 +14,7 @@ export default command({
   options: {
     preset: { type: 'string', value: 'NAME', help: 'set of rules; "none": only those of --rule' },
     rule: { type: 'string', multiple: true, value: 'LEVEL:PATTERN', help: 'rule, like write:src/**' },
+    show: { type: 'string', multiple: true, value: 'PATTERN', help: 'show files that the preset redacts' },
   },
   examples: ["paddock rules set ID --preset agent-safe --rule 'write:src/**'", 'paddock rules set ID rules.json'],
   operands: [1, 2],

@@ -20,9 +20,9 @@ Without a terminal nothing is applied, and a sandbox with changes is kept for a 
 "paddock rm" go on with it. --apply decides instead. A sandbox with conflicts is kept, too, and one whose changes a signal kept from being
 applied to the end. What a signal interrupts before leaves nothing behind.
 
-Without --preset the rules are those of "development": everything but secrets and the hooks of git can be
-read and written. With --rule they are those of "agent-safe", to which the rules are added: everything but
-secrets can be read, and only what the rules name can be written.
+Without --preset the rules are those of "development": everything but the hooks of git can be read and written,
+with placeholders in place of secrets. With --rule they are those of "agent-safe", to which the rules are added:
+everything can be read, with placeholders, and only what the rules name can be written.
 
 The command sees the files at /workspace and at their own path, and starts there. With the local server it sees
 the tools in your PATH, too; --tools says which.`,

@@ -1,8 +1,10 @@
+import { exportChanges } from '../../../typescript/src/changes.ts';
 import type { ChosenHunks, FileChange } from '../../../typescript/src/contract/messages.ts';
 import { partsOf } from '../../../typescript/src/local/hunks.ts';
 import { shown } from '../../../typescript/src/local/parent.ts';
 import { Place } from '../../../typescript/src/local/place.ts';
 import type { Pulled, PullOptions } from '../../../typescript/src/local/pull.ts';
+import { untar } from '../../../typescript/src/local/untar.ts';
 import type { Sandbox } from '../../../typescript/src/sandbox.ts';
 import { mergeTexts } from './merge.ts';
 
@@ -69,7 +71,8 @@ async function mergeAt(
   const { codebaseId } = sandbox.info;
   const base = await sandbox.api.downloadFile({ codebaseId, filePath: path }, { signal, whole: true });
   const parts = await partsOf(hunks, { api: sandbox.api, sandboxId: sandbox.id, codebaseId, signal });
-  const theirs = (await parts.get(path)?.()) ?? (await sandbox.files.read(path, { as: 'owner', signal }));
+  const theirs = (await parts.get(path)?.()) ?? (await readChanged(sandbox, path, signal));
+  if (theirs === undefined) return false;
   const ours = await readLocal(place);
   const merged = ours && mergeTexts(new Uint8Array(await base.arrayBuffer()), ours, theirs);
   if (merged === undefined) return false;
@@ -86,6 +89,27 @@ async function mergeAt(
   } finally {
     await place.discard(temporary);
   }
+}
+
+/** The file as a commit would store it: with values in place of the placeholders that the sandbox has. */
+async function readChanged(
+  sandbox: Sandbox,
+  path: string,
+  signal: AbortSignal | undefined,
+): Promise<Uint8Array | undefined> {
+  const archive = await exportChanges(
+    sandbox.api,
+    sandbox.id,
+    { paths: [path], signal },
+    { format: 'tar', whole: false },
+  );
+  for await (const member of untar(archive.body as ReadableStream<Uint8Array>)) {
+    if (member.path !== path || member.size > MOST_BYTES) continue;
+    const parts: Uint8Array[] = [];
+    for await (const part of member.content) parts.push(part);
+    return Buffer.concat(parts);
+  }
+  return undefined;
 }
 
 const MOST_BYTES = 1024 * 1024;

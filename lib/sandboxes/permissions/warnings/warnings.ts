@@ -38,7 +38,8 @@ export function* findingWarnings(
   for (const [index, { path, why }] of names.secrets.entries()) {
     if (index % ENTRIES_PER_STEP === 0) yield;
     if (warnings.length === MAX_SECRETS) break;
-    if (compiled.decide(path) < READ) continue;
+    // A rule says that it is none, or that it is to be seen.
+    if (compiled.decide(path) < READ || compiled.contentsRule(path) !== undefined) continue;
     const hint =
       redactorOf(toText(baseNameOf(path))) === 'all' ? '' : ' A rule with view "redacted" shows its keys only.';
     const text = `${JSON.stringify(toText(path))} looks like a secret (${why}), and commands can read it.${hint}`;

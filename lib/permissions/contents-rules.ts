@@ -1,0 +1,24 @@
+import type { PermissionRule } from '../contract/messages.ts';
+import type { ParsedRule } from './rule-trie.ts';
+
+/** What a rule can say of contents; '': it decides a permission instead. */
+export const CONTENTS: readonly string[] = ['', 'redacted', 'shown'];
+
+/**
+ * A rule about contents as one about permissions, so that it is compiled like any other. What it grants is a limit: a
+ * path has the stricter level of this one and of the rule that decides its permission.
+ */
+export function asContentsRule(rule: PermissionRule): PermissionRule {
+  const { pattern, type, priority, redactor = '' } = rule;
+  if (rule.contents === 'shown') return { pattern, type, priority, permission: 'PERMISSION_WRITE' };
+  return { pattern, type, priority, permission: 'PERMISSION_READ', view: 'redacted', on_write: 'merge', redactor };
+}
+
+/** Follows all other rules about contents. */
+export const SHOWN_ELSEWHERE: ParsedRule = {
+  index: -1,
+  rule: { pattern: '/**', type: 'PATTERN_GLOB', priority: -(2 ** 31), permission: 'PERMISSION_WRITE' },
+  components: ['deep'],
+  exact: false,
+  literalPrefix: 0,
+};
