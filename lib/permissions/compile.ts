@@ -98,7 +98,7 @@ function requireView(
   { permission, view = '', redactor = '', on_write = '', contents = '' }: PermissionRule,
   refuse: (field: string, why: string) => never,
 ): void {
-  if (!CONTENTS.includes(contents)) refuse('contents', 'must be "redacted", "shown" or empty');
+  if (!CONTENTS.includes(contents)) refuse('contents', 'must be "redacted", "kept", "shown" or empty');
   if (contents !== '' && permission !== 'PERMISSION_NONE') {
     refuse('permission', 'must be PERMISSION_NONE with contents: such a rule decides no permission');
   }
@@ -107,7 +107,9 @@ function requireView(
     refuse('view', `must be empty with ${permission}: only what may be read can be redacted`);
   }
   if (!ON_WRITE.includes(on_write)) refuse('on_write', 'must be "refuse", "merge" or empty');
-  if (on_write !== '' && view === '') refuse('on_write', 'must be empty without view "redacted"');
+  if (on_write !== '' && view === '' && contents !== 'redacted') {
+    refuse('on_write', 'must be empty without view or contents "redacted"');
+  }
   if (redactor === '') return;
   if (view === '' && contents !== 'redacted') refuse('redactor', 'must be empty without view or contents "redacted"');
   if (!REDACTORS.includes(redactor as Redactor)) refuse('redactor', `must be one of ${REDACTORS.join(', ')}, or empty`);

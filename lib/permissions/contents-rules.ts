@@ -2,16 +2,18 @@ import type { PermissionRule } from '../contract/messages.ts';
 import type { ParsedRule } from './rule-trie.ts';
 
 /** What a rule can say of contents; '': it decides a permission instead. */
-export const CONTENTS: readonly string[] = ['', 'redacted', 'shown'];
+export const CONTENTS: readonly string[] = ['', 'redacted', 'kept', 'shown'];
 
 /**
  * A rule about contents as one about permissions, so that it is compiled like any other. What it grants is a limit: a
  * path has the stricter level of this one and of the rule that decides its permission.
  */
 export function asContentsRule(rule: PermissionRule): PermissionRule {
-  const { pattern, type, priority, redactor = '' } = rule;
+  const { pattern, type, priority, redactor = '', on_write } = rule;
   if (rule.contents === 'shown') return { pattern, type, priority, permission: 'PERMISSION_WRITE' };
-  return { pattern, type, priority, permission: 'PERMISSION_READ', view: 'redacted', on_write: 'merge', redactor };
+  const limit = { pattern, type, priority, permission: 'PERMISSION_READ' } as const;
+  if (rule.contents === 'kept') return limit;
+  return { ...limit, view: 'redacted', on_write: on_write === 'refuse' ? 'refuse' : 'merge', redactor };
 }
 
 /** Follows all other rules about contents. */

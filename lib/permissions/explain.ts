@@ -33,10 +33,15 @@ export function explain(ruleSet: RuleSet, path: ByteString): Explanation {
   };
 }
 
+const SHOWS: Readonly<Record<string, string>> = {
+  shown: 'shows contents as they are',
+  kept: 'keeps contents from being changed',
+};
+
 function whatIsShown(placed: PlacedRule | undefined, level: Level): string {
   if (placed === undefined || level < REDACTED) return '';
   const { index, rule } = placed;
-  const what = rule.contents === 'shown' ? 'shows contents as they are' : 'puts placeholders in place of secrets';
+  const what = SHOWS[rule.contents ?? ''] ?? 'puts placeholders in place of secrets';
   return ` permissions[${index}] (${rule.type} ${JSON.stringify(rule.pattern)}) ${what}.`;
 }
 

@@ -2,14 +2,11 @@
 export const PRESET_BASE_PRIORITY = -100;
 /** Of `**` in the short form: it replaces the one of a preset. */
 export const OTHERS_PRIORITY = -50;
-/**
- * Of what git runs, in presets. Above the priorities that callers usually give their own rules: a rule that extends a preset
- * allows more only with a higher one, or if it names nothing else.
- */
-export const PROTECTED_PRIORITY = 1000;
 /** What presets say about contents: each rule of a caller about contents decides over it. Of files with secrets. */
 export const SECRETS_PRIORITY = -100;
 /** Of names that are often those of examples: only tokens are secret in them. */
 export const EXAMPLES_PRIORITY = -90;
 /** Of what is no secret in spite of its name. */
 export const NO_SECRETS_PRIORITY = -80;
+/** Of what git runs, which is protected everywhere. */
+export const PROTECTED_PRIORITY = -70;

@@ -19,9 +19,15 @@ const GIT_CONFIG: readonly PermissionRule[] = [
   '**/.git/modules/**/config',
   '**/.git/modules/**/config.worktree',
 ].map((pattern) => ({
-  ...glob(pattern, 'PERMISSION_READ', PROTECTED_PRIORITY),
-  view: 'redacted',
+  ...glob(pattern, 'PERMISSION_NONE', PROTECTED_PRIORITY),
+  contents: 'redacted',
   redactor: 'gitconfig',
+  on_write: 'refuse',
+}));
+
+const GIT_HOOKS: readonly PermissionRule[] = ['**/.git/hooks/**', '**/.git/modules/**/hooks/**'].map((pattern) => ({
+  ...glob(pattern, 'PERMISSION_NONE', PROTECTED_PRIORITY),
+  contents: 'kept',
 }));
 
 /**
@@ -72,8 +78,7 @@ export const PRESETS: readonly Preset[] = [
     permissions: [
       glob('/**', 'PERMISSION_WRITE', PRESET_BASE_PRIORITY),
       ...SCRATCH,
-      glob('**/.git/hooks/**', 'PERMISSION_READ', PROTECTED_PRIORITY),
-      glob('**/.git/modules/**/hooks/**', 'PERMISSION_READ', PROTECTED_PRIORITY),
+      ...GIT_HOOKS,
       ...SECRETS,
       ...GIT_CONFIG,
     ],

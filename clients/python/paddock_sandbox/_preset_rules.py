@@ -23,8 +23,18 @@ def _shown(pattern: str) -> PermissionRule:
 
 def _git_config(pattern: str) -> PermissionRule:
     return PermissionRule(
-        pattern, Permission.READ, PatternType.GLOB, 1000, view="redacted", redactor="gitconfig"
+        pattern,
+        Permission.NONE,
+        PatternType.GLOB,
+        -70,
+        on_write="refuse",
+        redactor="gitconfig",
+        contents="redacted",
     )
+
+
+def _kept(pattern: str) -> PermissionRule:
+    return PermissionRule(pattern, Permission.NONE, PatternType.GLOB, -70, contents="kept")
 
 
 _SCRATCH = (
@@ -93,8 +103,8 @@ SERVER_PRESETS: Dict[str, Tuple[PermissionRule, ...]] = {
     "development": (
         PermissionRule("/**", Permission.WRITE, PatternType.GLOB, -100),
         *_SCRATCH,
-        PermissionRule("**/.git/hooks/**", Permission.READ, PatternType.GLOB, 1000),
-        PermissionRule("**/.git/modules/**/hooks/**", Permission.READ, PatternType.GLOB, 1000),
+        _kept("**/.git/hooks/**"),
+        _kept("**/.git/modules/**/hooks/**"),
         *_SECRETS,
         *_GIT_CONFIG,
     ),

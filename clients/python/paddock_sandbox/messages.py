@@ -1062,8 +1062,8 @@ class PermissionRule:
             and order stay; nothing can be changed, unless `on_write` says so. A file that its
             redactor cannot read is hidden as a whole. Only with
             PERMISSION_READ. Empty: the contents as they are.
-        on_write: With `view` "redacted", what writing does. Empty or "refuse": nothing can be
-            changed. "merge": programs can change,
+        on_write: With `view` or `contents` "redacted", what writing does. Empty or "refuse":
+            nothing can be changed. "merge": programs can change,
             replace, rename and remove the files, with placeholders. A commit puts the values of
             the codebase's file at the same path
             in place of placeholders that are still at their keys; all others stay placeholders.
@@ -1074,9 +1074,10 @@ class PermissionRule:
         contents: The rule decides no permission, but what is shown of files that another rule
             lets be read; `permission` must be
             PERMISSION_NONE. "redacted": placeholders in place of secrets; what may be written
-            can be, as with `on_write` "merge".
-            "shown": the contents as they are. Of several such rules one wins, by the same
-            precedence. Empty: an ordinary rule.
+            can be, as with `on_write` "merge",
+            unless that is "refuse". "kept": the contents as they are, which cannot be changed.
+            "shown": as they are. Of several such rules one wins, by the same precedence. Empty:
+            an ordinary rule.
     """
 
     pattern: str = ""

@@ -31,6 +31,17 @@ describe('a rule about contents', () => {
     expect(rules.state(fromText('b/key')).redactor).toBe('pem');
   });
 
+  it('can keep files from being changed', () => {
+    const refused = { ...contents('w/config', 'redacted', 1, 'gitconfig'), on_write: 'refuse' };
+    const kept = { ...contents('**/hooks/**', 'shown'), contents: 'kept' };
+    const rules = compileRules([glob('w/**', 'WRITE'), refused, kept]);
+    expect(['w/config', 'w/hooks/a', 'hooks/a'].map((path) => rules.decide(fromText(path)))).toEqual([
+      REDACTED,
+      READ,
+      0,
+    ]);
+  });
+
   it('leaves the redactor of a rule that redacts by itself', () => {
     const own = { ...glob('a/key', 'READ'), view: 'redacted', redactor: 'json' };
     const { level, redactor } = compileRules([own, contents('**/key', 'redacted', 9, 'pem')]).state(fromText('a/key'));
@@ -65,7 +76,7 @@ describe('a rule about contents', () => {
   });
 
   it.each([
-    [{ contents: 'hidden' }, 'permissions[0].contents must be "redacted", "shown" or empty'],
+    [{ contents: 'hidden' }, 'permissions[0].contents must be "redacted", "kept", "shown" or empty'],
     [
       { contents: 'shown', permission: 'PERMISSION_READ' as const },
       'permissions[0].permission must be PERMISSION_NONE',

@@ -137,7 +137,10 @@ describe('a preset', () => {
   it('keeps what a caller hides, or makes read-only, as strict as it is', () => {
     const at = (own: PermissionRule, path: string) =>
       compileRules([...findPreset('development')!.permissions, own]).decide(fromText(path));
-    expect(at(glob('private/**', 'NONE'), 'private/.env')).toBe(NONE);
+    for (const path of ['.env', '.git/config', '.git/hooks/a'])
+      expect(at(glob('private/**', 'NONE'), `private/${path}`)).toBe(NONE);
+    const rules = compileRules([...findPreset('development')!.permissions, glob('private/**', 'NONE')]);
+    expect(rules.state(fromText('private')).visibleBelow).toBe(false);
     expect(at(glob('private/**', 'VIEW'), 'private/.env')).toBe(VIEW);
     expect(at(glob('config/**', 'READ'), 'config/.env')).toBe(REDACTED);
     expect(at(glob('config/**', 'WRITE'), 'config/.env')).toBe(MERGED);

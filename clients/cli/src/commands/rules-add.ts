@@ -9,8 +9,8 @@ export default command({
   summary: 'add rules to those of a sandbox; they decide over the others',
   usage: 'SANDBOX LEVEL:PATTERN...',
   details: `
-They do not decide over the rules of presets for the hooks and the configuration of git, unless --priority is above 1000.
-"shown:PATTERN" shows files as they are that a preset redacts.`,
+They do not decide over what presets say about the contents of secrets, and of the hooks and the configuration of git.
+"shown:PATTERN" shows such files as they are, and lets them be changed where other rules do.`,
   options: {
     priority: { type: 'string', value: 'N', help: 'default: 100' },
     merge: { type: 'boolean', help: 'redacted files can be written; a commit puts values back' },

@@ -1110,7 +1110,7 @@ export interface PermissionRule {
    */
   view?: string | undefined;
   /**
-   * With `view` "redacted", what writing does. Empty or "refuse": nothing can be changed. "merge": programs can change,
+   * With `view` or `contents` "redacted", what writing does. Empty or "refuse": nothing can be changed. "merge": programs can change,
    * replace, rename and remove the files, with placeholders. A commit puts the values of the codebase's file at the same path
    * in place of placeholders that are still at their keys; all others stay placeholders.
    */
@@ -1122,8 +1122,8 @@ export interface PermissionRule {
   redactor?: string | undefined;
   /**
    * The rule decides no permission, but what is shown of files that another rule lets be read; `permission` must be
-   * PERMISSION_NONE. "redacted": placeholders in place of secrets; what may be written can be, as with `on_write` "merge".
-   * "shown": the contents as they are. Of several such rules one wins, by the same precedence. Empty: an ordinary rule.
+   * PERMISSION_NONE. "redacted": placeholders in place of secrets; what may be written can be, as with `on_write` "merge",
+   * unless that is "refuse". "kept": the contents as they are, which cannot be changed. "shown": as they are. Of several such rules one wins, by the same precedence. Empty: an ordinary rule.
    */
   contents?: string | undefined;
 }

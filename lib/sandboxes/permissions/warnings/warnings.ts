@@ -39,7 +39,7 @@ export function* findingWarnings(
     if (index % ENTRIES_PER_STEP === 0) yield;
     if (warnings.length === MAX_SECRETS) break;
     // A rule says that it is none, or that it is to be seen.
-    if (compiled.decide(path) < READ || compiled.contentsRule(path) !== undefined) continue;
+    if (compiled.decide(path) < READ || compiled.contentsRule(path)?.rule.contents === 'shown') continue;
     const hint =
       redactorOf(toText(baseNameOf(path))) === 'all' ? '' : ' A rule with view "redacted" shows its keys only.';
     const text = `${JSON.stringify(toText(path))} looks like a secret (${why}), and commands can read it.${hint}`;
