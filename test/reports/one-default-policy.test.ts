@@ -1,9 +1,15 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { sandboxes } from '../../adapters/mcp/tools/sandboxes.ts';
+import { ruleOptionsOf } from '../../clients/cli/src/sandbox-options.ts';
+import type { Api } from '../../clients/typescript/src/api.ts';
+import { createSandbox } from '../../clients/typescript/src/create.ts';
+import { presetOf, type RuleOptions } from '../../clients/typescript/src/rules.ts';
 import { servedOnce } from '../clients/typescript/served.ts';
 
 const served = servedOnce();
@@ -34,7 +40,7 @@ with Sandbox.from_local(sys.argv[1], **json.loads(sys.argv[2])) as sandbox:
 }
 
 it.each([
-  ['no rules', {}, '.env\na\n'],
+  ['no rules', {}, '.env\na\nwritten\n'],
   ['rules that grant everything', { rules: { read: ['**'] } }, '.env\na\n'],
   ['rules of the long form', { permissions: [{ pattern: 'a', permission: 'write' }] }, '.env\na\nwritten\n'],
   ['rules alone', { preset: 'none', rules: { read: ['**'] } }, '.env\na\n'],
@@ -44,4 +50,27 @@ it.each([
   const { permissions, ...rest } = options as { permissions?: { pattern: string }[] };
   const long = permissions?.map(({ pattern }) => ({ pattern, permission: 'PERMISSION_WRITE' as const }));
   expect(await inTypeScript({ ...rest, ...(long && { permissions: long }) })).toBe(shown);
+});
+
+interface Case {
+  options: RuleOptions;
+  preset: string | null;
+}
+const SPEC = resolve(import.meta.dirname, '../../clients/spec/presets.json');
+const { cases } = JSON.parse(readFileSync(SPEC, 'utf8')) as { cases: Case[] };
+
+it.each(cases)('$options is sent with the preset $preset', async ({ options, preset }) => {
+  const sent: unknown[] = [];
+  const api = { createSandbox: async (request: object) => sent.push(request) } as unknown as Api;
+  await createSandbox(api, { ...options, codebase: 'cb_1' });
+  expect((sent[0] as RuleOptions).preset ?? null).toBe(preset);
+  if (options.permissions !== undefined) return;
+  const rule = Object.entries(options.rules ?? {}).flatMap(([list, patterns = []]) =>
+    patterns.map((pattern) => `${list}:${pattern}`),
+  );
+  expect(presetOf(ruleOptionsOf({ ...options, rule }).preset) ?? null).toBe(preset);
+  const request = async (_: string, asked: object) => sent.push(asked);
+  const tool = sandboxes.find(({ name }) => name === 'sandbox_create')!;
+  await tool.run({ codebase_id: 'cb_1', ...options } as never, { caller: { request } } as never).catch(() => undefined);
+  expect((sent[1] as { preset: string }).preset).toBe(preset ?? '');
 });

@@ -29,10 +29,13 @@ export const sandboxes = [
   tool({
     name: 'sandbox_create',
     operation: 'CreateSandbox',
-    description: 'Create a sandbox on a codebase, with a preset of rules or rules of its own (globs).',
+    description: 'Create a sandbox on a codebase, with rules (globs).',
     input: {
       codebase_id: z.string(),
-      preset: z.string().optional().describe('read-only, agent-safe, development or full-access'),
+      preset: z
+        .string()
+        .optional()
+        .describe('default development, with rules agent-safe; read-only, full-access, none'),
       rules: z
         .object({
           write: patterns,
@@ -41,7 +44,6 @@ export const sandboxes = [
           none: patterns,
           scratch: patterns,
           redacted: patterns,
-          shown: patterns,
         })
         .optional(),
       labels: z.record(z.string(), z.string()).optional(),
@@ -49,9 +51,11 @@ export const sandboxes = [
     },
     output: shownSandbox,
     hints: ADDS,
-    async run({ codebase_id, preset = '', rules, labels = {}, expires_in = 0 }, { caller }) {
+    async run({ codebase_id, preset, rules, labels = {}, expires_in = 0 }, { caller }) {
+      const chosen = preset ?? presetFor(rules);
       const short = rules && { ...NO_PATTERNS, ...defined(rules) };
-      const request = { codebase_id, preset, labels, expires_in, ...(short && { rules: short }) };
+      const named = { preset: chosen === 'none' ? '' : chosen, ...(short && { rules: short }) };
+      const request = { codebase_id, labels, expires_in, ...named };
       return json(shown(await caller.request('CreateSandbox', request)));
     },
   }),
@@ -134,5 +138,12 @@ export const sandboxes = [
     },
   }),
 ];
+
+/** As the clients do: clients/spec/presets.json. */
+function presetFor(rules: Readonly<Record<string, readonly string[] | undefined>> = {}): string {
+  return Object.entries(rules).some(([list, patterns]) => list !== 'shown' && patterns?.length)
+    ? 'agent-safe'
+    : 'development';
+}
 
 const defined = (value: object) => Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined));

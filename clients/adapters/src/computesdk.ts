@@ -1,6 +1,6 @@
 /**
- * A provider for ComputeSDK (computesdk 4): `compute.setConfig({ provider: paddock({ url, key }) })`. Without `preset`, `rules` and
- * `permissions` in the settings its sandboxes have the preset "development".
+ * A provider for ComputeSDK (computesdk 4): `compute.setConfig({ provider: paddock({ url, key }) })`. Presets and rules
+ * in the settings are those of the client.
  */
 import { type CommandResult, defineProvider, type RunCommandOptions } from '@computesdk/provider';
 import { type CreateOptions, NotFoundError, Paddock, type Sandbox, type Settings } from 'paddock-sandbox';
@@ -23,13 +23,11 @@ async function create(config: PaddockConfig, options: Record<string, unknown> = 
   const refused = Object.entries({ snapshotId, templateId, directory }).filter(([, value]) => value !== undefined);
   if (refused.length > 0) throw new Error(`paddock does not support ${refused.map(([key]) => key).join(', ')}`);
   const given = config.sandbox ?? {};
-  const ruled = given.preset ?? given.rules ?? given.permissions;
   const labels = Object.entries((metadata ?? {}) as Record<string, unknown>).map(([key, value]) => [
     key,
     String(value),
   ]);
   const sandbox = await new Paddock(config).sandboxes.create({
-    ...(ruled === undefined && { preset: 'development' }),
     ...given,
     ...(name !== undefined && { name: String(name) }),
     ...(image !== undefined && { image: String(image) }),

@@ -1,5 +1,6 @@
 import type { PermissionRules } from '../../typescript/src/contract/messages.ts';
 import type { CreateOptions } from '../../typescript/src/create.ts';
+import { defaultPreset } from '../../typescript/src/rules.ts';
 import type { Options, Values } from './command.ts';
 import { UsageError } from './errors.ts';
 import { environmentOf } from './exec/environment-of.ts';
@@ -61,15 +62,15 @@ export function rulesOf(given: readonly string[]): Partial<PermissionRules> {
   return rules as Partial<PermissionRules>;
 }
 
-/** Without a preset: "development", or "agent-safe", which permits no writing, if rules say what may be written. */
+/** Without a preset that of all clients: see `defaultPreset`. */
 export function ruleOptionsOf({
   preset,
   rule = [],
   show = [],
 }: Pick<SandboxValues, 'preset' | 'rule' | 'show'>): CreateOptions {
-  const chosen = preset ?? (rule.length > 0 ? 'agent-safe' : 'development');
   const all = [...rule, ...show.map((pattern) => `shown:${pattern}`)];
-  return { preset: chosen, ...(all.length > 0 && { rules: rulesOf(all) }) };
+  const rules = rulesOf(all);
+  return { preset: preset ?? defaultPreset({ rules }), ...(all.length > 0 && { rules }) };
 }
 
 export function sandboxOptionsOf(

@@ -43,13 +43,14 @@ _ALWAYS = ("pattern", "permission", "type", "priority")
 
 
 def rule_of(rule: Rule) -> PermissionRule:
-    """The rule itself, or the one with these fields: pattern, permission, type ("glob"), priority (0), and the others."""
+    """The rule itself, or the one with these fields; type is "glob" and priority 0 if they are left out."""
     if isinstance(rule, PermissionRule):
         return rule
     unknown = set(rule) - set(_FIELDS)
     if unknown or "pattern" not in rule or not ("permission" in rule or rule.get("contents")):
         raise InvalidConfigurationError(
-            f"a rule has pattern and permission or contents, and may have {', '.join(_FIELDS[3:])}: {dict(rule)!r} does not"
+            "a rule has pattern and permission or contents, and may have "
+            f"{', '.join(_FIELDS[3:])}: {dict(rule)!r} does not"
         )
     scratch = rule.get("scratch")
     return PermissionRule(
@@ -98,13 +99,16 @@ def extend_preset(
     """
     rules = get_preset(base)
     highest = max((rule.priority for rule in rules), default=0)
+    replacing = [rule_of(each) for each in overrides or ()]
+    rules += [
+        PermissionRule(rule.pattern, Permission.NONE, rule.type, 0, contents="shown")
+        for rule in replacing
+        if not rule.view and not rule.contents and rule.permission in (Permission.READ, Permission.WRITE)
+    ]
     rules += [rule_of(each) for each in additions or ()]
-    for each in overrides or ():
-        rule = rule_of(each)
+    for rule in replacing:
         priority = rule.priority if rule.priority > highest else highest + 100
         rules.append(replace(rule, priority=priority))
-        if not rule.view and not rule.contents and rule.permission in (Permission.READ, Permission.WRITE):
-            rules.append(PermissionRule(rule.pattern, Permission.NONE, rule.type, 0, contents="shown"))
     return rules
 
 
@@ -118,6 +122,25 @@ def register_preset(name: str, rules: Sequence[Rule]) -> None:
     if name in PRESETS or name == PRESET_NONE:
         raise ValueError(f"there is a preset {name!r} already")
     PRESETS[name] = [rule_of(each) for each in rules]
+
+
+def default_preset(permissions: Optional[Sequence[Rule]], rules: Optional[ShortRules]) -> str:
+    """The preset of a new sandbox whose caller names none, the same in all clients.
+
+    "development", or "agent-safe" if rules say what commands may do. Rules that only show contents say nothing of that.
+    """
+    lists = [patterns for name, patterns in (rules or {}).items() if name != "shown"]
+    return PRESET_AGENT_SAFE if permissions or any(lists) else PRESET_DEVELOPMENT
+
+
+def creation_preset(fields: Mapping[str, Any]) -> str:
+    """The preset of the fields of a new sandbox, or the default. What the service would refuse is refused here."""
+    preset, permissions, rules = (fields.get(name) for name in ("preset", "permissions", "rules"))
+    chosen: str = default_preset(permissions, rules) if preset is None else preset
+    if permissions and any((rules or {}).values()):
+        raise InvalidConfigurationError("rules must be empty with permissions: give one of the two")
+    rule_fields(chosen, permissions, rules)
+    return chosen
 
 
 def rule_fields(

@@ -64,7 +64,7 @@ class ServerCase(TestCase):
         try:
             for name, content in PROJECT.items():
                 cls.put(path, name, content)
-            cls.sandbox = Sandbox.from_local(path, preset="development")
+            cls.sandbox = Sandbox.create(path, preset="development", rules={"none": ["private"]})
         finally:
             shutil.rmtree(path)
         cls.client = cls.sandbox.client

@@ -34,8 +34,9 @@ from paddock_sandbox import (
 from paddock_sandbox import errors
 from paddock_sandbox._json import decode, encode, seconds
 from paddock_sandbox._settings import settings
-from paddock_sandbox.presets import PRESETS, rule_fields
+from paddock_sandbox.presets import PRESETS, creation_preset, rule_fields
 from support import TestCase
+from test_ignore import spec
 
 
 class Messages(TestCase):
@@ -87,6 +88,17 @@ class Messages(TestCase):
 
 
 class Rules(TestCase):
+    def test_a_new_sandbox_has_the_preset_that_all_clients_send(self) -> None:
+        for case in spec("presets.json")["cases"]:
+            with self.subTest(case["options"]):
+                options = case["options"]
+                sent = rule_fields(
+                    creation_preset(options), options.get("permissions"), options.get("rules")
+                )["preset"]
+                self.assertEqual(sent, case["preset"])
+        with self.assertRaises(InvalidConfigurationError):
+            creation_preset({"rules": {"read": ["a"]}, "permissions": [{"pattern": "a", "permission": "read"}]})
+
     def test_presets_can_be_extended_and_registered(self) -> None:
         rules = extend_preset(
             "agent-safe",
@@ -94,7 +106,7 @@ class Rules(TestCase):
             overrides=[{"pattern": ".env", "permission": "read", "type": "file", "priority": "5"}],
         )
         self.assertEqual(rules[-2], PermissionRule("src/**", Permission.WRITE))
-        self.assertEqual(rules[-1], PermissionRule(".env", Permission.READ, PatternType.FILE, 1100))
+        self.assertEqual(rules[-1], PermissionRule(".env", Permission.READ, PatternType.FILE, 5))
         self.addCleanup(PRESETS.pop, "mine")
         register_preset("mine", [{"pattern": "**", "permission": "view"}])
         self.assertIn("mine", list_presets())

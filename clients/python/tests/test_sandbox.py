@@ -95,15 +95,15 @@ class Files(ServerCase):
         self.assertEqual((caught.exception.resource, caught.exception.file_path), ("file", "new/c.txt"))
 
     def test_rules_hold_for_files_and_not_for_the_owner(self) -> None:
-        self.assertFalse(self.sandbox.files.exists(".env"))
+        self.assertRegex(self.sandbox.files.read(".env").decode(), "^SECRET=pdk")
         with self.assertRaises(PermissionDeniedError) as caught:
-            self.sandbox.files.write(".env", "x")
-        self.assertEqual(caught.exception.path, ".env")
+            self.sandbox.files.write("private", "x")
+        self.assertEqual(caught.exception.path, "private")
         self.assertEqual(self.sandbox.read_file("/workspace/.env"), "SECRET=1\n")
         self.assertEqual(self.sandbox.list_files("src"), ["src/app.txt"])
         self.sandbox.write_file("notes.txt", "seen")
         self.assertEqual(
-            self.sandbox.run("cat notes.txt; ls -A").stdout, "seendata\nmain.py\nnotes.txt\nsrc\n"
+            self.sandbox.run("cat notes.txt; ls -A").stdout, "seen.env\ndata\nmain.py\nnotes.txt\nsrc\n"
         )
 
     def test_large_content_is_streamed_from_a_file(self) -> None:

@@ -6,7 +6,7 @@ import { ConnectionError, PaddockError, UnavailableError } from './errors.ts';
 import { randomId } from './http/transport.ts';
 import type { PackOptions } from './local/pack.ts';
 import type { NetworkOptions } from './network.ts';
-import { DEFAULT_PRESET, presetOf, type RuleOptions } from './rules.ts';
+import { defaultPreset, presetOf, type RuleOptions } from './rules.ts';
 
 type Fields = Omit<CreateSandboxRequest, 'codebaseId' | 'expiresIn' | 'idleTimeout' | 'network' | keyof RuleOptions>;
 
@@ -40,8 +40,9 @@ export interface Created {
 /** Creates a sandbox, and its codebase if none is named: both or none. */
 export async function createSandbox(api: Api, options: CreateOptions): Promise<Created> {
   const { from, codebase, name, keepCodebase, gitignore, exclude, gitHooks, signal, ...rest } = options;
-  const { expiresIn, idleTimeout, network, preset = DEFAULT_PRESET, ...fields } = rest;
+  const { expiresIn, idleTimeout, network, preset = defaultPreset(rest), ...fields } = rest;
   if (from !== undefined && codebase !== undefined) throw new TypeError('codebase and from exclude each other');
+  requireOneForm(options);
   const request = {
     ...fields,
     preset: presetOf(preset),
@@ -67,6 +68,13 @@ export async function createSandbox(api: Api, options: CreateOptions): Promise<C
   } catch (error) {
     await api.deleteCodebase({ codebaseId: created.id }).catch(() => undefined);
     throw error;
+  }
+}
+
+/** What the service would refuse after the upload only. */
+function requireOneForm({ rules, permissions }: RuleOptions): void {
+  if (permissions !== undefined && permissions.length > 0 && Object.values(rules ?? {}).some((list) => list?.length)) {
+    throw new TypeError('rules must be empty with permissions: give one of the two');
   }
 }
 

@@ -9,15 +9,22 @@ import type {
 
 /** Rules: those of a preset, and the given ones, in the short form or one by one. */
 export interface RuleOptions {
-  /** "none": only the given rules. A new sandbox without a preset has "agent-safe", which hides secrets. */
+  /** "none": only the given rules. For a new sandbox see `defaultPreset`. */
   preset?: string | undefined;
   /** Patterns for each permission: `{ write: ['src/**'], none: ['.env*'] }`. */
   rules?: Partial<PermissionRules> | undefined;
   permissions?: readonly Partial<PermissionRule>[] | undefined;
 }
 
-/** The preset of a new sandbox: both clients have the same, so that the same rules show the same files. */
-export const DEFAULT_PRESET = 'agent-safe';
+/**
+ * The preset of a new sandbox whose caller names none, the same in all clients: "development", or "agent-safe" if rules say
+ * what commands may do. Rules that only show contents say nothing of that.
+ */
+export function defaultPreset({ rules = {}, permissions = [] }: RuleOptions): string {
+  const { shown: _, ...lists } = rules;
+  const areNamed = permissions.length > 0 || Object.values(lists).some((list) => list !== undefined && list.length > 0);
+  return areNamed ? 'agent-safe' : 'development';
+}
 
 /** As the service takes it. */
 export const presetOf = (preset: string | undefined): string | undefined => (preset === 'none' ? undefined : preset);

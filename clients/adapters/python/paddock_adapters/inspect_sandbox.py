@@ -45,7 +45,7 @@ class PaddockConfig(BaseModel, frozen=True):
 
     Attributes:
         directory: Local directory whose files the sandboxes start with.
-        preset: Rules by name. Without `rules` the default is "development".
+        preset: Rules by name; None: as in the client.
         rules: Rules in the short form: `{"write": ["src"], "none": ["**/.env*"]}`.
         image: Image of the sandboxes.
         env: Environment variables of all commands.
@@ -200,7 +200,7 @@ class PaddockSandboxEnvironment(SandboxEnvironment):
         chosen = _config(config)
         sandbox = await AsyncSandbox.from_codebase(
             _codebases[chosen.model_dump_json()][-1],
-            preset=chosen.preset or ("development" if chosen.rules is None else None),
+            preset=chosen.preset,
             rules=chosen.rules,
             image=chosen.image,
             env=chosen.env,

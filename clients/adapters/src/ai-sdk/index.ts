@@ -33,7 +33,7 @@ export interface ProviderOptions extends Omit<CreateOptions, 'signal'> {
 
 const LABEL = 'ai-sdk-session';
 
-/** Sandboxes for HarnessAgent. Without `preset`, `rules` and `permissions` they have the preset "development". */
+/** Sandboxes for HarnessAgent. */
 export function sandboxProvider({
   paddock = new Paddock(),
   ports = [],
@@ -45,9 +45,7 @@ export function sandboxProvider({
     async createSession({ sessionId, abortSignal: signal, onFirstCreate } = {}) {
       const label = sessionId === undefined ? {} : { [LABEL]: sessionId };
       const labels = { ...options.labels, ...label, ...ownership(options) };
-      const ruled = options.preset ?? options.rules ?? options.permissions;
-      const preset = ruled === undefined ? { preset: 'development' } : {};
-      const sandbox = await authenticated(paddock.sandboxes.create({ ...preset, ...options, labels, signal }));
+      const sandbox = await authenticated(paddock.sandboxes.create({ ...options, labels, signal }));
       const session = networkSession(sandbox, ports);
       try {
         await onFirstCreate?.(session.restricted(), signal === undefined ? {} : { abortSignal: signal });

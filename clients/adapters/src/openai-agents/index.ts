@@ -17,7 +17,7 @@ import { ownership } from '../shared/ownership.ts';
 import { PaddockSession, type PaddockState } from './session.ts';
 import { assertNoArchiveLimits, assertSupported, failing, unsupported } from './support.ts';
 
-/** Options of new sandboxes. Without `preset`, `rules` and `permissions`: the preset "development". */
+/** Options of new sandboxes. */
 export type PaddockOptions = Omit<CreateOptions, 'signal'> & Client & Record<string, unknown>;
 
 export class PaddockClient implements SandboxClient<PaddockOptions, PaddockState> {
@@ -39,10 +39,8 @@ export class PaddockClient implements SandboxClient<PaddockOptions, PaddockState
     assertSupported(manifest);
     const environment = await manifest.resolveEnvironment();
     const chosen: PaddockOptions = { ...this.#defaults, ...options };
-    const ruled = chosen.preset ?? chosen.rules ?? chosen.permissions;
     const sandbox = await failing(
       Sandbox.create({
-        ...(ruled === undefined && { preset: 'development' }),
         ...chosen,
         env: { ...chosen.env, ...environment },
         labels: { ...chosen.labels, ...ownership(chosen) },

@@ -19,7 +19,7 @@ export default command({
   examples: ["paddock rules set ID --preset agent-safe --rule 'write:src/**'", 'paddock rules set ID rules.json'],
   operands: [1, 2],
   async run(context, { operands: [id, file], values }) {
-    const given = values.preset !== undefined || values.rule !== undefined;
+    const given = values.preset !== undefined || values.rule !== undefined || values.show !== undefined;
     if (given === (file !== undefined)) throw new UsageError('name a file, or --preset and --rule');
     const permissions = file === undefined ? undefined : await readRules(file);
     const sandbox = await findSandbox(context, id!);

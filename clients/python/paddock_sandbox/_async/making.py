@@ -18,21 +18,22 @@ _REMOVALS = 5
 
 async def uploaded(
     client: AsyncSandboxClient,
-    path: Union[str, "os.PathLike[str]"],
+    path: Union[str, "os.PathLike[str]", None],
     name: str,
     owner_id: Optional[str],
     upload: Dict[str, Any],
     fields: Dict[str, Any],
     auto_start: bool,
 ) -> Tuple[Codebase, Sandbox]:
-    """A new codebase with the files of a directory, and a sandbox on it: both or none."""
+    """A new codebase with the files of a directory, if there is one, and a sandbox on it: both or none."""
 
     async def create(key: str) -> Codebase:
         return await client.create_codebase(name, owner_id, idempotency_key=key)
 
     codebase = await _made(create, client.delete_codebase)
     try:
-        await client.upload_directory(codebase.id, path, **upload)
+        if path is not None:
+            await client.upload_directory(codebase.id, path, **upload)
         return codebase, await created(client, codebase.id, fields, auto_start)
     except BaseException:
         await _attempt(_remove_codebase, client, codebase.id)

@@ -19,21 +19,22 @@ _REMOVALS = 5
 
 def uploaded(
     client: SandboxClient,
-    path: Union[str, "os.PathLike[str]"],
+    path: Union[str, "os.PathLike[str]", None],
     name: str,
     owner_id: Optional[str],
     upload: Dict[str, Any],
     fields: Dict[str, Any],
     auto_start: bool,
 ) -> Tuple[Codebase, Sandbox]:
-    """A new codebase with the files of a directory, and a sandbox on it: both or none."""
+    """A new codebase with the files of a directory, if there is one, and a sandbox on it: both or none."""
 
     def create(key: str) -> Codebase:
         return client.create_codebase(name, owner_id, idempotency_key=key)
 
     codebase = _made(create, client.delete_codebase)
     try:
-        client.upload_directory(codebase.id, path, **upload)
+        if path is not None:
+            client.upload_directory(codebase.id, path, **upload)
         return codebase, created(client, codebase.id, fields, auto_start)
     except BaseException:
         _attempt(_remove_codebase, client, codebase.id)

@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 from .._error_of import error_of
 from ..messages import NetworkPolicy, ResourceLimits, Runtime, SecretBinding
-from ..presets import Rule, ShortRules
+from ..presets import Rule, ShortRules, creation_preset
 from ..utils import generate_codebase_name
 from .client import SandboxClient
 from .ending import EndingMethods
@@ -20,16 +20,33 @@ from .sandboxes import Duration
 class Sandbox(EndingMethods):
     """A sandbox.
 
-    Made by `from_local`, `from_codebase`, `connect` or `fork`, not by its constructor. As a context manager it destroys
-    what it has created at its end: the sandbox, the connection, and the codebase of `from_local`, which stays if it may
-    hold work: after `commit` or `fork` of this object, or with `auto_commit`.
+    Made by `create`, `from_local`, `from_codebase`, `connect` or `fork`, not by its constructor. As a context manager
+    it destroys what it has created at its end: the sandbox, the connection, and the codebase of `from_local`, which
+    stays if it may hold work: after `commit` or `fork` of this object, or with `auto_commit`.
     """
+
+    @classmethod
+    def create(
+        cls,
+        path: Union[str, "os.PathLike[str]", None] = None,
+        codebase_id: Optional[str] = None,
+        **options: Any,
+    ) -> Sandbox:
+        """Creates a sandbox with the files of a directory or of a codebase, or without files.
+
+        The options are those of `from_local`, or of `from_codebase`.
+        """
+        if codebase_id is None:
+            return cls.from_local(path, **options)
+        if path is not None:
+            raise ValueError("path and codebase_id exclude each other")
+        return cls.from_codebase(codebase_id, **options)
 
     @classmethod
     def from_local(
         cls,
-        path: Union[str, "os.PathLike[str]"],
-        preset: Optional[str] = "agent-safe",
+        path: Union[str, "os.PathLike[str]", None],
+        preset: Optional[str] = None,
         permissions: Optional[Sequence[Rule]] = None,
         runtime: Union[Runtime, str, None] = None,
         image: Optional[str] = None,
@@ -67,9 +84,9 @@ class Sandbox(EndingMethods):
         Nothing is left on the service if it fails. The result owns the sandbox and the codebase.
 
         Args:
-            path: Local directory. ValueError if it is none.
+            path: Local directory. ValueError if it is none. None: a sandbox without files.
             preset: Rules: "agent-safe", "development", "read-only", "full-access", "view-only" or one of your own;
-                "none" or None: only those of `permissions` or `rules`.
+                "none": only those of `permissions` or `rules`. None: "development", or "agent-safe" with rules.
             permissions: Rules in addition to those of the preset.
             runtime: Mechanism that isolates the sandbox; None: the server's default.
             image: Image of the sandbox.
@@ -94,7 +111,7 @@ class Sandbox(EndingMethods):
             secrets: Secrets of the owner that its commands use, by placeholders.
             client: A client to use, which stays open afterwards; None: one of its own.
         """
-        if not os.path.isdir(path):
+        if path is not None and not os.path.isdir(path):
             raise ValueError(f"not a directory: {os.fspath(path)}")
         upload = {"ignore_patterns": ignore_patterns, "gitignore": gitignore, "git": git, "hooks": hooks}
         creation = {
@@ -113,12 +130,13 @@ class Sandbox(EndingMethods):
             "network": network,
             "secrets": secrets,
         }
+        creation["preset"] = creation_preset(creation)
         own = client is None
         used = client or SandboxClient(
             endpoint, secure, url=url, key=key, ca_file=ca_file, tls=tls,
             timeout=timeout, connect_timeout=connect_timeout, attempts=attempts,
         )  # fmt: skip
-        name = codebase_name or generate_codebase_name(path)
+        name = codebase_name or ("sandbox" if path is None else generate_codebase_name(path))
         return cls._uploaded(used, own, path, name, owner_id, upload, creation, auto_start)
 
     @classmethod
@@ -126,7 +144,7 @@ class Sandbox(EndingMethods):
         cls,
         client: SandboxClient,
         own: bool,
-        path: Union[str, "os.PathLike[str]"],
+        path: Union[str, "os.PathLike[str]", None],
         name: str,
         owner_id: Optional[str],
         upload: Dict[str, Any],
@@ -146,7 +164,7 @@ class Sandbox(EndingMethods):
     def from_codebase(
         cls,
         codebase_id: str,
-        preset: Optional[str] = "agent-safe",
+        preset: Optional[str] = None,
         permissions: Optional[Sequence[Rule]] = None,
         runtime: Union[Runtime, str, None] = None,
         image: Optional[str] = None,
@@ -181,6 +199,7 @@ class Sandbox(EndingMethods):
             "labels": labels,
             **creation,
         }
+        fields["preset"] = creation_preset(fields)
         own = client is None
         used = client or SandboxClient(
             endpoint, secure, url=url, key=key, ca_file=ca_file, tls=tls,

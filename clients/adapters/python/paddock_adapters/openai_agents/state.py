@@ -13,10 +13,10 @@ ROOT = "/workspace"
 
 
 class PaddockSandboxClientOptions(BaseSandboxClientOptions):
-    """Options of new sandboxes. Without `preset`, `rules` and `permissions`: the preset "development".
+    """Options of new sandboxes.
 
     Attributes:
-        preset: Rules by name.
+        preset: Rules by name; None: as in the client.
         rules: Rules in the short form: `{"write": ["src"], "none": ["**/.env*"]}`.
         permissions: Rules one by one, as dictionaries.
         codebase_id: Codebase to start from, which stays. None: an empty one, which is deleted with the sandbox, unless
@@ -45,8 +45,7 @@ class PaddockSandboxClientOptions(BaseSandboxClientOptions):
         """The arguments of a new sandbox."""
         fields = self.model_dump(exclude={"type", "codebase_id", "exposed_ports"}, exclude_none=True)
         fields.pop("type", None)
-        ruled = not {"preset", "rules", "permissions"}.isdisjoint(fields)
-        return {"preset": None if ruled else "development", **fields}
+        return fields
 
 
 class PaddockSandboxSessionState(SandboxSessionState):
