@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 import functools
+import re
 import typing
 from datetime import timedelta
 from typing import Any, Dict, Mapping, Type, TypeVar, Union, cast
@@ -72,9 +73,22 @@ def _is_default(field: "dataclasses.Field[Any]", value: Any) -> bool:
     return value is None or (not isinstance(value, ProtoEnum) and bool(value == field.default))
 
 
-def seconds(value: Union[int, float, timedelta, None]) -> int:
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)")
+_UNITS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}
+
+
+def exact_seconds(value: Union[int, float, str, timedelta, None]) -> float:
+    """Seconds of a duration: a number of them, like "500ms", "30s", "5m" or "2h", or a timedelta. None: 0."""
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    if not isinstance(value, str):
+        return float(value or 0)
+    found = _DURATION.fullmatch(value)
+    if found is None:
+        raise ValueError(f'a duration is seconds, or like "30s" or "5m", not {value!r}')
+    return float(found[1]) * _UNITS[found[2]]
+
+
+def seconds(value: Union[int, float, str, timedelta, None]) -> int:
     """Whole seconds, rounded up, so that no time limit becomes 0, which means none."""
-    if value is None:
-        return 0
-    number = value.total_seconds() if isinstance(value, timedelta) else value
-    return int(-(-number // 1))
+    return int(-(-exact_seconds(value) // 1))

@@ -32,7 +32,7 @@ from paddock_sandbox import (
     register_preset,
 )
 from paddock_sandbox import errors
-from paddock_sandbox._json import decode, encode, seconds
+from paddock_sandbox._json import decode, encode, exact_seconds, seconds
 from paddock_sandbox._settings import settings
 from paddock_sandbox.presets import PRESETS, creation_preset, rule_fields
 from support import TestCase
@@ -75,6 +75,14 @@ class Messages(TestCase):
             if dataclasses.is_dataclass(kind):
                 self.assertIsInstance(decode(kind, {}), kind)
             self.assertTrue(inspect.getdoc(kind), name)
+
+    def test_durations_are_those_of_all_clients(self) -> None:
+        for case in spec("durations.json")["cases"]:
+            with self.subTest(case["duration"]):
+                if case["seconds"] is None:
+                    self.assertRaises(ValueError, exact_seconds, case["duration"])
+                else:
+                    self.assertEqual(exact_seconds(case["duration"]), case["seconds"])
 
     def test_durations_are_rounded_up(self) -> None:
         self.assertEqual(

@@ -109,7 +109,7 @@ class Repeated(Retries):
 class Streams(Retries):
     def test_a_callback_that_raises_ends_the_command(self) -> None:
         def check(client: Any, fake: FakeServer) -> None:
-            def fail(_: bytes) -> None:
+            def fail(_: str) -> None:
                 raise ZeroDivisionError
 
             sandbox = Sandbox(client, SandboxInfo(id="sb_1"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import tarfile
+from typing import List
 
 from paddock_sandbox import (
     CommandExecutionError,
@@ -52,8 +53,11 @@ class Commands(ServerCase):
         result = self.sandbox.run("echo a; echo b >&2; exit 2", on_stdout=told.append, on_stderr=told.append)
         self.assertEqual(
             (sorted(told), result.stdout, result.stderr, result.exit_code),
-            ([b"a\n", b"b\n"], "a\n", "b\n", 2),
+            (["a\n", "b\n"], "a\n", "b\n", 2),
         )
+        whole: List[str] = []
+        self.sandbox.run("printf '\\303'; sleep 0.2; printf '\\244'; printf '\\303'", "5m", on_stdout=whole.append)
+        self.assertEqual("".join(whole), "\u00e4\ufffd")
 
     def test_leaving_a_stream_ends_the_command(self) -> None:
         for piece in self.sandbox.exec_stream("echo begun; exec sleep 1234"):

@@ -19,7 +19,8 @@ from ..messages import (
 from ..presets import Rule, ShortRules, rule_fields
 from .networks import AsyncNetworkOperations
 
-Duration = Union[int, float, timedelta, None]
+#: Seconds, a number with a unit ("500ms", "30s", "5m", "2h"), or a timedelta.
+Duration = Union[int, float, str, timedelta, None]
 
 
 class AsyncSandboxOperations(AsyncNetworkOperations):

@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Generator, Dict, List, Mapping, Optional, Sequence, Union
 
-from .._json import seconds
+from .._json import decode, exact_seconds, seconds
 from ..errors import ConnectionError
 from ..messages import ExecResponse, ExecStreamChunk, Session
 from ..result import ExecResult, result_of
-from .._json import decode
 from .sandboxes import SandboxOperations, Duration
 from .session import SessionWrapper
 
@@ -53,7 +51,7 @@ class CommandOperations(SandboxOperations):
             "shell": shell,
             "max_output": max_output,
             "merge": merge,
-            "yield_after": None if yield_after is None else int(_number(yield_after) * 1000),
+            "yield_after": None if yield_after is None else int(exact_seconds(yield_after) * 1000),
         }
         answer = self._message(ExecResponse, "Exec", fields, timeout=_wait(timeout))
         return result_of(answer, _text(command))
@@ -206,11 +204,7 @@ def _text(command: Command) -> str:
     return command if isinstance(command, str) else " ".join(command)
 
 
-def _number(duration: Duration) -> float:
-    return duration.total_seconds() if isinstance(duration, timedelta) else float(duration or 0)
-
-
 def _wait(timeout: Duration) -> Optional[float]:
     """Seconds to wait for an answer; without a limit of the command none: keepalives of TCP find a dead server."""
-    limit = _number(timeout)
+    limit = exact_seconds(timeout)
     return limit + _GRACE if limit > 0 else None

@@ -7,7 +7,7 @@ import uuid
 from typing import Any, Generator, List, Mapping, Optional, Union
 
 from .._http import body_of
-from .._json import decode, seconds
+from .._json import decode, exact_seconds, seconds
 from ..messages import (
     ListPortsResponse,
     OpenedPort,
@@ -19,7 +19,7 @@ from ..messages import (
     WaitPortResponse,
     WriteProcessInputResponse,
 )
-from .commands import _GRACE, CommandOperations, Command, _command, _number
+from .commands import _GRACE, CommandOperations, Command, _command
 from .sandboxes import Duration
 
 
@@ -104,10 +104,10 @@ class ProcessOperations(CommandOperations):
             "process_id": process_id,
             "offset": offset,
             "max_bytes": max_bytes,
-            "wait": int(_number(wait) * 1000),
+            "wait": int(exact_seconds(wait) * 1000),
         }
         # The service says nothing while it waits, which may be longer than the client's time limit.
-        limit = _number(wait) + _GRACE if wait else -1
+        limit = exact_seconds(wait) + _GRACE if wait else -1
         return self._message(ReadProcessOutputResponse, "ReadProcessOutput", fields, timeout=limit)
 
     def watch_process(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from codecs import getincrementaldecoder
 from typing import Any, Generator, Callable, List, Mapping, Optional, Union
 
 from ..errors import CommandTimeoutError
@@ -37,15 +38,16 @@ class RunMethods(SandboxBase):
         shell: Optional[str] = None,
         max_output: Optional[int] = None,
         merge: bool = False,
-        on_stdout: Optional[Callable[[bytes], object]] = None,
-        on_stderr: Optional[Callable[[bytes], object]] = None,
+        on_stdout: Optional[Callable[[str], object]] = None,
+        on_stderr: Optional[Callable[[str], object]] = None,
     ) -> ExecResult:
         """Runs a command until it exits.
 
         An exit code other than 0 is a result; with `raise_on_error` it is a `CommandExecutionError`. `timeout`:
-        seconds, then everything that it started is killed and `CommandTimeoutError` raised; None: the server's default.
-        `on_stdout`, `on_stderr`: are called with output as it is written, which is in the result as well (all of it,
-        `max_output` does not apply). Not repeated after a cut connection, which ends the command.
+        seconds or like "5m", then everything that it started is killed and `CommandTimeoutError` raised; None: the
+        server's default. `on_stdout`, `on_stderr`: are called with text as it is written, which is in the result as
+        well (all of it, `max_output` does not apply). No character is divided; `exec_stream` has the bytes. Not
+        repeated after a cut connection, which ends the command.
         """
         if on_stdout is None and on_stderr is None:
             result = self._client.exec(
@@ -172,16 +174,22 @@ class _Collected:
     """The output of a stream."""
 
     def __init__(
-        self, on_stdout: Optional[Callable[[bytes], object]], on_stderr: Optional[Callable[[bytes], object]]
+        self, on_stdout: Optional[Callable[[str], object]], on_stderr: Optional[Callable[[str], object]]
     ) -> None:
-        self._tell = {OutputStream.STDOUT: on_stdout, OutputStream.STDERR: on_stderr}
+        self._tell = {
+            stream: (tell, getincrementaldecoder("utf-8")("replace"))
+            for stream, tell in ((OutputStream.STDOUT, on_stdout), (OutputStream.STDERR, on_stderr))
+            if tell is not None
+        }
         self._pieces: List[ExecStreamChunk] = []
 
     def add(self, chunk: ExecStreamChunk) -> None:
         self._pieces.append(chunk)
-        tell = self._tell.get(chunk.stream)
-        if tell is not None and chunk.data:
-            tell(chunk.data)
+        ends = chunk.exit_code is not None
+        for stream, (tell, decoder) in self._tell.items():
+            text = decoder.decode(chunk.data if stream == chunk.stream else b"", final=ends)
+            if text:
+                tell(text)
 
     def text(self, stream: OutputStream) -> str:
         return b"".join(each.data for each in self._pieces if each.stream == stream).decode("utf-8", "replace")
