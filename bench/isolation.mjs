@@ -20,14 +20,14 @@ export async function bwrapPerCall(directory, command) {
   // bwrap runs as another user, who must be able to traverse to the workspace.
   chmodSync(directory, 0o711);
   const plan = await loadPlan(directory);
-  const [etc, workspace, home, agent] = ['etc', 'workspace', 'home', 'agent'].map((name) => join(directory, name));
-  for (const each of [workspace, home, agent]) mkdirSync(each, { recursive: true, mode: 0o755 });
+  const [etc, workspace, home, agentDir] = ['etc', 'workspace', 'home', 'agent'].map((name) => join(directory, name));
+  for (const each of [workspace, home, agentDir]) mkdirSync(each, { recursive: true, mode: 0o755 });
   plan.writeEtc(etc);
   const root = process.getuid?.() === 0;
   if (root) for (const each of [workspace, home]) chownSync(each, UID, UID);
 
   const argumentsFile = join(directory, 'arguments');
-  const args = plan.bwrapArguments(plan.systemView(etc, []), { workspace, home }, agent);
+  const args = plan.bwrapArguments(plan.systemView(etc, []), { workspace, home, agentDir });
   writeFileSync(argumentsFile, plan.encodeArguments(args));
   const seccompFile = join(directory, 'seccomp');
   writeFileSync(seccompFile, plan.filterFor(process.arch));

@@ -111,15 +111,18 @@ attacks('posture', (target) => {
     expect(await scene.output(sandbox, 'cat /etc/shadow /etc/ssh/* /root/* /home/*/* 2>/dev/null; :')).toBe('');
   });
 
-  it('17: /proc reveals nothing of the kernel and the machine’s processes, and /sys does not exist', async () => {
+  it('17: /proc reveals nothing of the kernel and the machine’s processes, nor does /sys', async () => {
     const sandbox = await target.scene.sandboxOn({});
     const masked = ['cmdline', 'config.gz', 'iomem', 'ioports', 'kallsyms', 'kcore', 'keys', 'key-users', 'kmsg'];
     const more = ['kpagecount', 'kpageflags', 'latency_stats', 'modules', 'sched_debug', 'sysrq-trigger', 'timer_list'];
     const paths = [...masked, ...more].map((file) => `/proc/${file}`).join(' ');
     expect(await target.scene.output(sandbox, `for f in ${paths}; do head -c 64 $f 2>/dev/null; done; :`)).toBe('');
     expect(
-      await target.scene.output(sandbox, 'ls -A /sys /proc/acpi /proc/scsi /proc/bus 2>/dev/null | grep -v :; :'),
+      await target.scene.output(sandbox, 'ls -A /proc/acpi /proc/scsi /proc/bus 2>/dev/null | grep -v :; :'),
     ).toMatch(/^\s*$/);
+    expect(await target.scene.output(sandbox, 'ls -A /sys /sys/devices /sys/devices/system | grep -v :')).toBe(
+      'devices\nfs\n\nsystem\n\ncpu\n',
+    );
   });
 
   it('18: a sandbox sees only its own processes, and its kill -1 reaches no other', async () => {

@@ -1,5 +1,5 @@
 import type { RootFileSystem, SandboxSpec } from '../runtime.ts';
-import { bwrapArguments, encodeArguments, type SystemView } from './arguments.ts';
+import { bwrapArguments, encodeArguments, type SandboxView, type SystemView } from './arguments.ts';
 
 /** What sandboxes see of the host beside its system, at paths that their uids can reach. */
 export interface Sources {
@@ -13,13 +13,13 @@ export interface Sources {
 export async function argumentsOf(
   { workspace, home, workspacePath, readOnlyPaths = [], rootfs }: SandboxSpec,
   view: SystemView,
-  agentDir: string,
+  own: Pick<SandboxView, 'agentDir' | 'shown'>,
   sources: Sources,
 ): Promise<{ args: string; isOfAll: boolean }> {
   const image = rootfs && (await sources.rootOf?.(rootfs));
   if (rootfs && !image) throw new Error('a sandbox with an image never runs without it');
   const readOnly = readOnlyPaths.length === 0 ? [] : await sources.sourcesOf?.(readOnlyPaths);
   if (!readOnly) throw new Error('a sandbox with paths of the host never runs without them');
-  const args = bwrapArguments(view, { workspace, home }, agentDir, image, { readOnly, workspacePath });
+  const args = bwrapArguments(view, { workspace, home, ...own, rootfs: image, readOnly, workspacePath });
   return { args: encodeArguments(args), isOfAll: !image && readOnly.length === 0 };
 }

@@ -1,6 +1,7 @@
 import { AGENT_DIR, WORKSPACE } from '../executor/places.ts';
-import type { RootFileSystem, SandboxSpec } from '../runtime.ts';
+import type { RootFileSystem } from '../runtime.ts';
 import { ENVIRONMENT, HOME, SHM_BYTES } from '../sandbox-environment.ts';
+import type { ShownPath } from '../shown/shown-limits.ts';
 
 /** A top-level entry of the host's system that sandboxes see: a symbolic link of a merged /usr, or a directory. */
 export interface SystemEntry {
@@ -47,17 +48,23 @@ export function isOlder(version: readonly number[], than: readonly number[]): bo
   return index >= 0 && (version[index] ?? 0) < (than[index] ?? 0);
 }
 
-export const INNER_ID = 1000;
-/** Descriptor on which the launcher opens the seccomp program. */
-export const SECCOMP_FD = 4;
-
-/** What one sandbox sees beside the view of all. No path is at, above or below another one. */
-export interface FurtherPaths {
-  /** Shown read-only at `path`. */
+/** What one sandbox sees. No path of `readOnly` and `workspacePath` is at, above or below another one. */
+export interface SandboxView {
+  workspace: string;
+  home: string;
+  agentDir: string;
+  rootfs?: (RootFileSystem & { path: string }) | undefined;
+  /** Its own limits, in place of the machine's. */
+  shown?: readonly ShownPath[];
+  /** Paths of the host, shown read-only at `path`. */
   readOnly?: readonly { path: string; source: string }[];
   /** Where the workspace is shown, too. */
   workspacePath?: string | undefined;
 }
+
+export const INNER_ID = 1000;
+/** Descriptor on which the launcher opens the seccomp program. */
+export const SECCOMP_FD = 4;
 
 /**
  * Builds the bwrap arguments for one sandbox. They are passed on a descriptor (`--args`), because /proc/1/cmdline is
@@ -66,13 +73,8 @@ export interface FurtherPaths {
  * bwrap creates nothing below /workspace and HOME: the tenant can write there, and following a planted link would leave the
  * sandbox (GHSA-pxhw-h44j-8pfx). Operations run in order; the root is made read-only last.
  */
-export function bwrapArguments(
-  host: SystemView,
-  { workspace, home }: Pick<SandboxSpec, 'workspace' | 'home'>,
-  agentDir: string,
-  rootfs?: RootFileSystem & { path: string },
-  { readOnly = [], workspacePath }: FurtherPaths = {},
-): string[] {
+export function bwrapArguments(host: SystemView, sandbox: SandboxView): string[] {
+  const { workspace, home, agentDir, rootfs, shown = [], readOnly = [], workspacePath } = sandbox;
   const view = rootfs === undefined ? host : imageView(host, rootfs);
   const environment = rootfs === undefined ? ENVIRONMENT : environmentOf(rootfs);
   const has = (option: NewerOption) => !view.lacking?.includes(option);
@@ -95,6 +97,9 @@ export function bwrapArguments(
     ['--proc', '/proc', '--ro-bind', '/proc/sys', '/proc/sys'],
     ...view.maskedFiles.map((path) => ['--ro-bind', '/dev/null', path]),
     ...view.maskedDirs.map((path) => tmpfs(path, 4096, '0555')),
+    ...shown.map(({ source, link, path }) =>
+      link === undefined ? ['--ro-bind', source, path] : ['--symlink', link, path],
+    ),
     ['--dev', '/dev'],
     tmpfs('/dev/shm', SHM_BYTES, '1777'),
     tmpfs('/tmp', view.tmpBytes, '1777'),

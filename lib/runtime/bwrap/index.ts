@@ -15,7 +15,8 @@ import { HostPaths } from './host-paths.ts';
 import { imageMountPoint, mountImages, unmountImages } from './image-mount.ts';
 import { inheritedFds } from './inherited-fds.ts';
 import { type Instance, instanceDir, instanceName, openInstance } from './instance.ts';
-import { BwrapSandbox, type LaunchSettings } from './launch.ts';
+import { BwrapSandbox } from './launch.ts';
+import type { LaunchSettings } from './launch-settings.ts';
 import { Launcher } from './launcher.ts';
 import { neededPaths } from './needed-paths.ts';
 import { checkHost, explainFailure } from './probe.ts';
@@ -225,11 +226,14 @@ class BwrapRuntime implements Runtime {
       lacking: this.#lacking,
       tmpBytes: this.#options.tmpBytes,
       authorities: this.#options.authorities,
+      unified: this.#tree.isUnified,
       makeFifos: (paths) => this.#starter.makeFifos(paths),
       growPipe: (fd) => this.#starter.growPipe(fd),
     });
     const { bwrapPath, workspacesDir } = this.#options;
-    if (this.#root && workspacesDir !== undefined) this.#needs = neededPaths(instance, bwrapPath, workspacesDir);
+    if (this.#root && workspacesDir !== undefined) {
+      this.#needs = neededPaths(instance, bwrapPath, workspacesDir, this.#tree.shownDirectories);
+    }
     return instance;
   }
 

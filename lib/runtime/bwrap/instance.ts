@@ -10,9 +10,11 @@ import { FifoPool, type GrowPipe, type MakeFifos } from '../executor/fifo-pool.t
 import { newScratch } from '../executor/pipe-reader.ts';
 import { newReadPaces, type ReadPaces } from '../executor/read-pace.ts';
 import { filterFor } from '../seccomp/assemble.ts';
+import { Machine } from '../shown/machine.ts';
 import type { SystemView } from './arguments.ts';
 import { writeEtc } from './etc.ts';
 import { addPackageFiles } from './package-etc.ts';
+import { linkCommands } from './shown-cgroups.ts';
 import { systemView } from './system.ts';
 
 /**
@@ -33,6 +35,9 @@ export interface Instance {
   fifos: FifoPool;
   scratch: Buffer;
   paces: ReadPaces;
+  machine: Machine;
+  /** See `linkCommands`. */
+  commands: string;
   /** Budget in bytes of long requests on the file system of `dir`. */
   room: Shares<object>;
 }
@@ -57,11 +62,14 @@ export async function openInstance(
     lacking,
     tmpBytes,
     authorities,
+    unified = false,
     makeFifos,
     growPipe,
   }: Pick<SystemView, 'readOnlyPaths' | 'lacking'> & {
     tmpBytes?: number | undefined;
     authorities?: string | undefined;
+    /** Whether sandboxes see a cgroup of v2. */
+    unified?: boolean;
     makeFifos?: MakeFifos;
     growPipe?: GrowPipe;
   },
@@ -72,16 +80,20 @@ export async function openInstance(
   else mkdirSync(dir, { recursive: true, mode: 0o711 });
   writeEtc(join(dir, 'etc'), { authorities });
   await addPackageFiles(join(dir, 'etc'));
+  const commands = join(dir, 'commands');
+  if (unified) linkCommands(commands);
   const seccompFile = join(dir, 'seccomp');
   writeFileSync(seccompFile, program, { mode: 0o600 });
   return {
     dir,
     view: { ...systemView(join(dir, 'etc'), readOnlyPaths, tmpBytes), ...(lacking && { lacking }) },
+    commands,
     seccompFile,
     setsidForks: await setsidForks(),
     fifos: new FifoPool(join(dir, 'fifos'), makeFifos, growPipe),
     scratch: newScratch(),
     paces: newReadPaces(),
+    machine: new Machine(),
     room: new Shares(REQUEST_BYTES),
   };
 }

@@ -26,28 +26,18 @@ import type {
 } from '../runtime.ts';
 import { outOfMemoryLine } from '../sandbox-environment.ts';
 import { SandboxLife } from '../sandbox-life.ts';
+import { ShownLimits, type ShownPath } from '../shown/shown-limits.ts';
 import type { TerminalLimit } from '../terminal-limit/terminal-limit.ts';
-import { argumentsOf, type Sources } from './arguments-of.ts';
+import { argumentsOf } from './arguments-of.ts';
 import type { Instance } from './instance.ts';
 import { isEnding } from './is-ending.ts';
-import { BASE_PIDS, Launcher, type StartProcess } from './launcher.ts';
+import type { LaunchSettings } from './launch-settings.ts';
+import { BASE_PIDS, Launcher } from './launcher.ts';
+import { cgroupPaths } from './shown-cgroups.ts';
 import { startFailure } from './start-failure.ts';
 
 /** Milliseconds that `stop` waits for killed processes to exit; processes stuck in the kernel are left to `reclaim`. */
 const STOP_MS = 2000;
-
-export interface LaunchSettings extends Sources {
-  bwrapPath: string;
-  /** Whether the server is root, so that sandboxes get host uids of their own. */
-  root: boolean;
-  resetSignals: readonly string[];
-  start: StartProcess;
-  descriptors: Descriptors;
-  terminals: TerminalLimit;
-  stopGraceMs?: number;
-  /** See `LaunchPlan`. */
-  needs?(workspace: string): readonly string[] | undefined;
-}
 
 /** One bwrap sandbox and its agent, from launch to stop. */
 export class BwrapSandbox implements RunningSandbox {
@@ -61,6 +51,7 @@ export class BwrapSandbox implements RunningSandbox {
   /** Beside the agent directory: not visible inside, and on a tmpfs, so that no disk delays it. */
   readonly #argumentsFile: string;
   readonly #descriptors: Descriptors;
+  shown: ShownLimits | undefined;
   #init: number | undefined;
   /** Until its terminals are limited: commands wait for it, the launch does not. */
   #limiting: Promise<void> | undefined;
@@ -124,6 +115,7 @@ export class BwrapSandbox implements RunningSandbox {
         sandboxId: spec.readyOnly ? '' : spec.id,
         hasNetwork: false,
         outOfMemory: outOfMemoryLine(spec.resources, spec.owner),
+        onActive: () => sandbox?.shown?.refresh(),
         onBroken: (reason) => sandbox?.markFailed(reason),
       });
       sandbox = new BwrapSandbox(spec, tree, launcher, agentDir, executor, settings.descriptors);
@@ -160,6 +152,7 @@ export class BwrapSandbox implements RunningSandbox {
   assign({ id, resources }: Pick<SandboxSpec, 'id' | 'resources'>): void {
     this.#tree.vacate(id);
     this.#launcher.cgroup?.setLimits(resources);
+    this.shown?.change(resources);
     this.#executor.assign(id, outOfMemoryLine(resources));
     this.#id = id;
   }
@@ -218,7 +211,8 @@ export class BwrapSandbox implements RunningSandbox {
   }
 
   async #start(spec: SandboxSpec, instance: Instance, settings: LaunchSettings): Promise<void> {
-    const { args, isOfAll } = await argumentsOf(spec, instance.view, this.#agentDir, settings);
+    const own = { agentDir: this.#agentDir, shown: this.#show(spec, instance) };
+    const { args, isOfAll } = await argumentsOf(spec, instance.view, own, settings);
     writeFileSync(this.#argumentsFile, args, { mode: 0o600 });
     const ready = this.#executor.ready();
     ready.catch(() => {});
@@ -243,6 +237,13 @@ export class BwrapSandbox implements RunningSandbox {
       launcher.closeOutput();
       remove(this.#argumentsFile);
     }
+  }
+
+  #show(spec: SandboxSpec & { readyOnly?: boolean }, { machine, commands }: Instance): ShownPath[] {
+    const { cgroup } = this.#launcher;
+    if (cgroup === undefined) return [];
+    this.shown = new ShownLimits(this.#agentDir, machine, spec, () => cgroup.counters);
+    return [...cgroupPaths(cgroup.shown, commands), ...this.shown.links, ...this.shown.files];
   }
 
   #limitTerminals(terminals: TerminalLimit, init: number): void {

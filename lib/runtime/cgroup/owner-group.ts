@@ -5,7 +5,7 @@ import { ServiceError } from '../../errors.ts';
 import { isHostShort } from '../../host-error.ts';
 import type { OwnerResources } from '../runtime.ts';
 import { cpuBandwidth } from './cpu-bandwidth.ts';
-import type { CgroupRoots } from './sandbox-cgroup.ts';
+import type { CgroupRoots, ControllerRoot } from './roots.ts';
 
 const CONTROLLERS = ['memory', 'cpu', 'pids'] as const;
 
@@ -17,7 +17,7 @@ const CONTROLLERS = ['memory', 'cpu', 'pids'] as const;
 export function openOwnerGroup(roots: CgroupRoots, { group, memory_bytes, cpu_quota }: OwnerResources): CgroupRoots {
   requireController(roots, 'memory', memory_bytes);
   requireController(roots, 'cpu', cpu_quota);
-  const limits: { [name in (typeof CONTROLLERS)[number]]?: { version: 1 | 2; dir: string } } = {};
+  const limits: { [name in (typeof CONTROLLERS)[number]]?: ControllerRoot } = {};
   for (const controller of CONTROLLERS) {
     const root = roots.limits[controller];
     if (root === undefined) continue;
@@ -25,13 +25,13 @@ export function openOwnerGroup(roots: CgroupRoots, { group, memory_bytes, cpu_qu
     mkdirSync(dir, { recursive: true });
     // v2: the limits of a sandbox need the controllers in the group that it is in.
     if (root.version === 2) put(dir, 'cgroup.subtree_control', `+${controller}`);
-    limits[controller] = { version: root.version, dir };
+    limits[controller] = { ...root, dir };
   }
   if (limits.memory) writeMemory(limits.memory, memory_bytes);
   if (limits.cpu) writeCpu(limits.cpu, cpu_quota);
   const groups = join(roots.groups, group);
   mkdirSync(groups, { recursive: true });
-  return { groups, limits };
+  return { ...roots, groups, limits };
 }
 
 /** Removes the group if no sandbox is in it. Never throws. */

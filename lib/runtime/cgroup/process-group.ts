@@ -127,11 +127,24 @@ export class CgroupProcessGroup {
   #released = false;
   /** A signal that is sent in steps: another one in between would thaw its processes. */
   #sending: Promise<void> | undefined;
+  #isRemoved = false;
+  /** In progress. */
+  #kills = 0;
+  readonly #gone: () => void;
 
-  /** `entries`: further cgroup.procs files that each member is written to (limits of commands). */
-  constructor(dir: string, entries: readonly string[]) {
-    mkdirSync(dir);
+  /**
+   * `entries`: further cgroup.procs files that each member is written to (limits of commands). `gone`: called when nothing that is
+   * done here could reach another group in the same directory any more.
+   */
+  constructor(dir: string, entries: readonly string[], gone: () => void = () => {}) {
     this.#dir = dir;
+    this.#gone = gone;
+    try {
+      mkdirSync(dir);
+    } catch (error) {
+      gone();
+      throw error;
+    }
     this.#entries = [join(dir, 'cgroup.procs'), ...entries];
     try {
       if (existsSync(join(dir, 'cgroup.events'))) this.#procs = openSync(join(dir, 'cgroup.procs'), 'r');
@@ -213,7 +226,13 @@ export class CgroupProcessGroup {
    * is free; rejects if processes are left that got no signal (see killTree).
    */
   kill(): void | Promise<void> {
-    if (existsSync(this.#dir)) return this.#ended(killTree(this.#dir));
+    if (this.#isRemoved || !existsSync(this.#dir)) return;
+    const killing = killTree(this.#dir);
+    this.#kills++;
+    return this.#ended(killing).finally(() => {
+      this.#kills--;
+      if (this.#isRemoved && this.#kills === 0) this.#gone();
+    });
   }
 
   async #ended(killing: void | Promise<void>): Promise<void> {
@@ -239,10 +258,12 @@ export class CgroupProcessGroup {
     this.#released = true;
     try {
       if (procs !== undefined) closeSync(procs);
-      rmdirSync(this.#dir);
+      if (!this.#isRemoved) rmdirSync(this.#dir);
     } catch (error) {
-      return errorCode(error) === 'ENOENT';
+      if (errorCode(error) !== 'ENOENT') return false;
     }
+    if (!this.#isRemoved && this.#kills === 0) this.#gone();
+    this.#isRemoved = true;
     return true;
   }
 }

@@ -1,22 +1,19 @@
-import { mkdirSync, openSync, readdirSync, readFileSync, readSync, rmdirSync, writeFile, writeFileSync } from 'node:fs';
+import { mkdirSync, openSync, readdirSync, readFileSync, readSync, writeFile, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ResourceLimits } from '../../contract/messages.ts';
-import { isOutOfDescriptors } from '../../descriptors.ts';
 import { ServiceError } from '../../errors.ts';
 import { isHostShort } from '../../host-error.ts';
 import { closeQuietly } from '../../linux/close.ts';
 import { errorCode } from '../../linux/errno.ts';
 import { FoundProcess } from '../../linux/found-process.ts';
 import type { ProcessGroup, ProcessGroups } from '../executor/groups.ts';
+import type { Counters } from '../shown/shown-limits.ts';
+import { GroupNames } from './group-names.ts';
 import { type LimitWrite, limitWrites, pidsMax, requestedLimits } from './limits.ts';
 import { CgroupProcessGroup, killTree, readPids } from './process-group.ts';
-
-/** The instance's directory in each hierarchy: one for groups, and for each limit the one that has its controller. */
-export interface CgroupRoots {
-  /** A v2 hierarchy (with or without controllers) or the v1 freezer. */
-  groups: string;
-  limits: Readonly<Partial<Record<'memory' | 'cpu' | 'pids', { version: 1 | 2; dir: string }>>>;
-}
+import { removeTree } from './remove-tree.ts';
+import type { CgroupRoots } from './roots.ts';
+import { countersOf, type ShownCgroup, shownCgroups } from './shown.ts';
 
 interface CgroupGroup extends ProcessGroup {
   pids(): number[];
@@ -51,6 +48,7 @@ export class SandboxCgroup implements ProcessGroups {
   readonly #commandEntries: readonly string[];
   /** Groups whose runner has exited while other processes in them are alive. */
   readonly #vacant = new Set<CgroupProcessGroup>();
+  readonly #names = new GroupNames();
   #runners = 0;
   /** Kept open because it is read after every command. */
   #oomEvents: number | undefined;
@@ -63,7 +61,9 @@ export class SandboxCgroup implements ProcessGroups {
     this.#groups = join(roots.groups, id);
     const writes = this.#plan(resources);
     const used = [...entered, ...writes.map(({ controller }) => controller)];
-    const dirs = new Set([this.#groups, ...used.map((controller) => this.#dir(controller))]);
+    const { cpuacct, cpuset } = used.length > 0 ? (roots.beside ?? {}) : {};
+    const times = cpuacct === undefined ? [] : [join(cpuacct.dir, id)];
+    const dirs = new Set([this.#groups, ...used.map((controller) => this.#dir(controller)), ...times]);
     this.#dirs = [...dirs];
     const split = new Set([this.#groups]);
     const below = writes.filter((write) => write.level !== 'sandbox').map((write) => write.controller);
@@ -82,7 +82,8 @@ export class SandboxCgroup implements ProcessGroups {
       mkdirSync(join(dir, COMMANDS));
     }
     for (const write of writes) this.#apply(write);
-    this.entries = this.#dirs.map((dir) => join(dir, split.has(dir) ? AGENT : '', 'cgroup.procs'));
+    const first = this.#dirs.map((dir) => join(dir, split.has(dir) ? AGENT : ''));
+    this.entries = [...first, ...(cpuset ? [cpuset.dir] : [])].map((dir) => join(dir, 'cgroup.procs'));
     this.#commandEntries = [...split]
       .filter((dir) => dir !== this.#groups)
       .map((dir) => join(dir, COMMANDS, 'cgroup.procs'));
@@ -129,9 +130,11 @@ export class SandboxCgroup implements ProcessGroups {
     return pids.map((pid) => new FoundProcess(pid));
   }
 
-  addGroup(name: string): CgroupGroup {
+  addGroup(): CgroupGroup {
     this.#removeVacant();
-    const group = new CgroupProcessGroup(join(this.#groups, COMMANDS, name), this.#commandEntries);
+    const name = this.#names.take();
+    const dir = join(this.#groups, COMMANDS, `${name}`);
+    const group = new CgroupProcessGroup(dir, this.#commandEntries, () => this.#names.give(name));
     const release = () => {
       // The runner no longer counts, whatever processes it left; otherwise each background process would raise the
       // limit by one.
@@ -163,6 +166,14 @@ export class SandboxCgroup implements ProcessGroups {
       this.#vacant.delete(stale);
       if (!stale.remove()) this.#vacant.add(stale);
     }
+  }
+
+  get shown(): readonly ShownCgroup[] {
+    return shownCgroups(this.#roots, this.#id, this.#dirs);
+  }
+
+  get counters(): Counters {
+    return countersOf(this.#roots, this.#id, this.#dirs);
   }
 
   oomKills(): number {
@@ -254,35 +265,3 @@ export class SandboxCgroup implements ProcessGroups {
 }
 
 const isOfMemory = ({ controller }: LimitWrite): boolean => controller === 'memory';
-
-/**
- * Removes a cgroup directory and all below it, deepest first. Returns false if a process is in one of them or `budget`
- * is used up. Throws only if no descriptor is free.
- */
-export function removeTree(dir: string, budget = { left: Number.POSITIVE_INFINITY }): boolean {
-  try {
-    if (budget.left <= 0) return false;
-    if (!isRemoved(dir)) {
-      const below = readdirSync(dir, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-      if (below.length === 0 || !below.every(({ name }) => removeTree(`${dir}/${name}`, budget))) return false;
-      if (budget.left <= 0) return false;
-      rmdirSync(dir);
-    }
-    budget.left--;
-  } catch (error) {
-    if (isOutOfDescriptors(error)) throw error;
-    return errorCode(error) === 'ENOENT';
-  }
-  return true;
-}
-
-/** Most have none below, and a list of the dozens of files in a cgroup takes longer than an attempt. */
-function isRemoved(dir: string): boolean {
-  try {
-    rmdirSync(dir);
-    return true;
-  } catch (error) {
-    if (errorCode(error) === 'EBUSY' || errorCode(error) === 'ENOTEMPTY') return false;
-    throw error;
-  }
-}

@@ -4,12 +4,16 @@ import type { ResourceLimits } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
 import { errorCode } from '../../linux/errno.ts';
 import type { OwnerResources } from '../runtime.ts';
+import { findBeside } from './beside.ts';
 import { CONTROLLER_OF, requestedLimits } from './limits.ts';
 import { type Hierarchy, mountedHierarchies, parseMembership } from './mounts.ts';
 import { openOwnerGroup, removeOwnerGroup, withinOwner } from './owner-group.ts';
 import { killTree, readPids } from './process-group.ts';
 import { Removals } from './removals.ts';
-import { type CgroupRoots, removeTree, SandboxCgroup } from './sandbox-cgroup.ts';
+import { removeTree } from './remove-tree.ts';
+import type { CgroupRoots, ControllerRoot } from './roots.ts';
+import { SandboxCgroup } from './sandbox-cgroup.ts';
+import { shownDirectories, shownName } from './shown.ts';
 
 const CONTROLLERS = ['memory', 'cpu', 'pids'] as const;
 /**
@@ -43,6 +47,17 @@ export class CgroupTree {
   /** The controllers whose limits this host can enforce. */
   get controllers(): readonly string[] {
     return Object.keys(this.#roots?.limits ?? {});
+  }
+
+  /** Whether the limits of memory or CPU are those of cgroup v2. */
+  get isUnified(): boolean {
+    const { memory, cpu } = this.#roots?.limits ?? {};
+    return memory?.version === 2 || cpu?.version === 2;
+  }
+
+  /** The directories with the cgroups that sandboxes see. */
+  get shownDirectories(): readonly string[] {
+    return this.#roots === undefined ? [] : shownDirectories(this.#roots);
   }
 
   /** Throws UNAVAILABLE while processes of the sandbox's last run are alive. `owner`: of the next run. */
@@ -125,7 +140,8 @@ export class CgroupTree {
 
   #directories(): string[] {
     if (!this.#roots) return [];
-    return [...new Set([this.#roots.groups, ...Object.values(this.#roots.limits).map((limit) => limit.dir)])];
+    const { groups, limits, beside = {} } = this.#roots;
+    return [...new Set([groups, ...[...Object.values(limits), ...Object.values(beside)].map(({ dir }) => dir)])];
   }
 }
 
@@ -142,14 +158,15 @@ function descendants(dir: string, prefix = ''): string[] {
 function findRoots(name: string): CgroupRoots | undefined {
   const hierarchies = mountedHierarchies();
   const membership = parseMembership(readFileSync('/proc/self/cgroup', 'utf8'));
-  const limits: { [name in (typeof CONTROLLERS)[number]]?: { version: 1 | 2; dir: string } } = {};
+  const limits: { [name in (typeof CONTROLLERS)[number]]?: ControllerRoot } = {};
   let groups: string | undefined;
   const v2 = hierarchies.find((each) => each.version === 2);
   if (v2) {
     const dir = claim(v2, name, startedIn(membership.get('') ?? '/'));
     groups = dir;
     for (const controller of dir ? CONTROLLERS : []) {
-      if (dir && enableController(dir, controller) === undefined) limits[controller] = { version: 2, dir };
+      if (dir && enableController(dir, controller) === undefined)
+        limits[controller] = { version: 2, dir, name: shownName(v2) };
     }
   }
   for (const hierarchy of hierarchies.filter((each) => each.version === 1)) {
@@ -158,10 +175,13 @@ function findRoots(name: string): CgroupRoots | undefined {
     if (wanted.length === 0 && !freezer) continue;
     const dir = claim(hierarchy, name, membership.get(hierarchy.controllers[0]!) ?? '/');
     if (!dir) continue;
-    for (const controller of wanted) limits[controller] = { version: 1, dir };
+    for (const controller of wanted) limits[controller] = { version: 1, dir, name: shownName(hierarchy) };
     if (freezer) groups = dir;
   }
-  return groups === undefined ? undefined : { groups, limits };
+  if (groups === undefined) return undefined;
+  const others = hierarchies.filter((each) => each.version === 1 && limits.memory?.version === 1);
+  const beside = findBeside(others, (each) => claim(each, name, membership.get(each.controllers[0]!) ?? '/'));
+  return { groups, limits, beside };
 }
 
 /**

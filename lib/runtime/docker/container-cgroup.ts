@@ -8,8 +8,11 @@ import { errorCode } from '../../linux/errno.ts';
 import type { FoundProcess } from '../../linux/found-process.ts';
 import { type Hierarchy, mountedHierarchies, parseMembership } from '../cgroup/mounts.ts';
 import { killTree, readPids } from '../cgroup/process-group.ts';
-import { type CgroupRoots, removeTree, SandboxCgroup } from '../cgroup/sandbox-cgroup.ts';
+import { removeTree } from '../cgroup/remove-tree.ts';
+import type { CgroupRoots } from '../cgroup/roots.ts';
+import { SandboxCgroup } from '../cgroup/sandbox-cgroup.ts';
 import type { ProcessGroup, ProcessGroups } from '../executor/groups.ts';
+import type { Counters } from '../shown/shown-limits.ts';
 
 /** The position of a container in the cgroup hierarchies, and the directory of its process groups. */
 export interface ContainerPlace {
@@ -164,8 +167,14 @@ export class ContainerCgroup implements ProcessGroups {
     this.#sandbox.setLimits({ ...NO_LIMITS, pids_limit });
   }
 
-  addGroup(name: string): ProcessGroup {
-    const group = this.#sandbox.addGroup(name);
+  /** On v1 the CPU times of a container are not known. */
+  get counters(): Counters {
+    const { memory } = this.#place;
+    return { memory, ...(memory?.version === 2 && { cpuTimes: join(memory.dir, 'cpu.stat') }) };
+  }
+
+  addGroup(): ProcessGroup {
+    const group = this.#sandbox.addGroup();
     return {
       add: (pid) => group.add(pid),
       holdsOnly: (pid) => unlessGone(() => group.holdsOnly(pid), true),

@@ -7,6 +7,7 @@ import { withinOwner } from '../cgroup/owner-group.ts';
 import { AGENT_DIR, WORKSPACE } from '../executor/places.ts';
 import type { SandboxSpec } from '../runtime.ts';
 import { ENVIRONMENT, HOME, SHM_BYTES } from '../sandbox-environment.ts';
+import type { ShownLimits } from '../shown/shown-limits.ts';
 import type { SeccompProfile } from './seccomp-profile.ts';
 import { USER_FILES } from './user-files.ts';
 
@@ -29,6 +30,8 @@ export interface ContainerPlan {
   seccomp: SeccompProfile;
   /** Host directory of the executor's agent and its FIFOs; its `etc` holds the USER_FILES. */
   agentDir: string;
+  /** Its own limits, in place of the machine's. */
+  shown: ShownLimits['files'];
   /** The container's main process, started by docker-init. */
   command: readonly string[];
 }
@@ -176,6 +179,7 @@ function hostConfig(plan: ContainerPlan): HostConfig & { CgroupnsMode: 'private'
       bind(plan.spec.workspace, WORKSPACE, false),
       bind(plan.spec.home, HOME, false),
       bind(plan.agentDir, AGENT_DIR, true),
+      ...plan.shown.map(({ source, path }) => bind(source, path, true)),
       ...USER_FILES.map((name) => bind(join(plan.agentDir, 'etc', name), `/etc/${name}`, true)),
     ],
     MaskedPaths: MASKED_PATHS,

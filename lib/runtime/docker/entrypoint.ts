@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { agentScript } from '../executor/agent-script.ts';
+import { type AgentOptions, agentScript } from '../executor/agent-script.ts';
 import { AGENT_DIR } from '../executor/places.ts';
 import { shellQuote } from '../executor/shell-quote.ts';
 import { ENVIRONMENT } from '../sandbox-environment.ts';
@@ -35,6 +35,6 @@ export const ENTRYPOINT = [
 ].join('\n');
 
 /** Writes the agent of images whose env(1) cannot reset signals into the directory of agent files, readable by all. */
-export function writePlainAgent(agentDir: string, hasNetwork: boolean): void {
-  writeFileSync(join(agentDir, PLAIN), agentScript({ resetSignals: [], hasNetwork }), { mode: 0o444 });
+export function writePlainAgent(agentDir: string, options: AgentOptions): void {
+  writeFileSync(join(agentDir, PLAIN), agentScript({ ...options, resetSignals: [] }), { mode: 0o444 });
 }

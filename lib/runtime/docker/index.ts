@@ -8,6 +8,7 @@ import { newReadPaces } from '../executor/read-pace.ts';
 import { prepareSandbox } from '../prepared-sandbox.ts';
 import type { Runtime } from '../runtime.ts';
 import { TMP_BYTES } from '../sandbox-environment.ts';
+import { Machine } from '../shown/machine.ts';
 import { TerminalLimit } from '../terminal-limit/terminal-limit.ts';
 import { type DockerEnvironment, daemonAddress } from './address.ts';
 import { AgentDirs } from './agent-dirs.ts';
@@ -69,6 +70,7 @@ export function createDockerRuntime(options: DockerOptions): Runtime {
     userFiles: new ImageUserFiles(daemon),
     scratch: newScratch(),
     paces: newReadPaces(),
+    machine: new Machine(),
     stopGraceMs: options.stopGraceMs ?? 0,
     room: new Shares<object>(REQUEST_BYTES),
     descriptors: options.descriptors ?? new Descriptors(),

@@ -14,6 +14,7 @@ import { remove } from '../remove.ts';
 import type { Command, OpenShell, RunningCommand, RunningSandbox, RunningShell, SandboxSpec } from '../runtime.ts';
 import { outOfMemoryLine } from '../sandbox-environment.ts';
 import { SandboxLife } from '../sandbox-life.ts';
+import { hasShown, ShownLimits } from '../shown/shown-limits.ts';
 import { containerState, createContainer, startContainer } from './bring-up.ts';
 import { containerPlan } from './container.ts';
 import { ContainerCgroup, cannotGroup, containerPlace } from './container-cgroup.ts';
@@ -47,6 +48,7 @@ export class DockerSandbox implements RunningSandbox {
   /** Present if the owner's sandboxes have limits together. */
   #ownerCgroup: OwnerCgroup | undefined;
   #containerId: string | undefined;
+  #shown: ShownLimits | undefined;
   #imageId = '';
   #readyLimits: Limits | undefined;
   #init: number | undefined;
@@ -68,7 +70,9 @@ export class DockerSandbox implements RunningSandbox {
       resetSignals: RESET_SIGNALS,
       sandboxId: spec.readyOnly ? '' : spec.id,
       hasNetwork: shared.enableNetworking && shared.networkMode !== 'none',
+      javaOptions: hasShown(spec),
       outOfMemory: outOfMemoryLine(spec.resources, spec.owner),
+      onActive: () => this.#shown?.refresh(),
       onBroken: (reason) => this.#markFailed(reason),
     };
   }
@@ -117,6 +121,7 @@ export class DockerSandbox implements RunningSandbox {
     this.#spec = spec;
     await giveContainer(this.#shared, { id, init, imageId: this.#imageId, spec: before, limits }, spec);
     this.#cgroup?.setLimits(spec.resources);
+    this.#shown?.change(spec.resources);
     this.#up.assign(spec.id, outOfMemoryLine(spec.resources));
   }
 
@@ -171,7 +176,7 @@ export class DockerSandbox implements RunningSandbox {
     this.#imageId = image.id;
     if (spec.runDir !== '') mkdirSync(spec.runDir, { recursive: true, mode: 0o700 });
     this.#executor = await Executor.prepare(this.#host);
-    writePlainAgent(this.#agentDir, this.#host.hasNetwork);
+    writePlainAgent(this.#agentDir, this.#host);
 
     const userFiles = join(this.#agentDir, 'etc');
     writeUserFiles(userFiles);
@@ -198,18 +203,15 @@ export class DockerSandbox implements RunningSandbox {
     checkPosture(status, spec.uid);
   }
 
-  #plan(image: ImageFacts): ContainerCreateOptions {
+  #plan({ id: imageId, volumes: imageVolumes }: ImageFacts): ContainerCreateOptions {
+    const spec = { ...this.#spec, javaOptions: this.#host.javaOptions };
+    const { instance, networkMode, enableNetworking, seccomp, tmpBytes, machine } = this.#shared;
+    this.#shown = new ShownLimits(this.#agentDir, machine, spec, () => this.#cgroup?.counters ?? {});
     return containerPlan({
-      spec: this.#spec,
-      readyOnly: this.#spec.readyOnly ?? false,
-      instance: this.#shared.instance,
-      imageId: image.id,
-      imageVolumes: image.volumes,
-      networkMode: this.#shared.networkMode,
-      enableNetworking: this.#shared.enableNetworking,
-      tmpBytes: this.#shared.tmpBytes,
-      seccomp: this.#shared.seccomp,
+      ...{ spec, instance, imageId, imageVolumes, networkMode, enableNetworking, seccomp, tmpBytes },
+      readyOnly: spec.readyOnly ?? false,
       agentDir: this.#agentDir,
+      shown: this.#shown.files,
       command: ['/bin/sh', '-c', ENTRYPOINT],
     });
   }

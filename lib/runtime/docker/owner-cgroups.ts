@@ -3,7 +3,7 @@ import { join, normalize } from 'node:path';
 import { isHostShort } from '../../host-error.ts';
 import { mountedHierarchies } from '../cgroup/mounts.ts';
 import { openOwnerGroup } from '../cgroup/owner-group.ts';
-import type { CgroupRoots } from '../cgroup/sandbox-cgroup.ts';
+import type { CgroupRoots } from '../cgroup/roots.ts';
 import type { OwnerResources } from '../runtime.ts';
 import { clearTree, pidsBelow } from './container-cgroup.ts';
 import { noOwnerLimits } from './default-parent.ts';

@@ -2,6 +2,7 @@ import type { Descriptors } from '../../descriptors.ts';
 import type { Shares } from '../../shares.ts';
 import type { FifoPool } from '../executor/fifo-pool.ts';
 import type { ReadPaces } from '../executor/read-pace.ts';
+import type { Machine } from '../shown/machine.ts';
 import type { TerminalLimit } from '../terminal-limit/terminal-limit.ts';
 import type { NetworkMode } from './container.ts';
 import type { Daemon } from './daemon.ts';
@@ -32,6 +33,7 @@ export interface Shared {
   fifos: FifoPool;
   scratch: Buffer;
   paces: ReadPaces;
+  machine: Machine;
   /** See `ExecutorHost`. */
   stopGraceMs: number;
   room: Shares<object>;

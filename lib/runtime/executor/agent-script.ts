@@ -1,6 +1,6 @@
 import { ENVIRONMENT } from '../sandbox-environment.ts';
 import { convenience } from './convenience.ts';
-import { AGENT_DIR } from './places.ts';
+import { AGENT_DIR, JAVA_OPTIONS } from './places.ts';
 import { shellQuote } from './shell-quote.ts';
 
 const FIND_SETSID = 's=/usr/bin/setsid; [ -x $s ] || s=$(command -v setsid); case $s in (/*) ;; (*) s= ;; esac';
@@ -10,6 +10,8 @@ export interface AgentOptions {
   resetSignals: readonly string[];
   /** Whether programs can reach other machines. */
   hasNetwork: boolean;
+  /** Whether java(1) reads JAVA_OPTIONS, because programs cannot see their cgroup. */
+  javaOptions?: boolean;
   forks?: boolean;
   /** Whether it says that it is up; see `AgentAnswer`. */
   answers?: boolean;
@@ -35,12 +37,14 @@ export interface AgentOptions {
  *
  * `answers`: once it has opened `ctl`, it writes a line to the FIFO `up`.
  */
-export function agentScript({ resetSignals, hasNetwork, forks = false, answers = false }: AgentOptions): string {
+export function agentScript({ resetSignals, hasNetwork, ...more }: AgentOptions): string {
+  const { javaOptions = false, forks = false, answers = false } = more;
   const reset = resetSignals.map((word) => `${shellQuote(word)} `).join('');
   const program = `/bin/sh ${AGENT_DIR}/$n.req`;
   return [
     'exec </dev/null >/dev/null 2>&1',
     ...convenience(hasNetwork),
+    ...(javaOptions ? [`export JDK_JAVA_OPTIONS=@${AGENT_DIR}/${JAVA_OPTIONS}`] : []),
     ...(forks ? [] : [FIND_SETSID]),
     '{',
     '  exec 3>&-',

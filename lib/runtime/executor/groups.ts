@@ -28,7 +28,7 @@ export interface ProcessGroups {
   /** Processes in all groups, also those that were released. May throw or reject. */
   commandProcesses(): FoundProcess[] | Promise<FoundProcess[]>;
   /** Cleans up if it throws. */
-  addGroup(name: string): ProcessGroup;
+  addGroup(): ProcessGroup;
   /** Number of processes that the memory limit has killed so far. Never throws. */
   oomKills(): number;
   /** Whether the limit of processes is reached. Never throws. */

@@ -1,7 +1,7 @@
 import { linkSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { errorCode } from '../../linux/errno.ts';
-import { AGENT_DIR } from './places.ts';
+import { AGENT_DIR, ONLINE } from './places.ts';
 
 /** Programs before all others in PATH, and those that are there only if the sandbox has a program of the name. */
 export const ALWAYS_DIR = 'bin';
@@ -58,8 +58,19 @@ fi
 ${NEXT}
 `;
 
+/** nproc(1) of coreutils tells at most this number of OpenMP. Of the quota of CPU it knows nothing. */
+const NPROC = `#!/bin/sh
+name=nproc
+if [ -z "$OMP_THREAD_LIMIT" ] && [ -r ${AGENT_DIR}/${ONLINE} ]; then
+  read -r cores <${AGENT_DIR}/${ONLINE}
+  export OMP_THREAD_LIMIT=$((\${cores#*-} + 1))
+fi
+${NEXT}
+`;
+
 const PROGRAMS: Readonly<Record<string, { dir: string; text: string }>> = {
   sudo: { dir: ALWAYS_DIR, text: SUDO },
+  nproc: { dir: ALWAYS_DIR, text: NPROC },
   'apt-get': { dir: APT_DIR, text: APT },
   npm: { dir: NPM_DIR, text: NPM },
 };

@@ -208,7 +208,10 @@ export class RunnerPool {
 
   /** Looks for stopped shells from time to time, for as long as there are commands. */
   #look(): void {
-    this.#looking ??= setInterval(() => {
+    if (this.#looking !== undefined) return;
+    this.#host.runners.onActive?.();
+    this.#looking = setInterval(() => {
+      this.#host.runners.onActive?.();
       if (this.#runners.size - this.#idle.length - this.#leftBehind.length + this.#creating > 0) {
         void this.#continue();
         return;

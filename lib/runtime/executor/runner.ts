@@ -44,6 +44,8 @@ export interface RunnerHost {
   scratch: Buffer;
   paces: ReadPaces;
   descriptors: Descriptors;
+  /** Called when a command begins, and about each second while there are any. Must not throw. */
+  onActive?: () => void;
   /** Whether the end of the sandbox has begun and will be reported. Never rejects. */
   isEnding?: () => Promise<boolean>;
   /** Byte budget of the file system of `dir`, shared by all sandboxes. */
@@ -114,7 +116,7 @@ export class Runner {
       runner.#innerPid = await Promise.race([up, lost]);
       if (host.groups) {
         await host.paces.entries.next();
-        await runner.#enter(host.groups, name, runner.#innerPid);
+        await runner.#enter(host.groups, runner.#innerPid);
       }
       return runner;
     } catch (error) {
@@ -161,13 +163,13 @@ export class Runner {
     });
   }
 
-  async #enter(groups: ProcessGroups, name: string, reported: number): Promise<void> {
+  async #enter(groups: ProcessGroups, reported: number): Promise<void> {
     const found = groups.basePids();
     const pids = Array.isArray(found) ? found : await found;
     // The newest pid comes last and is the usual match.
     const pid = pids.findLast((each) => innerPid(each) === reported);
     if (pid === undefined) throw new Error('the runner is not where it was started');
-    this.#group = groups.addGroup(name);
+    this.#group = groups.addGroup();
     await this.#group.add(pid);
     this.#pid = pid;
   }

@@ -17,27 +17,25 @@ const view: SystemView = {
   tmpBytes: 2 ** 20,
 };
 
-const DIRECTORIES = { workspace: '/fs/w', home: '/fs/h' };
+const SANDBOX = { workspace: '/fs/w', home: '/fs/h', agentDir: '/i/a' };
 
 describe('the arguments of bwrap', () => {
   it('have exactly this order', () => {
-    expect(bwrapArguments(view, DIRECTORIES, '/i/a').join(' ')).toMatchInlineSnapshot(
+    expect(bwrapArguments(view, SANDBOX).join(' ')).toMatchInlineSnapshot(
       `"--unshare-user --unshare-pid --unshare-net --unshare-ipc --unshare-uts --unshare-cgroup --disable-userns --uid 1000 --gid 1000 --hostname sandbox --die-with-parent --new-session --cap-drop ALL --seccomp 4 --clearenv --setenv PATH /usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin --setenv HOME /home/sandbox --setenv USER sandbox --setenv LOGNAME sandbox --setenv SHELL /bin/sh --setenv LANG C.UTF-8 --setenv TERM dumb --ro-bind /usr /usr --symlink usr/bin /bin --ro-bind /i/etc /etc --proc /proc --ro-bind /proc/sys /proc/sys --ro-bind /dev/null /proc/keys --perms 0555 --size 4096 --tmpfs /proc/acpi --dev /dev --perms 1777 --size 67108864 --tmpfs /dev/shm --perms 1777 --size 1048576 --tmpfs /tmp --symlink /tmp /var/tmp --ro-bind /opt/node /opt/node --ro-bind /i/a /run/agent --bind /fs/h /home/sandbox --bind /fs/w /workspace --chdir /workspace --remount-ro /dev --remount-ro /"`,
     );
   });
 
   it('show further paths of the host, and the workspace at its second path, before /workspace', () => {
     const readOnly = [{ path: '/root/.pyenv', source: '/i/paths/0' }];
-    const args = bwrapArguments(view, DIRECTORIES, '/i/a', undefined, { readOnly, workspacePath: '/home/ann/p' }).join(
-      ' ',
-    );
+    const args = bwrapArguments(view, { ...SANDBOX, readOnly, workspacePath: '/home/ann/p' }).join(' ');
     expect(args).toMatch(
       / --ro-bind \/i\/paths\/0 \/root\/\.pyenv --ro-bind \/i\/a \/run\/agent --bind \/fs\/w \/home\/ann\/p --bind \/fs\/h \/home\/sandbox --bind \/fs\/w \/workspace /,
     );
   });
 
   it('change nothing below the workspace and HOME, and make the root read-only last', () => {
-    const args = bwrapArguments(view, DIRECTORIES, '/i/a');
+    const args = bwrapArguments(view, SANDBOX);
     const below = args.filter((arg) => arg.startsWith('/workspace') || arg.startsWith('/home/'));
     expect(below).toEqual(['/home/sandbox', '/home/sandbox', '/workspace', '/workspace']);
     expect(args.slice(-2)).toEqual(['--remount-ro', '/']);
@@ -51,7 +49,7 @@ describe('the arguments of bwrap', () => {
       [],
       [],
     ]);
-    const args = bwrapArguments({ ...view, lacking }, DIRECTORIES, '/i/a').join(' ');
+    const args = bwrapArguments({ ...view, lacking }, SANDBOX).join(' ');
     expect(args).not.toMatch(/--size|--disable-userns/);
     expect(args).toContain('--perms 1777 --tmpfs /tmp ');
   });
@@ -60,7 +58,7 @@ describe('the arguments of bwrap', () => {
     const names = ['SHELLOPTS', 'BASHOPTS', 'POSIXLY_CORRECT', 'BASH_ENV', 'ENV', 'IFS', 'n', 's', 'USER'];
     const env = { ...Object.fromEntries(names.map((name) => [name, 'image'])), LANG: 'C', NODE_ENV: 'test' };
     const rootfs = { path: '/images/i', name: 'i', entries: [], env, resetsSignals: true };
-    const args = bwrapArguments(view, DIRECTORIES, '/i/a', rootfs);
+    const args = bwrapArguments(view, { ...SANDBOX, rootfs });
     expect(args).not.toContain('image');
     const set = args.flatMap((arg, index) => (arg === '--setenv' ? [args.slice(index + 1, index + 3).join('=')] : []));
     expect(set).toEqual(expect.arrayContaining(['USER=sandbox', 'LANG=C', 'NODE_ENV=test']));

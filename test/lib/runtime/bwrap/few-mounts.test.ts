@@ -161,12 +161,9 @@ describe('the paths that a sandbox needs', () => {
   const program = '/bin/sh';
 
   it('contain each that the arguments of its bwrap show', () => {
-    const needs = neededPaths({ dir: '/run/agents', view }, program, '/fs') ?? [];
-    const args = bwrapArguments(
-      view,
-      { workspace: '/fs/place/workspace', home: '/fs/place.home/workspace' },
-      '/run/agents/a',
-    );
+    const needs = neededPaths({ dir: '/run/agents', view }, program, '/fs', ['/cg/paddock']) ?? [];
+    const paths = { workspace: '/fs/place/workspace', home: '/fs/place.home/workspace', agentDir: '/run/agents/a' };
+    const args = bwrapArguments(view, { ...paths, shown: [{ source: '/cg/paddock/a', path: '/sys/fs/cgroup' }] });
     const shown = args.filter((_, at) => /^--(ro-)?bind$/.test(args[at - 1] ?? ''));
     expect(shown.length).toBeGreaterThan(3);
     expect(shown.filter((path) => !needs.some((need) => path === need || path.startsWith(`${need}/`)))).toEqual([]);

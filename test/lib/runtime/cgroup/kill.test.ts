@@ -78,7 +78,7 @@ describe.each(roots)('a sandbox’s cgroups under %s', (mountPoint) => {
     const cgroup = make('d');
     const members = [enter(cgroup.entries, 'sleep 60'), enter(cgroup.entries, 'sleep 60')];
     await until('both are inside', () => members.every(({ pid }) => cgroup.basePids().includes(pid!)));
-    const group = cgroup.addGroup('1');
+    const group = cgroup.addGroup();
     for (const [count, { pid }] of members.entries()) {
       await group.add(pid!);
       expect(group.pids()).toEqual(expect.arrayContaining(members.slice(0, count + 1).map((member) => member.pid)));
@@ -94,7 +94,7 @@ describe.each(roots)('a sandbox’s cgroups under %s', (mountPoint) => {
     const cgroup = make('b');
     const [one, two] = [enter(cgroup.entries, 'sleep 60 & sleep 60'), enter(cgroup.entries, 'sleep 60 & sleep 60')];
     await until('both are inside', () => cgroup.basePids().length === 2 || cgroup.basePids().length === 6);
-    const groups = [cgroup.addGroup('1'), cgroup.addGroup('2')];
+    const groups = [cgroup.addGroup(), cgroup.addGroup()];
     await until('both have children', () => cgroup.basePids().length === 6);
     for (const pid of cgroup.basePids()) {
       const parent = Number(/^PPid:\t(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]);
@@ -113,7 +113,7 @@ describe.each(roots)('a sandbox’s cgroups under %s', (mountPoint) => {
     const cgroup = make('s');
     const [spared, stopped, ended, other] = [1, 2, 3, 4].map(() => enter(cgroup.entries, 'exec sleep 60'));
     await until('all are inside', () => cgroup.basePids().length === 4);
-    const group = cgroup.addGroup('1');
+    const group = cgroup.addGroup();
     for (const member of [spared!, stopped!, ended!]) await group.add(member.pid!);
     const stateOf = ({ pid }: ChildProcess) => /^State:\t(.)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
     stopped!.kill('SIGSTOP');

@@ -41,6 +41,32 @@ describe('signals to a group of many processes', () => {
   });
 });
 
+describe('a group that was removed', () => {
+  it('reaches no process of a later one in its directory', () => {
+    expect(group.remove()).toBe(true);
+    const later = new CgroupProcessGroup(dir, []);
+    list(pids(2));
+    expect(group.kill()).toBeUndefined();
+    expect([group.pids(), group.signal('SIGTERM', 0), sent]).toEqual([[], 0, []]);
+    rmSync(join(dir, 'cgroup.procs'));
+    expect([group.remove(), later.remove()]).toEqual([true, true]);
+  });
+
+  it('gives its directory back once, and not before its kills have ended', async () => {
+    const gone = vi.fn();
+    group.remove();
+    group = new CgroupProcessGroup(dir, [], gone);
+    list('');
+    const killing = group.kill();
+    rmSync(join(dir, 'cgroup.procs'));
+    expect(group.remove()).toBe(true);
+    expect(gone).not.toHaveBeenCalled();
+    await killing;
+    group.remove();
+    expect(gone).toHaveBeenCalledTimes(1);
+  });
+});
+
 describe('a kill without cgroup.kill', () => {
   it('fails if the processes cannot be listed, so that it is tried again', async () => {
     mkdirSync(join(dir, 'cgroup.procs'));

@@ -27,6 +27,7 @@ const plan: ContainerPlan = {
   tmpBytes: 2 ** 28,
   seccomp,
   agentDir: '/state/run/sb_1/agent',
+  shown: [{ source: '/state/run/sb_1/agent/meminfo', path: '/proc/meminfo' }],
   command: ['/bin/sh', '/agent'],
 };
 
@@ -118,6 +119,13 @@ describe('the container of a sandbox', () => {
             Type: 'bind',
             Source: '/state/run/sb_1/agent',
             Target: '/run/agent',
+            ReadOnly: true,
+            BindOptions: { Propagation: 'rprivate' },
+          },
+          {
+            Type: 'bind',
+            Source: '/state/run/sb_1/agent/meminfo',
+            Target: '/proc/meminfo',
             ReadOnly: true,
             BindOptions: { Propagation: 'rprivate' },
           },

@@ -88,7 +88,7 @@ describe('a sandbox in a container', () => {
     const git = 'GIT_PAGER GIT_TERMINAL_PROMPT';
     const pip = 'PIP_DISABLE_PIP_VERSION_CHECK PIP_NO_INDEX PIP_NO_INPUT';
     const npm = ['audit', 'fetch_retries', 'offline', 'update_notifier'].map((each) => `npm_config_${each}`).join(' ');
-    const names = `CI DEBIAN_FRONTEND ${git} HOME LANG LOGNAME PAGER PATH ${pip} PWD SHELL TERM USER ${npm}`;
+    const names = `CI DEBIAN_FRONTEND ${git} HOME JDK_JAVA_OPTIONS LANG LOGNAME PAGER PATH ${pip} PWD SHELL TERM USER ${npm}`;
     expect(stdout).toBe(`${spec.uid}\n/workspace\n${names} hi\n`);
     expect(await readFile(`${spec.workspace}/file`, 'utf8')).toBe('hi\n');
   });
