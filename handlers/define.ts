@@ -16,6 +16,7 @@ import { type Rpc, requestFields } from './input/request-fields.ts';
 import { untilAborted } from './input/until-aborted.ts';
 import { readUpload } from './input/upload.ts';
 
+export * from './input/change-constraints.ts';
 export { type Download, download } from './input/download.ts';
 export { type Export, exported } from './input/export.ts';
 export { KEEPALIVE_MS, keptAlive } from './input/kept-alive.ts';

@@ -1,4 +1,4 @@
-import type { RootEntry } from '../runtime/runtime.ts';
+import type { RootEntry } from '../runtime/root-file-system.ts';
 
 /** What is stored beside the file system of an image. */
 export interface ImageRecord {

@@ -12,7 +12,7 @@ import type { Reserve } from '../linux/disk-room.ts';
 import type { Log } from '../log.ts';
 import { notFound } from '../not-found.ts';
 import { type Page, pageById } from '../paging.ts';
-import type { RootFileSystem } from '../runtime/runtime.ts';
+import type { RootFileSystem } from '../runtime/root-file-system.ts';
 import { SerialQueue } from '../serial-queue.ts';
 import type { Threads } from '../threads/thread-pool.ts';
 import { hexOf, publish, readImages, writeRecord } from './image-directory.ts';

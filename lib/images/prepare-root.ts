@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type ByteString, fromText } from '../byte-string.ts';
 import type { Directory } from '../host-tree/directory.ts';
 import { writeNewFile } from '../host-tree/new-file.ts';
-import type { RootEntry } from '../runtime/runtime.ts';
+import type { RootEntry } from '../runtime/root-file-system.ts';
 import { invalidImage } from './image-error.ts';
 import type { ImageRecord } from './image-record.ts';
 import { createLink, makeIn, type RootTree } from './root-tree.ts';

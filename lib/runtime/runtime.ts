@@ -1,26 +1,7 @@
 import type { DeniedHost, OutputStream, ResourceLimits } from '../contract/messages.ts';
 import type { ServiceError } from '../errors.ts';
 import type { SharedMappings, Turn } from '../linux/shared-mappings.ts';
-
-/** A top-level entry of an image's file system. */
-export interface RootEntry {
-  name: string;
-  /** Target of a symbolic link; otherwise a directory. */
-  link?: string;
-  /** A directory without entries. */
-  empty?: true;
-}
-
-/** The file system of an image, in place of the host's. */
-export interface RootFileSystem {
-  /** Name of its directory, in the directory of images. */
-  name: string;
-  entries: readonly RootEntry[];
-  /** Environment of the image. */
-  env: Readonly<Record<string, string>>;
-  /** Its env(1) can reset signals. */
-  resetsSignals: boolean;
-}
+import type { RootFileSystem } from './root-file-system.ts';
 
 /** The parameters of one sandbox. Workspace and HOME are paths: a runtime does not know FUSE. */
 export interface SandboxSpec {
@@ -37,7 +18,7 @@ export interface SandboxSpec {
   image: string;
   /** Of bwrap; absent: the host's system. */
   rootfs?: RootFileSystem;
-  /** Both of bwrap without `rootfs`: see `FurtherPaths` there. */
+  /** Both of bwrap without `rootfs`: see `SandboxView` there. */
   readOnlyPaths?: readonly string[];
   workspacePath?: string;
   resources: ResourceLimits;

@@ -1,4 +1,5 @@
-import type { RootFileSystem, SandboxSpec } from '../runtime.ts';
+import type { RootFileSystem } from '../root-file-system.ts';
+import type { SandboxSpec } from '../runtime.ts';
 import { bwrapArguments, encodeArguments, type SandboxView, type SystemView } from './arguments.ts';
 
 /** What sandboxes see of the host beside its system, at paths that their uids can reach. */

@@ -1,5 +1,5 @@
 import { AGENT_DIR, WORKSPACE } from '../executor/places.ts';
-import type { RootFileSystem } from '../runtime.ts';
+import type { RootFileSystem } from '../root-file-system.ts';
 import { ENVIRONMENT, HOME, SHM_BYTES } from '../sandbox-environment.ts';
 import type { ShownPath } from '../shown/shown-limits.ts';
 
