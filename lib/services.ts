@@ -66,6 +66,12 @@ import type { SharedThreads } from './threads/thread-pool.ts';
 
 export type * from './sandbox-requests.ts';
 
+/** Patterns of the paths that a sandbox's commands may write and read; `**` is everything. */
+export interface Granted {
+  write: readonly string[];
+  read: readonly string[];
+}
+
 export type NewCodebase = CreateCodebaseRequest & WithIntent;
 /** A request on the files of a sandbox, with the identity it is made as. */
 export type FileAccess<Request> = Narrowed<Request, { as: Actor | '' }>;
@@ -104,6 +110,8 @@ export interface Sandboxes {
   /** In force and durable when the call resolves. */
   updatePermissions(request: NewRules): Promise<Sandbox>;
   /** `as` "agent": NOT_FOUND for a path that the rules hide, and only the rule that wins for others. */
+  /** What the rules grant, without patterns that would name what they hide. */
+  granted(id: string): Promise<Granted>;
   explainPermission(id: string, path: string, as?: Actor | ''): Promise<PermissionExplanation>;
   presets(): readonly Preset[];
   /**

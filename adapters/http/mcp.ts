@@ -75,7 +75,16 @@ export class McpEndpoint {
         // Loaded at the first request: the library takes as long to load as the rest of the server.
         const { serveMessage } = await import('../mcp/serve.ts');
         const headers = headersOf(req);
-        const response = await serveMessage({ sandboxId, caller, headers, message, signal: parts.signal, log });
+        const granted = async () => (sandboxId === undefined ? undefined : services.sandboxes.granted(sandboxId));
+        const response = await serveMessage({
+          sandboxId,
+          caller,
+          headers,
+          message,
+          signal: parts.signal,
+          log,
+          granted,
+        });
         const isLegacyStart = method === 'initialize' && response.ok;
         await send(res, response, isLegacyStart ? this.#cancellations.newSession() : undefined, parts.signal);
       } finally {

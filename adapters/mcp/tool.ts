@@ -16,7 +16,8 @@ type Block =
 export interface ToolAnswer {
   [name: string]: unknown;
   content: Block[];
-  structuredContent: Record<string, unknown>;
+  /** Absent: of a tool without a schema of it. */
+  structuredContent?: Record<string, unknown>;
 }
 
 /** Hints for the client, which may ask its user before a call that is not read-only. */
@@ -38,7 +39,8 @@ export interface Tool<Where = { caller: Caller }> {
   operation: Rpc | undefined;
   description: string;
   input: z.ZodObject;
-  output: z.ZodObject;
+  /** Absent: the content is all, and is not sent twice. */
+  output?: z.ZodObject;
   hints: Hints;
   run(args: Record<string, unknown>, where: Where): Promise<ToolAnswer>;
 }
@@ -48,15 +50,16 @@ interface Definition<Where, Input extends z.ZodRawShape> {
   operation: Rpc | undefined;
   description: string;
   input: Input;
-  output?: z.ZodRawShape;
+  output?: z.ZodRawShape | 'none';
   hints: Hints;
   run(args: z.infer<z.ZodObject<Input>>, where: Where): Promise<ToolAnswer>;
 }
 
-/** Defines a tool; without `output` its structured content is the text. */
+/** Defines a tool; without `output` its structured content is the text, and with 'none' it has no structured content. */
 export function tool<Where, Input extends z.ZodRawShape>(definition: Definition<Where, Input>): Tool<Where> {
   const { input, output = { content: z.string() }, run, ...named } = definition;
-  return { ...named, input: z.object(input), output: z.object(output), run: run as Tool<Where>['run'] };
+  const structured = output === 'none' ? {} : { output: z.object(output) };
+  return { ...named, input: z.object(input), ...structured, run: run as Tool<Where>['run'] };
 }
 
 /** The tool with the sandbox as one more argument. */

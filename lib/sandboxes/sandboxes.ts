@@ -43,6 +43,7 @@ import { each } from './limiter.ts';
 import { listSandboxes } from './list.ts';
 import { secretChanged } from './network/secrets.ts';
 import { agentView } from './permissions/agent-view.ts';
+import { grantedBy } from './permissions/granted.ts';
 import { explainPermission, updatePermissions } from './permissions/permissions.ts';
 import type { LiveSandbox } from './sandbox.ts';
 
@@ -117,6 +118,7 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
     destroy: (id, discard) => destroySandbox(id, context, discard),
     exec: (request, signal) => execInSandbox(request, signal, context),
     updatePermissions: (request) => updatePermissions(request, context),
+    granted: async (id) => grantedBy(context.find(id).record.permissions),
     explainPermission: (id, path, as) => explainPermission(id, path, as ?? '', context),
     presets: () => PRESETS,
     listChanges: (id, page, as, choice) => listChanges(id, page, { as: as ?? '', ...choice }, context),

@@ -18,6 +18,8 @@ interface CallOptions {
 export interface McpClient {
   tools(): Promise<{ name: string; annotations?: object; inputSchema: object; outputSchema?: object }[]>;
   call(name: string, args?: object, options?: CallOptions): Promise<Answer>;
+  /** What the server told it at the beginning. */
+  instructions(): string;
   close(): Promise<void>;
 }
 
@@ -63,6 +65,7 @@ async function connected(era: Era, transport: object): Promise<McpClient> {
 interface AnyClient {
   listTools(): Promise<{ tools: [] }>;
   callTool(...args: unknown[]): Promise<Answer>;
+  getInstructions(): string | undefined;
   close(): Promise<void>;
 }
 
@@ -74,6 +77,7 @@ function wrapped(client: AnyClient): McpClient {
       const request = { name, arguments: args };
       return isOld ? client.callTool(request, undefined, options) : client.callTool(request, options);
     },
+    instructions: () => client.getInstructions() ?? '',
     close: () => client.close(),
   };
 }

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CreatedKey, Sandbox } from '../../lib/contract/messages.ts';
 import { type Answer, connect, connectStdio, ERAS, type Era, type McpClient } from './mcp-clients.ts';
 import { RestClient } from './rest-client.ts';
+import { hide, read, write } from './rules.ts';
 import { eventually } from './scene.ts';
 import { Server, State } from './server.ts';
 
@@ -81,6 +82,19 @@ describe.each(ERAS)('a client of %s with an agent token', (era) => {
     ]);
     expect(JSON.stringify(tools)).not.toMatch(/sandbox_id/);
     expect(JSON.stringify(tools).length).toBeLessThan(10_000);
+  });
+
+  it('is told what it may write and read, without names that the rules hide, and to use no other tools', async () => {
+    expect(client.instructions()).toMatch(/a shell or an editor that your client has besides works outside/);
+    expect(client.instructions()).toMatch(/\nWritable: everything that no other rule restricts\n/);
+    const { id } = await owner.call('CreateSandbox', {
+      codebase_id: codebase,
+      permissions: [write('docs/'), write('private/in/'), read('src/**'), hide('private/', 9), hide('.env', 9)],
+    });
+    const told = (await open(era, agentUrl(id), keys.owner)).instructions();
+    expect(told).toMatch(/\nWritable: "\/?docs"\nReadable besides: "\/?src\/\*\*"$/);
+    expect(told).not.toMatch(/private|env/);
+    await owner.call('DestroySandbox', { sandbox_id: id });
   });
 
   it('has a non-zero exit, an order of streams and an end as results', async () => {

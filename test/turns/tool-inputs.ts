@@ -69,8 +69,8 @@ export const toolInputs: Readonly<Record<string, (world: World) => ToolInput[]>>
   changes_show: () => permitted({ diff: true }),
   changes_commit: () => permitted({ dry_run: true, exclude: range(900, (n) => `**/${'x'.repeat(60)}${n}`) }),
   changes_discard: () => {
-    const paths = range(250, (n) => `wide/${'n'.repeat(245)}${String(n + 1).padStart(5, '0')}`);
-    return [...refused('INVALID_ARGUMENT', { paths: [...paths, ...paths.slice(0, 10)] }), ...permitted({ paths })];
+    const paths = range(10_000, (n) => `wide/${'n'.repeat(245)}${String(n + 1).padStart(5, '0')}`);
+    return [...refused('INVALID_ARGUMENT', { paths: [...paths, 'wide'] }), ...permitted({ paths })];
   },
   sandbox_destroy: () => permitted({ discard: true }),
 };

@@ -29,7 +29,7 @@ d=$(printf 'd/%.0s' $(seq 1900)); mkdir -p deep/$d
 head -c 1048576 /dev/zero | tr '\\0' '\\001' > control
 head -c 1048576 /dev/zero | tr '\\0' '\`' > ticks
 head -c 1048576 /dev/zero | tr '\\0' '\\n' > lines
-head -c 4194304 /dev/urandom > media.png
+head -c 3145728 /dev/urandom > media.png
 yes a | head -c 4194304 > letters
 seq 500000 > numbers
 `;

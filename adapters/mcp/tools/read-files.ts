@@ -8,7 +8,8 @@ import { answerOf, type Place, READS, textAnswer, tool } from '../tool.ts';
 
 /** Bytes of a text in one answer. Models read far less. */
 export const MAX_TEXT_BYTES = 1024 * 1024;
-const MAX_MEDIA_BYTES = 4 * 1024 * 1024;
+/** Models take images of at most 5 MB in base64. */
+const MAX_MEDIA_BYTES = 3 * 1024 * 1024;
 const MAX_FILES = 100;
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
@@ -120,9 +121,9 @@ export const readFiles = [
   tool({
     name: 'read_media_file',
     operation: 'ReadFile',
-    description: 'Read an image or sound; other files as an embedded resource. Base64, up to 4 MiB.',
+    description: 'Read an image or sound; other files as an embedded resource. Base64, up to 3 MiB.',
     input: { path: z.string() },
-    output: { content: z.array(z.looseObject({ type: z.string() })) },
+    output: 'none',
     hints: READS,
     async run({ path }, place: Place) {
       const data = (await readBytes(place, path, whole(MAX_MEDIA_BYTES, 'use exec'))).toString('base64');
@@ -133,7 +134,7 @@ export const readFiles = [
         kind === 'image' || kind === 'audio'
           ? { type: kind as 'image' | 'audio', data, mimeType }
           : { type: 'resource' as const, resource: { uri: pathToFileURL(shown).href, mimeType, blob: data } };
-      return { content: [block], structuredContent: { content: [block] } };
+      return { content: [block] };
     },
   }),
   tool({

@@ -1,0 +1,28 @@
+import type { Granted } from '../../lib/services.ts';
+
+const ORCHESTRATOR =
+  'Sandboxes are isolated copies of codebases. Create one, work in it with the tools that take sandbox_id, look at its changes, then commit or discard them.';
+const AGENT = [
+  'You work in a sandbox: files are in /workspace, commands run there.',
+  'A path that the rules hide does not exist for you, and secrets are placeholders. A refusal is the same when it is tried again; explain_access says why.',
+  'Work with these tools only: a shell or an editor that your client has besides works outside of the sandbox.',
+  'Nothing changes outside until the owner commits.',
+].join(' ');
+
+/** Patterns of a line. Presets have a dozen that matter little. */
+const MOST_PATTERNS = 8;
+const MOST_CHARACTERS = 60;
+
+/** What the server tells a model when it connects. `granted`: of the agent's sandbox; undefined: the orchestrator's face. */
+export function instructionsFor(granted: Granted | undefined): string {
+  if (granted === undefined) return ORCHESTRATOR;
+  return `${AGENT}\nWritable: ${shown(granted.write)}\nReadable besides: ${shown(granted.read)}`;
+}
+
+function shown(patterns: readonly string[]): string {
+  if (patterns.includes('**')) return 'everything that no other rule restricts';
+  const short = patterns.filter((pattern) => pattern.length <= MOST_CHARACTERS).slice(0, MOST_PATTERNS);
+  const names = short.map((pattern) => JSON.stringify(pattern)).join(', ');
+  if (short.length === patterns.length) return names || 'nothing';
+  return `${names || 'paths with long names'} and ${patterns.length - short.length} more patterns`;
+}

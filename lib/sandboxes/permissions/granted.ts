@@ -1,0 +1,30 @@
+import { withBreaks } from '../../breaks.ts';
+import { type ByteString, fromText, ROOT_PATH } from '../../byte-string.ts';
+import type { PermissionRule } from '../../contract/messages.ts';
+import { compiling, NONE, type RuleSet } from '../../permissions/index.ts';
+import type { Granted } from '../../services.ts';
+
+/**
+ * The patterns of the rules that grant something, for the agent itself: without scratch, and without a pattern below a path
+ * that the rules hide, which it would name.
+ */
+export async function grantedBy(permissions: readonly PermissionRule[]): Promise<Granted> {
+  const rules = await withBreaks(compiling(permissions));
+  const patterns = (permission: PermissionRule['permission']) => {
+    const granting = permissions.filter((rule) => rule.permission === permission && !rule.scratch && !rule.contents);
+    return [...new Set(granting.filter((rule) => isShown(rule, rules)).map(({ pattern }) => pattern))];
+  };
+  return { write: patterns('PERMISSION_WRITE'), read: patterns('PERMISSION_READ') };
+}
+
+function isShown({ pattern }: PermissionRule, rules: RuleSet): boolean {
+  const path = literalPart(pattern);
+  return path === ROOT_PATH || rules.state(path).level > NONE;
+}
+
+/** The names before the first one with a special character. */
+function literalPart(pattern: string): ByteString {
+  const names = pattern.split('/').filter((name) => name !== '');
+  const special = names.findIndex((name) => /[*?[\]{}\\]/.test(name));
+  return fromText(names.slice(0, special < 0 ? names.length : special).join('/'));
+}
