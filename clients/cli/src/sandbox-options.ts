@@ -54,7 +54,7 @@ export function rulesOf(given: readonly string[]): Partial<PermissionRules> {
     const [, level = '', pattern = ''] = /^([a-z]+):(.+)$/s.exec(each) ?? [];
     if (!LEVELS.includes(level) || pattern === '') {
       throw new UsageError(
-        `a rule is ${LEVELS.join(', ')} and a pattern, like write:src/**, not ${JSON.stringify(each)}`,
+        `a rule is LEVEL:PATTERN, like write:src/**; got ${JSON.stringify(each)}. Levels: ${LEVELS.join(', ')}`,
       );
     }
     rules[level] = [...(rules[level] ?? []), pattern];

@@ -19,7 +19,9 @@ export function report(brought: Brought, out: Output, { dryRun = false } = {}): 
   for (const path of merged)
     out.note(`${yellow('merged')} ${quotedName(path)}: it was edited here, too, at other lines`);
   for (const path of conflicts)
-    out.note(`${red('conflict')} ${quotedName(path)}: it was edited here, too, and stays as it is`);
+    out.note(
+      `${red('conflict')} ${quotedName(path)}: it was edited here, too, and stays as it is; "paddock pull --replace" takes the sandbox's`,
+    );
   for (const { path, reason, allow } of skipped) tellLeftOut({ path, reason, allow }, out);
   for (const { path, error } of failed)
     out.note(`${red('failed')} ${quotedName(path)}: ${printableName(error.message)}`);

@@ -129,10 +129,20 @@ export function connectionError(thrown: unknown, url: string, operation: string)
   const codes = [thrown, (thrown as { cause?: unknown } | undefined)?.cause].map((each) => codeOf(each));
   const reason = codes.find((code) => code !== undefined) ?? String((thrown as Error | undefined)?.message ?? thrown);
   const unsent = codes.some((code) => code !== undefined && UNSENT.has(code));
-  const message = unsent
-    ? `no connection to ${url}: ${reason}; is the server running, and PADDOCK_URL its address?`
-    : `the connection to ${url} was lost: ${reason}`;
-  return new ConnectionError({ message, operation, unsent, cause: thrown });
+  return new ConnectionError({ message: sentenceOf(reason, url, unsent), operation, unsent, cause: thrown });
+}
+
+/** Codes of OpenSSL for a certificate that no known authority has signed. */
+const UNTRUSTED = /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(VERIFY|GET)_[A-Z_]+)$/;
+const INVALID = /^(CERT_[A-Z_]+|ERR_TLS_CERT_ALTNAME_INVALID)$/;
+
+function sentenceOf(reason: string, url: string, unsent: boolean): string {
+  if (unsent) return `no connection to ${url}: ${reason}; is the server running, and PADDOCK_URL its address?`;
+  if (UNTRUSTED.test(reason))
+    return `the certificate of ${url} is not trusted: set NODE_EXTRA_CA_CERTS to its authority's file (${reason})`;
+  if (INVALID.test(reason)) return `the certificate of ${url} is not valid: ${reason}`;
+  if (reason === 'fetch failed') return `cannot connect to ${url}`;
+  return `the connection to ${url} was lost: ${reason}`;
 }
 
 function codeOf(thrown: unknown): string | undefined {
