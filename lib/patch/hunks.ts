@@ -30,9 +30,11 @@ export function withHunks(before: string, after: string, indexes: readonly numbe
   if (indexes.length === 0) return undefined;
   let text = '';
   let at = 0;
+  let last = -1;
   for (const index of indexes) {
     const block: Block | undefined = blocks[index];
-    if (block === undefined || block.a0 < at) return undefined;
+    if (block === undefined || index <= last) return undefined;
+    last = index;
     text += a.slice(at, block.a0).join('') + b.slice(block.b0, block.b1).join('');
     at = block.a1;
   }

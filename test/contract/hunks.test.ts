@@ -195,9 +195,24 @@ const cases: Case[] = [
       expect(change).toMatchObject({ conflict: true });
       const hunks = [chosen(change!, [0])];
       await expectRefusal(commit(scene, sandbox, { hunks }), 'ABORTED', /a\.txt/);
+      const theirs = commit(scene, sandbox, { hunks, on_conflict: 'theirs' });
+      await expectRefusal(theirs, 'FAILED_PRECONDITION', /^hunks\[0\]\.path: "a\.txt" is in conflict/);
       expect(await commit(scene, sandbox, { hunks, on_conflict: 'ours' })).toMatchObject({ committed: true, count: 1 });
       expect(await scene.content(codebase, 'a.txt')).toBe(`${TEXT.replace('line 5\n', 'five\n')}theirs\n`);
       expect((await listed(scene, sandbox)).map(({ conflict }) => conflict)).toEqual([false]);
+    },
+  },
+  {
+    name: 'hunks of a file that a renamed directory shows are refused, since the sandbox has nothing that keeps the others',
+    needs: ['commands'],
+    async run(scene) {
+      const codebase = await scene.codebase({ 'a/x': TEXT, 'b/x': TEXT.replace('line 2\n', 'two\n') });
+      const sandbox = await scene.sandbox(codebase);
+      await scene.output(sandbox, 'rm -r b; mv a b');
+      const change = (await listed(scene, sandbox)).find(({ path }) => path === 'b/x')!;
+      const request = { paths: ['a', 'b'], hunks: [chosen(change, [0])] };
+      await expectRefusal(commit(scene, sandbox, request), 'FAILED_PRECONDITION', /^hunks\[0\]\.path: .* renamed/);
+      expect(await scene.output(sandbox, 'cat b/x')).toBe(TEXT);
     },
   },
   {
@@ -209,6 +224,7 @@ const cases: Case[] = [
       const ask = (more: object) => commit(scene, sandbox, { hunks: [{ ...chosen(change, [0]), ...more }] });
       await expectRefusal(ask({ indexes: [2] }), 'INVALID_ARGUMENT', /^hunks\[0\]\.indexes must/);
       await expectRefusal(ask({ indexes: [1, 0] }), 'INVALID_ARGUMENT', /^hunks\[0\]\.indexes must/);
+      await expectRefusal(ask({ indexes: [1, 1] }), 'INVALID_ARGUMENT', /^hunks\[0\]\.indexes must/);
       await expectRefusal(ask({ indexes: [] }), 'INVALID_ARGUMENT', /^hunks\[0\]\.indexes must/);
       await expectRefusal(ask({ path: 'new' }), 'FAILED_PRECONDITION', /^hunks\[0\]\.path: "new" is no modified file/);
       await expectRefusal(ask({ path: 'gone' }), 'FAILED_PRECONDITION', /^hunks\[0\]\.path: /);

@@ -38,9 +38,10 @@ def with_hunks(base: bytes, hunks: Sequence[Hunk], indexes: Sequence[int], path:
     """The text with some of its differences, by index."""
     lines = re.findall(rb"[^\n]*\n|[^\n]+$", base)
     parts = []
-    at = 0
+    at, last = 0, -1
     for index in indexes:
-        hunk = hunks[index] if 0 <= index < len(hunks) else None
+        hunk = hunks[index] if last < index < len(hunks) else None
+        last = index
         start = at - 1 if hunk is None else hunk.old_start - 1
         end = start if hunk is None else start + hunk.old_lines
         if hunk is None or start < at or b"".join(lines[start:end]) != hunk.removed.encode():

@@ -160,7 +160,7 @@ async function compare(
   const list: List = (after, limit, asked) => mount.changes(id, after, limit, { ...asked, isPaused });
   const { listed: all, own } = await listedFor(chosen, list, ahead);
   const whole = await chosenChanges(all, chosen.paths, own, await withBreaks(compilingExcluded(chosen.exclude)));
-  const changes = await parts.of(whole, on_conflict !== 'ours');
+  const changes = await parts.of(whole, on_conflict);
   const { committed, reverted } =
     on_conflict === 'theirs'
       ? await keepingLeft(resolveForCodebase(changes, own), all, own, chosen.paths)

@@ -43,14 +43,14 @@ export class HunkParts {
     this.#trees = trees;
   }
 
-  /** `exceptConflicts`: these stay whole, since they are refused or given up. */
-  async of(changes: WorkspaceChange[], exceptConflicts: boolean): Promise<WorkspaceChange[]> {
+  /** `onConflict`: as in the request. A conflict without one is refused later, and stays whole until then. */
+  async of(changes: WorkspaceChange[], onConflict: CommitChanges['on_conflict']): Promise<WorkspaceChange[]> {
     if (this.#chosen.size === 0) return changes;
     const indexes = new Map(changes.map(({ path }, index) => [path, index]));
     const chosen = [...this.#chosen].map(([path, choice]) => ({ change: changes[indexes.get(path) ?? -1], ...choice }));
     let bytes = 0;
     for (const { change, choice, at } of chosen) {
-      const problem = problemOf(change);
+      const problem = problemOf(change) ?? (change!.conflict && onConflict === 'theirs' ? GIVEN_UP : undefined);
       if (problem !== undefined)
         throw new ServiceError('FAILED_PRECONDITION', `${at}.path: ${quoted(choice.path)} ${problem}`);
       bytes += change!.now!.size + change!.base!.size;
@@ -64,7 +64,7 @@ export class HunkParts {
     try {
       const parted = [...changes];
       for (const { change, choice, at } of chosen) {
-        if (change!.conflict && exceptConflicts) continue;
+        if (change!.conflict && onConflict === '') continue;
         parted[indexes.get(change!.path)!] = await this.#partOf(change!, choice, at, sides);
       }
       return parted;
@@ -81,16 +81,20 @@ export class HunkParts {
     return {
       ...change,
       part,
-      now: { ...now, mode, size: part.length, ...(version && { version: [version[0], NEVER] }) },
+      now: { ...now, mode, size: part.length, version: [version![0], NEVER] },
     };
   }
 }
+
+const GIVEN_UP = 'is in conflict: with on_conflict "theirs" all of its changes would be lost';
 
 const quoted = (path: string): string => quote(pathOf(path, 0));
 
 function problemOf(change: WorkspaceChange | undefined): string | undefined {
   if (change === undefined) return 'is no change, or is left out';
   if (!isModifiedFile(change)) return 'is no modified file: choose it by paths';
+  // It has no inode that could keep what is not chosen.
+  if (change.now!.version === undefined) return 'is in a directory that the sandbox renamed: choose it by paths';
   const reason = undiffed(change, 'owner')?.no_hunks;
   return reason && `has no hunks (${reason}): choose it by paths`;
 }

@@ -8,7 +8,10 @@ export function withHunks(base: string, hunks: readonly Hunk[], indexes: readonl
   const lines = base.match(/[^\n]*\n|[^\n]+$/g) ?? [];
   let text = '';
   let at = 0;
+  let last = -1;
   for (const index of indexes) {
+    if (index <= last) never();
+    last = index;
     const { oldStart, oldLines, removed, added } = hunks[index] ?? never();
     const from = oldStart - 1;
     if (from < at || lines.slice(from, from + oldLines).join('') !== removed) never();
