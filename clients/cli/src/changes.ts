@@ -47,11 +47,15 @@ export function changeLine(change: FileChange, { green, red, yellow }: Output['p
 }
 
 /** The same for a review: also what runs the file here. */
-export function reviewLine(change: FileChange, paint: Output['paint']): string {
-  const sight = change.kind === 'CHANGE_DELETED' ? undefined : runsOnSight(change.path);
-  const use = change.kind === 'CHANGE_DELETED' ? undefined : runsOnUse(change.path);
-  const mark = sight ? paint.red(` [${sight.tool} runs it on sight]`) : '';
-  return `${changeLine(change, paint)}${mark || (use ? paint.yellow(` [runs on your machine: ${use.tool}]`) : '')}`;
+export const reviewLine = (change: FileChange, paint: Output['paint']): string =>
+  `${changeLine(change, paint)}${runMark(change, paint)}`;
+
+/** " [runs on your machine: npm]"; empty: nothing runs it. */
+export function runMark({ kind, path }: FileChange, paint: Output['paint']): string {
+  const sight = kind === 'CHANGE_DELETED' ? undefined : runsOnSight(path);
+  if (sight) return paint.red(` [${sight.tool} runs it on sight]`);
+  const use = kind === 'CHANGE_DELETED' ? undefined : runsOnUse(path);
+  return use ? paint.yellow(` [runs on your machine: ${use.tool}]`) : '';
 }
 
 /** Number of paths: "1 change", "2 changes". */

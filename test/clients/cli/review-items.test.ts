@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { itemLine, itemsIn, itemsOf } from '../../../clients/cli/src/review/items.ts';
+import { canOpen, hasContents, itemLine, itemsIn, itemsOf } from '../../../clients/cli/src/review/items.ts';
 import type { FileChange } from '../../../clients/typescript/src/contract/messages.ts';
 
 type Kind = 'A' | 'M' | 'D';
@@ -38,17 +38,25 @@ describe('the items of a review', () => {
     expect(itemsOf(changes)[1]!.changes.length).toBe(4);
   });
 
-  it('have one for a renamed directory, with what is new in it', () => {
+  it('have one for a renamed directory, and one for each file in it that is new or has another size', () => {
     const changes = [
       change('A', 'lib/', { renamedFrom: 'src' }),
       change('A', 'lib/a', { renamedFrom: 'src/a' }),
+      change('A', 'lib/b', { renamedFrom: 'src/b', size: 9 }),
       change('A', 'lib/new'),
       change('D', 'src/'),
       change('D', 'src/a'),
+      change('D', 'src/b'),
       change('D', 'src/gone'),
     ];
-    expect(linesOf(changes)).toEqual(['R src/ → lib/ (2 files)']);
-    expect(itemsOf(changes)[0]!.changes.length).toBe(6);
+    expect(linesOf(changes)).toEqual(['R src/ → lib/ (1 file)', 'R src/b → lib/b', 'A lib/new']);
+    expect(itemsOf(changes)[0]!.changes.map(({ path }) => path)).toEqual(['lib', 'lib/a', 'src', 'src/a', 'src/gone']);
+  });
+
+  it('tell of a renamed file what runs it, and that it is in conflict', () => {
+    const changes = [change('A', 'Makefile', { renamedFrom: 'old', conflict: true }), change('D', 'old')];
+    expect(linesOf(changes)).toEqual(['R old → Makefile (conflict) [runs on your machine: make]']);
+    expect(hasContents(itemsOf(changes)[0]!)).toBe(true);
   });
 
   it('are those of the next level in a directory that is opened', () => {
@@ -61,6 +69,10 @@ describe('the items of a review', () => {
     expect(linesOf(changes)).toEqual(
       ['A a-b (was still)', 'A a/ (1 file)'].map((line) => line.replace(' (was still)', '')),
     );
+  });
+
+  it('are opened if something is in them', () => {
+    expect([change('A', 'd/'), change('D', 'e/')].map((each) => canOpen(itemsOf([each])[0]!))).toEqual([false, false]);
   });
 
   it('are found in a moment among very many', () => {

@@ -249,12 +249,36 @@ describe('on a terminal', () => {
     expect((await readdir(repo)).sort()).toEqual(['.git', '.gitignore', 'd']);
   });
 
+  it('takes nothing of an opened directory, or after q, that is not answered then', async () => {
+    await put('z.txt', 'z\n');
+    await put('gone', '');
+    const terminal = inTerminal('', `sh -c 'mkdir d; touch d/x d/y e; echo y > z.txt; rm gone'`);
+    await terminal.shows('Take these 6 changes?');
+    const answers = ['e', 'y', 'y', 'y', 'b', 'o', 'n', 'n', 'n'];
+    terminal.type(...answers.flatMap((answer) => [answer, 'Enter']));
+    await terminal.shows('2 paths chosen');
+    await terminal.shows('code=0');
+    expect((await readdir(repo)).sort()).toEqual(['e', 'gone', 'z.txt']);
+    for (const each of ['e', 'gone']) await rm(join(repo, each));
+    await put('z.txt', 'z\n');
+    const left = inTerminal('', `sh -c 'touch e f; echo y > z.txt'`);
+    await left.shows('Take these 3 changes?');
+    left.type(...['e', 'y', 'y', 'b', 'q'].flatMap((answer) => [answer, 'Enter']));
+    await left.shows('1 path chosen');
+    await left.shows('code=0');
+    expect((await readdir(repo)).sort()).toEqual(['z.txt']);
+  });
+
   it('shows a long list in the pager of the user, which cannot run programs', async () => {
     const pager = 'head -n 3; echo secure=$LESSSECURE';
     const terminal = inTerminal('', `sh -c 'seq 100 | xargs touch'`, served.url, pager);
     await terminal.shows(/A 1\s+A 10\s+A 100\s+secure=1\s+Take these 100 changes\?/);
     terminal.line('n');
     await terminal.shows('code=0');
+    const failing = inTerminal('', `sh -c 'seq 100 | xargs touch'`, served.url, 'exit 1');
+    await failing.shows(/A 99\s+Take these 100 changes\?/);
+    failing.line('n');
+    await failing.shows('code=0');
   });
 
   it('takes answers that were typed ahead, and ^C among them', async () => {
@@ -292,8 +316,11 @@ describe('on a terminal', () => {
     await made.files.write('b', 'b\n');
     await made.commit();
     await made.run("sed -i 's/1/one/; s/3/three/' a; echo c >> b; mkdir d; touch d/x d/y");
+    const env = { PADDOCK_URL: served.url, HOME: '/nonexistent', PAGER: 'cat' };
     const script = `${CLI} commit ${made.id} -p; echo code=$?; sleep 1000`;
-    const terminal = Tmux.start(script, { PADDOCK_URL: served.url, HOME: '/nonexistent', PAGER: 'cat' });
+    await Tmux.start(script, env).shows(/the sandbox runs, and may change what you look at[\s\S]*code=125/);
+    await made.stop();
+    const terminal = Tmux.start(script, env);
     await terminal.shows('Take these 5 changes?');
     terminal.type(...['e', 'h', 'y', 'n', 'n', 'o', 'y', 'n'].flatMap((answer) => [answer, 'Enter']));
     await terminal.shows(/2 changes committed\s+code=0/);
@@ -303,6 +330,7 @@ describe('on a terminal', () => {
       ['d/y', undefined],
     ]);
     await made.destroy();
+    await client.codebases.delete(made.info.codebaseId);
   });
 
   it('says that the sandbox is kept if the server cannot tell whether it has changes', async () => {

@@ -52,6 +52,7 @@ async def test_cancellation_kills(sandbox_env):
 
 async def test_rules_and_lost_sandbox(sandbox_env):
     await sandbox_env.sandbox.files.as_owner().write(".env", "TOKEN=1")
+    await sandbox_env.sandbox.set_rules(preset="development", rules={"none": [".env"]})
     with pytest.raises(FileNotFoundError):
         await sandbox_env.read_file(".env")
     with pytest.raises(PermissionError):

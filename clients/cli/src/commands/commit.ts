@@ -63,6 +63,9 @@ async function choiceAsked(
 ): Promise<CommitOptions | undefined> {
   const { out, signal } = context;
   if (!process.stdin.isTTY || !process.stderr.isTTY) throw new UsageError('-p asks on a terminal, and there is none');
+  // The threat: a program that goes on changes what was looked at.
+  if (sandbox.info.status === 'SANDBOX_RUNNING')
+    throw new CliError(`the sandbox runs, and may change what you look at: "paddock stop ${sandbox.id}" first`);
   const changes = await sandbox.changes({ ...selection, signal });
   if (changes.length === 0) return undefined;
   await show(sandbox, changes, context);

@@ -5,7 +5,7 @@ import type { Context } from '../command.ts';
 import { shownPatch } from '../patch.ts';
 import { ask } from './ask.ts';
 import { chooseHunks } from './choose-hunks.ts';
-import { type Item, isDirectoryItem, itemLine, itemsIn, itemsOf } from './items.ts';
+import { canOpen, hasContents, type Item, itemLine, itemsIn, itemsOf } from './items.ts';
 import { page } from './pager.ts';
 
 /** Which changes are taken: all, none, or those at some paths and some hunks of others. */
@@ -26,7 +26,7 @@ h: choose among the hunks of the file
 o: open the directory, and choose among what is in it
 b: back to the one before
 a: take it and all of the rest
-q: no to it and to the rest
+q: no to it and to all that follow
 /TEXT: go to the next path with this text
 `;
 
@@ -34,20 +34,17 @@ const isSmall = (changes: readonly FileChange[]): boolean =>
   changes.reduce((sum, { size, baseSize }) => sum + size + baseSize, 0) <= MOST_BYTES;
 
 /** Lists the changes, modified files first, and shows the contents of a few. */
-export async function show(
-  sandbox: Sandbox,
-  changes: readonly FileChange[],
-  { out, signal, env }: Asking,
-): Promise<void> {
+export async function show(sandbox: Sandbox, changes: readonly FileChange[], asking: Asking): Promise<void> {
+  const { out, signal } = asking;
   const paint = out.paintError;
   const items = itemsOf(changes);
   const lines = items.slice(0, MOST_LISTED).map((item) => `${itemLine(item, paint)}\n`);
   if (items.length > MOST_LISTED) lines.push(paint.dim(`… ${items.length - MOST_LISTED} more\n`));
-  const files = items.filter(({ kind }) => kind === 'modified' || kind === 'added');
+  const files = items.filter(hasContents);
   const small = files.length <= MOST_SHOWN && isSmall(files.map(({ change }) => change)) ? files : [];
   for (const { change } of small)
     lines.push(`\n${shownPatch(await sandbox.patch({ paths: [change.path], signal }), paint)}`);
-  await page(lines.join(''), out, env);
+  await page(lines.join(''), asking);
 }
 
 /** Asks on the terminal, after `show`. */
@@ -83,7 +80,10 @@ class Review {
       const item = this.#items[at]!;
       await this.#show(item);
       const answer = await this.#ask(item, at);
-      if (answer === 'quit') break;
+      if (answer === 'quit') {
+        for (const each of this.#items.slice(at)) this.#decided.delete(each);
+        break;
+      }
       if (answer === 'all') {
         for (const each of this.#items.slice(at)) this.#decided.set(each, true);
         break;
@@ -95,7 +95,7 @@ class Review {
 
   #ask(item: Item, at: number): Promise<string> {
     const { out, signal } = this.#asking;
-    const more = item.kind === 'modified' ? ['hunks'] : isDirectoryItem(item) ? ['open'] : [];
+    const more = item.kind === 'modified' ? ['hunks'] : canOpen(item) ? ['open'] : [];
     const choices = ['yes', 'no', ...more, 'back', 'all', '?', 'quit'];
     const keys = `${choices.map(([letter]) => letter).join(',')},/`;
     const place = `(${at + 1}/${this.#items.length})`;
@@ -109,6 +109,7 @@ class Review {
     else if (answer === 'back') return Math.max(0, at - 1);
     else if (answer.startsWith('/')) return this.#found(answer.slice(1), at);
     else if (answer === 'open') {
+      this.#decided.delete(item);
       this.#opened.push(item);
       this.#items.splice(at, 1, ...itemsIn(item));
     } else if (answer === 'hunks') {
@@ -138,11 +139,12 @@ class Review {
     return at;
   }
 
-  async #show({ kind, change }: Item): Promise<void> {
-    if (!['modified', 'added', 'other', 'deleted'].includes(kind) || !isSmall([change])) return;
-    const { out, signal, env } = this.#asking;
+  async #show(item: Item): Promise<void> {
+    const { kind, change } = item;
+    if (!(hasContents(item) || kind === 'other' || kind === 'deleted') || !isSmall([change])) return;
+    const { out, signal } = this.#asking;
     const patch = await this.#sandbox.patch({ paths: [change.path], signal });
-    await page(`\n${shownPatch(patch, out.paintError)}`, out, env);
+    await page(`\n${shownPatch(patch, out.paintError)}`, this.#asking);
   }
 
   #taken(): Taken {

@@ -1,5 +1,5 @@
 import type { FileChange } from '../../../typescript/src/contract/messages.ts';
-import { changeLine, counted, reviewLine } from '../changes.ts';
+import { changeLine, counted, reviewLine, runMark } from '../changes.ts';
 import type { Output } from '../output.ts';
 import { quotedName } from '../printable.ts';
 
@@ -29,13 +29,22 @@ export function itemsOf(changes: readonly FileChange[]): Item[] {
   const at = (path: string) => byPath.get(path);
   const newPaths = new Map<string, string>();
   const renameAt = (path: string) => highest(path, (each) => isRename(at(each), byPath));
-  for (const { path, renamedFrom } of changes) if (renameAt(path) === path) newPaths.set(renamedFrom, path);
+  const isAlone = (change: FileChange, top: string) => !cameAlong(change, at(top)!, byPath);
+  for (const change of changes) {
+    const top = renameAt(change.path);
+    if (top === change.path || (top && isRename(change, byPath) && isAlone(change, top)))
+      newPaths.set(change.renamedFrom, change.path);
+  }
   const groups = new Map<string, FileChange[]>();
   for (const change of changes) {
     const { path, kind } = change;
-    const from = kind === 'CHANGE_DELETED' ? highest(path, (each) => newPaths.has(each)) : undefined;
-    const isSame = (each: string) => at(each)?.kind === kind && kind !== 'CHANGE_MODIFIED';
-    const top = renameAt(path) ?? (from && newPaths.get(from)) ?? highest(path, isSame) ?? path;
+    const old = newPaths.has(path) ? path : highest(path, (each) => newPaths.has(each));
+    const from = kind === 'CHANGE_DELETED' ? old : undefined;
+    const isSame = (each: string) =>
+      at(each)?.kind === kind && kind !== 'CHANGE_MODIFIED' && !isRename(at(each), byPath);
+    const renamed = renameAt(path);
+    const moved = renamed !== undefined && isAlone(change, renamed) ? path : renamed;
+    const top = moved ?? (from && newPaths.get(from)) ?? highest(path, isSame) ?? path;
     const group = groups.get(top);
     if (group) group.push(change);
     else groups.set(top, [change]);
@@ -46,6 +55,17 @@ export function itemsOf(changes: readonly FileChange[]): Item[] {
     changes: all,
   }));
   return items.sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind) || compare(a.change.path, b.change.path));
+}
+
+/** Whether a change below a renamed directory is no more than that. What is new or has another size is read by itself. */
+function cameAlong(
+  { path, renamedFrom, type, size }: FileChange,
+  top: FileChange,
+  byPath: ReadonlyMap<string, FileChange>,
+): boolean {
+  if (path === top.path) return true;
+  if (renamedFrom !== top.renamedFrom + path.slice(top.path.length)) return false;
+  return type !== 'TYPE_FILE' || byPath.get(renamedFrom)?.baseSize === size;
 }
 
 /** The highest of a path and the directories above it for which this holds. */
@@ -68,7 +88,14 @@ function kindOf(change: FileChange, byPath: ReadonlyMap<string, FileChange>): It
 /** The items of a directory, one level below. */
 export const itemsIn = ({ change, changes }: Item): Item[] => itemsOf(changes.filter((each) => each !== change));
 
-export const isDirectoryItem = ({ kind }: Item): boolean => kind === 'new directory' || kind === 'deleted directory';
+const isDirectoryItem = ({ kind }: Item): boolean => kind === 'new directory' || kind === 'deleted directory';
+
+/** Whether its parts can be decided one by one. */
+export const canOpen = (item: Item): boolean => isDirectoryItem(item) && item.changes.length > 1;
+
+/** Whether a review shows its contents: a renamed file may have others than before. */
+export const hasContents = ({ kind, change }: Item): boolean =>
+  kind === 'modified' || kind === 'added' || (kind === 'renamed' && change.type !== 'TYPE_DIRECTORY');
 
 const isText = ({ contentChanged, type, baseType }: FileChange): boolean =>
   contentChanged && type === 'TYPE_FILE' && baseType === 'TYPE_FILE';
@@ -86,7 +113,9 @@ export function itemLine(item: Item, paint: Output['paint']): string {
   if (kind === 'renamed') {
     const slash = change.type === 'TYPE_DIRECTORY' ? '/' : '';
     const files = slash === '' ? '' : filesIn(changes.filter((each) => each.kind !== 'CHANGE_DELETED'));
-    return `${paint.yellow('R')} ${quotedName(change.renamedFrom)}${slash} → ${quotedName(change.path)}${slash}${files}`;
+    const conflict = changes.some((each) => each.conflict) ? ' (conflict)' : '';
+    const names = `${quotedName(change.renamedFrom)}${slash} → ${quotedName(change.path)}${slash}`;
+    return `${paint.yellow('R')} ${names}${files}${conflict}${runMark(change, paint)}`;
   }
   if (isDirectoryItem(item)) return `${changeLine({ ...change, renamedFrom: '' }, paint)}${filesIn(changes)}`;
   return reviewLine(change, paint);

@@ -1,29 +1,30 @@
 import { spawn } from 'node:child_process';
-import type { Output } from '../output.ts';
+import type { Context } from '../command.ts';
 
-/** Shows a text on standard error, or in the pager of the user if it has more lines than the terminal. */
-export async function page(
-  text: string,
-  out: Output,
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<void> {
+/**
+ * Shows a text on standard error, or in the pager of the user if it has more lines than the terminal. What a pager fails to
+ * show is printed. The signal ends the pager.
+ */
+export async function page(text: string, { out, env, signal }: Pick<Context, 'out' | 'env' | 'signal'>): Promise<void> {
   const pager = env.PADDOCK_PAGER ?? env.PAGER ?? 'less';
   const lines = text.split('\n').length;
   if (!process.stderr.isTTY || lines <= (process.stderr.rows ?? 24) || pager === '' || pager === 'cat') {
     out.errorBytes(text);
     return;
   }
-  if (!(await shownBy(pager, text, env))) out.errorBytes(text);
+  const isShown = await shownBy(pager, text, { env, signal });
+  signal.throwIfAborted();
+  if (!isShown) out.errorBytes(text);
 }
 
-/** False: there is no such program. */
-function shownBy(pager: string, text: string, env: Readonly<Record<string, string | undefined>>): Promise<boolean> {
+function shownBy(pager: string, text: string, { env, signal }: Pick<Context, 'env' | 'signal'>): Promise<boolean> {
   // The threat: less can run commands and open files, and nothing of a sandbox may make it.
   const secure = { ...env, LESS: env.LESS ?? 'FRX', LESSSECURE: '1', LESSOPEN: '' };
-  const child = spawn('/bin/sh', ['-c', pager], { stdio: ['pipe', process.stderr, process.stderr], env: secure });
+  const { stderr } = process;
+  const child = spawn('/bin/sh', ['-c', pager], { stdio: ['pipe', stderr, stderr], env: secure, signal });
   return new Promise((resolve) => {
     child.on('error', () => resolve(false));
-    child.on('close', (code) => resolve(code !== 127));
+    child.on('close', (code) => resolve(code === 0));
     // A pager that is left before the end.
     child.stdin.on('error', () => undefined);
     child.stdin.end(text);
