@@ -11,7 +11,7 @@ import type { Log } from '../log.ts';
 import type { ThreadEntry } from '../threads/thread-entry.ts';
 import { type Answer, type Arguments, type Operation, TRAITS } from './calls.ts';
 import { CurrentWorkspace } from './current-workspace.ts';
-import { copyInBackground } from './delta/contents/background-copy.ts';
+import { BackgroundCopies } from './delta/contents/background-copies.ts';
 import { BackgroundFrees } from './delta/contents/background-free.ts';
 import type { WorkspaceEvent } from './events.ts';
 import { MappedPages } from './mapped-pages.ts';
@@ -56,16 +56,18 @@ export class MountConnection {
   readonly #flusher = new PageFlusher();
   readonly #mapped: MappedPages;
   readonly #watchers: Watchers;
+  readonly #copies: BackgroundCopies;
   #closing: Promise<void> | undefined;
   #dead = false;
 
   private constructor(
     mountPoint: string,
     connection: Connection,
-    { current, watchers }: { current: CurrentWorkspace; watchers: Watchers },
+    { current, watchers, copies }: { current: CurrentWorkspace; watchers: Watchers; copies: BackgroundCopies },
     options: MountOptions,
   ) {
     this.#watchers = watchers;
+    this.#copies = copies;
     this.mountPoint = mountPoint;
     this.#log = options.log;
     this.#connection = connection;
@@ -88,6 +90,7 @@ export class MountConnection {
       void connection.threads.control.call('copied', id, errno).catch(() => {});
     };
     const frees = new BackgroundFrees(ended);
+    const copies = new BackgroundCopies(ended);
     let watchers: Watchers | undefined;
     const onEvent = (posted: unknown) => {
       const event = posted as WorkspaceEvent;
@@ -99,7 +102,7 @@ export class MountConnection {
           options.log.warn('the disk is nearly full: the sandbox may not grow', { sandbox_id: event.id });
           break;
         case 'copy':
-          void copyInBackground(event.copy).then((errno) => ended(event.copy.id, errno));
+          copies.start(event.copy);
           break;
         case 'free':
           frees.start(event.free);
@@ -117,7 +120,7 @@ export class MountConnection {
         await connection.threads.control.call('toldNames', id, directories);
       },
     });
-    return new MountConnection(mountPoint, connection, { current, watchers }, options);
+    return new MountConnection(mountPoint, connection, { current, watchers, copies }, options);
   }
 
   /** See `Workspaces.exited`. */
@@ -162,6 +165,7 @@ export class MountConnection {
     this.#watchdog.stop();
     this.#flusher.close();
     this.#watchers.close();
+    this.#copies.close();
     if (this.#dead) return this.#connection.close({ force: true });
     const { control } = this.#connection.threads;
     // Dirty pages of memory mappings are written to the deltas first; then the deltas are synced to disk.
@@ -178,6 +182,7 @@ export class MountConnection {
     this.#connection.threads.control.close(exit.reason);
     if (this.#closing) return;
     this.#dead = true;
+    this.#copies.close();
     // The owner of the sandboxes is notified first, so that commands fail with this reason instead of file system
     // errors.
     this.#exited.resolve(exit);

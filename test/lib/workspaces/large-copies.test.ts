@@ -118,3 +118,20 @@ it('a copy is repeated if its delta was attached again meanwhile', () => {
   expect(s.stat('big').size).toBe(SIZE + 1);
   expect(statSync(join(s.spec.base, 'big')).size).toBe(SIZE);
 });
+
+it('a sandbox holds few files open for its copies, and all of them are made', () => {
+  const { s, copies, append, finish } = large();
+  const names = Array.from({ length: 20 }, (_, at) => `big${at}`);
+  for (const name of names) writeFileSync(join(s.spec.base, name), Buffer.alloc(SIZE, name));
+  const write = (name: string) => postponed(() => s.write(name, 'mine', SIZE));
+  let waiting = names.filter(write);
+  expect([waiting.length, copies.length]).toEqual([20, 8]);
+  expect(postponed(() => append('x'))).toBe(true);
+  while (waiting.length > 0) {
+    expect(copies.length).toBeGreaterThan(0);
+    while (copies.length > 0) finish();
+    waiting = waiting.filter(write);
+    s.fs.requestEnded();
+  }
+  expect(names.map((name) => s.stat(name).size)).toEqual(names.map(() => SIZE + 4));
+});

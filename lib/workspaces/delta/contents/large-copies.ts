@@ -8,6 +8,9 @@ import type { BackgroundCopy } from './background-copy.ts';
 
 /** Files larger than this, in bytes, are copied while other requests are served. */
 const LARGE = 4 << 20;
+/** Copies in progress, each with an open file: of one layer, and of all together, where each layer may have one. */
+const MOST_OF_LAYER = 8;
+const MOST = 256;
 const COPY_NAME = /^copy-\d+$/;
 
 interface Copy extends BackgroundCopy {
@@ -22,7 +25,8 @@ interface Copy extends BackgroundCopy {
 
 /**
  * Copies of host files into layers. A reflink or a small copy is made at once. A larger copy is made by another thread
- * under a temporary name: the request is Postponed, runs again when the copy is complete, and then only renames it.
+ * under a temporary name: the request is Postponed, runs again when the copy is complete, and then only renames it. Where
+ * too many are in progress, it runs again when one of them is complete, and begins its own.
  * Unused copies are removed by `removeUnused` or at the next load.
  */
 export class LargeCopies {
@@ -64,8 +68,10 @@ export class LargeCopies {
     if (this.#cloned(source, to, stat.dev)) return;
     const key = keyOf(stat, directory);
     const known = this.#copies.get(key);
-    if (known === undefined)
-      throw new Postponed(this.#begin(source, { key, directory, isSparse, size: storedIn(stat) }));
+    if (known === undefined) {
+      const about = { key, directory, isSparse, size: storedIn(stat) };
+      throw new Postponed(this.#inTheWay(directory)?.id ?? this.#begin(source, about));
+    }
     if (known.errno === undefined) throw new Postponed(known.id);
     if (known.errno === 0 && !renamed(known.to, to)) copyNow(from, to, isSparse);
     this.#copies.delete(key);
@@ -100,6 +106,13 @@ export class LargeCopies {
       this.#copies.delete(key);
       removeQuietly(copy.to);
     }
+  }
+
+  /** One that must be complete before another begins: the last one, so that not all that wait run again after each. */
+  #inTheWay(directory: string): Copy | undefined {
+    const all = [...this.#copies.values()].filter(({ errno }) => errno === undefined);
+    const own = all.filter((copy) => copy.directory === directory);
+    return own.length >= MOST_OF_LAYER || all.length >= MOST ? own.at(-1) : undefined;
   }
 
   #begin(source: string, about: Pick<Copy, 'key' | 'directory' | 'isSparse' | 'size'>): number {
