@@ -1,4 +1,4 @@
-import { lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, mkdtemp, readdir, readFile, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -22,7 +22,10 @@ type Given = Partial<Entry> & { path: string; content?: string };
 const file = (path: string, content = 'x', mode = 0o644): Given => ({ path, content, mode });
 const linkTo = (path: string, target: string): Given => ({ path, type: 'symlink', target });
 
-async function extract(...members: Given[]) {
+const extract = (...members: Given[]) => extractBeside(async () => undefined, ...members);
+
+/** `meanwhile`: what another user does before a member is written; an empty path: before the end. */
+async function extractBeside(meanwhile: (path: string) => Promise<void>, ...members: Given[]) {
   const pieces = members.flatMap(
     ({ content = '', type = 'file', mode = 0o755, mtimeMs = 1_700_000_000_250, ...more }) => {
       const size = type === 'file' ? content.length : 0;
@@ -30,9 +33,17 @@ async function extract(...members: Given[]) {
     },
   );
   const archive = ReadableStream.from([...pieces, END]) as ReadableStream<Uint8Array>;
-  const extraction = new Extraction(root, async () => undefined);
-  for await (const member of untar(archive)) await extraction.add(member);
-  return extraction.end();
+  const extraction = new Extraction({ path: root, shown: root }, async () => undefined);
+  try {
+    for await (const member of untar(archive)) {
+      await meanwhile(member.path);
+      await extraction.add(member);
+    }
+    await meanwhile('');
+    return await extraction.end();
+  } finally {
+    await extraction.close();
+  }
 }
 
 /** Nothing but the target was changed, and no temporary file is left. */
@@ -88,6 +99,31 @@ describe('an archive is refused', () => {
   it('with a file below a symlink that was there', async () => {
     await symlink('..', join(root, 'l'));
     await expect(extract(file('l/secret', 'bad'))).rejects.toThrow(/but a symbolic link/);
+    await untouched();
+  });
+});
+
+describe('a directory that another user exchanges for a symlink meanwhile', () => {
+  const exchange = async (before: string, path: string) => {
+    if (path !== before) return;
+    await rename(join(root, 'd'), join(root, 'moved'));
+    await symlink('..', join(root, 'd'));
+  };
+
+  it('is written to, not the target of the symlink', async () => {
+    const done = extractBeside((path) => exchange('d/secret', path), file('d/a'), file('d/secret', 'bad'));
+    await expect(done).resolves.toMatchObject({ files: 2 });
+    expect((await readdir(join(root, 'moved'))).sort()).toEqual(['a', 'secret']);
+    await untouched();
+  });
+
+  it('gives no file below the target its mode or times', async () => {
+    const before = await lstat(directory);
+    const members = [{ path: 'd', type: 'directory' as const, mode: 0o777 }, file('f')];
+    const done = extractBeside((path) => exchange('', path), ...members);
+    await expect(done).rejects.toThrow(/but a symbolic link/);
+    const { mode, mtimeMs } = await lstat(directory);
+    expect([mode, mtimeMs]).toEqual([before.mode, before.mtimeMs]);
     await untouched();
   });
 });

@@ -1,11 +1,12 @@
 import { chmod, lstat, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { FileStat } from '../../../typescript/src/contract/messages.ts';
+import { type Parent, shown } from '../../../typescript/src/local/parent.ts';
 import { END, headerOf, padding } from '../../../typescript/src/local/tar.ts';
 import { untar } from '../../../typescript/src/local/untar.ts';
 import { CliError } from '../errors.ts';
 import { type Copied, type Copy, nothing } from './copied.ts';
-import { Extraction, link, makeDirectory, writeFile } from './extract.ts';
+import { Extraction, link, makeDirectory, opened, writeFile } from './extract.ts';
 import { Landing } from './landing.ts';
 import { nameOf, shownPath } from './place-of.ts';
 import { leadsToDirectory, remoteStat } from './remote.ts';
@@ -35,23 +36,62 @@ export async function copyDown(source: Source, local: string, copy: Copy): Promi
   const refusal = await home.refusal('', isDirectory ? 'directory' : isLink ? 'symlink' : 'file');
   if (refusal) return { ...nothing(), path, leftOut: [{ path: basename(path), ...refusal }] };
   if (isDirectory) {
-    const isNew = !(await lstat(path).catch(() => undefined));
-    if (isNew) await makeDirectory(path);
-    const extraction = new Extraction(path, (member, type) => home.refusal(member, type));
-    for await (const member of untar(await archive(source.path, copy))) await extraction.add(member);
-    const copied = await extraction.end();
-    if (isNew) await chmod(path, entry.mode & 0o777);
-    return { ...copied, path };
+    const isNamed = source.contents && (await stat(path).catch(() => undefined))?.isDirectory() === true;
+    return { ...(await copyTree(source, path, isNamed, { copy, home, mode: entry.mode & 0o777 })), path };
   }
   const mtimeMs = entry.modifiedAt * 1000;
-  if (isLink) {
-    await link(entry.target, path, mtimeMs);
-    return { ...nothing(), symlinks: 1, path };
+  const [parent, name] = [await opened(here(dirname(path)), []), basename(path)];
+  const place = { parent, name, shown: path };
+  try {
+    if (isLink) {
+      await link(entry.target, place, mtimeMs);
+      return { ...nothing(), symlinks: 1, path };
+    }
+    const content = await contentOf(source.path, copy);
+    const mode = entry.type === 'TYPE_SYMLINK' ? 0o644 : entry.mode;
+    const bytes = await writeFile(place, copy.progress.count(content, entry.size), { mode, mtimeMs });
+    return { ...nothing(), files: 1, bytes, path };
+  } catch (error) {
+    throw shown(error as Error);
+  } finally {
+    await parent.close();
   }
-  const content = await contentOf(source.path, copy);
-  const mode = entry.type === 'TYPE_SYMLINK' ? 0o644 : entry.mode;
-  const bytes = await writeFile(path, copy.progress.count(content, entry.size), { mode, mtimeMs });
-  return { ...nothing(), files: 1, bytes, path };
+}
+
+const here = (path: string) => ({ path, shown: path });
+
+/** `isNamed`: the path itself is the user's, and may be a symlink to a directory. */
+async function copyTree(
+  source: Source,
+  path: string,
+  isNamed: boolean,
+  { copy, home, mode }: { copy: Copy; home: Landing; mode: number },
+): Promise<Copied> {
+  const { target, isNew } = isNamed
+    ? { target: await opened(here(path), []), isNew: false }
+    : await madeBelow(dirname(path), basename(path));
+  const extraction = new Extraction({ path: target.path, shown: path }, (member, type) => home.refusal(member, type));
+  try {
+    for await (const member of untar(await archive(source.path, copy))) await extraction.add(member);
+    const copied = await extraction.end();
+    if (isNew) await chmod(target.path, mode);
+    return copied;
+  } catch (error) {
+    throw shown(error as Error);
+  } finally {
+    await extraction.close();
+    await target.close();
+  }
+}
+
+async function madeBelow(directory: string, name: string): Promise<{ target: Parent; isNew: boolean }> {
+  const above = await opened(here(directory), []);
+  try {
+    const isNew = await makeDirectory(above, name);
+    return { target: await opened({ path: above.path, shown: directory }, [name]), isNew };
+  } finally {
+    await above.close();
+  }
 }
 
 async function landing({ path, contents }: Source, local: string, isDirectory: boolean): Promise<string> {
