@@ -4,7 +4,7 @@ import type { ObjectFormat } from '../../patch/git-binary.ts';
 import type { PatchSide } from '../../patch/patch.ts';
 import type { RedactedTexts, WorkspaceChange } from '../../workspaces/workspaces.ts';
 import type { Platform } from '../lifecycle/bring-up.ts';
-import { changed, hostFile, isMostlyHoles } from './host-file.ts';
+import { changed, HolesLeft, hostFile } from './host-file.ts';
 import { objectFormat } from './object-format.ts';
 import { PresentContents } from './present-contents.ts';
 import { typeOf } from './shown-change.ts';
@@ -31,6 +31,7 @@ interface Trees {
 export class ChangeSides {
   readonly #base: string;
   readonly #reader: HostFileReader;
+  readonly #holes = new HolesLeft();
   readonly contents: PresentContents;
 
   private constructor(base: string, reader: HostFileReader, contents: PresentContents) {
@@ -62,7 +63,7 @@ export class ChangeSides {
     if (now?.target !== undefined) return bytesSide(toBuffer(now.target));
     if (now === undefined || typeOf(now) !== 'TYPE_FILE') return undefined;
     const { mode, size, hostFile: file } = now;
-    const isLeftOut = file !== undefined && (await isMostlyHoles(file, size, this.#reader));
+    const isLeftOut = file !== undefined && !(await this.#holes.take(file, size, this.#reader));
     return { mode: gitMode(mode), size, content: () => this.contents.of(change), isLeftOut };
   }
 
@@ -77,7 +78,7 @@ export class ChangeSides {
     }
     if (typeOf(base) !== 'TYPE_FILE') return undefined;
     const { mode, size } = base;
-    const isLeftOut = await isMostlyHoles(file, size, this.#reader);
+    const isLeftOut = !(await this.#holes.take(file, size, this.#reader));
     return { mode: gitMode(mode), size, content: () => hostFile(file, size, this.#reader), isLeftOut };
   }
 }

@@ -3,8 +3,10 @@ import type { HostFile, HostFileReader } from '../../host-tree/host-file.ts';
 import { holesIn } from '../../linux/sparse-files.ts';
 
 const CHUNK = 256 * 1024;
-/** Most bytes of holes in a file that is read as a whole at the server's pace: they count for no quota. */
+/** Most bytes of holes in files that are read as a whole for one answer: they count for no quota. */
 const MOST_HOLES = 2 ** 30;
+/** Files up to this size, in bytes, are read without a look at their holes. */
+const SMALL = 64 * 1024;
 
 /**
  * Yields the first `size` bytes of a file of a delta or a codebase. Throws ABORTED if it is shorter or was replaced.
@@ -26,15 +28,24 @@ export async function* hostFile(file: HostFile, size: number, reader: HostFileRe
   }
 }
 
-/** Whether reading a file of this size would be, for the most part, to read the zeros of its holes. False: it is gone. */
-export async function isMostlyHoles(file: HostFile, size: number, reader: HostFileReader): Promise<boolean> {
-  if (size <= MOST_HOLES) return false;
-  const handle = await reader.open(file);
-  if (handle === undefined) return false;
-  try {
-    return holesIn(await handle.stat({ bigint: true })) > MOST_HOLES;
-  } finally {
-    await handle.close();
+/** The holes that may be read for one answer, of all its files together. */
+export class HolesLeft {
+  #bytes = MOST_HOLES;
+
+  /** Takes those of a file. False: it has more than what is left, so it is not read. */
+  async take(file: HostFile, size: number, reader: HostFileReader): Promise<boolean> {
+    if (size <= SMALL) return true;
+    const handle = await reader.open(file);
+    // It is gone, which its reader will notice.
+    if (handle === undefined) return true;
+    try {
+      const holes = holesIn(await handle.stat({ bigint: true }));
+      if (holes > this.#bytes) return false;
+      this.#bytes -= holes;
+      return true;
+    } finally {
+      await handle.close();
+    }
   }
 }
 
