@@ -19,13 +19,17 @@ export function linkCommands(dir: string): void {
   for (let name = 2; name <= NAMES; name++) linkSync(first, `${dir}/${name}`);
 }
 
-/** What shows these cgroups in a sandbox, in order. `commands`: see `linkCommands`. */
+/**
+ * What shows these cgroups in a sandbox, in order. `commands`: see `linkCommands`. That of v2 takes the place of the directory that
+ * has the others, which is read-only then: on a host with both, only v2 is shown.
+ */
 export function cgroupPaths(cgroups: readonly ShownCgroup[], commands: string): ShownPath[] {
+  const v2 = cgroups.find(({ name }) => name === '');
+  if (v2 !== undefined) {
+    const others = { source: commands, path: `${CGROUPS}/commands` };
+    return [{ source: v2.source, path: CGROUPS }, others, { link: others.path, path: '/sys/fs/commands' }];
+  }
   return cgroups.flatMap(({ source, name }) => {
-    if (name === '') {
-      const others = { source: commands, path: `${CGROUPS}/commands` };
-      return [{ source, path: CGROUPS }, others, { link: others.path, path: '/sys/fs/commands' }];
-    }
     // As on hosts: a link for each controller of a hierarchy with several.
     const controllers = name.includes(',') ? name.split(',') : [];
     const links = controllers.map((each) => ({ link: name, path: `${CGROUPS}/${each}` }));
