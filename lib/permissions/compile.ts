@@ -1,8 +1,8 @@
 import { PatternType, Permission, type PermissionRule } from '../contract/messages.ts';
 import { invalidArgument } from '../errors.ts';
-import { asContentsRule, CONTENTS, SHOWN_ELSEWHERE } from './contents-rules.ts';
+import { asContentsRule, CONTENTS, kindOf, SHOWN_ELSEWHERE } from './contents-rules.ts';
 import { GuardedRuleSet } from './guarded-rule-set.ts';
-
+import { findingLifting } from './lifting.ts';
 import { MAX_NAMES, MAX_STORED_RULES, MAX_TOKENS, PatternError } from './pattern-limits.ts';
 import { patternOfRule } from './preset-patterns.ts';
 import { REDACTORS, type Redactor } from './redactors.ts';
@@ -55,14 +55,21 @@ export function* compiling(rules: readonly PermissionRule[]): Generator<undefine
     stepEnd = size.names + size.tokens + SIZE_PER_STEP;
     yield;
   }
-  const isOfContents = ({ rule }: ParsedRule): boolean => !!rule.contents;
-  if (!parsed.some(isOfContents)) return yield* building(kept, parsed);
-  const access = yield* building(
-    kept,
-    parsed.filter((rule) => !isOfContents(rule)),
-  );
-  const contents = parsed.filter(isOfContents).map((each) => ({ ...each, rule: asContentsRule(each.rule) }));
-  return new GuardedRuleSet(access, yield* building(kept, [...contents, SHOWN_ELSEWHERE]));
+  const of = (kind: string) => parsed.filter(({ rule }) => kindOf(rule) === kind);
+  const access = yield* building(kept, of('access'));
+  const contents = of('contents');
+  const keeping = of('keeping');
+  const shown = contents.length === 0 ? access : new GuardedRuleSet(access, yield* limiting(kept, contents));
+  if (keeping.length === 0) return shown;
+  return new GuardedRuleSet(shown, yield* limiting(kept, [...keeping, ...(yield* findingLifting(keeping, contents))]));
+}
+
+function* limiting(
+  kept: readonly PermissionRule[],
+  parsed: readonly ParsedRule[],
+): Generator<undefined, TrieRuleSet, void> {
+  const limits = parsed.map((each) => ({ ...each, rule: asContentsRule(each.rule) }));
+  return yield* building(kept, [...limits, SHOWN_ELSEWHERE]);
 }
 
 function* building(

@@ -5,6 +5,15 @@ import type { ParsedRule } from './rule-trie.ts';
 export const CONTENTS: readonly string[] = ['', 'redacted', 'kept', 'shown'];
 
 /**
+ * Rules of one kind decide among each other only. What is shown of a file is one question, whether it is kept from being
+ * changed is another: each is a limit by itself.
+ */
+export function kindOf({ contents }: Pick<PermissionRule, 'contents'>): 'access' | 'contents' | 'keeping' {
+  if (contents === 'kept') return 'keeping';
+  return contents ? 'contents' : 'access';
+}
+
+/**
  * A rule about contents as one about permissions, so that it is compiled like any other. What it grants is a limit: a
  * path has the stricter level of this one and of the rule that decides its permission.
  */

@@ -27,7 +27,7 @@ export function explain(ruleSet: RuleSet, path: ByteString): Explanation {
     winner,
     beaten,
     passThrough,
-    reason: `${whyWins(ruleSet, winner, beaten)}${whatIsShown(ruleSet.contentsRule(path), level)}${
+    reason: `${whyWins(ruleSet, winner, beaten)}${whatIsShown(ruleSet.contentsRules(path), level)}${
       passThrough ? ' A directory here can still be passed through, because something below it can be visible.' : ''
     }`,
   };
@@ -38,11 +38,13 @@ const SHOWS: Readonly<Record<string, string>> = {
   kept: 'keeps contents from being changed',
 };
 
-function whatIsShown(placed: PlacedRule | undefined, level: Level): string {
-  if (placed === undefined || level < REDACTED) return '';
-  const { index, rule } = placed;
-  const what = SHOWS[rule.contents ?? ''] ?? 'puts placeholders in place of secrets';
-  return ` permissions[${index}] (${rule.type} ${JSON.stringify(rule.pattern)}) ${what}.`;
+function whatIsShown(placed: readonly PlacedRule[], level: Level): string {
+  if (level < REDACTED) return '';
+  const sentences = placed.map(({ index, rule }) => {
+    const what = SHOWS[rule.contents ?? ''] ?? 'puts placeholders in place of secrets';
+    return ` permissions[${index}] (${rule.type} ${JSON.stringify(rule.pattern)}) ${what}.`;
+  });
+  return sentences.join('');
 }
 
 function whyWins(ruleSet: RuleSet, winner: PlacedRule | undefined, beaten: readonly PlacedRule[]): string {

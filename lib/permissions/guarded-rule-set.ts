@@ -4,7 +4,7 @@ import { isRedactedLevel, type Level } from './levels.ts';
 import type { PlacedRule, RuleSet, RuleState } from './rule-set.ts';
 import { strictest } from './strictest-state.ts';
 
-/** Rules of which some are about contents: each path has the stricter level of what both kinds say. */
+/** Rules of two kinds, of which one is a limit: each path has the stricter level of what both say. */
 export class GuardedRuleSet implements RuleSet {
   readonly rules: readonly PermissionRule[];
   readonly hasScratch: boolean;
@@ -36,15 +36,17 @@ export class GuardedRuleSet implements RuleSet {
     return this.#access.matching(path);
   }
 
-  contentsRule(path: ByteString): PlacedRule | undefined {
+  contentsRules(path: ByteString): PlacedRule[] {
+    const others = this.#access.contentsRules(path);
     const index = this.#contents.matching(path)[0]?.index ?? -1;
-    return index === -1 ? undefined : { index, rule: this.rules[index]! };
+    if (index === -1 || others.some((other) => other.index === index)) return others;
+    return [...others, { index, rule: this.rules[index]! }];
   }
 
   matchingAt(state: RuleState): number[] {
     if (!(state instanceof GuardedState)) return [];
     const indexes = [...this.#access.matchingAt(state.access), ...this.#contents.matchingAt(state.contents)];
-    return indexes.filter((index) => index >= 0);
+    return [...new Set(indexes)].filter((index) => index >= 0);
   }
 
   whyBefore(winner: PlacedRule, beaten: PlacedRule): string {

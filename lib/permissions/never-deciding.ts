@@ -1,4 +1,5 @@
 import type { PermissionRule } from '../contract/messages.ts';
+import { kindOf } from './contents-rules.ts';
 import { covers } from './covers.ts';
 import { levelOfRule } from './levels.ts';
 import { comparePrecedence } from './precedence.ts';
@@ -23,7 +24,7 @@ export function* findingNeverDeciding(
   for (const rule of parsed.slice(from)) {
     const by = parsed.find(
       (other) =>
-        !other.rule.contents === !rule.rule.contents &&
+        kindOf(other.rule) === kindOf(rule.rule) &&
         comparePrecedence(other, rule) < 0 &&
         differs(other.rule, rule.rule) &&
         covers(other.components, rule.components),

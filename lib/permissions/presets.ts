@@ -1,5 +1,5 @@
 import type { Permission, PermissionRule } from '../contract/messages.ts';
-import { PRESET_BASE_PRIORITY, PROTECTED_PRIORITY } from './preset-priorities.ts';
+import { PRESET_BASE_PRIORITY, PROTECTED_PRIORITY, SECRETS_PRIORITY } from './preset-priorities.ts';
 import { SECRETS } from './preset-secrets.ts';
 
 export interface Preset {
@@ -9,26 +9,36 @@ export interface Preset {
   permissions: readonly PermissionRule[];
 }
 
-/**
- * Git does not work without its configuration, whose addresses and headers can contain tokens. It cannot be changed: the
- * hooks and filters that it names run outside of the sandbox, too.
- */
-const GIT_CONFIG: readonly PermissionRule[] = [
+const CONFIG = [
   '**/.git/config*',
   '**/.git/worktrees/*/config.worktree',
   '**/.git/modules/**/config',
   '**/.git/modules/**/config.worktree',
-].map((pattern) => ({
-  ...glob(pattern, 'PERMISSION_NONE', PROTECTED_PRIORITY),
-  contents: 'redacted',
-  redactor: 'gitconfig',
-  on_write: 'refuse',
-}));
+];
 
-const GIT_HOOKS: readonly PermissionRule[] = ['**/.git/hooks/**', '**/.git/modules/**/hooks/**'].map((pattern) => ({
-  ...glob(pattern, 'PERMISSION_NONE', PROTECTED_PRIORITY),
-  contents: 'kept',
-}));
+/**
+ * Git does not work without its configuration, whose addresses and headers can contain tokens. It cannot be changed: the
+ * hooks and filters that it names run outside of the sandbox, too. Nor can what says where the configuration is, which a
+ * file `.git` does, too.
+ */
+const GIT_CONFIG: readonly PermissionRule[] = [
+  ...CONFIG.map(
+    (pattern): PermissionRule => ({
+      ...glob(pattern, 'PERMISSION_NONE', SECRETS_PRIORITY),
+      contents: 'redacted',
+      redactor: 'gitconfig',
+    }),
+  ),
+  ...CONFIG.map(kept),
+  ...[
+    '**/.git',
+    '**/.git/{commondir,gitdir}',
+    '**/.git/worktrees/*/{commondir,gitdir}',
+    '**/.git/modules/**/{commondir,gitdir}',
+  ].map(kept),
+];
+
+const GIT_HOOKS: readonly PermissionRule[] = ['**/.git/hooks/**', '**/.git/modules/**/hooks/**'].map(kept);
 
 /**
  * What tools write beside the sources, in any directory: the state of git that is a cache, caches, and outputs that can be
@@ -87,6 +97,10 @@ export const PRESETS: readonly Preset[] = [
 
 export function findPreset(name: string): Preset | undefined {
   return PRESETS.find((preset) => preset.name === name);
+}
+
+function kept(pattern: string): PermissionRule {
+  return { ...glob(pattern, 'PERMISSION_NONE', PROTECTED_PRIORITY), contents: 'kept' };
 }
 
 function glob(pattern: string, permission: Permission, priority: number): PermissionRule {

@@ -48,8 +48,8 @@ export interface RuleSet {
   decide(path: ByteString): Level;
   /** The rules about the permission that match `path`, in order of precedence: the first one wins. */
   matching(path: ByteString): PlacedRule[];
-  /** The rule that decides what is shown of the contents at `path`; undefined: none says anything. */
-  contentsRule(path: ByteString): PlacedRule | undefined;
+  /** The rules that decide what is shown of the contents at `path`, and whether they are kept. */
+  contentsRules(path: ByteString): PlacedRule[];
   /** The indexes of the rules that match at a state of this rule set. */
   matchingAt(state: RuleState): number[];
   /** The reason why `winner` precedes `beaten`, to follow the winner's name in a sentence. */

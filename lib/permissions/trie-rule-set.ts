@@ -49,8 +49,8 @@ export class TrieRuleSet implements RuleSet {
     });
   }
 
-  contentsRule(): undefined {
-    return undefined;
+  contentsRules(): PlacedRule[] {
+    return [];
   }
 
   matchingAt(state: RuleState): number[] {

@@ -8,7 +8,7 @@ export function redactorOf(name: string): Redactor {
 const BY_NAME: readonly (readonly [pattern: RegExp, redactor: Redactor])[] = [
   [/\.(json|jsonc|json5|tfstate(\.backup)?|webmanifest)$|^\.dockercfg$/i, 'json'],
   [/\.ya?ml$/i, 'yaml'],
-  [/\.(pem|key|crt|cer)$/i, 'pem'],
+  [/\.(pem|key|p8|crt|cer)$/i, 'pem'],
   [/^id_(rsa|dsa|ecdsa|ed25519)(_sk)?$/, 'pem'],
   [/^\.git(config|modules)$/i, 'gitconfig'],
   [/^\.(npmrc|pypirc|my\.cnf)$/i, 'ini'],

@@ -17,7 +17,7 @@ const BASE = {
   '.npmrc': 'ignore-scripts=true\n',
   'ca.pem': `# an authority\n${CERTIFICATE}`,
   'server.key': KEY,
-  'tests/server.key': KEY,
+  'tests/ca.pem': CERTIFICATE,
   'node_modules/a/key.pem': KEY,
   '.venv/lib/site-packages/certifi/cacert.pem': CERTIFICATE,
   'lib/secrets/bindings.ts': 'export {};\n',
@@ -69,6 +69,19 @@ describe('what the sandbox makes', () => {
     }
     s.putBase('dir/.env', 'TOKEN=abc\n');
     expect(outcome(() => s.rename('dir', 'node_modules/dir'))).toBe('EACCES');
+  });
+});
+
+describe('a place of a configuration of git', () => {
+  it('is named by nothing that the sandbox makes', () => {
+    const s = make('development', { '.git/HEAD': 'ref: x\n', 'sub/a': '' });
+    for (const path of ['sub/.git', '.git/commondir', '.git/config'])
+      expect(outcome(() => s.create(path, 'gitdir: ../.x\n'))).toBe('EACCES');
+    s.create('plain', 'gitdir: ../.x\n');
+    expect(outcome(() => s.rename('plain', 'sub/.git'))).toBe('EACCES');
+    expect(outcome(() => s.link('plain', 'sub/.git'))).toBe('EACCES');
+    expect(outcome(() => s.rename('.git', 'sub/.git'))).toBe('EACCES');
+    s.create('.git/ORIG_HEAD', 'x');
   });
 });
 

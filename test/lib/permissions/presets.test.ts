@@ -25,6 +25,12 @@ const SECRETS = [
   'secrets/db/pw',
   'a/secrets',
   '.aws/x/y',
+  '.dev.vars',
+  'deploy/prod.env',
+  '.envs/production/django',
+  '.yarnrc.yml',
+  'auth.json',
+  'AuthKey.p8',
 ];
 
 describe('a preset', () => {
@@ -59,25 +65,55 @@ describe('a preset', () => {
   it.each([
     ['agent-safe', READ],
     ['development', WRITE],
-  ])('%s takes neither installed packages nor sources and keys of tests for secrets', (name, level) => {
+  ])('%s shows keys and settings of installed packages as they are', (name, level) => {
     const rules = compileRules(findPreset(name)!.permissions);
     const plain = [
       'node_modules/a/test/key.pem',
-      'node_modules/a/.env',
+      'node_modules/a/.npmrc',
       '.venv/lib/python3.11/site-packages/pip/_vendor/certifi/cacert.pem',
-      'usr/lib/python3/dist-packages/a/.npmrc',
-      'vendor/github.com/a/b/key.pem',
-      'lib/network/secrets/bindings.ts',
-      '.docker/Dockerfile',
-      'tests/certs/server/server.key',
-      'crypto/testdata/id_rsa',
+      'usr/lib/python3/dist-packages/a/server.key',
     ];
     expect(plain.filter((path) => rules.decide(fromText(path)) !== level)).toEqual([]);
-    expect(['.env.example', 'tests/app/.env'].map((path) => rules.state(fromText(path)).redactor)).toEqual([
-      'tokens',
-      'tokens',
-    ]);
   });
+
+  it.each(['agent-safe', 'development'])(
+    '%s hides nothing but tokens in sources, examples and data of tests',
+    (name) => {
+      const rules = compileRules(findPreset(name)!.permissions);
+      const paths = [
+        'lib/network/secrets/bindings.ts',
+        '.docker/Dockerfile',
+        'vendor/a/secrets/a.go',
+        'node_modules/a/secrets/package.json',
+        '.env.example',
+        'example.env',
+        'tests/.env.example',
+        'tests/fixtures/service-account.json',
+      ];
+      expect(paths.filter((path) => rules.state(fromText(path)).redactor !== 'tokens')).toEqual([]);
+    },
+  );
+
+  it.each(['agent-safe', 'development'])(
+    '%s looks for every secret in files that an ancestor says little of',
+    (name) => {
+      const rules = compileRules(findPreset(name)!.permissions);
+      const paths = [
+        'apps/vendor/.env',
+        'node_modules/a/.env',
+        'third_party/x/secrets/prod.json',
+        'deploy/testing/tls.key',
+        'tests/certs/server.key',
+        'testing/.ssh/id_ed25519',
+        'e2e/.env',
+        'tests/app/.env',
+        'secrets/dump.sql',
+        '.ssh/notes.md',
+        '.aws/login.js',
+      ];
+      expect(paths.filter((path) => rules.state(fromText(path)).redactor !== '')).toEqual([]);
+    },
+  );
 
   it.each(['agent-safe', 'development'])('%s shows the configuration of git with placeholders only', (name) => {
     const rules = compileRules(findPreset(name)!.permissions);
@@ -85,6 +121,25 @@ describe('a preset', () => {
     const git = ['config', 'config.lock', 'config.worktree', 'worktrees/w/config.worktree', 'modules/sub/config'];
     for (const path of git) expect(levelAt(`a/.git/${path}`)).toBe(REDACTED);
     expect(levelAt('.git/modules/sub/HEAD')).toBeGreaterThan(REDACTED);
+  });
+
+  it.each(['agent-safe', 'development'])('%s keeps what says where the configuration of git is', (name) => {
+    const rules = compileRules([...findPreset(name)!.permissions, glob('/**', 'WRITE')]);
+    const places = ['.git/commondir', '.git/gitdir', '.git/worktrees/w/gitdir', '.git/modules/a/b/commondir', '.git'];
+    expect(places.filter((path) => rules.decide(fromText(`sub/${path}`)) !== READ)).toEqual([]);
+    expect(rules.decide(fromText('sub/.git/HEAD'))).toBe(WRITE);
+  });
+
+  const contents = (pattern: string, what: string): PermissionRule => ({ ...glob(pattern, 'NONE'), contents: what });
+  it.each([
+    ['redacted', { ...contents('/**', 'redacted'), redactor: 'tokens' }, REDACTED, REDACTED],
+    ['shown', contents('/**', 'shown'), READ, READ],
+    ['shown below .git', contents('.git/**', 'shown'), READ, READ],
+    ['shown hooks', contents('.git/hooks/**', 'shown'), WRITE, REDACTED],
+  ])('keeps hooks and the configuration of git unless a rule is about these: %s', (_, own, hook, config) => {
+    const rules = compileRules([...findPreset('development')!.permissions, own]);
+    const levels = ['.git/hooks/pre-commit', '.git/config'].map((path) => rules.decide(fromText(path)));
+    expect(levels).toEqual([hook, config]);
   });
 
   it.each(['agent-safe', 'development'])('%s makes what tools write beside the sources scratch', (name) => {

@@ -39,7 +39,7 @@ export function* findingWarnings(
     if (index % ENTRIES_PER_STEP === 0) yield;
     if (warnings.length === MAX_SECRETS) break;
     // A rule says that it is none, or that it is to be seen.
-    if (compiled.decide(path) < READ || compiled.contentsRule(path)?.rule.contents === 'shown') continue;
+    if (compiled.decide(path) < READ || isShown(compiled, path)) continue;
     const hint =
       redactorOf(toText(baseNameOf(path))) === 'all' ? '' : ' A rule with view "redacted" shows its keys only.';
     const text = `${JSON.stringify(toText(path))} looks like a secret (${why}), and commands can read it.${hint}`;
@@ -68,6 +68,10 @@ export function* findingWarnings(
     few && neverDeciding.length <= MAX_NEVER_DECIDING && names.complete.names && names.complete.contents;
   if (!isComplete) warnings.push(INCOMPLETE);
   return warnings.length <= MAX_WARNINGS ? warnings : [...warnings.slice(0, MAX_WARNINGS - 1), INCOMPLETE];
+}
+
+function isShown(rules: RuleSet, path: ByteString): boolean {
+  return rules.contentsRules(path).some(({ rule }) => rule.contents === 'shown');
 }
 
 /** Which entries each rule matches, by its index. Paths that the rules do not distinguish are counted once. */
