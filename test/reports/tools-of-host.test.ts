@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -49,4 +49,14 @@ it('the command of run starts at the directory’s own path, so that paths that 
   );
   expect(code).toBe(0);
   expect(execFileSync(join(project, 'tool'), { encoding: 'utf8' })).toBe('a\n');
+});
+
+it('run from a link to the project has its programs from the copy, and not the project as a tool', async () => {
+  mkdirSync(join(project, 'bin'));
+  mkdirSync(join(project, 'lib'));
+  writeFileSync(join(project, 'bin/mine'), '#!/bin/sh\necho mine\n', { mode: 0o755 });
+  symlinkSync(project, join(home, 'link'));
+  const words = ['run', '--from', join(home, 'link'), '--apply', 'none', '--', 'sh', '-c', `mine; ls -A ${project}`];
+  const { stdout, stderr } = await cli(words, { env: { ...env, PATH: `${project}/bin:${env.PATH}` } });
+  expect([stdout, stderr]).toEqual(['mine\n', expect.stringMatching(/ls: cannot access .*project/)]);
 });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findTools } from '../../../clients/cli/src/tools/find.ts';
+import { homesOf } from '../../../clients/cli/src/tools/homes.ts';
 
 let home: string;
 beforeEach(() => {
@@ -18,9 +19,9 @@ function put(...programs: string[]): void {
   }
 }
 
-function find(directories: string[], env: Record<string, string> = {}, workspace?: string) {
+function find(directories: string[], env: Record<string, string> = {}, options: Parameters<typeof findTools>[1] = {}) {
   const path = directories.map((each) => (each.startsWith('/') ? each : join(home, each))).join(':');
-  const found = findTools({ PATH: path, HOME: home, ...env }, workspace === undefined ? {} : { workspace });
+  const found = findTools({ PATH: path, HOME: home, ...env }, options);
   const own = (each: string) => each.replace(`${home}/`, '~/');
   return {
     mounts: found.mounts.map(own),
@@ -35,7 +36,7 @@ function find(directories: string[], env: Record<string, string> = {}, workspace
 
 describe('the tools in PATH', () => {
   it('of rustup are its proxies and toolchains, and not the registry token beside them', () => {
-    put('.cargo/bin/cargo', '.cargo/credentials.toml', '.rustup/settings.toml');
+    put('.cargo/bin/cargo', '.cargo/credentials.toml', '.rustup/toolchains/stable/bin/cargo');
     expect(find(['.cargo/bin'])).toMatchObject({
       mounts: ['~/.cargo/bin', '~/.rustup'],
       env: { RUSTUP_HOME: join(home, '.rustup') },
@@ -52,9 +53,9 @@ describe('the tools in PATH', () => {
   });
 
   it('of pyenv are its root, which the shims need', () => {
-    put('.pyenv/shims/python3', '.pyenv/versions/3.12/bin/python3', '.pyenv/bin/pyenv');
+    put('.pyenv/shims/python3', '.pyenv/versions/3.12/bin/python3', '.pyenv/bin/pyenv', '.pyenv/.git/config');
     expect(find(['.pyenv/shims', '.pyenv/bin'])).toMatchObject({
-      mounts: ['~/.pyenv'],
+      mounts: ['~/.pyenv/bin', '~/.pyenv/shims', '~/.pyenv/versions'],
       path: ['~/.pyenv/shims', '~/.pyenv/bin'],
     });
   });
@@ -86,7 +87,9 @@ describe('the tools in PATH', () => {
 
   it('of the workspace itself are there anyhow', () => {
     put('project/.venv/bin/python');
-    expect(find(['project/.venv/bin'], {}, join(home, 'project'))).toMatchObject({
+    expect(
+      find(['project/.venv/bin'], {}, { workspace: { real: join(home, 'project'), shown: join(home, 'project') } }),
+    ).toMatchObject({
       mounts: [],
       path: ['~/project/.venv/bin'],
     });
@@ -99,6 +102,59 @@ describe('the tools in PATH', () => {
       mounts: ['~/.nvm/versions/node/v24'],
       path: ['~/.nvm/versions/node/v24/bin'],
       invisible: [],
+    });
+  });
+
+  it('of a virtual environment are all of it, unless something else is beside them', () => {
+    for (const name of ['venvs/tool', 'src/shop']) put(`${name}/bin/python`, `${name}/lib/x`, `${name}/pyvenv.cfg`);
+    put('src/shop/manage.py');
+    expect(find(['venvs/tool/bin', 'src/shop/bin']).mounts).toEqual(['~/venvs/tool', '~/src/shop/bin']);
+  });
+});
+
+describe('what tools never bring', () => {
+  it('is a project whose programs are in PATH, with what lies beside them', () => {
+    put('src/shop/bin/rails', 'src/shop/lib/x', 'src/shop/.env');
+    expect(find(['src/shop/bin']).mounts).toEqual(['~/src/shop/bin']);
+  });
+
+  it.each(['.git/config', '.env.local', 'package.json', 'Gemfile', 'pyproject.toml', 'Cargo.toml', 'go.mod'])(
+    'is a directory with %s, also where installations are',
+    (name) => {
+      put('.nvm/versions/node/v1/bin/node', '.nvm/versions/node/v1/lib/x', `.nvm/versions/node/v1/${name}`);
+      put('conda/bin/python', 'conda/conda-meta/history', `conda/${name}`, `work/scripts/${name}`);
+      expect(find(['.nvm/versions/node/v1/bin', 'conda/bin', 'work/scripts'])).toMatchObject({
+        mounts: ['~/.nvm/versions/node/v1/bin', '~/conda/bin'],
+        invisible: ['~/work/scripts: it has files of a project'],
+      });
+    },
+  );
+
+  it('is the home of another user, for root with that user’s PATH', () => {
+    put(
+      'ann/.local/bin/uv',
+      'ann/.local/lib/x',
+      'ann/.local/share/keyring',
+      'ann/bin/mine',
+      'ann/lib/x',
+      'ann/.ssh/id',
+    );
+    put('ann/.cargo/bin/cargo', 'ann/.rustup/toolchains/stable/x', 'ann/conda-meta/history');
+    const path = ['ann/.local/bin', 'ann/bin', 'ann/.cargo/bin', 'ann'];
+    expect(find(path, { HOME: '/root' }, { homes: ['/root', join(home, 'ann')] })).toMatchObject({
+      mounts: ['~/ann/.local/bin/uv', '~/ann/.cargo/bin', '~/ann/.rustup'],
+      invisible: ['~/ann/bin: it has programs of yours', '~/ann: it has more than tools'],
+    });
+    expect(homesOf({})).toContain('/root');
+  });
+
+  it('is the workspace by another name: its programs are those of the copy', () => {
+    put('data/shop/.venv/bin/python', 'data/shop/.venv/lib/x');
+    symlinkSync(join(home, 'data/shop'), join(home, 'shop'));
+    const workspace = { real: join(home, 'data/shop'), shown: join(home, 'shop') };
+    expect(find(['data/shop/.venv/bin', 'shop/.venv/bin'], {}, { workspace })).toMatchObject({
+      mounts: [],
+      path: ['~/shop/.venv/bin'],
     });
   });
 });

@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { isAbsolute } from 'node:path';
+import { isAbsolute, join, relative } from 'node:path';
+import { homesOf } from './homes.ts';
 import { isSystem, isWithin, rootOf } from './roots.ts';
 
 /** The tools that the caller can run and a sandbox cannot, without help. */
@@ -17,10 +17,17 @@ export type Env = Readonly<Record<string, string | undefined>>;
 
 const EVERY_SANDBOX = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** `workspace`: a directory that is shown anyhow. */
+/** A directory of which a sandbox has a copy. */
+export interface Workspace {
+  /** Of this machine, without links: what is compared. */
+  real: string;
+  /** Where the sandbox has it. */
+  shown: string;
+}
+
 export function findTools(
   env: Env,
-  { workspace, home = homeOf(env) }: { workspace?: string; home?: string } = {},
+  { workspace, homes = homesOf(env) }: { workspace?: Workspace; homes?: readonly string[] } = {},
 ): Tools {
   const [mounts, path] = [new Set<string>(), new Set<string>()];
   const invisible: { path: string; reason: string }[] = [];
@@ -28,11 +35,15 @@ export function findTools(
   for (const directory of new Set((env.PATH ?? '').split(':').filter((each) => isAbsolute(each)))) {
     const real = realDirectory(directory);
     if (real === undefined) continue;
-    if (isSystem(real) || (workspace !== undefined && isWithin(real, workspace))) {
+    if (workspace !== undefined && isWithin(real, workspace.real)) {
+      path.add(join(workspace.shown, relative(workspace.real, real)));
+      continue;
+    }
+    if (isSystem(real)) {
       path.add(real);
       continue;
     }
-    const rooted = rootOf(real, { home, env });
+    const rooted = rootOf(real, { homes, env });
     const inTheWay = rooted.mounts?.find((each) => isInTheWay(each, workspace));
     if (rooted.mounts === undefined) invisible.push({ path: directory, reason: rooted.reason });
     else if (inTheWay !== undefined) invisible.push({ path: directory, reason: 'a sandbox has something else there' });
@@ -49,10 +60,12 @@ export function findTools(
 /** Also what the rules of the server refuse (`placesOf` in lib/sandboxes/lifecycle). */
 const OWN = ['/dev', '/etc', '/home/sandbox', '/proc', '/run', '/sys', '/usr', '/var/tmp', '/workspace'];
 
-export const isInTheWay = (path: string, workspace?: string): boolean =>
+export const isInTheWay = (path: string, workspace?: Workspace): boolean =>
   path === '/tmp' ||
   isSystem(path) ||
-  [...OWN, ...(workspace === undefined ? [] : [workspace])].some((own) => isWithin(path, own) || isWithin(own, path));
+  [...OWN, ...(workspace === undefined ? [] : [workspace.real, workspace.shown])].some(
+    (own) => isWithin(path, own) || isWithin(own, path),
+  );
 
 export const outermost = (paths: Iterable<string>): string[] => {
   const all = [...paths];
@@ -67,11 +80,3 @@ function realDirectory(path: string): string | undefined {
     return undefined;
   }
 }
-
-const homeOf = (env: Env): string => {
-  try {
-    return realpathSync(env.HOME || homedir());
-  } catch {
-    return '/nonexistent';
-  }
-};

@@ -42,14 +42,13 @@ export function wishesOf(
   const wanted = named.length > 0 ? { readOnlyPaths: outermost(named) } : {};
   // An image and a container have tools of their own.
   if ((options.image ?? '') !== '' || options.runtime === 'RUNTIME_DOCKER') return { wanted, wishes: {} };
-  const workspace = from === undefined ? undefined : resolve(from);
-  const workspacePath = workspace === undefined || isInTheWay(workspace) ? {} : { workspacePath: workspace };
+  const asked = from === undefined ? undefined : resolve(from);
+  const workspacePath = asked === undefined || isInTheWay(asked) ? {} : { workspacePath: asked };
   const isAuto = tools.includes('auto') || (tools.length === 0 && byDefault === 'auto');
   if (!isAuto || !isLocal(paddock, env)) return { wanted, wishes: workspacePath };
-  const found = findTools(
-    env,
-    workspacePath.workspacePath === undefined ? {} : { workspace: workspacePath.workspacePath },
-  );
+  // PATH has the directory by whatever name: its own paths are compared, and it is never shown as tools.
+  const workspace = asked && { real: realPath(asked), shown: workspacePath.workspacePath ?? '/workspace' };
+  const found = findTools(env, workspace ? { workspace } : {});
   const readOnlyPaths = outermost([...found.mounts, ...named]);
   if (found.mounts.length > 0) {
     out.note(`paddock: tools of this machine, read-only: ${found.mounts.join(', ')} (--tools none: without them)`);
@@ -65,6 +64,14 @@ function pathOf(given: string): string {
     return realpathSync(given);
   } catch {
     throw new UsageError(`--tools: there is no ${JSON.stringify(given)}`);
+  }
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    throw new UsageError(`--from: there is no ${JSON.stringify(path)}`);
   }
 }
 

@@ -1,5 +1,6 @@
-import { existsSync, statSync } from 'node:fs';
-import { basename, dirname, join, sep } from 'node:path';
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { isInstallation, isWork, managedIn } from './layouts.ts';
 
 /** What makes the programs of one directory of PATH work: paths to be shown, and variables. Or why it stays invisible. */
 export type Rooted =
@@ -7,7 +8,8 @@ export type Rooted =
   | { mounts?: undefined; reason: string };
 
 export interface Places {
-  home: string;
+  /** Real home directories of users. */
+  homes: readonly string[];
   env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -21,40 +23,45 @@ export const isWithin = (path: string, above: string): boolean => path === above
 const SINGLE = ['uv', 'uvx', 'deno', 'bun', 'mise', 'pixi', 'ruff', 'just', 'rg', 'fd', 'jq', 'gh'];
 
 /**
- * The root of the tool whose programs are in `directory`, which is real and not part of the system: never more of the home
- * directory than the tool. A directory that begins with a dot there may have keys, so only its programs are shown.
+ * The root of the tool whose programs are in `directory`, which is real and not part of the system. The threat: what is
+ * beside the programs of a project or a person, like keys. So only installations of a known form are shown as a whole, never
+ * a home directory or what has one below it.
  */
-export function rootOf(directory: string, { home, env }: Places): Rooted {
+export function rootOf(directory: string, { homes, env }: Places): Rooted {
   const above = dirname(directory);
   if (isWithin(directory, '/snap')) return { reason: 'snaps need their own mounts' };
   if (isWithin(directory, '/mnt')) return { reason: 'it is on a disk of another system' };
   if (isWithin(directory, '/nix')) return { mounts: ['/nix'] };
-  if (directory === join(env.CARGO_HOME || join(home, '.cargo'), 'bin')) return rust(directory, { home, env });
-  if (basename(directory) === 'shims' && hasOne(above, ['versions', 'installs'])) return { mounts: [above] };
-  if (directory === join(home, '.local/bin') || directory === join(home, 'bin')) {
+  const home = homes.filter((each) => isWithin(directory, each)).sort((one, other) => other.length - one.length)[0];
+  const isWhole = (path: string) => homes.some((each) => isWithin(each, path));
+  if (isWhole(directory) || above === '/') return { reason: 'it has more than tools' };
+  if (directory === realOf(env.CARGO_HOME, 'bin') || (home && directory === join(home, '.cargo/bin'))) {
+    return rust(directory, env.RUSTUP_HOME || join(home ?? homes[0] ?? above, '.rustup'), isWhole);
+  }
+  if (home && (directory === join(home, '.local/bin') || directory === join(home, 'bin'))) {
     const mounts = SINGLE.map((name) => join(directory, name)).filter(isPlainFile);
     return mounts.length > 0 ? { mounts } : { reason: 'it has programs of yours' };
   }
-  if (dirname(directory) === home) return { reason: 'it has files of yours' };
-  return { mounts: [isInstallation(above, home) ? above : directory] };
+  if (above === home) return { reason: 'it has files of yours' };
+  if (isWork(directory)) return { reason: 'it has files of a project' };
+  const managed = managedIn(above);
+  if (managed) return { mounts: managed };
+  return { mounts: [!isWhole(above) && isInstallation(above, home) ? above : directory] };
 }
 
 /** Its programs choose a toolchain, which is elsewhere. `.cargo` itself has the token of a registry. */
-function rust(directory: string, { home, env }: Places): Rooted {
-  const toolchains = env.RUSTUP_HOME || join(home, '.rustup');
-  if (!existsSync(toolchains)) return { mounts: [directory] };
-  return { mounts: [directory, toolchains], env: { RUSTUP_HOME: toolchains } };
+function rust(directory: string, toolchains: string, isWhole: (path: string) => boolean): Rooted {
+  if (!existsSync(join(toolchains, 'toolchains'))) return { mounts: [directory] };
+  const real = realpathSync(toolchains);
+  if (isWhole(real) || isWork(real)) return { mounts: [directory] };
+  return { mounts: [directory, real], env: { RUSTUP_HOME: real } };
 }
 
-/** Like /opt/node and ~/.nvm/versions/node/v24.1.0, and unlike /opt and ~/.local. */
-function isInstallation(path: string, home: string): boolean {
-  if (hasOne(path, ['conda-meta'])) return true;
-  const depth = path.split(sep).length - (isWithin(path, home) ? home.split(sep).length : 1);
-  return depth >= 2 && path !== join(home, '.local') && hasOne(path, ['lib', 'libexec', 'pkg']);
+function realOf(directory: string | undefined, name: string): string | undefined {
+  return directory && existsSync(join(directory, name)) ? realpathSync(join(directory, name)) : undefined;
 }
 
-const hasOne = (path: string, names: readonly string[]): boolean => names.some((name) => existsSync(join(path, name)));
-
+/** Not a link: the server refuses paths that lead elsewhere. */
 function isPlainFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true && realpathSync(path) === path;
 }
