@@ -28,6 +28,21 @@ it('the local server refuses a bad setting by the user’s file, key and value',
   expect(stderr).toContain(`${file}: sandbox.max_per_user: value "many" is not allowed`);
 });
 
+it('the local server listens on loopback, also with empty sections in the user’s file', async () => {
+  writeFileSync(file, 'server:\n  # http_addr: ""\nauth:\nstorage:\n');
+  expect(await paddock('server', 'start')).toMatchObject({ code: 0 });
+  const { server, auth } = JSON.parse(readFileSync(join(home, 'state/server.yaml'), 'utf8'));
+  expect([server, auth]).toEqual([{ http_addr: '127.0.0.1:0', grpc_addr: '127.0.0.1:0' }, { mode: 'keys' }]);
+  await paddock('server', 'stop');
+});
+
+it('config --trust shows the file that it trusts, with escapes for what a terminal obeys', async () => {
+  const text = readFileSync(join(project, '.paddock.yaml'), 'utf8');
+  writeFileSync(join(project, '.paddock.yaml'), 'network: {allow: [evil.example]} # \u200b\n');
+  expect((await paddock('config', '--trust')).stderr).toContain('allow: [evil.example]} # \\u{200b}');
+  writeFileSync(join(project, '.paddock.yaml'), text);
+});
+
 it('the user’s settings hold, stay as they are, and are shown with their source', async () => {
   const text = '# mine\nsandbox: {max_per_user: 1}\n';
   writeFileSync(file, text);

@@ -1,11 +1,24 @@
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { extensions, findProject, projectSettings, restrictions } from '../../../clients/cli/src/settings/project.ts';
-import { merged, serverSettings } from '../../../clients/cli/src/settings/server-settings.ts';
+import { serverSettings, withOwn } from '../../../clients/cli/src/settings/server-settings.ts';
 import { isTrusted, trust } from '../../../clients/cli/src/settings/trust.ts';
 import { withProject } from '../../../clients/cli/src/settings/with-project.ts';
+
+const isRoot = process.geteuid?.() === 0;
 
 let home: string;
 const env = () => ({ HOME: home });
@@ -24,7 +37,7 @@ describe('the settings of the local server', () => {
   it('are its own, and over them those of the user, key by key', () => {
     put('.config/paddock/server.yaml', 'sandbox: {max_per_user: 5}\nnetwork: {allow_max: [public, 10.0.0.5]}');
     const own = { sandbox: { max_per_user: 100, cleanup_interval: '1m' }, auth: { mode: 'keys' } };
-    expect(merged(own, serverSettings(env())!.values)).toEqual({
+    expect(withOwn(own, serverSettings(env())!.values)).toEqual({
       sandbox: { max_per_user: 5, cleanup_interval: '1m' },
       auth: { mode: 'keys' },
       network: { allow_max: ['public', '10.0.0.5'] },
@@ -39,6 +52,34 @@ describe('the settings of the local server', () => {
       put('.config/paddock/server.yaml', text!);
       expect(() => serverSettings(env())).toThrow(`server.yaml: ${key} is set by the local server itself`);
     }
+  });
+
+  it('hold where the user has sections without a value', () => {
+    put('.config/paddock/server.yaml', 'server:\n# http_addr\nstorage:\nauth:\nsandbox: {max_per_user:}\n');
+    const own = { server: { http_addr: '127.0.0.1:0' }, auth: { mode: 'keys' }, sandbox: { max_per_user: 100 } };
+    expect(withOwn(own, serverSettings(env())!.values)).toEqual(own);
+  });
+
+  it.each(['server', 'auth', 'storage'])('are refused with a %s that is no map', (name) => {
+    for (const value of ['[]', 'x', '0']) {
+      put('.config/paddock/server.yaml', `${name}: ${value}`);
+      expect(() => serverSettings(env())).toThrow(`server.yaml: ${name} must be a map of settings`);
+    }
+  });
+
+  it('are refused in a file that somebody else can change, since it names programs', () => {
+    const path = put('.config/paddock/server.yaml', 'runtime: {bwrap_path: /tmp/x}');
+    for (const mode of [0o620, 0o602]) {
+      chmodSync(path, mode);
+      expect(() => serverSettings(env())).toThrow(/server\.yaml can be changed by others: run chmod go-w/);
+    }
+    chmodSync(path, 0o644);
+    expect(serverSettings(env())).toBeDefined();
+  });
+
+  it.runIf(isRoot)('are refused in a file of another user', () => {
+    chownSync(put('.config/paddock/server.yaml', 'sandbox: {}'), 1234, 0);
+    expect(() => serverSettings(env())).toThrow(/server\.yaml belongs to user 1234/);
   });
 
   it.each(['a: [', '- a', '&a [*a]'])('are refused with the name of the file: %s', (text) => {
@@ -115,5 +156,30 @@ secrets: [github=GITHUB_TOKEN@api.github.com]`;
     };
     expect(settings('presett: x')).toThrow(/\.paddock\.yaml: presett: unknown key; known are preset, rules, /);
     expect(settings('rules: {a: 1}')).toThrow(/\.paddock\.yaml: rules must be a list of texts/);
+  });
+
+  it.each(['/dev/zero', '/dev/tty', '/etc/passwd', 'nothing'])('that is a link to %s is refused unread', (target) => {
+    mkdirSync(join(home, 'p'));
+    symlinkSync(target, join(home, 'p/.paddock.yaml'));
+    expect(() => findProject(join(home, 'p'))).toThrow(/\.paddock\.yaml is a symbolic link$/);
+  });
+
+  it('that is a FIFO is refused, and nothing waits for its writer', () => {
+    mkdirSync(join(home, 'p'));
+    execFileSync('mkfifo', [join(home, 'p/.paddock.yaml')]);
+    expect(() => findProject(join(home, 'p'))).toThrow(/\.paddock\.yaml is no regular file$/);
+  });
+
+  it('that is too large is refused', () => {
+    put('p/.paddock.yaml', '#'.repeat(256 * 1024 + 1));
+    expect(() => findProject(join(home, 'p'))).toThrow(/\.paddock\.yaml is larger than 256 KiB$/);
+  });
+
+  it.runIf(isRoot)('is of the caller, root or the owner of the directory', () => {
+    const path = put('p/.paddock.yaml', 'preset: none');
+    chownSync(path, 1234, 0);
+    expect(() => findProject(join(home, 'p'))).toThrow(/\.paddock\.yaml belongs to user 1234/);
+    chownSync(join(home, 'p'), 1234, 0);
+    expect(findProject(join(home, 'p'))).toBeDefined();
   });
 });

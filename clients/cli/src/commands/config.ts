@@ -3,7 +3,7 @@ import { serverSettingsPath } from '../config-file.ts';
 import { CliError } from '../errors.ts';
 import { localDirectory } from '../local/record.ts';
 import { ownSettings } from '../local/start.ts';
-import { quotedName } from '../printable.ts';
+import { printableText, quotedName } from '../printable.ts';
 import { extensions, findProject, projectSettings } from '../settings/project.ts';
 import { flat, serverSettings } from '../settings/server-settings.ts';
 import { isTrusted, trust } from '../settings/trust.ts';
@@ -21,7 +21,7 @@ export default command({
   details: `
 The local server has its own settings, and over them those of ~/.config/paddock/server.yaml (keys as in
 configs/server.yaml). A new sandbox has those of the project's .paddock.yaml, in DIR or above: preset, rules,
-network, tools, limits and secrets. --trust says yes to what that file asks for, until its text changes.`,
+network, tools, limits and secrets. --trust shows that file and says yes to what it asks for, until its text changes.`,
   options: { trust: { type: 'boolean', help: "say yes to the project's file as it is now" } },
   examples: ['paddock config', 'paddock config --trust'],
   operands: [0, 1],
@@ -30,6 +30,8 @@ network, tools, limits and secrets. --trust says yes to what that file asks for,
     const settings = project && projectSettings(project);
     if (values.trust) {
       if (project === undefined) throw new CliError(`there is no .paddock.yaml in ${quotedName(directory)} or above`);
+      // Exactly the text that is trusted.
+      out.note(`paddock: trusted from now on is ${quotedName(project.path)}:\n${printableText(project.text)}`);
       trust(project, env);
     }
     const user = serverSettings(env);

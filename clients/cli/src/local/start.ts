@@ -9,7 +9,7 @@ import { type Host, thisHost } from '../doctor/host.ts';
 import { CliError } from '../errors.ts';
 import { serverBundle } from '../server-bundle.ts';
 import type { Section, YamlFile } from '../settings/read-yaml.ts';
-import { merged, serverSettings } from '../settings/server-settings.ts';
+import { serverSettings, withOwn } from '../settings/server-settings.ts';
 import { lackingWithoutRoot, rangeOf, type UserRange, wordsFor } from './namespace.ts';
 import { type LocalServer, makeDirectory, readLocal, startTimeOf, writeLocal } from './record.ts';
 
@@ -36,7 +36,7 @@ export async function startLocal(directory: string, { env, signal }: How): Promi
   const [config, log] = [join(directory, `server.${own}.yaml`), join(directory, `server.${own}.log`)];
   try {
     // JSON is YAML.
-    writeFileSync(config, JSON.stringify(merged(ownSettings(directory, users), settings?.values ?? {})), {
+    writeFileSync(config, JSON.stringify(withOwn(ownSettings(directory, users), settings?.values ?? {})), {
       mode: 0o600,
       flag: 'wx',
     });

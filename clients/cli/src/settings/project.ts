@@ -1,6 +1,7 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { CliError } from '../errors.ts';
+import { ofDirectory } from './read-checked.ts';
 import { readYaml, type Section, type YamlFile } from './read-yaml.ts';
 
 const NAME = '.paddock.yaml';
@@ -37,7 +38,10 @@ const SECTIONS = ['network', 'limits'];
 /** The file in the directory or in the nearest one above. */
 export function findProject(directory: string): YamlFile | undefined {
   for (let at = resolve(directory); ; at = dirname(at)) {
-    if (existsSync(join(at, NAME))) return readYaml(join(realpathSync(at), NAME));
+    // A link is found, too, and refused.
+    if (lstatSync(join(at, NAME), { throwIfNoEntry: false })) {
+      return readYaml(join(realpathSync(at), NAME), ofDirectory(statSync(at)));
+    }
     if (at === dirname(at)) return undefined;
   }
 }

@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { parseDocument } from 'yaml';
 import { CliError } from '../errors.ts';
+import { type CheckOwner, readChecked } from './read-checked.ts';
+
+type Checks = [check: CheckOwner, how?: { follow?: boolean }];
 
 export type Section = { readonly [name: string]: unknown };
 
@@ -10,18 +12,10 @@ export interface YamlFile {
   values: Section;
 }
 
-const MOST_BYTES = 256 * 1024;
-
 /** undefined: there is no such file. Throws CliError for one that is no map. */
-export function readYaml(path: string): YamlFile | undefined {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes(String((error as { code?: unknown }).code))) return undefined;
-    throw new CliError(`${path} cannot be read: ${(error as Error).message}`);
-  }
-  if (text.length > MOST_BYTES) throw new CliError(`${path} is larger than ${MOST_BYTES / 1024} KiB`);
+export function readYaml(path: string, ...checks: Checks): YamlFile | undefined {
+  const text = readChecked(path, ...checks);
+  if (text === undefined) return undefined;
   const document = parseDocument(text);
   const [problem] = [...document.errors, ...document.warnings];
   if (problem) throw new CliError(`${path} is not valid YAML: ${problem.message.split('\n', 1)[0]}`);

@@ -1,5 +1,6 @@
 import { type Env, serverSettingsPath } from '../config-file.ts';
 import { CliError } from '../errors.ts';
+import { ofCallerAlone } from './read-checked.ts';
 import { isSection, readYaml, type Section, type YamlFile } from './read-yaml.ts';
 
 /** What the local server depends on: its addresses and its key are how it is found, its state is in its directory. */
@@ -13,22 +14,36 @@ const OWN = [
   'storage.db_path',
 ];
 
+const SECTIONS = new Set(OWN.map((key) => key.split('.')[0]!));
+
 /** The user's settings of the local server. */
 export function serverSettings(env: Env): YamlFile | undefined {
-  const file = readYaml(serverSettingsPath(env));
+  // Who keeps such files in a repository has links to them.
+  const file = readYaml(serverSettingsPath(env), ofCallerAlone, { follow: true });
   if (file === undefined) return undefined;
-  const own = OWN.find((key) => valueAt(file.values, key) !== undefined);
+  for (const name of SECTIONS) {
+    const section = file.values[name] ?? {};
+    if (!isSection(section)) throw new CliError(`${file.path}: ${name} must be a map of settings`);
+  }
+  const own = OWN.find((key) => (valueAt(file.values, key) ?? null) !== null);
   if (own === undefined) return file;
   throw new CliError(
     `${file.path}: ${own} is set by the local server itself: run "paddock serve" for a server of your own`,
   );
 }
 
-/** The user's values over those of the local server, key by key. */
-export function merged(base: Section, user: Section): Section {
+/** The user's values over those of the local server, key by key; but what it depends on stays. */
+export function withOwn(own: Section, user: Section): Section {
+  const fixed = Object.fromEntries(Object.entries(own).filter(([name]) => SECTIONS.has(name)));
+  return merged(merged(own, user), fixed);
+}
+
+/** A section with nothing but comments is null, and absent: it takes nothing away. */
+function merged(base: Section, user: Section): Section {
   const all: Record<string, unknown> = { ...base };
   for (const [name, value] of Object.entries(user)) {
     const below = all[name];
+    if (value === null) continue;
     all[name] = isSection(below) && isSection(value) ? merged(below, value) : value;
   }
   return all;
@@ -36,9 +51,10 @@ export function merged(base: Section, user: Section): Section {
 
 /** Dotted names with their values. */
 export function flat(section: Section, prefix = ''): [key: string, value: unknown][] {
-  return Object.entries(section).flatMap(([name, value]) =>
-    isSection(value) ? flat(value, `${prefix}${name}.`) : [[`${prefix}${name}`, value] as [string, unknown]],
-  );
+  return Object.entries(section).flatMap(([name, value]) => {
+    if (value === null) return [];
+    return isSection(value) ? flat(value, `${prefix}${name}.`) : [[`${prefix}${name}`, value] as [string, unknown]];
+  });
 }
 
 function valueAt(section: Section, key: string): unknown {
