@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { protectedPaths } from './config/protected-paths.ts';
 import type { Config } from './config/schema.ts';
 import type { Runtime as RuntimeName } from './contract/messages.ts';
 import type { OwnerLimitSource } from './limits/stored-limits.ts';
@@ -13,13 +14,15 @@ export const RUNTIME_NAMES = {
 } as const satisfies Record<Config['runtime']['type'], RuntimeName>;
 
 /** The settings of sandboxes in the configuration. */
-export function settingsOf({ runtime, sandbox, limits, network }: Config, owners: OwnerLimitSource): Settings {
+export function settingsOf(config: Config, owners: OwnerLimitSource): Settings {
+  const { runtime, sandbox, limits, network } = config;
   const { memoryBytes, cpuQuota, cpuShares, pidsLimit } = sandbox.defaultResources;
   const cores = Math.min(availableParallelism(), coresAbove());
   return {
     runtime: RUNTIME_NAMES[runtime.type],
     defaultImage: runtime.docker.defaultImage,
     mountablePaths: runtime.mountablePaths,
+    protectedPaths: protectedPaths(config),
     defaultExpiration: sandbox.defaultExpiration,
     expiry: {
       onExpire: sandbox.defaultOnExpire,

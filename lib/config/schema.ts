@@ -91,6 +91,7 @@ export const SCHEMA = {
     stop_grace: key(duration({ min: 0, max: 60_000, allowed: 'a duration of at most 1m, 0s for none' }), '2s'),
     read_only_paths: key(absolutePaths, []),
     mountable_paths: key(absolutePaths, []),
+    hidden_paths: key(absolutePaths, []),
     ready: key(integer(0, 64), 8),
     uid_range: {
       // Above the subordinate ids that useradd assigns (up to 600100000), those of systemd-nspawn, and the ranges of

@@ -48,6 +48,8 @@ export interface Settings {
   defaultImage: string;
   /** Host paths at or below which sandboxes may be shown what their creators name. */
   mountablePaths: readonly string[];
+  /** Real paths of the server's state and keys, which no sandbox is shown. */
+  protectedPaths: readonly string[];
   /** Milliseconds; 0: never. */
   defaultExpiration: number;
   /** What happens to expired sandboxes. */

@@ -7,7 +7,9 @@ import { servedOnce } from '../clients/typescript/served.ts';
 /** The home of a developer, which only she may search, with a tool and her own files. */
 const home = mkdtempSync(join(tmpdir(), 'paddock-home-'));
 const tool = join(home, 'tools/v1');
-const served = servedOnce({ config: { runtime: { mountable_paths: [join(home, 'tools')] } } });
+const served = servedOnce({
+  config: { runtime: { mountable_paths: [join(home, 'tools')], hidden_paths: [join(home, 'tools/keys')] } },
+});
 
 beforeAll(() => {
   mkdirSync(join(tool, 'bin'), { recursive: true });
@@ -74,6 +76,15 @@ describe('a host path that a sandbox asks for', () => {
     }
   });
 });
+
+it.each(['tools/keys', 'tools/keys/below', 'tools'])(
+  'a hidden path is refused, with what is above and below: %s',
+  async (name) => {
+    await expect(create({ readOnlyPaths: [join(home, name)] })).rejects.toThrow(
+      /^read_only_paths\[0\] ".*" would show state/,
+    );
+  },
+);
 
 describe('the path of the workspace on the caller’s machine', () => {
   const path = '/home/ann/project';

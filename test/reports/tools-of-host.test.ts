@@ -60,3 +60,12 @@ it('run from a link to the project has its programs from the copy, and not the p
   const { stdout, stderr } = await cli(words, { env: { ...env, PATH: `${project}/bin:${env.PATH}` } });
   expect([stdout, stderr]).toEqual(['mine\n', expect.stringMatching(/ls: cannot access .*project/)]);
 });
+
+it.each(['.state', '.state/server.json', '.config/paddock'])(
+  'run --tools never shows ~/%s, which has keys',
+  async (name) => {
+    mkdirSync(join(home, '.config/paddock'), { recursive: true });
+    const { code, stderr } = await run(['--apply', 'none', '--tools', join(home, name)], 'true');
+    expect([code, stderr]).toEqual([125, expect.stringMatching(/would show state or keys of the server/)]);
+  },
+);

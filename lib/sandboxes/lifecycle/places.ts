@@ -22,7 +22,7 @@ const OWN_ROOTS = ['/', '/tmp'];
 export function placesOf(
   { read_only_paths: paths = [], workspace_path: workspace = '', image }: NewSandbox,
   runtime: RuntimeName,
-  { mountablePaths }: Pick<Settings, 'mountablePaths'>,
+  { mountablePaths, protectedPaths }: Pick<Settings, 'mountablePaths' | 'protectedPaths'>,
 ): Places {
   if (paths.length === 0 && workspace === '') return {};
   const first = paths.length > 0 ? 'read_only_paths' : 'workspace_path';
@@ -32,9 +32,16 @@ export function placesOf(
   for (const [index, path] of paths.entries()) {
     const at = `read_only_paths[${index}]`;
     requireFree(at, path, [...paths.slice(0, index)]);
-    if (mountablePaths.some((each) => isAtOrBelow(path, each))) continue;
-    const allowed = mountablePaths.length === 0 ? 'which are none' : mountablePaths.join(', ');
-    throw invalidArgument(at, `must be at or below one of the server's runtime.mountable_paths, ${allowed}`);
+    if (!mountablePaths.some((each) => isAtOrBelow(path, each))) {
+      const allowed = mountablePaths.length === 0 ? 'which are none' : mountablePaths.join(', ');
+      throw invalidArgument(at, `must be at or below one of the server's runtime.mountable_paths, ${allowed}`);
+    }
+    if (protectedPaths.some((each) => isAtOrBelow(path, each) || isAtOrBelow(each, path) || isBeside(path, each))) {
+      throw invalidArgument(
+        at,
+        `${quoteText(path)} would show state or keys of the server, or is in runtime.hidden_paths`,
+      );
+    }
   }
   if (workspace !== '') requireFree('workspace_path', workspace, paths);
   return {
@@ -48,6 +55,9 @@ function requireFree(at: string, path: string, others: readonly string[]): void 
   const own = taken ?? OWN_ROOTS.find((each) => each === path);
   if (own !== undefined) throw invalidArgument(at, `${quoteText(path)} would be in the way of ${own}`);
 }
+
+/** Files of the database have its name with an ending. */
+const isBeside = (path: string, own: string): boolean => path.startsWith(`${own}.`);
 
 const isAtOrBelow = (path: string, above: string): boolean =>
   path === above || path.startsWith(above === '/' ? above : `${above}/`);

@@ -72,6 +72,7 @@ describe('every key', () => {
     ['runtime', 'stop_grace', '0s', (c) => c.runtime.stopGrace, 2000, 0],
     ['runtime', 'max_timeout', '1h1m', (c) => c.runtime.maxTimeout, 600_000, 3_660_000],
     ['runtime', 'mountable_paths', '[/opt]', (c) => c.runtime.mountablePaths, [], ['/opt']],
+    ['runtime', 'hidden_paths', '[/opt/x]', (c) => c.runtime.hiddenPaths, [], ['/opt/x']],
     ['runtime', 'read_only_paths', '[/opt/x]', (c) => c.runtime.readOnlyPaths, [], ['/opt/x']],
     ['runtime', 'uid_range', '{start: 7}', (c) => c.runtime.uidRange.start, 2_100_000_000, 7],
     ['runtime', 'uid_range', '{size: 7}', (c) => c.runtime.uidRange.size, 65_536, 7],

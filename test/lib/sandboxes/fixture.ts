@@ -262,6 +262,7 @@ const SETTINGS: Settings = {
   runtime: 'RUNTIME_BWRAP',
   defaultImage: 'ubuntu:22.04',
   mountablePaths: ['/opt'],
+  protectedPaths: ['/opt/state/db.json'],
   defaultExpiration: 3_600_000,
   expiry: { onExpire: 'keep_changes', retention: 7_200_000, maxKept: 2 },
   defaultTimeout: 30_000,

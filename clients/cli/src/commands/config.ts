@@ -36,7 +36,7 @@ network, tools, limits and secrets. --trust shows that file and says yes to what
     }
     const user = serverSettings(env);
     const given = flat(user?.values ?? {});
-    const own = flat(ownSettings(localDirectory(env), undefined)).filter(
+    const own = flat(ownSettings(localDirectory(env), undefined, env)).filter(
       ([key]) => !given.some(([name]) => name === key),
     );
     const rows: Shown[] = [

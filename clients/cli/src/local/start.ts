@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { serverSettingsDigest } from '../config-file.ts';
+import { configPath, type Env, serverSettingsDigest } from '../config-file.ts';
 import { type Host, thisHost } from '../doctor/host.ts';
 import { CliError } from '../errors.ts';
 import { serverBundle } from '../server-bundle.ts';
@@ -36,7 +36,7 @@ export async function startLocal(directory: string, { env, signal }: How): Promi
   const [config, log] = [join(directory, `server.${own}.yaml`), join(directory, `server.${own}.log`)];
   try {
     // JSON is YAML.
-    writeFileSync(config, JSON.stringify(withOwn(ownSettings(directory, users), settings?.values ?? {})), {
+    writeFileSync(config, JSON.stringify(withOwn(ownSettings(directory, users, env), settings?.values ?? {})), {
       mode: 0o600,
       flag: 'wx',
     });
@@ -161,7 +161,7 @@ async function usersOf(host: Host): Promise<UserRange> {
 }
 
 /** What the local server has without settings of the user. */
-export function ownSettings(directory: string, users: UserRange | undefined): Section {
+export function ownSettings(directory: string, users: UserRange | undefined, env: Env): Section {
   // Without root there are no cgroups that could enforce them.
   const unlimited = { default_resources: { memory_bytes: 0, pids_limit: 0 } };
   return {
@@ -172,8 +172,12 @@ export function ownSettings(directory: string, users: UserRange | undefined): Se
       mount_path: join(directory, 'mounts'),
       db_path: join(directory, 'metadata.json'),
     },
-    // Who has the key may read what is shown there anyhow.
-    runtime: { ...(users && { uid_range: users }), mountable_paths: ['/'] },
+    // Who has the key may read what is shown there anyhow; a program in a sandbox must not get the key.
+    runtime: {
+      ...(users && { uid_range: users }),
+      mountable_paths: ['/'],
+      hidden_paths: [directory, dirname(configPath(env))],
+    },
     // Those that are kept for their changes count, too: each end of an MCP client may leave one.
     sandbox: { max_per_user: 100, ...(process.geteuid?.() !== 0 && unlimited) },
   };

@@ -12,9 +12,12 @@ const OWN = [
   'storage.codebase_path',
   'storage.mount_path',
   'storage.db_path',
+  'runtime.hidden_paths',
 ];
 
 const SECTIONS = new Set(OWN.map((key) => key.split('.')[0]!));
+
+const FIXED = ['server', 'auth', 'storage'];
 
 /** The user's settings of the local server. */
 export function serverSettings(env: Env): YamlFile | undefined {
@@ -34,7 +37,7 @@ export function serverSettings(env: Env): YamlFile | undefined {
 
 /** The user's values over those of the local server, key by key; but what it depends on stays. */
 export function withOwn(own: Section, user: Section): Section {
-  const fixed = Object.fromEntries(Object.entries(own).filter(([name]) => SECTIONS.has(name)));
+  const fixed = Object.fromEntries(Object.entries(own).filter(([name]) => FIXED.includes(name)));
   return merged(merged(own, user), fixed);
 }
 

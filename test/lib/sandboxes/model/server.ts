@@ -97,6 +97,7 @@ export class Server {
           runtime: 'RUNTIME_BWRAP',
           defaultImage: '',
           mountablePaths: ['/opt'],
+          protectedPaths: ['/opt/state/db.json'],
           defaultExpiration: 0,
           expiry: { onExpire: 'destroy', retention: 0, maxKept: 0 },
           defaultTimeout: 30_000,
