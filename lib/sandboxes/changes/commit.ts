@@ -12,6 +12,7 @@ import type { ChangeSelection, OwnDirectory, WorkspaceChange } from '../../works
 import type { SandboxContext } from '../context.ts';
 import type { Platform } from '../lifecycle/bring-up.ts';
 import type { LiveSandbox } from '../sandbox.ts';
+import { SIDES_DESCRIPTORS } from './change-sides.ts';
 import { chosenChanges, madeFor, wholeReplacing } from './chosen-changes.ts';
 import { answer, namedPaths } from './commit-answer.ts';
 import { CommitPause } from './commit-pause.ts';
@@ -47,6 +48,22 @@ const FILE_COST = 16 << 10;
  */
 export async function commitChanges(request: CommitChanges, context: SandboxContext): Promise<CommitResponse> {
   const chosen = await withHunkPaths(await selectionOf(request), request);
+  const { hunks = [], sandbox_id } = request;
+  if (hunks.length === 0) return commitChosen(request, chosen, context);
+  // Before the sandbox's queue, as exports do: a wait in it would hold what this waits for.
+  const end = await context.platform.descriptors.transfers.begin(sandbox_id, SIDES_DESCRIPTORS);
+  try {
+    return await commitChosen(request, chosen, context);
+  } finally {
+    end();
+  }
+}
+
+function commitChosen(
+  request: CommitChanges,
+  chosen: ChangeSelection,
+  context: SandboxContext,
+): Promise<CommitResponse> {
   return withWorkspace(request.sandbox_id, context, async (mount, sandbox) => {
     const { id } = sandbox;
     if (request.dry_run) {
@@ -127,16 +144,13 @@ export async function commitFrom(
 
 const partsOf = (
   { id, record }: LiveSandbox,
-  { hunks = [] }: CommitChanges,
+  { hunks = [], dry_run }: CommitChanges,
   mount: Platform['mount'],
   { platform }: SandboxContext,
 ): HunkParts => {
   const choose = threadedChoice(platform.diffs.of(record.owner_id));
-  return new HunkParts(hunks, choose, {
-    id,
-    base: platform.basePath(record.codebase_id),
-    attached: (task) => task(mount),
-  });
+  const base = platform.basePath(record.codebase_id);
+  return new HunkParts(hunks, choose, { id, base, attached: (task) => task(mount) }, dry_run);
 };
 
 interface Comparison extends Resolution {

@@ -25,22 +25,31 @@ export function withHunkPaths(chosen: ChangeSelection, { paths, hunks = [] }: Co
 
 const pathOf = (path: string, index: number): ByteString => fromText(parseFilePath(`hunks[${index}].path`, path).text);
 
-/** Replaces the changes of which a request chooses hunks by what it takes of them. */
+/**
+ * Replaces the changes of which a request chooses hunks by what it takes of them. What it took of the same versions before is
+ * not made again: a commit looks several times, at last while programs wait.
+ */
 export class HunkParts {
   readonly #chosen: ReadonlyMap<ByteString, { choice: ChosenHunks; at: string }>;
   readonly #choose: ReturnType<typeof threadedChoice>;
   readonly #trees: Parameters<typeof ChangeSides.open>[1];
+  readonly #isDryRun: boolean;
+  /** By the versions of both sides. */
+  #known = new Map<string, Uint8Array>();
 
+  /** `isDryRun`: changes tell the size of their part only, and are asked for once. */
   constructor(
     hunks: readonly ChosenHunks[],
     choose: ReturnType<typeof threadedChoice>,
     trees: Parameters<typeof ChangeSides.open>[1],
+    isDryRun = false,
   ) {
     this.#chosen = new Map(
       hunks.map((choice, index) => [pathOf(choice.path, index), { choice, at: `hunks[${index}]` }]),
     );
     this.#choose = choose;
     this.#trees = trees;
+    this.#isDryRun = isDryRun;
   }
 
   /** `onConflict`: as in the request. A conflict without one is refused later, and stays whole until then. */
@@ -57,33 +66,55 @@ export class HunkParts {
     }
     if (bytes > MAX_BYTES)
       throw invalidArgument('hunks', `must be of files with at most ${MAX_BYTES} bytes in both versions together`);
-    const sides = await ChangeSides.open(
-      chosen.map(({ change }) => change!),
-      this.#trees,
+    const taken = chosen.flatMap(({ change, choice, at }) =>
+      change!.conflict && onConflict === '' ? [] : [{ change: change!, choice, at, versions: versionsOf(change!) }],
     );
+    const parted = [...changes];
+    await this.#make(taken, (change, part) => {
+      parted[indexes.get(change.path)!] = partChange(change, part.length, this.#isDryRun ? undefined : part);
+    });
+    return parted;
+  }
+
+  async #make(taken: readonly Taken[], put: (change: WorkspaceChange, part: Uint8Array) => void): Promise<void> {
+    const known = this.#known;
+    this.#known = new Map();
+    const missing = taken.filter(({ versions }) => !known.has(versions)).map(({ change }) => change);
+    const sides = missing.length > 0 ? await ChangeSides.open(missing, this.#trees) : undefined;
     try {
-      const parted = [...changes];
-      for (const { change, choice, at } of chosen) {
-        if (change!.conflict && onConflict === '') continue;
-        parted[indexes.get(change!.path)!] = await this.#partOf(change!, choice, at, sides);
+      for (const { change, choice, at, versions } of taken) {
+        const part = known.get(versions) ?? (await this.#partOf(change, choice, at, sides!));
+        if (!this.#isDryRun) this.#known.set(versions, part);
+        put(change, part);
       }
-      return parted;
     } finally {
-      await sides.close();
+      await sides?.close();
     }
   }
 
-  async #partOf(change: WorkspaceChange, choice: ChosenHunks, at: string, sides: ChangeSides): Promise<PartChange> {
+  async #partOf(change: WorkspaceChange, choice: ChosenHunks, at: string, sides: ChangeSides): Promise<Uint8Array> {
     const [before, after] = [(await sides.base(change))!, (await sides.present(change))!];
-    const part = await this.#choose(await bytesOf(before), await bytesOf(after), choice, at);
-    const { hostFile: _, small: __, version, ...now } = change.now!;
-    const { mode } = change.base!;
-    return {
-      ...change,
-      part,
-      now: { ...now, mode, size: part.length, version: [version![0], NEVER] },
-    };
+    return this.#choose(await bytesOf(before), await bytesOf(after), choice, at);
   }
+}
+
+interface Taken {
+  change: WorkspaceChange;
+  choice: ChosenHunks;
+  at: string;
+  versions: string;
+}
+
+/** Of the contents on both sides. */
+function versionsOf({ path, now, base }: WorkspaceChange): string {
+  const { mode, size, mtime } = base!;
+  return JSON.stringify([path, now!.version, now!.size, mode, size, mtime]);
+}
+
+function partChange(change: WorkspaceChange, size: number, part: Uint8Array | undefined): PartChange {
+  const { hostFile: _, small: __, version, ...now } = change.now!;
+  const { mode } = change.base!;
+  return { ...change, ...(part && { part }), now: { ...now, mode, size, version: [version![0], NEVER] } };
 }
 
 const GIVEN_UP = 'is in conflict: with on_conflict "theirs" all of its changes would be lost';
