@@ -52,7 +52,6 @@ export class ShownLimits {
   #cores = 0;
   /** Of the last text of each file. */
   readonly #lengths = new Map<string, number>();
-  #isDue = false;
 
   /** Makes the files in the agent directory `dir`. `counters`: asked at each refresh. */
   constructor(dir: string, machine: Machine, spec: ShownSpec, counters: () => Counters) {
@@ -84,18 +83,17 @@ export class ShownLimits {
     if (cores !== this.#cores || memory !== this.#memory) this.#putLimits(false);
   }
 
-  /** Soon, so that the caller does not wait. Not if all sandboxes together ask for too many. */
+  /** Soon, so that the caller does not wait. Later if many sandboxes ask. */
   readonly refresh = (): void => {
-    if (this.#isDue || this.#memory + this.#cores === 0 || !this.#machine.mayRefresh()) return;
-    this.#isDue = true;
-    setImmediate(() => {
-      this.#isDue = false;
-      try {
-        this.#refreshNow();
-      } catch {
-        // The sandbox has ended, or no descriptor is free: what was known last stays.
-      }
-    });
+    if (this.#memory + this.#cores > 0) this.#machine.refreshes.ask(this.#refreshQuietly);
+  };
+
+  readonly #refreshQuietly = (): void => {
+    try {
+      this.#refreshNow();
+    } catch {
+      // The sandbox has ended, or no descriptor is free: what was known last stays.
+    }
   };
 
   #refreshNow(): void {
