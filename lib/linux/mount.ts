@@ -9,9 +9,12 @@ export interface MountRequest {
   source: string;
   /** Absolute; an existing directory. */
   mountPoint: string;
-  /** Passed to mount(8) as descriptor 3, which the options refer to. The caller closes it. */
+  /** Passed to mount(8) as descriptor 3, which the options or the source refer to. The caller closes it. */
   fd3?: number;
 }
+
+/** Source of a bind mount: what descriptor 3 of the request is open on. */
+export const FD3 = '/proc/self/fd/3';
 
 /**
  * Flag of umount2(2). `force` (MNT_FORCE): FUSE fails every pending request; refused with EBUSY if the
@@ -30,7 +33,9 @@ const UNMOUNT_FLAGS = { force: ['-i', '-c', '-f'], detach: ['-i', '-c', '-l'] } 
  * namespace; rejects with an Error that has the message of mount(8). The caller owns the mount and unmounts it.
  */
 export async function mount({ type, options, source, mountPoint, fd3 }: MountRequest): Promise<void> {
-  const { code, stderr } = await run('mount', ['-i', '-t', type, '-o', options, source, mountPoint], fd3);
+  // Resolved, the source would be a path, where something else may be by now.
+  const flags = source === FD3 ? ['-i', '-c'] : ['-i'];
+  const { code, stderr } = await run('mount', [...flags, '-t', type, '-o', options, source, mountPoint], fd3);
   if (code !== 0) throw new Error(`mount on ${mountPoint}: ${stderr || `exit code ${code}`}`);
 }
 

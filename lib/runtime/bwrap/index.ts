@@ -91,7 +91,7 @@ class BwrapRuntime implements Runtime {
       start,
       descriptors,
       rootOf: (rootfs) => this.#rootOf(rootfs),
-      sourcesOf: (paths) => this.#hostPaths.sourcesOf(paths),
+      takePaths: (paths) => this.#hostPaths.take(paths),
       terminals: new TerminalLimit(options.log),
       stopGraceMs: options.stopGraceMs ?? 0,
       bwrapPath: options.bwrapPath,

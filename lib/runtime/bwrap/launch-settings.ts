@@ -1,7 +1,7 @@
 import type { Descriptors } from '../../descriptors.ts';
 import type { TerminalLimit } from '../terminal-limit/terminal-limit.ts';
-import type { Sources } from './arguments-of.ts';
 import type { StartProcess } from './launcher.ts';
+import type { Sources } from './with-arguments.ts';
 
 /** What the launches of all sandboxes of a runtime have in common. */
 export interface LaunchSettings extends Sources {

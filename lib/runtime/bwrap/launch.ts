@@ -28,13 +28,13 @@ import { outOfMemoryLine } from '../sandbox-environment.ts';
 import { SandboxLife } from '../sandbox-life.ts';
 import { ShownLimits, type ShownPath } from '../shown/shown-limits.ts';
 import type { TerminalLimit } from '../terminal-limit/terminal-limit.ts';
-import { argumentsOf } from './arguments-of.ts';
 import type { Instance } from './instance.ts';
 import { isEnding } from './is-ending.ts';
 import type { LaunchSettings } from './launch-settings.ts';
 import { BASE_PIDS, Launcher } from './launcher.ts';
 import { cgroupPaths } from './shown-cgroups.ts';
 import { startFailure } from './start-failure.ts';
+import { withArguments } from './with-arguments.ts';
 
 /** Milliseconds that `stop` waits for killed processes to exit; processes stuck in the kernel are left to `reclaim`. */
 const STOP_MS = 2000;
@@ -212,31 +212,32 @@ export class BwrapSandbox implements RunningSandbox {
 
   async #start(spec: SandboxSpec, instance: Instance, settings: LaunchSettings): Promise<void> {
     const own = { agentDir: this.#agentDir, shown: this.#show(spec, instance) };
-    const { args, isOfAll } = await argumentsOf(spec, instance.view, own, settings);
-    writeFileSync(this.#argumentsFile, args, { mode: 0o600 });
-    const ready = this.#executor.ready();
-    ready.catch(() => {});
-    const launcher = this.#launcher;
-    const ended = this.#watch(launcher.ended);
-    launcher.launch({
-      bwrapPath: settings.bwrapPath,
-      uid: settings.root ? spec.uid : undefined,
-      argumentsFile: this.#argumentsFile,
-      seccompFile: instance.seccompFile,
-      needs: isOfAll ? settings.needs?.(spec.workspace) : undefined,
+    await withArguments(spec, instance.view, own, settings, async (args, isOfAll) => {
+      writeFileSync(this.#argumentsFile, args, { mode: 0o600 });
+      const ready = this.#executor.ready();
+      ready.catch(() => {});
+      const launcher = this.#launcher;
+      const ended = this.#watch(launcher.ended);
+      launcher.launch({
+        bwrapPath: settings.bwrapPath,
+        uid: settings.root ? spec.uid : undefined,
+        argumentsFile: this.#argumentsFile,
+        seccompFile: instance.seccompFile,
+        needs: isOfAll ? settings.needs?.(spec.workspace) : undefined,
+      });
+      try {
+        await Promise.race([ready, ended.then((how) => Promise.reject(new Error(how)))]);
+        await launcher.started;
+        this.#init = launcher.init();
+        if (settings.root && this.#init !== undefined) this.#limitTerminals(settings.terminals, this.#init);
+      } catch (error) {
+        if (error instanceof ServiceError && error.code === 'RESOURCE_EXHAUSTED') throw error;
+        throw startFailure(launcher.said || (error as Error).message, error);
+      } finally {
+        launcher.closeOutput();
+        remove(this.#argumentsFile);
+      }
     });
-    try {
-      await Promise.race([ready, ended.then((how) => Promise.reject(new Error(how)))]);
-      await launcher.started;
-      this.#init = launcher.init();
-      if (settings.root && this.#init !== undefined) this.#limitTerminals(settings.terminals, this.#init);
-    } catch (error) {
-      if (error instanceof ServiceError && error.code === 'RESOURCE_EXHAUSTED') throw error;
-      throw startFailure(launcher.said || (error as Error).message, error);
-    } finally {
-      launcher.closeOutput();
-      remove(this.#argumentsFile);
-    }
   }
 
   #show(spec: SandboxSpec & { readyOnly?: boolean }, { machine, commands }: Instance): ShownPath[] {
