@@ -7,24 +7,26 @@ const LINES_PER_STEP = 64;
 const SECTION = /^\s*\[([^\]\n]*)\]\s*$/;
 const COMMENT = /^(\s*)[#;]+\s*/;
 /** `=` first: names of npm have colons, like `//registry.example.org/:_authToken`. */
-const ASSIGNMENTS = [/^(\s*([^\s=][^=\n]*?)\s*=[^\S\n]*)(.*)$/s, /^(\s*([^\s:][^:\n]*?)\s*:[^\S\n]+)(.*)$/s];
+const ASSIGNMENTS = [/^(\s*([^\s=][^=\n]*?)\s*=[^\S\n]*)(.*)$/s, /^(\s*([^\s:][^:\n]*?)\s*:(?:[^\S\n]+|$))(.*)$/s];
 /** A setting that is on without a value. */
 const SWITCH = /^\s*[a-z][a-z-]{0,63}\s*$/;
 
 const SECRET_NAME =
   /pass|pwd|secret|token|auth(?!or|ority|-type)|cred|cookie|session|private|otp|key(?!file|s$|word|board)/i;
 /** A variable of the environment. */
-const REFERENCE = /^\$\{?[A-Za-z_][A-Za-z0-9_]*[?-]?\}?$/;
+const REFERENCE = /^\$\{?[A-Za-z_][A-Za-z0-9_]*:?[?-]?\}?$/;
 const WITH_PASSWORD = /:\/\/[^/\s]*@/;
 
 /**
  * Settings in lines of `name = value` or `name: value`, with sections. Hidden are values of names that are those of
- * secrets, and values that look like one. A line behind an indent belongs to the value before.
+ * secrets, and values that look like one. A line with a larger indent belongs to the value before.
  */
 export function* iniValues(text: string): Generator<undefined, Span[] | undefined, void> {
   const spans: Span[] = [];
   let section = '';
-  let [lines, isHidden] = [0, false];
+  let lines = 0;
+  // Of the assignment whose next lines are hidden, too: its names, and its value if that is hidden.
+  let hidden: { names: string[]; depth: number; span?: Span } | undefined;
   for (let at = 0; at < text.length; ) {
     if (++lines % LINES_PER_STEP === 0) yield;
     const newline = text.indexOf('\n', at);
@@ -36,26 +38,30 @@ export function* iniValues(text: string): Generator<undefined, Span[] | undefine
     const header = SECTION.exec(line);
     if (header !== null) {
       section = header[1]!;
-      isHidden = false;
+      hidden = undefined;
       continue;
     }
     const indent = COMMENT.exec(line)?.[0].length ?? 0;
-    const last = spans.at(-1);
-    if (indent === 0 && /^\s/.test(line) && isHidden && last !== undefined) {
-      last.end = start + line.length;
-      last.value = text.slice(last.start, last.end);
+    const depth = line.search(/\S/);
+    if (indent === 0 && hidden !== undefined && depth > hidden.depth) {
+      const from = hidden.span?.start ?? start + depth;
+      if (hidden.span !== undefined) spans.pop();
+      hidden.span = spanOf(text, from, start + line.length, hidden.names);
+      spans.push(hidden.span);
       continue;
     }
     const found = assignmentIn(line.slice(indent));
     // In a comment anything can be a sentence, whose words are looked at by themselves.
     if (found === undefined && indent > 0) continue;
-    isHidden = found === undefined ? !SWITCH.test(line) : isSecret(found);
-    if (!isHidden) continue;
-    const from = start + indent + (found?.head ?? line.search(/\S/));
     const names = [section, found?.name ?? ''];
-    const value = text.slice(from, start + line.length);
-    spans.push({ start: from, end: start + line.length, ...keysOf(names), value, before: '', after: '' });
-    if (indent > 0) isHidden = false;
+    const isHidden = found === undefined ? !SWITCH.test(line) : isSecret(found);
+    const goesOn = isHidden || (found !== undefined && SECRET_NAME.test(found.name));
+    hidden = goesOn && indent === 0 ? { names, depth } : undefined;
+    if (!isHidden) continue;
+    const from = start + indent + (found?.head ?? depth);
+    const span = spanOf(text, from, start + line.length, names);
+    if (hidden !== undefined) hidden.span = span;
+    spans.push(span);
   }
   return spans;
 }
@@ -81,4 +87,7 @@ function isSecret({ name, value }: Assignment): boolean {
   return SECRET_NAME.test(name) || looksSecret(plain) || WITH_PASSWORD.test(plain);
 }
 
-const keysOf = (names: string[]) => ({ key: joinKeys(names.filter((name) => name !== '')), place: placeOf(names) });
+function spanOf(text: string, start: number, end: number, names: string[]): Span {
+  const keys = { key: joinKeys(names.filter((name) => name !== '')), place: placeOf(names) };
+  return { start, end, ...keys, value: text.slice(start, end), before: '', after: '' };
+}

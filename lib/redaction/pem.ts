@@ -28,7 +28,7 @@ export function* pemValues(text: string): Generator<undefined, Span[] | undefine
       else if (END.test(line) || OF_PRIVATE_KEY.test(line)) return undefined;
       else {
         hasText ||= !COMMENT.test(line);
-        addTokens(spans, line, at);
+        yield* addTokens(spans, line, at);
       }
     } else if (END.exec(line)?.[1] === open.label) {
       const { label, start } = open;

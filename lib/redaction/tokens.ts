@@ -1,56 +1,77 @@
-import { BEGIN, END, isPublic } from './pem-labels.ts';
+import { pemBlocks } from './pem-blocks.ts';
 import { isPlaceholder } from './placeholders.ts';
 import { looksSecret } from './secret-words.ts';
 import { placeOf, type Span } from './span.ts';
 
 /** Lines in one step. */
 const LINES_PER_STEP = 64;
-const WORD = /[^\s"'`=,;(){}[\]<>]+/g;
+const WORDS_PER_STEP = 256;
+/** Without the escapes of strings: a backslash ends a word. */
+const WORD = /[^\s"'`=,;(){}[\]<>\\]+/g;
 /** Shorter words are ordinary ones, longer ones are none. */
 const SHORTEST = 8;
 const LONGEST = 512;
-const PLACE = placeOf(['']);
+/** An assignment before a value, in any language. */
+const NAME = /([A-Za-z_][A-Za-z0-9_.-]{0,63})["'`\]]{0,2}\s{0,8}(?::=|=>|[=:])\s{0,8}["'`]?$/;
+/** Characters before a value that can be its assignment. */
+const MAX_BEFORE = 96;
 
 /** Any text, of which only what looks like a token, an address with a password or a private key is hidden. */
 export function* tokenValues(text: string): Generator<undefined, Span[] | undefined, void> {
+  const blocks = yield* pemBlocks(text);
+  if (blocks === undefined) return undefined;
   const spans: Span[] = [];
-  let open: { label: string; start: number } | undefined;
-  let lines = 0;
-  for (let at = 0; at < text.length; ) {
-    if (++lines % LINES_PER_STEP === 0) yield;
-    const newline = text.indexOf('\n', at);
-    const next = newline === -1 ? text.length : newline + 1;
-    const line = text.slice(at, next);
-    const label = BEGIN.exec(line)?.[1];
-    if (open !== undefined && END.exec(line)?.[1] === open.label) {
-      const value = text.slice(open.start, at);
-      if (!isPublic(open.label)) spans.push(spanOf(open.start, at, value, '\n'));
-      open = undefined;
-    } else if (open === undefined && label !== undefined) open = { label, start: next };
-    else if (open === undefined) addTokens(spans, line, at);
-    at = next;
+  let at = 0;
+  for (const block of [...blocks, undefined]) {
+    yield* addTokensOfLines(spans, text, at, block?.start ?? text.length);
+    if (block === undefined) break;
+    const { start, end, label, isOfLines } = block;
+    at = end;
+    if (block.isPublic || start === end) continue;
+    const value = text.slice(start, end);
+    spans.push({ start, end, value, key: label, place: placeOf([label]), before: '', after: isOfLines ? '\n' : '' });
   }
-  return open === undefined ? spans : undefined;
+  return spans;
 }
 
-/** Adds the words of a line that look like tokens; `start`: its position in the text. */
-export function addTokens(spans: Span[], line: string, start: number): void {
+function* addTokensOfLines(spans: Span[], text: string, from: number, to: number): Generator<undefined, void, void> {
+  let lines = 0;
+  for (let at = from; at < to; ) {
+    if (++lines % LINES_PER_STEP === 0) yield;
+    const newline = text.indexOf('\n', at);
+    const next = newline === -1 || newline >= to ? to : newline + 1;
+    yield* addTokens(spans, text.slice(at, next), at);
+    at = next;
+  }
+}
+
+/** Adds the words of a line that look like tokens, in steps; `start`: its position in the text. */
+export function* addTokens(spans: Span[], line: string, start: number): Generator<undefined, void, void> {
+  let words = 0;
+  let after = 0;
+  const add = (from: number, value: string) => {
+    const names = [nameBefore(line.slice(Math.max(after, from - MAX_BEFORE), from))];
+    const where = { start: start + from, end: start + from + value.length };
+    spans.push({ ...where, value, key: names[0]!, place: placeOf(names), before: '', after: '' });
+    after = from + value.length;
+  };
   for (const { 0: word, index } of line.matchAll(WORD)) {
+    if (++words % WORDS_PER_STEP === 0) yield;
     if (word.length < SHORTEST) continue;
     if (word.length > LONGEST || /:\/\/.*@/.test(word)) {
-      spans.push(spanOf(start + index, start + index + word.length, word));
+      add(index, word);
       continue;
     }
-    let from = start + index;
+    let from = index;
     for (const part of word.split(':')) {
       const isSecret = looksSecret(part) || isPlaceholder(part);
-      if (isSecret && part.length >= SHORTEST) spans.push(spanOf(from, from + part.length, part));
+      if (isSecret && part.length >= SHORTEST) add(from, part);
       from += part.length + 1;
     }
   }
 }
 
-const spanOf = (start: number, end: number, value: string, after = ''): Span => ({
-  ...{ start, end, value, after },
-  ...{ key: '', place: PLACE, before: '' },
-});
+/** The name that a value is assigned to, of the text before it; '' if there is none. */
+function nameBefore(text: string): string {
+  return NAME.exec(text)?.[1] ?? '';
+}

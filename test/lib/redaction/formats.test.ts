@@ -163,6 +163,11 @@ describe('ini', () => {
     ['[pypi]\nusername: __token__\npassword: x\n', '[pypi]\nusername: __token__\npassword: <pypi.password>\n'],
     ['key="a\n  b\n"\nca=x\n', 'key=<key>\n<>\nca=x\n'],
     ['save-exact\nhunter 2\n', 'save-exact\n<>\n'],
+    ['[a]\npassword =\n    x\nname =\n    y z=1\n', '[a]\npassword =\n    <a.password>\nname =\n    y z=1\n'],
+    [
+      'nodeLinker: x\nnpmScopes:\n  a:\n    npmAuthToken: x\n    on: 1\n',
+      'nodeLinker: x\nnpmScopes:\n  a:\n    npmAuthToken: <npmAuthToken>\n    on: 1\n',
+    ],
   ])('hides the values of names of secrets in %j', (text, expected) => {
     expect(shown(text, 'ini')).toBe(expected);
   });
@@ -186,8 +191,32 @@ describe('tokens', () => {
     expect(hidden.bytes.toString().replace(/[\w]*pdk[a-z2-7]{24}/g, '<token>')).toBe(
       'FOO=env\nKEY=<token>\nURL=<token>\nDB=postgres://localhost/x\nPASSWORD=changeme\n',
     );
-    const key = '-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY-----\n';
-    expect(form(key, 'tokens').bytes.toString()).not.toContain('abc');
+  });
+
+  const BODY = `${'MHcCAQEEIBa1'.repeat(5)}MHcC\nAwEHoUQD\n`;
+  const KEY = `-----BEGIN EC PRIVATE KEY-----\n${BODY}-----END EC PRIVATE KEY-----\n`;
+  it.each([
+    ['in lines', KEY, /BEGIN EC PRIVATE KEY-----\n<EC PRIVATE KEY>\n-----END/],
+    ['of few characters', '-----BEGIN X-----\nMHc\n-----END X-----\n', /BEGIN X-----\n<X>\n-----END/],
+    ['in JSON', JSON.stringify({ key: KEY }), /^{"key":"-----BEGIN EC PRIVATE KEY-----<EC PRIVATE KEY>-----END/],
+    ['with an indent', KEY.replace(/^/gm, '    '), /KEY-----\n<EC PRIVATE KEY>\n {4}-----END/],
+    ['behind a byte-order mark', `\ufeff${KEY}`, /<EC PRIVATE KEY>/],
+    ['in a program', `k = "${KEY.replaceAll('\n', '\\n" +\n"')}"`, /<EC PRIVATE KEY>/],
+    ['of SSH2', KEY.replaceAll('-----', '----').replace(/(----)(BEGIN|END)/g, '$1 $2'), /<EC PRIVATE KEY>/],
+    ['between marks of a certificate', `-----BEGIN CERTIFICATE-----\n${KEY}-----END CERTIFICATE-----\n`, /<EC PRI/],
+    ['without an end', JSON.stringify(`-----BEGIN PRIVATE KEY-----\n${BODY}`), /^# hidden/],
+    ['without its marks', JSON.stringify(BODY), /^"/],
+  ])('hides a key %s', (_, text, expected) => {
+    expect(shown(text, 'tokens')).toMatch(expected);
+    expect(shown(text, 'tokens')).not.toContain('MHc');
+  });
+
+  it.each([
+    'const [begin, end] = ["-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----"];\n',
+    'if (text.startsWith("-----BEGIN PRIVATE KEY-----")) return parsePrivateKeyOf(text);\n',
+    KEY.replaceAll('EC PRIVATE KEY', 'CERTIFICATE'),
+  ])('shows %j', (text) => {
+    expect(shown(text, 'tokens')).toBe(text);
   });
 });
 

@@ -12,9 +12,9 @@ type Map = { [key: string]: Tree };
 const RUNS = Number(process.env.PADDOCK_MODEL_RUNS ?? 40);
 const PLACEHOLDERS = new Placeholders(new Uint8Array(32).fill(7)).bound;
 
-const shownOf = (text: string, redactor: 'json' | 'yaml') =>
+const shownOf = (text: string, redactor: 'json' | 'yaml' | 'tokens') =>
   complete(redacting(Buffer.from(text), redactor, PLACEHOLDERS)).bytes.toString();
-const putBack = (written: string, base: string, redactor: 'json' | 'yaml') =>
+const putBack = (written: string, base: string, redactor: 'json' | 'yaml' | 'tokens') =>
   complete(
     puttingBack(Buffer.from(written), { base: Buffer.from(base), redactor, placeholders: [PLACEHOLDERS] }),
   ).toString();
@@ -117,5 +117,19 @@ describe('a value', () => {
   ])('of %s is put at no other key', (base, move) => {
     const result = putBack(move(shownOf(base, 'json')), base, 'json');
     expect(Object.values(JSON.parse(result))).not.toContain('one');
+  });
+
+  it('that looks like a token is put at the name that it is assigned to only', () => {
+    const base = '{"key": "sk_live_0123456789abcdef"}\nTOKEN=ghp_0123456789abcdefghij\n';
+    const shown = shownOf(base, 'tokens');
+    expect(shown).not.toMatch(/0123/);
+    expect(putBack(`${shown}# more\n`, base, 'tokens')).toBe(`${base}# more\n`);
+    for (const moved of [shown.replace('"key"', '"note"'), shown.replace('TOKEN', 'PUBLIC_ID')])
+      expect(putBack(moved, base, 'tokens').match(/0123/g)).toHaveLength(1);
+  });
+
+  it('in a string of one line is put back', () => {
+    const base = JSON.stringify({ key: `-----BEGIN KEY-----\n${'MHcCAQEEIBa1'.repeat(5)}\n-----END KEY-----\n` });
+    expect(putBack(shownOf(base, 'tokens'), base, 'tokens')).toBe(base);
   });
 });
