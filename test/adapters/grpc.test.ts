@@ -98,6 +98,8 @@ describe('gRPC', () => {
         env: {},
         workdir: '',
         secrets: [],
+        read_only_paths: [],
+        workspace_path: '',
         rules: { write: [], read: [], none: [], scratch: [], view: [], redacted: [], shown: [] },
       },
       expect.objectContaining({ runtime: 'RUNTIME_BWRAP' }),

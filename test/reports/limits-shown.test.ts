@@ -87,7 +87,7 @@ const CASES: Omit<Case, 'needs'>[] = [
       expect(
         names
           .split('\n')
-          .filter((line) => !line.includes(' /workspace '))
+          .filter((line) => !/ \/(workspace|home\/sandbox) /.test(line))
           .join(),
       ).not.toContain(sandbox.id);
       expect(names).not.toContain(other.id);
