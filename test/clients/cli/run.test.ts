@@ -36,7 +36,14 @@ async function onlySandbox() {
 
 it('keeps the exit code, and applies nothing without a terminal: the sandbox is kept, and pulled later', async () => {
   await put('a.txt', 'a\n');
-  const ended = await run('--', 'sh', '-c', 'echo out; echo b > a.txt; echo c > .git; exit 3');
+  const ended = await run(
+    '--preset',
+    'full-access',
+    '--',
+    'sh',
+    '-c',
+    'echo out; echo b > a.txt; echo c > .git; exit 3',
+  );
   expect(ended).toMatchObject({ code: 3, stdout: 'out\n' });
   const { id } = await onlySandbox();
   expect(ended.stderr).toMatch(new RegExp(`-a\n\\+b\n.*2 changes not applied\n.*${id} is kept`, 's'));
