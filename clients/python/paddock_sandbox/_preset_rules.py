@@ -17,20 +17,12 @@ def _redacted(pattern: str, redactor: Optional[str] = None, priority: int = -100
     )
 
 
+def _tokens(pattern: str, priority: int = -90) -> PermissionRule:
+    return _redacted(pattern, "tokens", priority)
+
+
 def _shown(pattern: str) -> PermissionRule:
     return PermissionRule(pattern, Permission.NONE, PatternType.GLOB, -80, contents="shown")
-
-
-def _git_config(pattern: str) -> PermissionRule:
-    return PermissionRule(
-        pattern,
-        Permission.NONE,
-        PatternType.GLOB,
-        -70,
-        on_write="refuse",
-        redactor="gitconfig",
-        contents="redacted",
-    )
 
 
 def _kept(pattern: str) -> PermissionRule:
@@ -51,42 +43,57 @@ _SCRATCH = (
     _scratch("**/{dist,.next,.nuxt,.svelte-kit,.output}/**"),
 )
 
-_KEYS = ("*.{pem,key,p12,pfx,jks,keystore,kdbx,ppk}", "id_{rsa,dsa,ecdsa,ed25519,ecdsa_sk,ed25519_sk}")
-_DIRECTORIES = (
-    "{.ssh,.gnupg,.aws,.azure,.kube,.docker,.gcloud,secret,secrets,credential,credentials}"
-)
+_KEYS = ("*.{pem,key,p8,p12,pfx,jks,keystore,kdbx,ppk}", "id_{rsa,dsa,ecdsa,ed25519,ecdsa_sk,ed25519_sk}")
+_ENVIRONMENTS = (".env*", "*.env", ".dev.vars")
 _NAMES = (
-    ".env*",
     "{.netrc,_netrc,.pgpass,.my.cnf,.htpasswd,.npmrc,.pypirc,.git-credentials,.vault-token,.dockercfg}",
     "{secret,secrets,credential,credentials}.{json,yml,yaml,toml,ini,txt,xml,properties,env}",
     "{service-account,service_account}*.json",
     "*.{tfstate,tfvars}",
     "*.tfstate.backup",
 )
+_DIRECTORIES = "{.docker,secret,secrets,credential,credentials}"
 _SOURCES = (
     "{*.{c,cc,cpp,cs,css,cts,go,h,hpp,html,java,js,jsx,kt,less,md,mjs,mts,php,proto,py,pyi,rb,rs,rst,scala,scss,"
-    "sql,svelte,swift,ts,tsx,vue},Dockerfile*}"
+    "svelte,swift,ts,tsx,vue},Dockerfile*}"
 )
-_TESTS = "{test,tests,__tests__,testing,testdata,test-data,fixtures,__fixtures__,spec,specs,e2e}"
-_INSTALLED = "{node_modules,site-packages,dist-packages,vendor,third_party,bower_components}"
+_TESTS = "{test,tests,__tests__,testdata,test-data,fixtures,__fixtures__,spec,specs}"
+_INSTALLED = "{node_modules,site-packages,dist-packages}"
 
 _SECRETS = (
-    *(_redacted(f"**/{name}") for name in (*_KEYS, *_NAMES)),
-    _redacted(f"**/{_DIRECTORIES}/**"),
+    *(_redacted(f"**/{name}") for name in (*_KEYS, *_ENVIRONMENTS, *_NAMES)),
+    _redacted("**/.yarnrc.yml", "ini"),
+    _redacted("auth.json"),
+    _redacted("**/.*/auth.json"),
+    _redacted("**/.envs/**", "dotenv", -120),
+    _redacted("**/{.ssh,.gnupg,.aws,.azure,.kube,.gcloud}/**", None, -120),
+    _redacted(f"**/{_DIRECTORIES}/**", None, -120),
     _redacted("**/.aws/{config,credentials}", "ini", -90),
     _redacted("**/.kube/config", "yaml", -90),
-    _redacted("**/.env*.{example,sample,template,dist,defaults}", "tokens", -90),
-    *(_redacted(f"**/{_TESTS}/**/{name}", "tokens", -90) for name in _NAMES),
-    _shown(f"**/{_DIRECTORIES}/**/{_SOURCES}"),
-    *(_shown(f"**/{_TESTS}/**/{name}") for name in _KEYS),
-    _shown(f"**/{_INSTALLED}/**"),
+    _tokens("**/.env*.{example,sample,template,dist,defaults}"),
+    _tokens("**/{*example*,*sample*,*template*}.env"),
+    _tokens("**/.dev.vars.{example,sample,template}"),
+    *(_tokens(f"**/{_TESTS}/**/{name}") for name in _NAMES),
+    _tokens(f"**/{_DIRECTORIES}/**/{_SOURCES}"),
+    _tokens(f"**/{_INSTALLED}/**/{_DIRECTORIES}/**", -119),
+    *(_shown(f"**/{_INSTALLED}/**/{name}") for name in (*_KEYS, ".npmrc")),
 )
 
 _GIT_CONFIG = (
-    _git_config("**/.git/config*"),
-    _git_config("**/.git/worktrees/*/config.worktree"),
-    _git_config("**/.git/modules/**/config"),
-    _git_config("**/.git/modules/**/config.worktree"),
+    "**/.git/config*",
+    "**/.git/worktrees/*/config.worktree",
+    "**/.git/modules/**/config",
+    "**/.git/modules/**/config.worktree",
+)
+_GIT_PLACES = (
+    "**/.git",
+    "**/.git/{commondir,gitdir}",
+    "**/.git/worktrees/*/{commondir,gitdir}",
+    "**/.git/modules/**/{commondir,gitdir}",
+)
+_GIT = (
+    *(_redacted(pattern, "gitconfig") for pattern in _GIT_CONFIG),
+    *(_kept(pattern) for pattern in (*_GIT_CONFIG, *_GIT_PLACES)),
 )
 
 SERVER_PRESETS: Dict[str, Tuple[PermissionRule, ...]] = {
@@ -98,7 +105,7 @@ SERVER_PRESETS: Dict[str, Tuple[PermissionRule, ...]] = {
         PermissionRule("/tmp", Permission.WRITE, PatternType.DIRECTORY, 0),
         *_SCRATCH,
         *_SECRETS,
-        *_GIT_CONFIG,
+        *_GIT,
     ),
     "development": (
         PermissionRule("/**", Permission.WRITE, PatternType.GLOB, -100),
@@ -106,6 +113,6 @@ SERVER_PRESETS: Dict[str, Tuple[PermissionRule, ...]] = {
         _kept("**/.git/hooks/**"),
         _kept("**/.git/modules/**/hooks/**"),
         *_SECRETS,
-        *_GIT_CONFIG,
+        *_GIT,
     ),
 }

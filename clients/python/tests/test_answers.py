@@ -78,7 +78,8 @@ class Answers(Retries):
 
     def test_a_secret_has_the_header_that_it_goes_into(self) -> None:
         def check(client: Any, fake: FakeServer) -> None:
-            self.assertEqual(client.put_secret("a", "a-value-of-it", ["a.example"], header="x-api-key").header, "x-api-key")
+            secret = client.put_secret("a", "a-value-of-it", ["a.example"], header="x-api-key")
+            self.assertEqual(secret.header, "x-api-key")
             self.assertEqual(json.loads(fake.requests[0]["body"])["header"], "x-api-key")
 
         self.each_client(lambda: FakeServer(answer(200, {"name": "a", "header": "x-api-key"})), check)
