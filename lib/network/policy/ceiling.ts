@@ -47,7 +47,8 @@ export function beyondCeiling(
   });
   if (isWithin) return undefined;
   const what = special && address ? `${formatAddress(address)}, ${special.what},` : 'It';
-  const wanted = special && address ? formatAddress(address) : (name ?? (address && formatAddress(address)));
+  // Not for a name: names of one kind share one decision.
+  const wanted = special && address ? formatAddress(address) : undefined;
   return `${what} exceeds what the server allows to its sandboxes (network.allow_max)${allowedBy(wanted, ceiling)}.`;
 }
 

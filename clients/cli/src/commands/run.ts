@@ -12,9 +12,10 @@ export default command({
   usage: '--from DIR [--] COMMAND [ARG...]',
   details: `
 The directory is copied into a new sandbox. After the command its changes are shown, modified files first, and those
-that you take are applied to the directory: all, some files, or some hunks of a file. New files that git ignores are left out. What you edited meanwhile, too, is merged line by line or, if the same lines were
-changed, stays as it is. What tools run on sight, like .envrc or .vscode, has a question of its own. Then the
-sandbox is destroyed. The exit code is that of the command.
+that you take are applied to the directory: all, some files, or some hunks of a file. New files that git ignores
+are left out. What you edited meanwhile, too, is merged line by line or, if the same lines were changed, stays as
+it is. What tools run on sight, like .envrc or .vscode, has a question of its own. Then the sandbox is destroyed.
+The exit code is that of the command.
 
 Without a terminal nothing is applied, and a sandbox with changes is kept for a day: "paddock pull" and
 "paddock rm" go on with it. --apply decides instead. A sandbox with conflicts is kept, too, and one whose changes a signal kept from being
