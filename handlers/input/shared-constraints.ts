@@ -64,6 +64,9 @@ const patterns = {
   items: { minLength: 1, maxBytes: MAX_PATTERN_BYTES },
 } as const satisfies FieldConstraint;
 
+/** Of `shown`; a request with the longest lists of all others has no room for more. */
+const shownPatterns = { ...patterns, maxBytes: 32_768 } as const satisfies FieldConstraint;
+
 export const shortRules = {
   fields: {
     write: patterns,
@@ -72,7 +75,7 @@ export const shortRules = {
     scratch: patterns,
     view: patterns,
     redacted: patterns,
-    shown: patterns,
+    shown: shownPatterns,
   },
 } as const satisfies FieldConstraint;
 
