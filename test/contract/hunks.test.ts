@@ -124,6 +124,23 @@ const cases: Case[] = [
     },
   },
   {
+    name: 'a page of many large binary files ends early, too',
+    needs: ['commands'],
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({});
+      const names = Array.from({ length: 40 }, (_, index) => `f${index + 10}`);
+      await scene.output(sandbox, `for n in ${names.join(' ')}; do head -c 500000 /dev/zero > $n; done`);
+      await commit(scene, sandbox);
+      await scene.output(sandbox, `for n in ${names.join(' ')}; do echo x >> $n; done`);
+      const first = await scene.client.call('ListChanges', { sandbox_id: sandbox.id, diff: true });
+      expect(first.changes.length).toBeLessThan(names.length);
+      const next = { sandbox_id: sandbox.id, diff: true, page_token: first.next_page_token };
+      const { changes: rest } = await scene.client.call('ListChanges', next);
+      expect(rest[0]!.path).toBe(names[first.changes.length]);
+      expect(first.changes.every(({ diff }) => diff?.no_hunks === 'binary')).toBe(true);
+    },
+  },
+  {
     name: 'a commit of one hunk takes only that, and the other stays a change without a conflict',
     needs: ['commands'],
     async run(scene) {

@@ -92,9 +92,13 @@ describe.each(ERAS)('a client of %s with an agent token', (era) => {
       permissions: [write('docs/'), write('private/in/'), read('src/**'), hide('private/', 9), hide('.env', 9)],
     });
     const told = (await open(era, agentUrl(id), keys.owner)).instructions();
-    expect(told).toMatch(/\nWritable: "\/?docs"\nReadable besides: "\/?src\/\*\*"$/);
+    expect(told).toMatch(/\nWritable: "docs"\nReadable besides: "src\/\*\*"$/);
     expect(told).not.toMatch(/private|env/);
     await owner.call('DestroySandbox', { sandbox_id: id });
+    const preset = await owner.call('CreateSandbox', { codebase_id: codebase, preset: 'development' });
+    const ofPreset = (await open(era, agentUrl(preset.id), keys.owner)).instructions();
+    expect(ofPreset).toMatch(/\nWritable: everything that no other rule restricts\nReadable besides: nothing$/);
+    await owner.call('DestroySandbox', { sandbox_id: preset.id });
   });
 
   it('has a non-zero exit, an order of streams and an end as results', async () => {

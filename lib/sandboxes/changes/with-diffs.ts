@@ -11,10 +11,12 @@ import { withWorkspace } from './with-workspace.ts';
 
 /** Characters of the hunks of one answer, beside those of its last file. */
 const MAX_SHOWN = 1024 * 1024;
+/** Bytes that are read for one answer, beside those of its last file: most have no difference to show, or are binary. */
+const MAX_READ = 16 * 1024 * 1024;
 
 /**
  * The changes with comparisons of their modified files, in the same order; the first ones, if those have MAX_SHOWN
- * characters. Contents are read now: a diff has the digests of what it compares.
+ * characters or MAX_READ bytes. Contents are read now: a diff has the digests of what it compares.
  */
 export async function withDiffs(
   changes: readonly WorkspaceChange[],
@@ -26,21 +28,22 @@ export async function withDiffs(
   const end = await descriptors.transfers.begin(id, SIDES_DESCRIPTORS);
   let sides: ChangeSides | undefined;
   try {
-    const compared = changes.filter((change) => isModifiedFile(change) && undiffed(change, as) === undefined);
-    sides = await ChangeSides.open(compared, {
+    const compared = new Set(changes.filter((change) => isModifiedFile(change) && !undiffed(change, as)));
+    sides = await ChangeSides.open([...compared], {
       id,
       base: basePath(codebase_id),
       attached: (task) => withWorkspace(id, context, task),
     });
     const compare = threadedComparison(diffs.of(owner_id));
     const listed: FileChange[] = [];
-    let shown = 0;
+    let [shown, read] = [0, 0];
     for (const change of changes) {
-      if (shown >= MAX_SHOWN) break;
-      const diff = isModifiedFile(change)
-        ? (undiffed(change, as) ?? (await diffOf(change, sides, compare)))
-        : undefined;
+      if (shown >= MAX_SHOWN || read >= MAX_READ) break;
+      const isCompared = compared.has(change);
+      const undone = isModifiedFile(change) ? undiffed(change, as) : undefined;
+      const diff = isCompared ? await diffOf(change, sides, compare) : undone;
       shown += diff === undefined ? 0 : charactersOf(diff);
+      read += isCompared ? change.now!.size + change.base!.size : 0;
       listed.push({ ...shownChange(change), ...(diff && { diff }) });
     }
     return listed;

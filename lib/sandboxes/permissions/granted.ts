@@ -4,15 +4,19 @@ import type { PermissionRule } from '../../contract/messages.ts';
 import { compiling, NONE, type RuleSet } from '../../permissions/index.ts';
 import type { Granted } from '../../services.ts';
 
+/** Rules that are looked at for each permission: whoever reads the patterns reads a few, and a sandbox may have 10,000 rules. */
+const MOST_RULES = 200;
+
 /**
- * The patterns of the rules that grant something, for the agent itself: without scratch, and without a pattern below a path
+ * The patterns of the first rules that grant something, for the agent itself: without scratch, and without a pattern below a path
  * that the rules hide, which it would name.
  */
 export async function grantedBy(permissions: readonly PermissionRule[]): Promise<Granted> {
   const rules = await withBreaks(compiling(permissions));
   const patterns = (permission: PermissionRule['permission']) => {
     const granting = permissions.filter((rule) => rule.permission === permission && !rule.scratch && !rule.contents);
-    return [...new Set(granting.filter((rule) => isShown(rule, rules)).map(({ pattern }) => pattern))];
+    const shown = granting.slice(0, MOST_RULES).filter((rule) => isShown(rule, rules));
+    return [...new Set(shown.map(({ pattern }) => pattern.replace(/^\//, '')))];
   };
   return { write: patterns('PERMISSION_WRITE'), read: patterns('PERMISSION_READ') };
 }
