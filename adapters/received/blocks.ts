@@ -7,8 +7,6 @@ import { BLOCK_BYTES, giveBlock, takeBlock } from './block-memory.ts';
 const TURN_BYTES = 1_048_576;
 /** Bytes of a message that gets no block. */
 const SMALL = 8192;
-/** Blocks that are joined in one turn: a megabyte, whose memory is new and takes as long as the copy. */
-const BLOCKS_PER_TURN = 16;
 
 /**
  * Bytes of a message that is being received, in blocks. The threat: a piece of one byte keeps the buffer of all that was
@@ -55,18 +53,29 @@ export class Blocks {
   /** The same, in turns of the event loop. Nothing may be added meanwhile; what is dropped meanwhile is missing. */
   async takeInTurns(): Promise<Buffer> {
     const whole = memoryFor(this.#size);
+    await this.#moveInTurns(whole, nextTurn);
+    return whole;
+  }
+
+  /** The same, in memory that another thread uses without a copy. */
+  async takeShared(turns: Pick<Turns, 'next'>): Promise<Uint8Array> {
+    const whole = new Uint8Array(new SharedArrayBuffer(this.#size));
+    await this.#moveInTurns(whole, () => turns.next());
+    return whole;
+  }
+
+  async #moveInTurns(whole: Uint8Array, next: () => Promise<unknown>): Promise<void> {
     let moved = 0;
     for (const bytes of this.#moveTo(whole, 0)) {
       moved += bytes;
       if (moved < TURN_BYTES) continue;
       moved = 0;
-      await nextTurn();
+      await next();
     }
-    return whole;
   }
 
   /** Gives each block back when it was copied. */
-  *#moveTo(whole: Buffer, from: number): Generator<number, void, void> {
+  *#moveTo(whole: Uint8Array, from: number): Generator<number, void, void> {
     let at = from;
     for (let first = this.shift(); first !== undefined; first = this.shift()) {
       // A block that was given back has no length any more.
@@ -89,19 +98,6 @@ export class Blocks {
     }
     this.#size -= bytes.length;
     return { bytes, give: () => giveBack(memory) };
-  }
-
-  /** All bytes, in memory that another thread uses without a copy. A few blocks in each turn; nothing is left. */
-  async takeShared(turns: Pick<Turns, 'next'>): Promise<Uint8Array> {
-    const whole = new Uint8Array(new SharedArrayBuffer(this.#size));
-    let at = 0;
-    for (let first = this.shift(), count = 1; first !== undefined; first = this.shift(), count++) {
-      if (count % BLOCKS_PER_TURN === 0) await turns.next();
-      whole.set(first.bytes, at);
-      at += first.bytes.length;
-      first.give();
-    }
-    return whole;
   }
 
   drop(): void {
