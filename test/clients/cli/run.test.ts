@@ -241,8 +241,10 @@ describe('on a terminal', () => {
   it('leaves out what git ignores here, and takes what is in an opened directory one by one', async () => {
     await put('.gitignore', 'out\n');
     await mkdir(join(repo, '.git'));
-    const terminal = inTerminal('', `sh -c 'mkdir -p out d/e; echo o > out/o; echo x > d/x; echo y > d/e/y'`);
-    await terminal.shows('left out: 2 new paths that git ignores; --ignored takes them');
+    await mkdir(join(repo, 'sub/out'), { recursive: true });
+    const work = 'mkdir -p out d/e sub/out/n; echo o > out/o; echo x > d/x; echo y > d/e/y';
+    const terminal = inTerminal('', `sh -c '${work}'`);
+    await terminal.shows('left out: 3 new paths that git ignores; --ignored takes them');
     await terminal.shows('Take these 4 changes?');
     terminal.line('e');
     await terminal.shows(/\(1\/1\) A d\/ \(2 files\): /);
@@ -253,7 +255,7 @@ describe('on a terminal', () => {
     terminal.line('n');
     await terminal.shows('code=0');
     expect(await readdir(join(repo, 'd'))).toEqual(['x']);
-    expect((await readdir(repo)).sort()).toEqual(['.git', '.gitignore', 'd']);
+    expect((await readdir(repo)).sort()).toEqual(['.git', '.gitignore', 'd', 'sub']);
   });
 
   it('takes nothing of an opened directory, or after q, that is not answered then', async () => {

@@ -11,20 +11,34 @@ export async function ignoredIn(
   changes: readonly FileChange[],
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
-  const root = await Ignores.of(directory, { gitignore: true, exclude: [], signal });
-  const below = new Map<string, Promise<Ignores>>([['', root.enter('')]]);
-  const inside = (path: string): Promise<Ignores> => {
-    const known = below.get(path) ?? inside(parentOf(path)).then((above) => above.enter(path));
-    below.set(path, known);
-    return known;
-  };
+  const below = new BelowDirectories(await Ignores.of(directory, { gitignore: true, exclude: [], signal }));
   const ignored = new Set<string>();
   for (const { path, kind, type } of changes) {
     if (kind !== 'CHANGE_ADDED') continue;
-    const parent = parentOf(path);
-    if (ignored.has(parent) || (await (await inside(parent)).has(path, type === 'TYPE_DIRECTORY'))) ignored.add(path);
+    const above = await below.at(parentOf(path));
+    if (above === undefined || (await above.has(path, type === 'TYPE_DIRECTORY'))) ignored.add(path);
   }
   return ignored;
+}
+
+/** The patterns that hold in each directory; undefined: it is ignored with all that is in it, also one that is not new. */
+class BelowDirectories {
+  readonly #known: Map<string, Promise<Ignores | undefined>>;
+
+  constructor(root: Ignores) {
+    this.#known = new Map([['', root.enter('')]]);
+  }
+
+  at(path: string): Promise<Ignores | undefined> {
+    const known = this.#known.get(path) ?? this.#enter(path);
+    this.#known.set(path, known);
+    return known;
+  }
+
+  async #enter(path: string): Promise<Ignores | undefined> {
+    const above = await this.at(parentOf(path));
+    return above === undefined || (await above.has(path, true)) ? undefined : above.enter(path);
+  }
 }
 
 const parentOf = (path: string): string => {
