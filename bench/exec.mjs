@@ -1,6 +1,6 @@
 /**
  * Measures commands, compared with the alternatives: one bwrap for each call with the same arguments, and a bare shell
- * started by Node. This process is the client; the server is another one. Prints a table and writes docs/bench-exec.svg.
+ * started by Node. This process is the client; the server is another one. Prints a table and writes docs/internals/bench-exec.svg.
  * `--quick`: fewer rounds, no chart. Arguments: names of the parts to run. Exit code 1 if a target is missed.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -52,7 +52,7 @@ try {
 const where = `${cpus().length} cores, ${cpus()[0]?.model.trim()}, Node ${process.version}, load ${loadavg()[0]?.toFixed(1)}`;
 process.stdout.write(`${where}\n${table(sections)}`);
 if (!quick && named.length === 0) {
-  const docs = resolve(import.meta.dirname, '../docs');
+  const docs = resolve(import.meta.dirname, '../docs/internals');
   mkdirSync(docs, { recursive: true });
   const panels = sections.flatMap((section) => section.chart ?? []);
   writeFileSync(join(docs, 'bench-exec.svg'), chart(`Running commands (${where})`, panels));

@@ -1,7 +1,7 @@
 /**
  * Compares the workspace file system with a plain directory, kernel overlayfs, fuse-overlayfs and bindfs. Each round runs
  * every workload on all of them in turn, so that noise affects all; the best round counts. Prints a Markdown table with
- * the targets and the requests of each workload to the workspace, and draws docs/filesystem-speed.svg. Needs root; drops
+ * the targets and the requests of each workload to the workspace, and draws docs/internals/filesystem-speed.svg. Needs root; drops
  * the kernel's caches.
  *
  *   npm run bench:fs [-- --install] [--rounds=N] [--only=TEXT] [--no-chart] [--directory=DIR]
@@ -121,7 +121,7 @@ function print(rows) {
     `${where}\n\n${table(rows)}\n\nRequests to the workspace, last round:\n\n${requestTable(rows)}\n`,
   );
   if (options.only === '' && options.chart)
-    writeFileSync(resolve(import.meta.dirname, '../docs/filesystem-speed.svg'), chart(rows, where));
+    writeFileSync(resolve(import.meta.dirname, '../docs/internals/filesystem-speed.svg'), chart(rows, where));
   const missed = rows.filter((row) => judge(row).word === '**missed**');
   say(missed.length === 0 ? 'every target met' : `missed: ${missed.map(({ label }) => label).join('; ')}`);
 }

@@ -65,7 +65,7 @@ function archiveOf(directory: string): Buffer {
 
 const GIT = "git -c safe.directory='*'";
 
-/** The recipe of docs/changes.md. */
+/** The recipe of docs/git.md. */
 const SKIP_UNREADABLE = `${GIT} ls-files -z --modified --deleted |
   xargs -0 sh -c 'for file; do [ -L "$file" ] || { [ -r "$file" ] && ! grep -qE "pdk[a-z2-7]{24}|^# hidden$" "$file"; } || printf "%s\\0" "$file"; done' - |
   ${GIT} update-index --skip-worktree -z --stdin`;
@@ -121,7 +121,7 @@ const cases: Case[] = [
         expect(await scene.output(agent, `${GIT} status --porcelain`)).toBe(' M .env\n');
         await scene.output(agent, SKIP_UNREADABLE);
         expect(await scene.output(agent, `${GIT} status --porcelain`)).toBe('');
-        // docs/changes.md says so.
+        // docs/git.md says so.
         expect(await scene.output(agent, `${GIT} show HEAD:.env`)).toBe('TOKEN=secret\n');
 
         expect((await scene.run(agent, 'pytest-3 -q src')).exit_code).toBe(1);
