@@ -76,8 +76,7 @@ describe('what comes from the network', () => {
 it('systemd accepts the unit, and reserves a user of the default range', () => {
   const settings = readFileSync(resolve(SCRIPTS, '../deploy/systemd/paddock.service'), 'utf8');
   const unit = join(directory, 'paddock.service');
-  // The program must exist: Node may be elsewhere on this machine.
-  writeFileSync(unit, settings.replace('/usr/bin/node', process.execPath));
+  writeFileSync(unit, settings);
   expect(spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' })).toMatchObject({ status: 0 });
   expect(settings).toContain('\nDelegate=yes\n');
   expect(settings).not.toMatch(/^(Private|Protect|Restrict|SystemCallFilter)/m);
@@ -101,10 +100,57 @@ it('the documented installation has every file of the unit, and keys before its 
   const done = spawnSync('sh', ['-euc', script], { cwd: resolve(SCRIPTS, '..'), encoding: 'utf8' });
   expect(done).toMatchObject({ status: 0, stdout: expect.stringMatching(/^pdk_\S+\n$/), stderr: '' });
   const unit = readFileSync(join(directory, 'etc/systemd/system/paddock.service'), 'utf8');
-  const paths = [...unit.matchAll(/(?:Documentation=file:\/\/|-config |bin\/node )(\S+)/g)].map(([, path]) => path!);
+  const paths = [...unit.matchAll(/(?:Documentation=file:\/\/|-config |env node )(\S+)/g)].map(([, path]) => path!);
   expect(paths).toHaveLength(3);
   for (const path of paths) expect(existsSync(join(directory, path)), path).toBe(true);
   expect(readFileSync(join(directory, 'etc/paddock/server.yaml'), 'utf8')).toMatch(/^ {2}mode: keys /m);
+});
+
+it('all packages of a release have one version', () => {
+  const read = (path: string) => readFileSync(resolve(SCRIPTS, '..', path), 'utf8');
+  const { version } = JSON.parse(read('package.json'));
+  const manifests = ['cli', 'typescript', 'adapters'].map((name) => JSON.parse(read(`clients/${name}/package.json`)));
+  expect(manifests.map((each) => each.version)).toEqual([version, version, version]);
+  expect(manifests[2].peerDependencies['paddock-sandbox']).toBe(version);
+  expect(read('clients/python/paddock_sandbox/_version.py')).toContain(`__version__ = "${version}"`);
+  expect(read('clients/adapters/python/pyproject.toml')).toMatch(
+    new RegExp(`^version = "${version}"[\\s\\S]*"paddock-sandbox == ${version}"`, 'm'),
+  );
+});
+
+describe('the Debian package', () => {
+  const made = () => {
+    const done = spawnSync('node', [join(SCRIPTS, 'packages.mjs'), '--only=deb', directory], { encoding: 'utf8' });
+    expect(done).toMatchObject({ status: 0, stderr: '' });
+    return done.stdout.trim();
+  };
+
+  it('has the program, the unit, the documentation and the configuration, which root owns', () => {
+    const deb = made();
+    const { stdout } = spawnSync('dpkg-deb', ['--contents', deb], { encoding: 'utf8' });
+    const members = stdout
+      .trim()
+      .split('\n')
+      .map((line) => line.split(/\s+/));
+    expect(new Set(members.map(([, owner]) => owner))).toEqual(new Set(['root/root']));
+    const names = members.map(([, , , , , name = '']) => name);
+    const wanted = [
+      'etc/paddock/server.yaml',
+      'usr/bin/paddock',
+      'usr/lib/paddock/docs/operations.md',
+      'usr/lib/paddock/server.mjs',
+    ];
+    expect(names).toEqual(expect.arrayContaining(wanted.map((name) => `./${name}`)));
+    // A changed configuration is kept by an upgrade.
+    expect(spawnSync('dpkg-deb', ['--info', deb, 'conffiles'], { encoding: 'utf8' }).stdout).toBe(
+      '/etc/paddock/server.yaml\n',
+    );
+  });
+
+  it('is the same for the same files', () => {
+    const first = readFileSync(made());
+    expect(readFileSync(made()).equals(first)).toBe(true);
+  });
 });
 
 describe('the summary of a test run', () => {

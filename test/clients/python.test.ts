@@ -9,6 +9,7 @@ import { Server, State } from '../contract/server.ts';
 const PACKAGE = resolve(import.meta.dirname, '../../clients/python');
 // The system's own, which scripts/setup.sh installs.
 const PYTHON = '/usr/bin/python3';
+const FROM_NETWORK = resolve(import.meta.dirname, '../../scripts/from-network.sh');
 
 let state: State;
 let server: Server;
@@ -23,9 +24,8 @@ async function python(args: string[], more: Record<string, string> = {}): Promis
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'paddock-python-'));
   installed = join(directory, 'installed');
-  const { stdout } = await python([join(PACKAGE, 'build_backend.py'), directory]);
-  // Debian's python3 alone has neither pip nor venv: a wheel without scripts is installed by unpacking it.
-  await python(['-m', 'zipfile', '-e', stdout.trim(), installed]);
+  const install = ['-m', 'pip', 'install', '--quiet', '--no-compile', '--no-deps', '--target', installed, PACKAGE];
+  await promisify(execFile)('sh', [FROM_NETWORK, PYTHON, ...install]);
   state = await State.create();
   server = await Server.start(state);
 });
@@ -70,7 +70,7 @@ assert present <= listed | {info[len(sys.argv[1]) + 1:]}, present - listed
 from importlib.metadata import metadata, version
 import paddock_sandbox
 assert version('paddock-sandbox') == paddock_sandbox.__version__
-assert metadata('paddock-sandbox')['License'] == 'MIT'
+assert metadata('paddock-sandbox')['License-Expression'] == 'MIT'
 print(open(paddock_sandbox.__path__[0] + '/py.typed').read() + 'complete')`;
     expect((await python(['-c', script, installed])).stdout).toBe('complete\n');
   });
