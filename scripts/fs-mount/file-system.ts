@@ -5,6 +5,7 @@ import type { ControlledFileSystem } from '../../lib/fuse/connection/control.ts'
 import { type FuseNotifierData, serveNotifications } from '../../lib/fuse/connection/notifier.ts';
 import { type FuseWorkerData, serveRequests } from '../../lib/fuse/connection/request-worker.ts';
 import type { FuseSyncData } from '../../lib/fuse/connection/sync-thread.ts';
+import type { Caller } from '../../lib/fuse/filesystem.ts';
 import { runSyncThread } from '../../lib/workspaces/sync-thread.ts';
 import { optionsOf } from '../../lib/workspaces/worker.ts';
 import { WorkspaceFileSystem } from '../../lib/workspaces/workspace-file-system.ts';
@@ -19,7 +20,7 @@ export { findMount } from '../../lib/linux/mountinfo.ts';
 export { mountWorkspaces } from '../../lib/workspaces/index.ts';
 
 /** Methods that the thread calls between requests. They are not counted. */
-const HOOKS = new Set(['begin', 'control', 'toError', 'operationEnded', 'requestEnded', 'workAhead', 'synced']);
+const HOOKS = new Set('begin control toError operationEnded requestEnded workAhead synced flowOf serving'.split(' '));
 
 if (!isMainThread) {
   const data = workerData as FuseWorkerData | FuseNotifierData | FuseSyncData;
@@ -47,6 +48,8 @@ function counting(fileSystem: WorkspaceFileSystem): ControlledFileSystem {
   }
   counted.operationEnded = () => fileSystem.operationEnded();
   counted.requestEnded = () => fileSystem.requestEnded();
+  counted.flowOf = (nodeid: number) => fileSystem.flowOf(nodeid);
+  counted.serving = (caller: Caller) => fileSystem.serving(caller);
   counted.workAhead = () => fileSystem.workAhead();
   counted.synced = (id: number, errnos: readonly number[] | undefined) => fileSystem.synced(id, errnos);
   counted.begin = (operation: string, args: unknown[]) => fileSystem.begin(operation, args);

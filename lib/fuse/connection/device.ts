@@ -3,9 +3,10 @@ import { EINTR, errorCode } from '../../linux/errno.ts';
 import { OUT_HEADER_SIZE } from '../protocol/opcodes.ts';
 import { encodeHeader } from '../protocol/replies.ts';
 import type { Session } from '../session/session.ts';
-import type { HeldRequests, ReadRequest } from './held-requests.ts';
+import type { HeldRequests } from './held-requests.ts';
 import type { LateReplies } from './late-replies.ts';
 import type { Descriptor } from './request-reader.ts';
+import type { ReadRequest } from './request-records.ts';
 import type { WaitQueue } from './wait-queue.ts';
 import { isTransient, writeDevice } from './write-device.ts';
 
@@ -28,9 +29,6 @@ export function serve(
   served: () => boolean,
 ): EndReason {
   const run = (request: ReadRequest) => runRequest(request, session, postponed, late);
-  const runReleased = () => {
-    for (let again = postponed.next(); again !== undefined; again = postponed.next()) run(again);
-  };
   for (;;) {
     let next: ReadRequest | undefined;
     try {
@@ -45,10 +43,12 @@ export function serve(
       throw thrown;
     }
     if (next !== undefined) run(next);
-    held.ran();
-    runReleased();
+    for (let again = postponed.next(); again !== undefined; again = postponed.next()) {
+      held.ran();
+      run(again);
+    }
     const goesOn = served();
-    if (next !== undefined) held.done(next);
+    held.done();
     if (!goesOn) return 'stopped';
   }
 }

@@ -6,6 +6,7 @@ const MOST_CHARGED_MS = 20;
 
 /** The items of one flow, in order of arrival. */
 interface Flow<T> {
+  readonly key: unknown;
   readonly items: T[];
   /** Virtual time at which its next item begins: the time that it has had, in ms. */
   start: number;
@@ -31,24 +32,27 @@ export class FairQueue<T> {
   }
 
   /** Appends an item to a flow, which any value identifies. */
-  add(flow: unknown, item: T): void {
+  add(key: unknown, item: T): void {
     this.#size++;
-    const known = this.#flows.get(flow);
-    if (known === undefined) {
-      this.#flows.set(flow, { items: [item], start: this.#now });
-      return;
-    }
-    if (known.items.length === 0) known.start = Math.max(known.start, this.#now);
-    known.items.push(item);
+    // Usually the only flow that has items.
+    const served = this.#served;
+    const flow = served !== undefined && served.key === key ? served : this.#flowOf(key);
+    if (flow.items.length === 0) flow.start = Math.max(flow.start, this.#now);
+    flow.items.push(item);
+  }
+
+  /** All items, in no order. */
+  *items(): Iterable<T> {
+    for (const { items } of this.#flows.values()) yield* items;
   }
 
   /** Removes and returns the next item. `spent` is called when it has been served. */
   next(): T | undefined {
     let first: Flow<T> | undefined;
-    for (const [key, flow] of this.#flows) {
+    for (const flow of this.#flows.values()) {
       if (flow.items.length > 0) {
         if (first === undefined || flow.start < first.start) first = flow;
-      } else if (flow.start <= this.#now) this.#flows.delete(key);
+      } else if (flow.start <= this.#now) this.#flows.delete(flow.key);
     }
     this.#served = first;
     if (first === undefined) return undefined;
@@ -60,5 +64,13 @@ export class FairQueue<T> {
   /** Counts the time in ms that the last item took. */
   spent(milliseconds: number): void {
     if (this.#served !== undefined) this.#served.start += Math.min(milliseconds, MOST_CHARGED_MS);
+  }
+
+  #flowOf(key: unknown): Flow<T> {
+    const known = this.#flows.get(key);
+    if (known !== undefined) return known;
+    const flow = { key, items: [], start: this.#now };
+    this.#flows.set(key, flow);
+    return flow;
   }
 }

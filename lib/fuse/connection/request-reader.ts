@@ -83,10 +83,11 @@ export class RequestReader {
   /** After a read that found no request. */
   #poll(nonBlocking: Descriptor, into: Buffer): number | undefined {
     for (let until = this.#now() + POLL_MS; ; ) {
-      if (this.#workAhead()) until = this.#now() + POLL_MS;
-      else if (this.#now() > until) return undefined;
+      const worked = this.#workAhead();
       const length = nonBlocking.read(into);
       if (length !== undefined) return length;
+      if (worked) until = this.#now() + POLL_MS;
+      else if (this.#now() > until) return undefined;
     }
   }
 }

@@ -8,11 +8,12 @@ import { REQUEST_SIZE, Session, type SessionEvents } from '../session/session.ts
 import { type ControlledFileSystem, encodeError, type FileSystemHost } from './control.ts';
 import { ControlOperations } from './control-operations.ts';
 import { descriptor, refuseInterrupted, serve } from './device.ts';
-import { HeldRequests, type ReadRequest } from './held-requests.ts';
+import { HeldRequests } from './held-requests.ts';
 import { LateReplies } from './late-replies.ts';
 import { NotificationQueue } from './notification-queue.ts';
 import { PolledDevice } from './polled-device.ts';
 import { RequestReader } from './request-reader.ts';
+import type { ReadRequest } from './request-records.ts';
 import { SyncThreads } from './sync-threads.ts';
 import { WaitQueue } from './wait-queue.ts';
 

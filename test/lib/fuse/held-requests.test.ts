@@ -39,8 +39,8 @@ function device(queued: Buffer[], maxBytes?: number, killed: readonly number[] =
       return next?.copy(into);
     },
   });
-  // Reading takes no noticeable time, and each request as long as others.
-  let now = 1;
+  // Reading takes no noticeable time, and each request as long as others: `took` ms.
+  const clock = { now: 1, looks: 0, took: 1 };
   const reader = new RequestReader(read(3), read(4), () => false, false);
   const held = new HeldRequests(
     reader,
@@ -48,20 +48,27 @@ function device(queued: Buffer[], maxBytes?: number, killed: readonly number[] =
     (each) => refused.push(Number(each.request.readBigUInt64LE(8))),
     undefined,
     maxBytes,
-    () => now,
+    () => {
+      clock.looks++;
+      return clock.now;
+    },
     (pid) => !killed.includes(pid),
   );
-  const served = () => {
+  /** `released`: how long work for others takes after it. */
+  const served = (released = 0) => {
     const next = held.receive();
     if (next === undefined) return undefined;
     const unique = Number(next.request.readBigUInt64LE(8));
     const { fd, length } = next;
-    now++;
-    held.ran();
-    held.done(next);
+    clock.now += clock.took;
+    if (released > 0) {
+      held.ran();
+      clock.now += released;
+    }
+    held.done();
     return { unique, fd, length };
   };
-  return { served, forgotten, refused, session };
+  return { served, forgotten, refused, session, clock };
 }
 
 describe('held requests', () => {
@@ -113,6 +120,36 @@ describe('held requests', () => {
     queued.push(...[2, 4, 6, 8].map(interrupt), of(10, 9));
     expect([served()!.unique, refused]).toEqual([6, [4]]);
     expect([served()!.unique, served()!.unique, queued.length]).toEqual([8, 10, 0]);
+  });
+
+  it('are counted without the work for others that follows', () => {
+    const queued = [11, 12, 13, 21, 22, 23].map((unique) => request(unique, unique - (unique % 10)));
+    const { served } = device(queued);
+    served(100);
+    expect(Array.from({ length: 5 }, () => served()!.unique)).toEqual([21, 12, 22, 13, 23]);
+  });
+
+  it('are served without a read before each if they take little time', () => {
+    const queued = Array.from({ length: 8 }, (_, index) => request(index, 10));
+    const { served, clock } = device(queued);
+    clock.took = 0.02;
+    served();
+    const other = request(20, 20);
+    queued.push(other);
+    expect([served()!.unique, served()!.unique, queued.length]).toEqual([1, 2, 1]);
+    expect([served()!.unique, queued.length]).toEqual([20, 0]);
+  });
+
+  it('take no look at the clock while one program sends requests that the kernel forgets something with', () => {
+    const forget = (nodeid: number) => request(1, nodeid, Opcode.FORGET, 48);
+    const queued: Buffer[] = [];
+    const { served, clock } = device(queued);
+    for (let i = 0; i < 20; i++) {
+      queued.push(forget(i), request(i, 10));
+      served();
+      served();
+    }
+    expect([queued.length, clock.looks]).toEqual([0, 0]);
   });
 
   it('do not delay what the kernel forgets', () => {
