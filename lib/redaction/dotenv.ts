@@ -1,3 +1,4 @@
+import { isPlainSetting } from './plain-settings.ts';
 import { isConstant, type Span } from './span.ts';
 
 /** Lines in one step. */
@@ -37,7 +38,8 @@ export function* dotenvValues(text: string): Generator<undefined, Span[] | undef
     const value = isComment ? { end, value: rest.trim() } : valueAt(text, start, end);
     if (value === undefined) return undefined;
     const last = endWithoutReturn(text, start, value.end);
-    if (!isConstant(text.slice(start, last))) {
+    const raw = text.slice(start, last);
+    if (!isConstant(raw) && !isPlainSetting(key, raw)) {
       const quote = quoteOf(text[start]);
       spans.push({ start, end: last, key, place: key, value: value.value, before: quote, after: quote });
     }

@@ -1,4 +1,4 @@
-import { looksSecret } from './secret-words.ts';
+import { looksSecret, namesSecret } from './secret-words.ts';
 import { isConstant, joinKeys, placeOf, type Span } from './span.ts';
 
 /** Lines in one step. */
@@ -11,8 +11,6 @@ const ASSIGNMENTS = [/^(\s*([^\s=][^=\n]*?)\s*=[^\S\n]*)(.*)$/s, /^(\s*([^\s:][^
 /** A setting that is on without a value. */
 const SWITCH = /^\s*[a-z][a-z-]{0,63}\s*$/;
 
-const SECRET_NAME =
-  /pass|pwd|secret|token|auth(?!or|ority|-type)|cred|cookie|session|private|otp|key(?!file|s$|word|board)/i;
 /** A variable of the environment. */
 const REFERENCE = /^\$\{?[A-Za-z_][A-Za-z0-9_]*:?[?-]?\}?$/;
 const WITH_PASSWORD = /:\/\/[^/\s]*@/;
@@ -55,7 +53,7 @@ export function* iniValues(text: string): Generator<undefined, Span[] | undefine
     if (found === undefined && indent > 0) continue;
     const names = [section, found?.name ?? ''];
     const isHidden = found === undefined ? !SWITCH.test(line) : isSecret(found);
-    const goesOn = isHidden || (found !== undefined && SECRET_NAME.test(found.name));
+    const goesOn = isHidden || (found !== undefined && namesSecret(found.name));
     hidden = goesOn && indent === 0 ? { names, depth } : undefined;
     if (!isHidden) continue;
     const from = start + indent + (found?.head ?? depth);
@@ -84,7 +82,7 @@ function assignmentIn(line: string): Assignment | undefined {
 function isSecret({ name, value }: Assignment): boolean {
   const plain = value.trim().replace(/^(["'])(.*)\1$/, '$2');
   if (isConstant(plain) || REFERENCE.test(plain)) return false;
-  return SECRET_NAME.test(name) || looksSecret(plain) || WITH_PASSWORD.test(plain);
+  return namesSecret(name) || looksSecret(plain) || WITH_PASSWORD.test(plain);
 }
 
 function spanOf(text: string, start: number, end: number, names: string[]): Span {

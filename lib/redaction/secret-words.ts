@@ -56,3 +56,11 @@ export function looksSecret(word: string): boolean {
 export function looksSecretInAddress(word: string): boolean {
   return prefixOf(word) !== '' || (looksSecret(word) && !/[._-]/.test(word));
 }
+
+const SECRET_NAME =
+  /pass|pwd|secret|token|auth(?!or|ority|-type)|cred|cookie|session|private|otp|key(?!file|s$|word|board)/i;
+
+/** Whether a setting of this name has a secret, whatever its value looks like. */
+export function namesSecret(name: string): boolean {
+  return SECRET_NAME.test(name);
+}

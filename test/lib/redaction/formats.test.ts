@@ -42,6 +42,41 @@ describe('dotenv', () => {
     expect(shown(text, 'dotenv')).toBe(expected);
   });
 
+  it.each([
+    'PORT=3000',
+    'export DB_PORT="5432"',
+    'REQUEST_TIMEOUT_MS=30000',
+    'DEBUG=1',
+    'NODE_ENV=production\r\nLOG_LEVEL=debug',
+    'HOST=0.0.0.0',
+    'API_URL=http://localhost:3000/api/v1',
+    "DATABASE_URL='postgres://127.0.0.1:5432/app'",
+    '#PORT=3000',
+  ])('shows a value that cannot be a secret: %j', (text) => {
+    expect(shown(text, 'dotenv')).toBe(text);
+  });
+
+  it.each([
+    'PIN=1234',
+    'A=1',
+    'PORT=12345678',
+    'PASSWORD=test',
+    'AUTH_URL=http://localhost:3000',
+    'SESSION_LIMIT=10',
+    'DATABASE_URL=postgres://me:pw@localhost/app',
+    'URL=http://localhost/?token=x',
+    'URL=http://localhost/x7Gk2',
+    'URL=http://localhost.example.com',
+    'NODE_ENV=production # the old one was hunter2',
+    'PORT="3000" x',
+  ])('hides a value that is in doubt: %j', (text) => {
+    expect(shown(text, 'dotenv')).toMatch(/^[A-Z_]+="?<[A-Z_]+>"?$/);
+  });
+
+  it('hides a plain value that is the value of a secret, too', () => {
+    expect(shown('PASSWORD=production\nNODE_ENV=production', 'dotenv')).toBe('PASSWORD=<PASSWORD>\nNODE_ENV=<other>');
+  });
+
   it('looks at each comment sign of a line once', () => {
     expect(shown(`A=${' #'.repeat(400_000)}\rx`, 'dotenv')).toBe('A= <A>');
   });

@@ -7,7 +7,7 @@ import { commitAll } from './commit.ts';
 import { ALL_WRITE, outcome, rule, Sandbox } from './sandbox.ts';
 
 const SECRET = 'sk_live_51HxVerySecretValue';
-const ENV = `# was ${SECRET}\nSTRIPE_KEY="${SECRET}" # live\nPORT=5432\nDEBUG=true\n`;
+const ENV = `# was ${SECRET}\nSTRIPE_KEY="${SECRET}" # live\nROOM=5432\nDEBUG=true\n`;
 
 const merged = (pattern: string, redactor = '') => ({
   ...rule(pattern, 'READ', 1),
@@ -174,7 +174,7 @@ describe('a file whose changes are merged', () => {
     s.fs.baseChanged('cb_1', [fromText('.env')]);
     expect(s.fs.changes(s.spec.id, ROOT_PATH, 1).changes[0]?.conflict).toBe(true);
     const merged = shownAs(s, 'commit').now;
-    expect(merged).toContain('STRIPE_KEY=sk_live_rotatedSecret\nPORT=pdk');
+    expect(merged).toContain('STRIPE_KEY=sk_live_rotatedSecret\nROOM=pdk');
     expect(shownAs(s, 'agent').now).not.toContain('rotated');
   });
 
