@@ -44,6 +44,7 @@ export const COUNTED_AS: Readonly<Record<Rpc | 'Health', readonly Count[]>> = {
   UpdateSandbox: CALL,
   UpdatePermissions: CALL,
   ExplainPermission: CALL,
+  ListRefusals: CALL,
   ListPresets: CALL,
   GetNetwork: CALL,
   UpdateNetwork: CALL,

@@ -53,6 +53,7 @@ import { listNetworkPresets } from './list-network-presets.ts';
 import { listPorts } from './list-ports.ts';
 import { listPresets } from './list-presets.ts';
 import { listProcesses } from './list-processes.ts';
+import { listRefusals } from './list-refusals.ts';
 import { listSandboxes } from './list-sandboxes.ts';
 import { listSecrets } from './list-secrets.ts';
 import { listSessions } from './list-sessions.ts';
@@ -178,6 +179,7 @@ export const operations: readonly Operation[] = [
   { operation: 'SessionExecStream', method: 'POST', path: `${SESSION}/exec/stream`, kind: 'events', access: { role: 'agent', scope: 'exec', on: 'session' }, retry: 'again', handler: sessionExecStream },
   { operation: 'UpdatePermissions', method: 'PUT', path: `${SANDBOX}/permissions`, kind: 'unary', access: { role: 'owner', scope: 'permissions:write', on: 'sandbox' }, retry: 'same', handler: updatePermissions },
   { operation: 'ExplainPermission', method: 'GET', path: `${SANDBOX}/permissions/explain`, kind: 'unary', access: { role: 'agent', scope: 'sandboxes:read', on: 'sandbox' }, retry: 'read', handler: explainPermission },
+  { operation: 'ListRefusals', method: 'GET', path: `${SANDBOX}/permissions/refusals`, kind: 'unary', access: { role: 'owner', scope: 'sandboxes:read', on: 'sandbox' }, retry: 'read', handler: listRefusals },
   { operation: 'ListPresets', method: 'GET', path: '/v1/presets', kind: 'unary', access: { role: 'agent', on: 'nothing' }, retry: 'read', handler: listPresets },
   { operation: 'GetNetwork', method: 'GET', path: NETWORK, kind: 'unary', access: { role: 'agent', scope: 'sandboxes:read', on: 'sandbox' }, retry: 'read', handler: getNetwork },
   { operation: 'UpdateNetwork', method: 'PUT', path: NETWORK, kind: 'unary', access: { role: 'owner', scope: 'permissions:write', on: 'sandbox' }, retry: 'same', handler: updateNetwork },

@@ -31,6 +31,7 @@ import type {
   PreviewFileResponse,
   PutSecretRequest,
   ReadFileRequest,
+  RefusedPath,
   Sandbox,
   SandboxStatus,
   Secret,
@@ -113,6 +114,8 @@ export interface Sandboxes {
   /** What the rules grant, without patterns that would name what they hide. */
   granted(id: string): Promise<Granted>;
   explainPermission(id: string, path: string, as?: Actor | ''): Promise<PermissionExplanation>;
+  /** What the rules refused its commands since it runs, by the present rules. Of a sandbox that does not run, nothing. */
+  listRefusals(id: string): Promise<RefusedPath[]>;
   presets(): readonly Preset[];
   /**
    * The differences between the sandbox and its codebase, in byte order of their paths. `as` "agent": only those at paths

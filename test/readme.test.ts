@@ -77,12 +77,14 @@ it('each command and program of README.md does what it says', async () => {
   expect(rules.output).toMatch(
     /metadata\/owner: Permission denied[\s\S]*'secrets': No such file[\s\S]*package.json: Permission denied/,
   );
-  expect(rules.output).toMatch(/\+new\n1 change applied\n$/);
+  expect(rules.output).toMatch(/\+new\n1 change applied\n.*3 paths were refused by the rules: .*\n$/);
   expect(await readFile(join(project, 'docs/new.md'), 'utf8')).toBe('new\n');
   await rm(join(project, 'docs/new.md'));
 
   const own = await sh(block('sh', 'cd ~/my-project'));
-  expect(own.output).toMatch(/tested\n[\s\S]*package.json: Permission denied[\s\S]*1 change applied\n$/);
+  expect(own.output).toMatch(
+    /tested\n[\s\S]*package.json: Permission denied[\s\S]*1 change applied\n.*refused by the rules: package.json \(read \/\*\*\).*\n$/,
+  );
 
   expect(await sh(block('sh', 'claude'))).toMatchObject({ code: 0 });
   const [program, ...args] = (await readFile(join(home, 'added'), 'utf8')).trim().split(' ');

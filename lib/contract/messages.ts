@@ -1721,6 +1721,35 @@ export interface PermissionExplanation {
   reason: string;
 }
 
+/** Request of ListRefusals. */
+export interface ListRefusalsRequest {
+  /** Sandbox whose refusals are listed. */
+  sandbox_id: string;
+}
+
+/** A path at which the rules refused what a command tried. */
+export interface RefusedPath {
+  /** Path from the codebase root. Of a name that could not be made in a directory, it may be the directory. */
+  path: string;
+  /**
+   * "hidden", "not_readable", "read_only", "placeholders" (they cannot be written), or "protected": what would be moved or
+   * removed with it.
+   */
+  code: string;
+  /** The reason as a sentence. */
+  reason: string;
+  /** The rule that decides; absent: no rule matches, or those of other paths decide. */
+  rule?: MatchingRule;
+  /** Number of times. */
+  count: number;
+}
+
+/** Response of ListRefusals. */
+export interface ListRefusalsResponse {
+  /** The paths, in the order in which they were first refused. */
+  refusals: readonly RefusedPath[];
+}
+
 /** A named set of rules. */
 export interface Preset {
   /** Name for the `preset` field of requests. */
@@ -2531,6 +2560,8 @@ export interface Rpcs {
   UpdatePermissions: { request: UpdatePermissionsRequest; response: Sandbox };
   /** Returns the permission of a path and the rules that decide it. The path need not exist. */
   ExplainPermission: { request: ExplainPermissionRequest; response: PermissionExplanation };
+  /** Lists the paths at which the rules refused what the commands of a running sandbox tried since its start, the first 256. */
+  ListRefusals: { request: ListRefusalsRequest; response: ListRefusalsResponse };
   /** Lists the presets: named sets of rules for CreateSandbox and UpdatePermissions. */
   ListPresets: { request: ListPresetsRequest; response: ListPresetsResponse };
   /** Lists the paths at which the sandbox differs from its codebase, in byte order, page by page. */

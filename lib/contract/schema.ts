@@ -738,6 +738,19 @@ export const fields = {
     pass_through: { type: 'bool' },
     reason: { type: 'string' },
   },
+  ListRefusalsRequest: {
+    sandbox_id: { type: 'string' },
+  },
+  RefusedPath: {
+    path: { type: 'string' },
+    code: { type: 'string' },
+    reason: { type: 'string' },
+    rule: { type: 'MatchingRule' },
+    count: { type: 'int64' },
+  },
+  ListRefusalsResponse: {
+    refusals: { type: 'RefusedPath', repeated: true },
+  },
   Preset: {
     name: { type: 'string' },
     description: { type: 'string' },
@@ -1095,6 +1108,7 @@ export const rpcs = {
   SessionExecStream: { service: 'SandboxService', request: 'SessionExecRequest', response: 'ExecStreamChunk', requestStream: false, responseStream: true },
   UpdatePermissions: { service: 'SandboxService', request: 'UpdatePermissionsRequest', response: 'Sandbox', requestStream: false, responseStream: false },
   ExplainPermission: { service: 'SandboxService', request: 'ExplainPermissionRequest', response: 'PermissionExplanation', requestStream: false, responseStream: false },
+  ListRefusals: { service: 'SandboxService', request: 'ListRefusalsRequest', response: 'ListRefusalsResponse', requestStream: false, responseStream: false },
   ListPresets: { service: 'SandboxService', request: 'ListPresetsRequest', response: 'ListPresetsResponse', requestStream: false, responseStream: false },
   ListChanges: { service: 'SandboxService', request: 'ListChangesRequest', response: 'ListChangesResponse', requestStream: false, responseStream: false },
   ExportChanges: { service: 'SandboxService', request: 'ExportChangesRequest', response: 'ExportChangesResponse', requestStream: false, responseStream: true },

@@ -6,6 +6,7 @@ export {
   isRedactedLevel,
   type Level,
   levelOf,
+  levelOfRule,
   MERGED,
   mayChangeName,
   NONE,

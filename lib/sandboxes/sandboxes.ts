@@ -45,6 +45,7 @@ import { secretChanged } from './network/secrets.ts';
 import { agentView } from './permissions/agent-view.ts';
 import { grantedBy } from './permissions/granted.ts';
 import { explainPermission, updatePermissions } from './permissions/permissions.ts';
+import { listRefusals } from './permissions/refusals.ts';
 import type { LiveSandbox } from './sandbox.ts';
 
 /** The operations for the composition, in addition to those for handlers. */
@@ -120,6 +121,7 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
     updatePermissions: (request) => updatePermissions(request, context),
     granted: async (id) => grantedBy(context.find(id).record.permissions),
     explainPermission: (id, path, as) => explainPermission(id, path, as ?? '', context),
+    listRefusals: (id) => listRefusals(id, context),
     presets: () => PRESETS,
     listChanges: (id, page, as, choice) => listChanges(id, page, { as: as ?? '', ...choice }, context),
     exportChanges: (id, format, as, choice, signal) =>

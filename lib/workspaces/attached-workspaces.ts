@@ -3,6 +3,7 @@ import { fromText } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
 import { complete, StepCounter, type Steps } from '../fuse/connection/steps.ts';
 import { AnsweredLater, type Notifier, Postponed } from '../fuse/filesystem.ts';
+import { notingStale } from './access/stale-attributes.ts';
 import { BaseTrees } from './base/base-trees.ts';
 import { Clock } from './clock.ts';
 import { CurrentWorkspace } from './current-workspace.ts';
@@ -60,7 +61,7 @@ export class AttachedWorkspaces {
   readonly #startSteps: ((steps: Steps<unknown>) => void) | undefined;
 
   constructor(notifier: Notifier, options: WorkspaceFileSystemOptions) {
-    this.#notifier = notifier;
+    this.#notifier = notingStale(notifier, this.nodes);
     const { answer = () => undefined, damaged = () => undefined, refused = () => undefined } = options;
     this.#reports = { answer, damaged, refused };
     this.teller = new ChangeTeller(options.tell);

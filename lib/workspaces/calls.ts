@@ -1,6 +1,7 @@
 import type { ByteString } from '../byte-string.ts';
 import type { PermissionRule } from '../contract/messages.ts';
 import type { Actor } from '../field-values.ts';
+import type { RefusedPath } from './access/refusals.ts';
 import type { Asked } from './history/changes.ts';
 import type { PathFilter } from './history/path-filter.ts';
 import type { FileOperation, WorkspaceFiles } from './workspace-files.ts';
@@ -153,6 +154,8 @@ export interface WorkspaceOperations {
   shownFrom(id: string, path: ByteString): ByteString | undefined;
   /** Call when it is known which directories with new rules, by their inode numbers, are watched: tells what these show and hide. */
   toldNames(id: string, directories: readonly number[]): void;
+  /** What the rules refused the programs since the workspace was attached. */
+  refusals(id: string): RefusedPath[];
   /** Returns the size of the delta with what its checkpoints retain. */
   usage(id: string): { bytes: number; files: number };
   /** Makes all deltas durable. */
@@ -235,6 +238,7 @@ export const TRAITS: { readonly [O in Operation]: Traits<O> } = {
   files: {},
   shownFrom: {},
   toldNames: { atOnce: always, unmounted: NOTHING },
+  refusals: { atOnce: always, unmounted: { answer: [] } },
   usage: {},
   syncAll: {},
 };

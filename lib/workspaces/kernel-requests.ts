@@ -13,6 +13,7 @@ import { lookup, readdir } from './operations/directory.ts';
 import { createNode, entryFor, link, symlink } from './operations/entries.ts';
 import { readRoot, rootAttr } from './operations/mount-root.ts';
 import { openExisting } from './operations/open-existing.ts';
+import { recordAsked, recordingRefusal } from './operations/refused.ts';
 import { rmdir, unlink } from './operations/removal.ts';
 import { rename } from './operations/rename.ts';
 import { statfs } from './operations/statfs.ts';
@@ -71,12 +72,14 @@ export class KernelRequests implements FileSystem {
     const { workspace } = this.#opened(node);
     // A container daemon bind-mounts the workspace's directory as root.
     if (caller.uid !== 0 || node !== workspace.tree.root) requireOwner(caller, workspace);
-    return getattr(workspace, this.#access, node);
+    const attr = getattr(workspace, this.#access, node);
+    if (caller.uid !== 0) recordAsked(workspace, node);
+    return attr;
   }
 
   setattr(caller: Caller, nodeid: number, changes: SetAttr): Attr {
     const node = this.#nodeFor(caller, nodeid);
-    return setattr(node.workspace, this.#access, node, changes);
+    return recordingRefusal(node.workspace, () => setattr(node.workspace, this.#access, node, changes), node);
   }
 
   readlink(caller: Caller, nodeid: number): Buffer {
@@ -86,8 +89,10 @@ export class KernelRequests implements FileSystem {
 
   create(caller: Caller, parent: number, name: ByteString, mode: number, flags: number): Entry {
     const dir = this.#nodeFor(caller, parent);
-    const known = openExisting(dir.workspace, this.#access, dir, name, flags);
-    return known ?? createNode(dir.workspace, this.#access, caller, dir, name, S_IFREG | (mode & 0o7777));
+    const run = () =>
+      openExisting(dir.workspace, this.#access, dir, name, flags) ??
+      createNode(dir.workspace, this.#access, caller, dir, name, S_IFREG | (mode & 0o7777));
+    return recordingRefusal(dir.workspace, run, [dir, name]);
   }
 
   mknod(caller: Caller, parent: number, name: ByteString, mode: number, rdev: number): Entry {
@@ -95,34 +100,40 @@ export class KernelRequests implements FileSystem {
     const type = mode & S_IFMT || S_IFREG;
     // The mount has the option nodev, so devices do not work; sandboxes still must not create any.
     if ((type === S_IFCHR || type === S_IFBLK) && !dir.workspace.spec.anyUid) throw EPERM;
-    return createNode(dir.workspace, this.#access, caller, dir, name, type | (mode & 0o7777), { rdev });
+    const bits = type | (mode & 0o7777);
+    const run = () => createNode(dir.workspace, this.#access, caller, dir, name, bits, { rdev });
+    return recordingRefusal(dir.workspace, run, [dir, name]);
   }
 
   mkdir(caller: Caller, parent: number, name: ByteString, mode: number): Entry {
     const dir = this.#nodeFor(caller, parent);
-    return createNode(dir.workspace, this.#access, caller, dir, name, S_IFDIR | (mode & 0o7777));
+    const bits = S_IFDIR | (mode & 0o7777);
+    const run = () => createNode(dir.workspace, this.#access, caller, dir, name, bits);
+    return recordingRefusal(dir.workspace, run, [dir, name]);
   }
 
   symlink(caller: Caller, parent: number, name: ByteString, target: Buffer): Entry {
     const dir = this.#nodeFor(caller, parent);
-    return symlink(dir.workspace, this.#access, caller, dir, name, target);
+    const run = () => symlink(dir.workspace, this.#access, caller, dir, name, target);
+    return recordingRefusal(dir.workspace, run, [dir, name]);
   }
 
   link(caller: Caller, nodeid: number, newparent: number, newname: ByteString): Entry {
     const node = this.#nodeFor(caller, nodeid);
     const dir = this.#nodeFor(caller, newparent);
     if (node.workspace !== dir.workspace) throw EACCES;
-    return link(dir.workspace, this.#access, node, dir, newname);
+    const run = () => link(dir.workspace, this.#access, node, dir, newname);
+    return recordingRefusal(dir.workspace, run, [dir, newname], node);
   }
 
   unlink(caller: Caller, parent: number, name: ByteString): void {
     const dir = this.#nodeFor(caller, parent);
-    unlink(dir.workspace, this.#access, dir, name);
+    recordingRefusal(dir.workspace, () => unlink(dir.workspace, this.#access, dir, name), [dir, name]);
   }
 
   rmdir(caller: Caller, parent: number, name: ByteString): void {
     const dir = this.#nodeFor(caller, parent);
-    rmdir(dir.workspace, this.#access, dir, name);
+    recordingRefusal(dir.workspace, () => rmdir(dir.workspace, this.#access, dir, name), [dir, name]);
   }
 
   rename(
@@ -137,7 +148,8 @@ export class KernelRequests implements FileSystem {
     const to = this.#nodeFor(caller, newparent);
     // Nothing may be moved between sandboxes.
     if (from.workspace !== to.workspace) throw EACCES;
-    const rest = rename(from.workspace, this.#access, from, name, to, newname, flags);
+    const run = () => rename(from.workspace, this.#access, from, name, to, newname, flags);
+    const rest = recordingRefusal(from.workspace, run, [from, name], [to, newname]);
     if (rest !== undefined) this.workspaces.finishLater(from.workspace, rest);
   }
 

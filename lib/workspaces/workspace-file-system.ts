@@ -4,6 +4,7 @@ import type { Actor } from '../field-values.ts';
 import type { ControlledFileSystem } from '../fuse/connection/control.ts';
 import { complete, type Steps } from '../fuse/connection/steps.ts';
 import type { Notifier } from '../fuse/filesystem.ts';
+import type { RefusedPath } from './access/refusals.ts';
 import { AttachedWorkspaces } from './attached-workspaces.ts';
 import { shownFrom } from './base/shown-from.ts';
 import { TRAITS, type WorkspaceOperations } from './calls.ts';
@@ -217,6 +218,10 @@ export class WorkspaceFileSystem extends KernelRequests implements ControlledFil
 
   shownFrom(id: string, path: ByteString): ByteString | undefined {
     return shownFrom(this.workspaces.get(id), path);
+  }
+
+  refusals(id: string): RefusedPath[] {
+    return this.workspaces.get(id).refusals.list();
   }
 
   usage(id: string): { bytes: number; files: number } {

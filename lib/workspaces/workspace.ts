@@ -5,6 +5,7 @@ import { ESTALE } from '../linux/errno.ts';
 import { S_IFDIR } from '../linux/mode.ts';
 import type { Time } from '../linux/time.ts';
 import { compileRules, compiling, type RuleSet, type RuleState } from '../permissions/index.ts';
+import { Refusals } from './access/refusals.ts';
 import { Base } from './base/base.ts';
 import type { ChangingPaths } from './base/base-trees.ts';
 import { Damage } from './delta/damage.ts';
@@ -42,6 +43,7 @@ export class Workspace implements MemoryHolder {
   /** Files that API clients have open. */
   readonly handles = new Handles();
   readonly unpackings = new Unpackings();
+  readonly refusals = new Refusals();
   /** The other directory of its sandbox, while both are attached: HOME, or of HOME the workspace. */
   beside: Workspace | undefined;
   /** The cause that requests wait for while a long operation runs in steps, in which only the base may change; 0: none. */

@@ -105,6 +105,7 @@ const NAMES = {
     'exec',
     'updatePermissions',
     'explainPermission',
+    'listRefusals',
     'presets',
     'listChanges',
     'exportChanges',

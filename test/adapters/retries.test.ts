@@ -59,6 +59,7 @@ const REPEATED: Readonly<Record<Rpc | 'Health', (typeof operations)[number]['ret
   Commit: 'key',
   Discard: 'again',
   CreateCheckpoint: 'key',
+  ListRefusals: 'read',
   ListCheckpoints: 'read',
   DeleteCheckpoint: 'same',
   Rollback: 'again',

@@ -29,6 +29,7 @@ import type {
   Process,
   ProcessEvent,
   ReadProcessOutputResponse,
+  RefusedPath,
   Sandbox,
   Secret,
   Session,
@@ -72,6 +73,7 @@ export interface Unary {
   UpdatePermissions: Sandbox;
   ExplainPermission: PermissionExplanation;
   ListPresets: { presets: Preset[] };
+  ListRefusals: { refusals: RefusedPath[] };
   GetNetwork: NetworkPolicy;
   UpdateNetwork: NetworkPolicy;
   ExplainNetwork: NetworkExplanation;

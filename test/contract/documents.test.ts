@@ -119,6 +119,7 @@ const ORDER: readonly (string | readonly [id: string, variable: string, ...field
   ...['ListCheckpoints', 'DeleteFile', 'MoveFile', 'Rollback', 'DeleteCheckpoint', 'Discard', 'UpdatePermissions'],
   ...[
     'ExplainPermission',
+    'ListRefusals',
     'UpdateNetwork',
     'GetNetwork',
     'ExplainNetwork',

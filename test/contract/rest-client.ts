@@ -57,6 +57,7 @@ const ROUTES: Readonly<Record<keyof Unary, readonly [method: string, path: strin
   ClosePort: ['DELETE', '/v1/sandboxes/{sandbox_id}/ports/{port}'],
   UpdatePermissions: ['PUT', '/v1/sandboxes/{sandbox_id}/permissions'],
   ExplainPermission: ['GET', '/v1/sandboxes/{sandbox_id}/permissions/explain'],
+  ListRefusals: ['GET', '/v1/sandboxes/{sandbox_id}/permissions/refusals'],
   ListPresets: ['GET', '/v1/presets'],
   GetNetwork: ['GET', '/v1/sandboxes/{sandbox_id}/network'],
   UpdateNetwork: ['PUT', '/v1/sandboxes/{sandbox_id}/network'],

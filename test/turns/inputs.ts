@@ -170,6 +170,7 @@ export const inputs: Inputs = {
   MakeDirectory: one(({ sandbox_id }) => ({ sandbox_id, path: `made/${'m/'.repeat(1900)}m`, parents: true })),
   MoveFile: one(({ sandbox_id }) => ({ sandbox_id, from: 'long', to: 'moved' })),
   CreateCheckpoint: one(({ sandbox_id }) => ({ sandbox_id, name: 'one' })),
+  ListRefusals: bySandbox,
   ListCheckpoints: bySandbox,
   Fork: one(({ sandbox_id }) => ({ sandbox_id, count: 3, ...sandbox })),
   Rollback: one(({ sandbox_id }) => ({ sandbox_id, checkpoint: 'one' })),

@@ -23,6 +23,7 @@ const COMMANDS: ReadonlyMap<string, Load> = new Map<string, Load>([
   ['rules', () => import('./commands/rules.ts')],
   ['rules set', () => import('./commands/rules-set.ts')],
   ['rules add', () => import('./commands/rules-add.ts')],
+  ['rules refused', () => import('./commands/rules-refused.ts')],
   ['rules explain', () => import('./commands/rules-explain.ts')],
   ['rules preview', () => import('./commands/rules-preview.ts')],
   ['network', () => import('./commands/network.ts')],

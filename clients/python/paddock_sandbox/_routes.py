@@ -56,6 +56,7 @@ ROUTES: Dict[str, Route] = {
     "SessionExecStream": Route("POST", "/v1/sessions/{session_id}/exec/stream", "events", "again"),
     "UpdatePermissions": Route("PUT", "/v1/sandboxes/{sandbox_id}/permissions", "unary", "same"),
     "ExplainPermission": Route("GET", "/v1/sandboxes/{sandbox_id}/permissions/explain", "unary", "read"),
+    "ListRefusals": Route("GET", "/v1/sandboxes/{sandbox_id}/permissions/refusals", "unary", "read"),
     "ListPresets": Route("GET", "/v1/presets", "unary", "read"),
     "GetNetwork": Route("GET", "/v1/sandboxes/{sandbox_id}/network", "unary", "read"),
     "UpdateNetwork": Route("PUT", "/v1/sandboxes/{sandbox_id}/network", "unary", "same"),

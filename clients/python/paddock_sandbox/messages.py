@@ -57,6 +57,7 @@ __all__ = [
     "ListPortsResponse",
     "ListPresetsResponse",
     "ListProcessesResponse",
+    "ListRefusalsResponse",
     "ListSandboxesResponse",
     "ListSecretsResponse",
     "ListSessionsResponse",
@@ -88,6 +89,7 @@ __all__ = [
     "ReadFileResponse",
     "ReadProcessOutputResponse",
     "RedactedValue",
+    "RefusedPath",
     "ResourceLimits",
     "RuleWarning",
     "Runtime",
@@ -1463,6 +1465,39 @@ class PermissionExplanation:
     beaten: Tuple[MatchingRule, ...] = ()
     pass_through: bool = False
     reason: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class RefusedPath:
+    """A path at which the rules refused what a command tried.
+
+    Attributes:
+        path: Path from the codebase root. Of a name that could not be made in a directory, it
+            may be the directory.
+        code: "hidden", "not_readable", "read_only", "placeholders" (they cannot be written), or
+            "protected": what would be moved or
+            removed with it.
+        reason: The reason as a sentence.
+        rule: The rule that decides; absent: no rule matches, or those of other paths decide.
+        count: Number of times.
+    """
+
+    path: str = ""
+    code: str = ""
+    reason: str = ""
+    rule: Optional[MatchingRule] = None
+    count: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class ListRefusalsResponse:
+    """Response of ListRefusals.
+
+    Attributes:
+        refusals: The paths, in the order in which they were first refused.
+    """
+
+    refusals: Tuple[RefusedPath, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)

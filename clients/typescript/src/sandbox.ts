@@ -20,6 +20,7 @@ import type {
   ForkRequest,
   PermissionExplanation,
   Process as ProcessInfo,
+  RefusedPath,
   Sandbox as SandboxInfo,
   UpdateSandboxRequest,
 } from './contract/messages.ts';
@@ -174,6 +175,11 @@ export class Sandbox {
   /** What a command may do at a path, and which rule says so. */
   explain(path: string, options: { as?: 'agent' | 'owner' } & Signal = {}): Promise<PermissionExplanation> {
     return this.rules.explain(path, options);
+  }
+
+  /** The paths at which the rules refused what commands tried, since the sandbox runs. */
+  async refusals(options: Signal = {}): Promise<readonly RefusedPath[]> {
+    return (await this.api.listRefusals({ sandboxId: this.id }, options)).refusals;
   }
 
   /** Saves the present state under a name. */

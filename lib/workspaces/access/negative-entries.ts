@@ -1,4 +1,4 @@
-import type { ByteString } from '../../byte-string.ts';
+import { type ByteString, joinPath } from '../../byte-string.ts';
 import type { Steps } from '../../fuse/connection/steps.ts';
 import { VIEW } from '../../permissions/index.ts';
 import { listNames } from '../nodes/merged-listing.ts';
@@ -10,13 +10,15 @@ const MAX_NAMES = 16;
 const MAX_LENGTH = 64;
 
 /**
- * Records a lookup that returns "not found" because rules hide the name: the kernel caches a negative dentry, which new
- * rules must invalidate.
+ * Records a lookup that returns "not found" because rules hide the name, if it exists: the kernel caches a negative dentry, which
+ * new rules must invalidate, and the owner may ask what was refused.
  */
-export function recordHiddenMiss(dir: Node, name: ByteString): void {
+export function recordHiddenMiss({ refusals, tree }: Workspace, dir: Node, name: ByteString): void {
   const known = dir.children?.get(name);
   if (known !== undefined) known.staleDentry = false;
-  if (dir.hiddenMisses === 'many' || dir.agentRuleOf(name).level >= VIEW) return;
+  if (dir.agentRuleOf(name).level >= VIEW) return;
+  refusals.add(joinPath(tree.pathOf(dir), name), true);
+  if (dir.hiddenMisses === 'many') return;
   dir.hiddenMisses ??= new Set();
   if (dir.hiddenMisses.size >= MAX_NAMES || name.length > MAX_LENGTH) dir.hiddenMisses = 'many';
   else dir.hiddenMisses.add(name);

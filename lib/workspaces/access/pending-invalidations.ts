@@ -26,6 +26,7 @@ export function invalidateChildren({ shared }: Workspace, dir: Node): void {
 /** Records that the kernel may cache contents of a node, so that new rules must invalidate its pages, too. */
 export function markPaged({ shared }: Workspace, node: Node): void {
   node.mayHavePages = true;
+  node.mayHaveStaleAttributes = true;
   if (!node.needsInvalidation) return;
   node.needsInvalidation = false;
   shared.notifier.invalInode(node.id);

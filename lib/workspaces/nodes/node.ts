@@ -73,6 +73,8 @@ export class Node<Owner extends NodeOwner = NodeOwner> {
    * directory.
    */
   needsInvalidation = false;
+  /** The kernel may ask for the attributes again only because it has read the node, or was told of a change. */
+  mayHaveStaleAttributes = false;
   /** New rules hide the node, and the kernel still caches its dentry. */
   staleDentry = false;
   /**

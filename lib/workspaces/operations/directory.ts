@@ -26,7 +26,7 @@ export function lookup(workspace: Workspace, access: Access, dir: Node, name: By
   // Not undefined: the kernel would cache that the name is absent, and the rules of another directory decide.
   if (node !== undefined && isHiddenByLink(workspace, access, node)) throw ENOENT;
   if (node !== undefined) return entryFor(workspace, access, node);
-  recordHiddenMiss(dir, name);
+  recordHiddenMiss(workspace, dir, name);
   return undefined;
 }
 
@@ -44,6 +44,7 @@ export function readdir(
 ): void {
   if (!dir.isDirectory) throw ENOTDIR;
   if (!isVisibleNode(access, dir)) throw ENOENT;
+  dir.mayHaveStaleAttributes = true;
   // A removed directory that is still open has no entries. Before anything is emitted, as building the listing may
   // throw Postponed.
   const isGone = dir.links.length === 0 && dir !== workspace.tree.root;

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { refusedText } from '../../../clients/cli/src/exec/refused.ts';
+import { refusedByRules } from '../../../clients/cli/src/run/refused.ts';
 
 const denied = (host: string, port = 0, code = 'not_allowed') => ({ host, port, code, reason: '' });
 
@@ -21,4 +22,23 @@ it('a name that a shell would carry out is in no command', () => {
   const text = refusedText('sb_1', [denied('$(reboot).example'), denied('-x'), denied('a\u001b[2Jb')]);
   expect(text).not.toContain('to allow');
   expect(text).not.toContain('\u001b');
+});
+
+it('refused paths are named with their rules, and with the options that permit them', () => {
+  const at = (path: string, code: string, permission: string, pattern: string) =>
+    ({
+      path,
+      code,
+      reason: '',
+      count: 1,
+      rule: { index: 0, rule: { permission, pattern, type: 'PATTERN_GLOB' } },
+    }) as never;
+  expect(refusedByRules([])).toBe('');
+  expect(refusedByRules([at('a\u001b[2J', 'read_only', 'PERMISSION_READ', '/**')])).toBe(
+    'paddock: 1 path was refused by the rules: a\\x1b[2J (read /**); to permit: --rule write:PATTERN',
+  );
+  const many = ['a', 'b', 'c', 'd'].map((name) => at(`secrets/${name}`, 'hidden', 'PERMISSION_NONE', 'secrets/**'));
+  expect(refusedByRules(many)).toBe(
+    'paddock: 4 paths were refused by the rules: secrets/a (none secrets/**), secrets/b (none secrets/**), secrets/c (none secrets/**), and 1 more; to permit: --rule read:PATTERN',
+  );
 });

@@ -253,6 +253,8 @@ it('rules are set, obeyed and explained', async () => {
   await expect(own.files.text('.env')).rejects.toThrow(NotFoundError);
   await expect(own.files.write('other.txt', '')).rejects.toThrow(PermissionDeniedError);
   expect(await own.explain('.env')).toMatchObject({ permission: 'PERMISSION_NONE' });
+  await own.run('cat .env .envrc; touch other.txt');
+  expect((await own.refusals()).map(({ path, code }) => [path, code])).toContainEqual(['.env', 'hidden']);
   await own.rules.set({ preset: 'full-access' });
   expect((await own.run('cat .env')).stdout).toBe('SECRET=1');
   expect(await own.rules.get()).toHaveLength(1);

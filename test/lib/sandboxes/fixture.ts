@@ -205,6 +205,10 @@ export class FakeMount {
     return [];
   }
 
+  async refusals(): Promise<[]> {
+    return [];
+  }
+
   async shownFrom(): Promise<undefined> {
     return undefined;
   }

@@ -50,6 +50,7 @@ function fakeWorkspaces(): Workspaces {
     contents: async () => [],
     redactedTexts: async () => ({}),
     revert: async () => 0,
+    refusals: async () => [],
     shownFrom: async () => undefined,
     rebase: ({ id }) => told('rebase')(id),
     preserveRemoved: async () => false,

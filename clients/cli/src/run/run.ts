@@ -14,6 +14,7 @@ import { createFrom, destroyOwned } from '../upload.ts';
 import { allowed } from './allowed.ts';
 import { type Brought, bring } from './bring.ts';
 import { execute } from './execute.ts';
+import { refusalsOf, refusedByRules } from './refused.ts';
 import { report } from './report.ts';
 
 export interface Run {
@@ -56,9 +57,13 @@ export async function runInSandbox(context: Context, run: Run): Promise<number> 
   try {
     for (const { message } of sandbox.info.warnings) out.warn(message);
     const exitCode = await execute(context, paddock, sandbox, run);
+    // Before the sandbox is stopped.
+    const refusals = await refusalsOf(sandbox);
     const { missing, keep, result } = await settle(context, sandbox, run, progress);
     kept ||= keep;
-    if (out.json) out.value({ exitCode, sandboxId: sandbox.id, kept, ...result });
+    const refused = refusedByRules(refusals);
+    if (refused !== '') out.note(refused);
+    if (out.json) out.value({ exitCode, sandboxId: sandbox.id, kept, refusals, ...result });
     return exitCode === 0 && missing ? EXIT.failed : exitCode;
   } catch (error) {
     if (progress.applying) out.note('not all changes were applied');

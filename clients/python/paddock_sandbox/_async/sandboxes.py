@@ -10,6 +10,7 @@ from ..messages import (
     NetworkPolicy,
     PermissionExplanation,
     Preset,
+    RefusedPath,
     ResourceLimits,
     Runtime,
     Sandbox,
@@ -137,6 +138,11 @@ class AsyncSandboxOperations(AsyncNetworkOperations):
         """The permission of a path, which need not exist, and the rules that decide it."""
         fields = {"sandbox_id": sandbox_id, "path": path, "as": view}
         return await self._message(PermissionExplanation, "ExplainPermission", fields)
+
+    async def list_refusals(self, sandbox_id: str) -> List[RefusedPath]:
+        """The paths at which the rules refused what commands of a running sandbox tried since its start."""
+        answer = await self._call("ListRefusals", {"sandbox_id": sandbox_id})
+        return [decode(RefusedPath, each) for each in answer.get("refusals", ())]
 
     async def list_presets(self) -> List[Preset]:
         """The presets of the service with their rules."""

@@ -20,6 +20,7 @@ from ..messages import (
     FileType,
     PermissionExplanation,
     PermissionRule,
+    RefusedPath,
 )
 from ..presets import Rule, ShortRules
 from .changes import Paths
@@ -71,6 +72,10 @@ class ReviewMethods(RunMethods):
     def explain(self, path: str) -> PermissionExplanation:
         """The permission of a path, which need not exist, and why."""
         return self._client.explain_permission(self.id, path)
+
+    def refusals(self) -> List[RefusedPath]:
+        """The paths at which the rules refused what commands tried, since the sandbox runs."""
+        return self._client.list_refusals(self.id)
 
     def changes(self, paths: Paths = None, **options: Any) -> List[FileChange]:
         """The paths at which the sandbox differs from its codebase; see `list_changes` of the client."""

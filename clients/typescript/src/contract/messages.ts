@@ -1693,6 +1693,35 @@ export interface PermissionExplanation {
   reason: string;
 }
 
+/** Request of ListRefusals. */
+export interface ListRefusalsRequest {
+  /** Sandbox whose refusals are listed. */
+  sandboxId: string;
+}
+
+/** A path at which the rules refused what a command tried. */
+export interface RefusedPath {
+  /** Path from the codebase root. Of a name that could not be made in a directory, it may be the directory. */
+  path: string;
+  /**
+   * "hidden", "not_readable", "read_only", "placeholders" (they cannot be written), or "protected": what would be moved or
+   * removed with it.
+   */
+  code: string;
+  /** The reason as a sentence. */
+  reason: string;
+  /** The rule that decides; absent: no rule matches, or those of other paths decide. */
+  rule?: MatchingRule | undefined;
+  /** Number of times. */
+  count: number;
+}
+
+/** Response of ListRefusals. */
+export interface ListRefusalsResponse {
+  /** The paths, in the order in which they were first refused. */
+  refusals: readonly RefusedPath[];
+}
+
 /** A named set of rules. */
 export interface Preset {
   /** Name for the `preset` field of requests. */

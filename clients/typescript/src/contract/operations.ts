@@ -75,6 +75,8 @@ import type {
   ListPresetsResponse,
   ListProcessesRequest,
   ListProcessesResponse,
+  ListRefusalsRequest,
+  ListRefusalsResponse,
   ListSandboxesRequest,
   ListSandboxesResponse,
   ListSecretsRequest,
@@ -165,6 +167,7 @@ export const operations = {
   sessionExecStream: { method: 'POST', path: '/v1/sessions/{sessionId}/exec/stream', kind: 'events', retry: 'again' },
   updatePermissions: { method: 'PUT', path: '/v1/sandboxes/{sandboxId}/permissions', kind: 'unary', retry: 'same' },
   explainPermission: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/permissions/explain', kind: 'unary', retry: 'read' },
+  listRefusals: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/permissions/refusals', kind: 'unary', retry: 'read' },
   listPresets: { method: 'GET', path: '/v1/presets', kind: 'unary', retry: 'read' },
   getNetwork: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/network', kind: 'unary', retry: 'read' },
   updateNetwork: { method: 'PUT', path: '/v1/sandboxes/{sandboxId}/network', kind: 'unary', retry: 'same' },
@@ -321,6 +324,8 @@ export interface Operations {
   updatePermissions(request: UpdatePermissionsRequest, options?: CallOptions): Promise<Sandbox>;
   /** Returns the permission of a path and the rules that decide it. The path need not exist. */
   explainPermission(request: ExplainPermissionRequest, options?: CallOptions): Promise<PermissionExplanation>;
+  /** Lists the paths at which the rules refused what the commands of a running sandbox tried since its start, the first 256. */
+  listRefusals(request: ListRefusalsRequest, options?: CallOptions): Promise<ListRefusalsResponse>;
   /** Lists the presets: named sets of rules for CreateSandbox and UpdatePermissions. */
   listPresets(request?: Record<string, never>, options?: CallOptions): Promise<ListPresetsResponse>;
   /** Returns the policy of a sandbox. */

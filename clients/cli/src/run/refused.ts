@@ -1,0 +1,36 @@
+import type { RefusedPath } from '../../../typescript/src/contract/messages.ts';
+import type { Sandbox } from '../../../typescript/src/sandbox.ts';
+import { counted } from '../changes.ts';
+import { quotedName } from '../printable.ts';
+import { ruleRow } from '../rule-text.ts';
+
+const MOST_NAMED = 3;
+const MOST_MS = 2000;
+
+/** What a new run permits it with. */
+const PERMITS: Readonly<Record<string, string>> = {
+  hidden: '--rule read:PATTERN',
+  not_readable: '--rule read:PATTERN',
+  placeholders: '--show PATTERN',
+  read_only: '--rule write:PATTERN',
+};
+
+/** What the rules refused in a sandbox. The command has run: what fails here is no failure of it. */
+export const refusalsOf = (sandbox: Sandbox): Promise<readonly RefusedPath[]> =>
+  sandbox.refusals({ signal: AbortSignal.timeout(MOST_MS) }).catch(() => []);
+
+/** One line for people; '' if nothing was refused. */
+export function refusedByRules(refusals: readonly RefusedPath[]): string {
+  if (refusals.length === 0) return '';
+  const first = refusals.slice(0, MOST_NAMED);
+  const named = first.map(
+    ({ path, rule }) => `${quotedName(path) || '/'}${rule?.rule ? ` (${ruleText(rule.rule)})` : ''}`,
+  );
+  const more = refusals.length > first.length ? `, and ${refusals.length - first.length} more` : '';
+  const permits = new Set(first.flatMap(({ code }) => PERMITS[code] ?? []));
+  const advice = permits.size === 0 ? '' : `; to permit: ${[...permits].join(', ')}`;
+  const were = refusals.length === 1 ? 'was' : 'were';
+  return `paddock: ${counted(refusals.length, 'path')} ${were} refused by the rules: ${named.join(', ')}${more}${advice}`;
+}
+
+const ruleText = (rule: Parameters<typeof ruleRow>[0]): string => ruleRow(rule).slice(0, 2).map(quotedName).join(' ');
