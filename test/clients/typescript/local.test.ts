@@ -133,14 +133,21 @@ describe('an archive of a directory', () => {
   });
 
   it('leaves out what is removed while it is read', async () => {
-    await put({ a: 'a', b: 'b', 'd/x': 'x' });
-    await symlink('a', join(directory, 'link'));
+    await put({ a: 'a'.repeat(1024 * 1024), b: 'b', 'd/x': 'x' });
+    await symlink('a', join(directory, 'd/link'));
     const pieces: Uint8Array[] = [];
     for await (const piece of archiveOf(directory)()) {
       pieces.push(Uint8Array.from(piece));
-      for (const name of ['b', 'd', 'link']) await rm(join(directory, name), { recursive: true, force: true });
+      for (const name of ['b', 'd']) await rm(join(directory, name), { recursive: true, force: true });
     }
     expect(tar(['-tf', '-'], Buffer.concat(pieces))).toBe('a\n');
+  });
+
+  it('comes in few large pieces, however small the files are', async () => {
+    await put(Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`f${at}`, 'x'.repeat(1000)])));
+    const lengths: number[] = [];
+    for await (const piece of archiveOf(directory)()) lengths.push(piece.length);
+    expect(lengths.slice(0, -1).every((length) => length === 256 * 1024)).toBe(true);
   });
 
   it('names the file whose name is not UTF-8', async () => {

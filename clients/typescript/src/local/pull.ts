@@ -5,12 +5,12 @@ import { applyMember, applyRemoval, type Choice, type Outcome } from './apply.ts
 import { baseOf } from './base.ts';
 import { Home, type Incoming, type Refusal } from './home.ts';
 import { partsOf } from './hunks.ts';
-import { requireDirectory } from './pack.ts';
 import { shown } from './parent.ts';
 import { Place } from './place.ts';
 import { runsOnSight } from './programs.ts';
 import { linkRefusal } from './refusals.ts';
 import { type Member, untar } from './untar.ts';
+import { requireDirectory } from './walk.ts';
 
 export interface PullOptions extends ChangeSelection {
   /** Local files that were edited, too, since they were brought in. "keep", the default: they stay; "replace": lost. */
