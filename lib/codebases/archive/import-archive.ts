@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { Gathered } from '../../archive/gathered.ts';
 import { readArchive } from '../../archive/read-archive.ts';
 import type { Unzstd } from '../../archive/unzstd.ts';
 import { removeTree } from '../../host-tree/remove-tree.ts';
@@ -70,8 +71,13 @@ async function stage(
   unzstd: Threads<Unzstd>,
 ): Promise<Staged> {
   await remote.open(staging, limits);
-  // A message has the whole memory that a piece refers to.
-  await readArchive(archive, unzstd, (piece) => remote.feed(new Uint8Array(piece)));
+  const gathered = new Gathered((bytes) => remote.feed(bytes));
+  try {
+    await readArchive(archive, unzstd, (piece) => gathered.add(piece));
+    await gathered.end();
+  } finally {
+    await gathered.settled();
+  }
   return remote.finish();
 }
 
