@@ -5,6 +5,6 @@ import { archive, defineUpload } from './define.ts';
 export const importCodebaseFiles = defineUpload(
   'ImportCodebaseFiles',
   { ...archive, mode: { values: IMPORT_MODES } },
-  ({ codebase_id, mode }, content, { services }) =>
-    services.codebases.importArchive(codebase_id, mode || 'merge', content),
+  ({ codebase_id, mode, if_revision }, content, { services }) =>
+    services.codebases.importArchive(codebase_id, mode || 'merge', content, if_revision),
 );

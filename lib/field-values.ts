@@ -33,8 +33,8 @@ export type ConflictChoice = (typeof CONFLICT_CHOICES)[number];
 export const CHANGE_FORMATS = ['patch', 'tar'] as const;
 export type ChangeFormat = (typeof CHANGE_FORMATS)[number];
 
-/** `mode` of ImportCodebaseFiles: whether files that the archive does not name are kept; empty: they are. */
-export const IMPORT_MODES = ['replace', 'merge'] as const;
+/** `mode` of ImportCodebaseFiles: what becomes of files that the archive does not name; empty: `merge`. */
+export const IMPORT_MODES = ['replace', 'merge', 'update'] as const;
 export type ImportMode = (typeof IMPORT_MODES)[number];
 
 /** `access` of OpenPort: who may use the port; empty: `key`. */

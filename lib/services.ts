@@ -17,6 +17,7 @@ import type {
   FileInfo,
   FileStat,
   ForkResult,
+  ImportCodebaseFilesResponse,
   ImportFilesRequest,
   ImportFilesResponse,
   Key,
@@ -205,9 +206,15 @@ export interface Codebases {
   ): Promise<{ size: number; checksum: string }>;
   /**
    * Imports an archive, plain or compressed with gzip or zstd, all or nothing, also across a crash. Durable when the call
-   * resolves. `replace`: the codebase has exactly the archive afterwards; `merge`: other files are kept.
+   * resolves. `replace`: the codebase has exactly the archive afterwards; `merge`: other files are kept; `update`: so
+   * they are, unless the archive says that they are removed. ABORTED: it has not the revision `onlyAt`; empty: any.
    */
-  importArchive(id: string, mode: ImportMode, archive: AsyncIterable<Uint8Array>): Promise<ImportFilesResponse>;
+  importArchive(
+    id: string,
+    mode: ImportMode,
+    archive: AsyncIterable<Uint8Array>,
+    onlyAt?: string,
+  ): Promise<ImportCodebaseFilesResponse>;
   /** Exports a directory as an archive. */
   exportArchive(id: string, path: string): Promise<ByteStream>;
   open(id: string, path: string): Promise<StoredFile>;

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { quoteText } from '../byte-string.ts';
 import type { FileInfo } from '../contract/messages.ts';
+import { ServiceError } from '../errors.ts';
 import type { Directory } from '../host-tree/directory.ts';
 import { UploadRoom } from '../host-tree/upload-room.ts';
 import { errorCode } from '../linux/errno.ts';
@@ -81,6 +82,11 @@ export class CodebaseTree {
   /** Whether `lastTotals` have all changes through the service. */
   get hasCurrentTotals(): boolean {
     return this.#totals.isCurrent;
+  }
+
+  /** See `KeptTotals`. */
+  get revision(): string {
+    return this.#kept.revision;
   }
 
   /** Whether no commit of an earlier server may be unfinished. */
@@ -187,10 +193,15 @@ export class CodebaseTree {
     this.#endLater();
   }
 
-  /** See `TreeCommits.import`. */
-  async import(staging: string, plan: PlanImport, graft: Graft): Promise<void> {
-    await this.#change(() => this.#commits.import(staging, plan, graft));
+  /** See `TreeCommits.import`. ABORTED: it has not the revision `onlyAt`; empty: any. Returns the revision afterwards. */
+  async import(staging: string, plan: PlanImport, graft: Graft, onlyAt: string): Promise<string> {
+    const revision = await this.#change(async () => {
+      if (onlyAt !== '' && onlyAt !== this.revision) throw otherRevision(onlyAt);
+      await this.#commits.import(staging, plan, graft);
+      return this.revision;
+    });
     this.#endLater();
+    return revision;
   }
 
   /** Unless another change does so first. */
@@ -244,4 +255,9 @@ export class CodebaseTree {
     // A missing path of the caller's was reported by name already.
     throw errorCode(error) === 'ENOENT' ? filesLost(error) : error;
   }
+}
+
+function otherRevision(revision: string): ServiceError {
+  const message = `the codebase has changed: its revision is no longer ${quoteText(revision)} (if_revision); nothing was imported`;
+  return new ServiceError('ABORTED', message);
 }

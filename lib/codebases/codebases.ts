@@ -13,7 +13,6 @@ import type { Codebases, NewCodebase } from '../services.ts';
 import { callersThread } from './archive/callers-thread.ts';
 import { ARCHIVE_DESCRIPTORS, exportArchive } from './archive/export-archive.ts';
 import { importInto } from './archive/into-tree.ts';
-import type { StagedCounts } from './archive/staged-tree.ts';
 import { Checksums } from './checksums.ts';
 import { CodebaseTree, FILES } from './codebase-tree.ts';
 import { diskError } from './disk-errors.ts';
@@ -171,12 +170,12 @@ export class StoredCodebases implements Codebases {
     }
   }
 
-  async importArchive(id: string, mode: ImportMode, archive: AsyncIterable<Uint8Array>): Promise<StagedCounts> {
+  async importArchive(id: string, mode: ImportMode, archive: AsyncIterable<Uint8Array>, onlyAt = '') {
     const end = await this.#beginTransfer(id, ARCHIVE_DESCRIPTORS);
     try {
       const tree = await this.#countedTree(id);
       const lists = () => this.#connected.usedBy(id).length > 0;
-      const imported = { archive, mode, lists, owner: this.require(id).owner_id };
+      const imported = { archive, mode, onlyAt, lists, owner: this.require(id).owner_id };
       return await importInto(tree, imported, this.#archives, this.#options.log);
     } catch (error) {
       return rethrow(error);

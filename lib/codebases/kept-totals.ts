@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Log } from '../log.ts';
 import { countFiles } from './count-files.ts';
 import type { ObserveChange } from './observe-change.ts';
@@ -7,7 +8,7 @@ import { type Contents, Totals } from './totals.ts';
 const QUIET_MS = 2000;
 
 /** As of the time of writing; not exact: the codebase has changed since. */
-export type KeptContents = Readonly<Contents & { isExact: boolean }>;
+export type KeptContents = Readonly<Contents & { isExact: boolean; revision?: string }>;
 
 /** The place of the totals in the record of a codebase. */
 export interface TotalsRecord {
@@ -27,6 +28,7 @@ export class KeptTotals {
   readonly #record: TotalsRecord;
   readonly #log: Log;
   #isKept: boolean;
+  #revision: string;
   /** Changes in progress, and the number of changes that began. */
   #changing = 0;
   #begun = 0;
@@ -43,6 +45,12 @@ export class KeptTotals {
     this.#log = log;
     this.#isKept = kept?.isExact === true;
     this.totals = new Totals(kept, this.#isKept);
+    this.#revision = (this.#isKept && kept?.revision) || randomUUID();
+  }
+
+  /** Names the present files: no other ones of this codebase have it. */
+  get revision(): string {
+    return this.#revision;
   }
 
   /** Returns what every visible change must run in. */
@@ -52,6 +60,8 @@ export class KeptTotals {
       this.#begun++;
       try {
         await this.expectChange();
+        // Before the change can be seen, so that who knows this one knows only a part of the change at most.
+        this.#revision = randomUUID();
         await observe(...change);
       } finally {
         this.#changing--;
@@ -84,7 +94,9 @@ export class KeptTotals {
     const isInterrupted = () => this.#isClosed || this.#changing > 0 || this.#begun !== begun;
     const counted = await countFiles(this.#root, { isInterrupted, isPaced });
     if (counted === undefined) return;
-    if (!this.totals.exact || !isSame(counted, this.totals.known)) {
+    const isChanged = !isSame(counted, this.totals.known);
+    if (isChanged) this.#revision = randomUUID();
+    if (!this.totals.exact || isChanged) {
       this.totals.set(counted);
       this.#isKept = false;
     }
@@ -117,7 +129,7 @@ export class KeptTotals {
     if (this.#isKept) return true;
     // Before it is written: a change that begins meanwhile writes after it.
     this.#isKept = true;
-    this.#write({ ...known, isExact: true }, (err) => {
+    this.#write({ ...known, isExact: true, revision: this.#revision }, (err) => {
       this.#isKept = false;
       this.#log.debug('totals of a codebase could not be kept', { err });
     });

@@ -10,6 +10,7 @@ import type { Contents } from './totals.ts';
 interface KnownTotals {
   readonly lastTotals: Readonly<Contents> | undefined;
   readonly hasCurrentTotals: boolean;
+  readonly revision: string;
 }
 
 /** `inUse`: absent if it is not. `kept`: those in the record; undefined until those of an earlier release are counted. */
@@ -22,7 +23,8 @@ export function withTotals(
   const { files, bytes } = totals ?? { files: 0, bytes: 0 };
   const status_reason = totals === undefined ? 'the files are not counted yet' : '';
   const totals_outdated = !(inUse?.hasCurrentTotals ?? kept?.isExact);
-  return { ...shownCodebase(record), file_count: files, total_size: bytes, status_reason, totals_outdated };
+  const revision = inUse?.revision ?? (kept?.isExact ? (kept.revision ?? '') : '');
+  return { ...shownCodebase(record), file_count: files, total_size: bytes, status_reason, totals_outdated, revision };
 }
 
 /** In a list, where a damaged codebase must not affect the others. undefined: it was deleted meanwhile. */

@@ -117,6 +117,11 @@ export interface Codebase {
    * files are counted again in the background. status_reason is empty then, unless they were never counted.
    */
   totals_outdated: boolean;
+  /**
+   * Another one after each change through the service: while it stays the same, so do the files. After a crash it is
+   * another one, too. Empty: not known.
+   */
+  revision: string;
 }
 
 /** Request of CreateCodebase. */
@@ -251,13 +256,16 @@ export interface ImportCodebaseFilesRequest {
   codebase_id: string;
   /**
    * "replace": the codebase has exactly the archive afterwards; "merge" or empty: files that the archive does not name
-   * are kept.
+   * are kept; "update": as "merge", but a member of another type replaces a file or a directory, and an empty file
+   * ".wh.NAME" removes NAME, as in layers of OCI images.
    */
   mode: string;
   /** Next bytes of the archive. */
   chunk: Uint8Array;
   /** "tar" or empty. */
   format: string;
+  /** Only if the codebase has this revision: otherwise ABORTED, and nothing is changed. Empty: in any case. */
+  if_revision: string;
 }
 
 /** Response of ImportCodebaseFiles. */
@@ -270,6 +278,8 @@ export interface ImportCodebaseFilesResponse {
   symlinks: number;
   /** Bytes of file contents. */
   size: number;
+  /** Revision of the codebase with these files. */
+  revision: string;
 }
 
 /** Request of ExportCodebaseFiles. */

@@ -17,6 +17,7 @@ export const fields = {
     total_size: { type: 'int64' },
     status_reason: { type: 'string' },
     totals_outdated: { type: 'bool' },
+    revision: { type: 'string' },
   },
   CreateCodebaseRequest: {
     name: { type: 'string' },
@@ -83,12 +84,14 @@ export const fields = {
     mode: { type: 'string' },
     chunk: { type: 'bytes' },
     format: { type: 'string' },
+    if_revision: { type: 'string' },
   },
   ImportCodebaseFilesResponse: {
     files: { type: 'int64' },
     directories: { type: 'int64' },
     symlinks: { type: 'int64' },
     size: { type: 'int64' },
+    revision: { type: 'string' },
   },
   ExportCodebaseFilesRequest: {
     codebase_id: { type: 'string' },

@@ -18,10 +18,10 @@ interface Created {
 
 /** `file_count` and `total_size` are not used. */
 export type CodebaseRecord = Readonly<
-  Omit<Codebase, 'totals_outdated'> &
+  Omit<Codebase, 'totals_outdated' | 'revision'> &
     Created & {
       /** The totals of its files; not exact: files have changed since. Absent: never counted. */
-      contents?: Readonly<{ files: number; bytes: number; directories: number; isExact: boolean }>;
+      contents?: Readonly<{ files: number; bytes: number; directories: number; isExact: boolean; revision?: string }>;
     }
 >;
 

@@ -25,7 +25,7 @@ export function shownSandbox(record: SandboxRecord, now: number): Sandbox {
 
 /** With the totals of a new one. */
 export function shownCodebase({ intent, contents, ...codebase }: CodebaseRecord): Codebase {
-  return { ...codebase, totals_outdated: false };
+  return { ...codebase, totals_outdated: false, revision: '' };
 }
 
 export function shownCheckpoint(sandbox_id: string, { layer, intent, ...checkpoint }: CheckpointRecord): Checkpoint {

@@ -55,6 +55,7 @@ export const aCodebase: Codebase = {
   total_size: 4_294_967_296,
   status_reason: '',
   totals_outdated: false,
+  revision: '',
 };
 
 export const aKey: Key = {

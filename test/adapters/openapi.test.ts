@@ -66,6 +66,7 @@ describe('the check of answers against the document', () => {
     total_size: 0,
     status_reason: '',
     totals_outdated: false,
+    revision: '',
   };
   const bodyOf = (body: object) => () =>
     expectDocumentedBody('GET', '/v1/codebases/cb_1', head(200), JSON.stringify(body));

@@ -11,6 +11,7 @@ import type {
   FileStat,
   ForkResult,
   Image,
+  ImportCodebaseFilesResponse,
   ImportFilesResponse,
   Key,
   ListConnectionsResponse,
@@ -165,7 +166,12 @@ export interface Client {
   importImage(name: string, archive: Content): Promise<Image>;
   importFiles(request: OfFile, archive: Content): Promise<ImportFilesResponse>;
   exportCodebase(codebaseId: string, path?: string): AsyncIterable<Uint8Array>;
-  importCodebase(codebaseId: string, archive: Content, mode?: ImportMode): Promise<ImportFilesResponse>;
+  importCodebase(
+    codebaseId: string,
+    archive: Content,
+    mode?: ImportMode,
+    if_revision?: string,
+  ): Promise<ImportCodebaseFilesResponse>;
   close(): void;
 }
 

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
@@ -18,13 +18,17 @@ async function paths(scene: Scene, request: object): Promise<string[]> {
 }
 
 /** An archive of one script, a hard link to it, and a symlink. */
-function packedScript(): Buffer {
-  const make =
-    'mkdir bin && printf "#!/bin/sh\\necho ran\\n" > bin/run && chmod 755 bin/run && ln bin/run bin/same && ln -s bin/run go';
+const packedScript = () =>
+  packed(
+    'mkdir bin && printf "#!/bin/sh\\necho ran\\n" > bin/run && chmod 755 bin/run && ln bin/run bin/same && ln -s bin/run go',
+  );
+
+/** An archive of what a command makes. */
+function packed(make: string): Buffer {
   const directory = mkdtempSync(join(tmpdir(), 'paddock-packed-'));
   try {
     execFileSync('/bin/sh', ['-c', make], { cwd: directory });
-    return execFileSync('tar', ['-czf', '-', 'bin', 'go'], { cwd: directory });
+    return execFileSync('tar', ['-czf', '-', ...readdirSync(directory)], { cwd: directory });
   } finally {
     rmSync(directory, { recursive: true });
   }
@@ -42,10 +46,21 @@ const cases: Case[] = [
         (await scene.client.call('Exec', { sandbox_id: sandbox.id, command })).stdout;
       expect(await shell('cat bin/run kept/a; ls')).toBe('old\na\nbin\nkept\n');
       const counts = { files: 2, directories: 1, symlinks: 1, size: 2 * '#!/bin/sh\necho ran\n'.length };
-      expect(await scene.client.importCodebase(id, packedScript())).toEqual(counts);
+      const { revision, ...counted } = await scene.client.importCodebase(id, packedScript());
+      expect(counted).toEqual(counts);
+      expect((await scene.client.call('GetCodebase', { codebase_id: id })).revision).toBe(revision);
       expect(await shell('./go; cat kept/a; ls . bin')).toBe('ran\na\n.:\nbin\ngo\nkept\n\nbin:\nrun\nsame\n');
-      await scene.client.importCodebase(id, packedScript(), 'replace');
+      const second = await scene.client.importCodebase(id, packedScript(), 'replace', revision);
       expect(await shell('./go; ls')).toBe('ran\nbin\ngo\n');
+      await expectRefusal(
+        scene.client.importCodebase(id, packedScript(), 'update', revision),
+        'ABORTED',
+        /if_revision/,
+      );
+      const update = packed(': > .wh.go && mkdir bin && echo new > bin/new');
+      await scene.client.importCodebase(id, update, 'update', second.revision);
+      expect(await shell('ls . bin; cat bin/new')).toBe('.:\nbin\n\nbin:\nnew\nrun\nsame\nnew\n');
+      await scene.client.importCodebase(id, packedScript(), 'replace');
       const { files } = await scene.client.call('ListFiles', { codebase_id: id, recursive: true });
       expect(files.map(({ path, mode, symlink_target }) => [path, mode.toString(8), symlink_target])).toEqual([
         ['bin', '755', ''],
@@ -78,6 +93,7 @@ const cases: Case[] = [
         total_size: 0,
         status_reason: '',
         totals_outdated: false,
+        revision: expect.any(String),
       });
       expect(created.created_at).toBeGreaterThanOrEqual(before);
       expect(await scene.client.call('GetCodebase', { codebase_id: created.id })).toEqual(created);

@@ -20,6 +20,7 @@ import type {
   ExecStreamChunk,
   FileStat,
   Image,
+  ImportCodebaseFilesResponse,
   ImportFilesResponse,
   NetworkEvent,
   ProcessEvent,
@@ -164,9 +165,14 @@ export class GrpcClient implements Client {
     for await (const { data } of received(open({ codebase_id, path }))) yield data;
   }
 
-  importCodebase(codebase_id: string, archive: Content, mode?: ImportMode): Promise<ImportFilesResponse> {
-    const messages = uploadMessages({ codebase_id, mode: mode ?? '' }, archive);
-    return this.sendMessages('ImportCodebaseFiles', messages) as Promise<ImportFilesResponse>;
+  importCodebase(
+    codebase_id: string,
+    archive: Content,
+    mode?: ImportMode,
+    if_revision?: string,
+  ): Promise<ImportCodebaseFilesResponse> {
+    const messages = uploadMessages({ codebase_id, mode: mode ?? '', if_revision: if_revision ?? '' }, archive);
+    return this.sendMessages('ImportCodebaseFiles', messages) as Promise<ImportCodebaseFilesResponse>;
   }
 
   close(): void {

@@ -7,6 +7,7 @@ import type {
   ExecStreamChunk,
   FileStat,
   Image,
+  ImportCodebaseFilesResponse,
   ImportFilesResponse,
   NetworkEvent,
   ProcessEvent,
@@ -289,9 +290,14 @@ export class RestClient implements Client {
     yield* answer as AsyncIterable<Buffer>;
   }
 
-  async importCodebase(codebaseId: string, body: Content, mode?: ImportMode): Promise<ImportFilesResponse> {
-    const at = `/v1/codebases/${codebaseId}/files${query({ format: 'tar', ...(mode && { mode }) })}`;
-    return succeeded(await this.send('PUT', at, { body })) as ImportFilesResponse;
+  async importCodebase(
+    codebaseId: string,
+    body: Content,
+    mode?: ImportMode,
+    if_revision?: string,
+  ): Promise<ImportCodebaseFilesResponse> {
+    const at = `/v1/codebases/${codebaseId}/files${query({ format: 'tar', ...(mode && { mode }), ...(if_revision && { if_revision }) })}`;
+    return succeeded(await this.send('PUT', at, { body })) as ImportCodebaseFilesResponse;
   }
 
   /** Any request at all; the answer whole, whatever its status. It must be one that docs/openapi.json has. */

@@ -249,6 +249,9 @@ class Codebase:
             after a crash or a failed change, until the
             files are counted again in the background. status_reason is empty then, unless they
             were never counted.
+        revision: Another one after each change through the service: while it stays the same, so
+            do the files. After a crash it is
+            another one, too. Empty: not known.
     """
 
     id: str = ""
@@ -259,6 +262,7 @@ class Codebase:
     total_size: int = 0
     status_reason: str = ""
     totals_outdated: bool = False
+    revision: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -342,12 +346,14 @@ class ImportCodebaseFilesResponse:
         directories: Number of directories in the archive, or above its files.
         symlinks: Number of symlinks in the archive.
         size: Bytes of file contents.
+        revision: Revision of the codebase with these files.
     """
 
     files: int = 0
     directories: int = 0
     symlinks: int = 0
     size: int = 0
+    revision: str = ""
 
 
 @dataclasses.dataclass(frozen=True)

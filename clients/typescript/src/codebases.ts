@@ -10,8 +10,13 @@ interface Signal {
 }
 
 export interface UploadOptions extends PackOptions, Signal {
-  /** "replace": the codebase has exactly these files afterwards; "merge", the default: others are kept. */
-  mode?: 'merge' | 'replace' | undefined;
+  /**
+   * "replace": the codebase has exactly these files afterwards; "merge", the default: others are kept; "update": so are
+   * they, unless an empty file ".wh.NAME" of an archive removes NAME.
+   */
+  mode?: 'merge' | 'replace' | 'update' | undefined;
+  /** Only if the codebase has this revision: otherwise it fails with an AbortedError, and nothing is changed. */
+  ifRevision?: string | undefined;
 }
 
 /** Where files come from: the path of a local directory, or a tar archive. */
@@ -45,8 +50,8 @@ export class Codebases {
     return this.#upload(id, await bodyOf(from, options), options);
   }
 
-  #upload(id: string, body: Body, { mode, signal }: UploadOptions): Promise<ImportCodebaseFilesResponse> {
-    return this.#api.importCodebaseFiles({ codebaseId: id, format: 'tar', mode }, body, { signal });
+  #upload(id: string, body: Body, { mode, ifRevision, signal }: UploadOptions): Promise<ImportCodebaseFilesResponse> {
+    return this.#api.importCodebaseFiles({ codebaseId: id, format: 'tar', mode, ifRevision }, body, { signal });
   }
 
   get(id: string, options: Signal = {}): Promise<Codebase> {

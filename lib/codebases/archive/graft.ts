@@ -8,6 +8,7 @@ import { WritableTree } from '../../host-tree/writable-tree.ts';
 import { errorCode } from '../../linux/errno.ts';
 import type { Contents } from '../totals.ts';
 import { RecordWriter, readRecords } from './record-file.ts';
+import { Removals } from './removals.ts';
 import { DIRECTORIES, TREE } from './staged-tree.ts';
 
 /** Names in a staging directory: the steps, and what they take out of the codebase. */
@@ -43,8 +44,10 @@ export function planGraft(
   const to = new HostTree(files, directories);
   try {
     let plan: GraftPlan;
-    if (mode === 'merge') plan = planMerge({ steps, from, to, directories: join(staging, DIRECTORIES) }, staged);
-    else {
+    if (mode !== 'replace') {
+      const removals = mode === 'update' ? new Removals(steps, to, lists) : undefined;
+      plan = planMerge({ steps, from, to, removals, directories: join(staging, DIRECTORIES) }, staged);
+    } else {
       const tops = planReplace(steps, from, to);
       const { common, removed } = lists ? pathsBelow(from, to) : { common: [], removed: [] };
       plan = { paths: [...tops, ...common], removed, growth: difference(staged, held) };
@@ -93,23 +96,39 @@ function pathsBelow(from: HostTree, to: HostTree): { common: ByteString[]; remov
   return { common, removed };
 }
 
-function planMerge(
-  { steps, from, to, directories }: { steps: RecordWriter; from: HostTree; to: HostTree; directories: string },
-  staged: Readonly<Contents>,
-): GraftPlan {
+interface Merge {
+  steps: RecordWriter;
+  from: HostTree;
+  to: HostTree;
+  /** Absent: nothing is removed. */
+  removals: Removals | undefined;
+  directories: string;
+}
+
+function planMerge({ steps, from, to, removals, directories }: Merge, staged: Readonly<Contents>): GraftPlan {
   const growth = { ...staged };
   const changed = new ChangedPaths();
   const waiting = [ROOT_PATH];
   for (let above = waiting.pop(); above !== undefined; above = waiting.pop()) {
     for (const entry of from.entries(above)) {
       const path = joinPath(above, fromLatin1(entry.name));
-      const there = to.lstat(path);
+      const removed = removals?.namedBy(path, from);
+      if (removed !== undefined) {
+        growth.files--;
+        if (removals?.remove(removed, growth)) changed.add(removed);
+        continue;
+      }
+      let there = to.lstat(path);
       if (there?.isDirectory() && entry.isDirectory()) {
         growth.directories--;
         waiting.push(path);
         continue;
       }
-      if (there !== undefined && (there.isDirectory() || entry.isDirectory())) throw otherType(path, there);
+      if (there !== undefined && (there.isDirectory() || entry.isDirectory())) {
+        if (!removals?.remove(path, growth)) throw otherType(path, there);
+        there = undefined;
+      }
+      if (entry.isDirectory()) removals?.requireNone(path, from);
       if (there !== undefined) {
         growth.files--;
         growth.bytes -= Number(there.size);
@@ -123,7 +142,7 @@ function planMerge(
     steps.add({ kind: 'attr', path, a, b });
     changed.add(path);
   }
-  return { paths: changed.list(), removed: [], growth };
+  return { paths: changed.list(), removed: removals?.paths ?? [], growth };
 }
 
 /** A bounded list of changed paths. */

@@ -30,9 +30,9 @@ export interface ImportTarget {
   limits(): Promise<StagedLimits>;
   /**
    * Changes the codebase to have the staged tree, in one step for its other users, and durably. The staging directory is
-   * taken over; what it holds afterwards has no use.
+   * taken over; what it holds afterwards has no use. Returns the revision of the codebase afterwards.
    */
-  graft(remote: Remote<TreeImport>, staging: string, staged: Readonly<Contents>): Promise<void>;
+  graft(remote: Remote<TreeImport>, staging: string, staged: Readonly<Contents>): Promise<string>;
 }
 
 /**
@@ -44,7 +44,7 @@ export async function importArchive(
   target: ImportTarget,
   threads: ArchiveThreads,
   log: Log,
-): Promise<StagedCounts> {
+): Promise<StagedCounts & { revision: string }> {
   const limits = await target.limits();
   const { remote, release } = await threads.imports.take();
   const staging = join(target.incoming, randomUUID());
@@ -55,8 +55,8 @@ export async function importArchive(
     const { counts, contents } = await stage(remote, staging, limits, archive, threads.unzstd);
     // Before the turn of this change, which the others of the codebase wait for.
     await run('sync', ['-f', staging], { env: {} });
-    await target.graft(remote, staging, contents);
-    return counts;
+    const revision = await target.graft(remote, staging, contents);
+    return { ...counts, revision };
   } finally {
     await release();
     removeLater(staging, log);

@@ -22,6 +22,8 @@ async function listed(remote: Remote<TreeImport>, list: 'paths' | 'removed'): Pr
 interface Import {
   archive: AsyncIterable<Uint8Array>;
   mode: ImportMode;
+  /** See `CodebaseTree.import`. */
+  onlyAt: string;
   /** Whether the changed paths matter to somebody. */
   lists: () => boolean;
   /** Of the codebase. */
@@ -31,10 +33,10 @@ interface Import {
 /** Imports an archive into a codebase; see `importArchive`. */
 export function importInto(
   tree: CodebaseTree,
-  { archive, mode, lists, owner }: Import,
+  { archive, mode, onlyAt, lists, owner }: Import,
   { imports, unzstd }: Pick<CodebaseThreads, 'imports' | 'unzstd'>,
   log: Log,
-): Promise<StagedCounts> {
+): Promise<StagedCounts & { revision: string }> {
   const target = {
     incoming: tree.incoming,
     limits: () => tree.most(),
@@ -45,7 +47,7 @@ export function importInto(
         const [paths, removed] = [await listed(remote, 'paths'), await listed(remote, 'removed')];
         return { paths, removed, growth, stages: [], givenUp: [], graft: true };
       };
-      return tree.import(staging, plan, (at, files) => remote.apply(at, files));
+      return tree.import(staging, plan, (at, files) => remote.apply(at, files), onlyAt);
     },
   };
   return importArchive(archive, target, { imports: imports.of(owner), unzstd: unzstd.of(owner) }, log);

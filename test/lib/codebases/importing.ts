@@ -52,8 +52,8 @@ export async function* streamed(bytes: Uint8Array, size = 10_000) {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-export const imported = (bytes: Uint8Array, mode: ImportMode = 'merge') =>
-  scratch.codebases.importArchive(id, mode, streamed(bytes));
+export const imported = (bytes: Uint8Array, mode: ImportMode = 'merge', onlyAt?: string) =>
+  scratch.codebases.importArchive(id, mode, streamed(bytes), onlyAt);
 
 export const put = async (path: string, content = path) => {
   await scratch.codebases.upload(id, path, streamed(Buffer.from(content)));

@@ -66,10 +66,12 @@ class AsyncCodebaseOperations(AsyncWorkspaceOperations):
         await self._call("RemoveFile", {"codebase_id": codebase_id, "file_path": in_workspace(file_path)})
 
     async def import_codebase(
-        self, codebase_id: str, archive: Any, mode: Optional[str] = None
+        self, codebase_id: str, archive: Any, mode: Optional[str] = None, *, if_revision: Optional[str] = None
     ) -> ImportCodebaseFilesResponse:
-        """Unpacks a tar archive into a codebase, all or nothing. `mode`: "merge" (None) or "replace"."""
-        fields = {"codebase_id": codebase_id, "mode": mode, "format": "tar"}
+        """Unpacks a tar archive into a codebase, all or nothing. `mode`: "merge" (None), "replace", or "update", which
+        also removes what an empty file ".wh.NAME" names. `if_revision`: only if the codebase has this revision.
+        """
+        fields = {"codebase_id": codebase_id, "mode": mode, "format": "tar", "if_revision": if_revision}
         return await self._message(
             ImportCodebaseFilesResponse, "ImportCodebaseFiles", fields, body=body_of(archive)
         )

@@ -97,6 +97,11 @@ export interface Codebase {
    * files are counted again in the background. status_reason is empty then, unless they were never counted.
    */
   totalsOutdated: boolean;
+  /**
+   * Another one after each change through the service: while it stays the same, so do the files. After a crash it is
+   * another one, too. Empty: not known.
+   */
+  revision: string;
 }
 
 /** Request of CreateCodebase. */
@@ -229,11 +234,14 @@ export interface ImportCodebaseFilesRequest {
   codebaseId: string;
   /**
    * "replace": the codebase has exactly the archive afterwards; "merge" or empty: files that the archive does not name
-   * are kept.
+   * are kept; "update": as "merge", but a member of another type replaces a file or a directory, and an empty file
+   * ".wh.NAME" removes NAME, as in layers of OCI images.
    */
   mode?: string | undefined;
   /** "tar" or empty. */
   format?: string | undefined;
+  /** Only if the codebase has this revision: otherwise ABORTED, and nothing is changed. Empty: in any case. */
+  ifRevision?: string | undefined;
 }
 
 /** Response of ImportCodebaseFiles. */
@@ -246,6 +254,8 @@ export interface ImportCodebaseFilesResponse {
   symlinks: number;
   /** Bytes of file contents. */
   size: number;
+  /** Revision of the codebase with these files. */
+  revision: string;
 }
 
 /** Request of ExportCodebaseFiles. */
