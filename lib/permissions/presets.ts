@@ -41,13 +41,16 @@ const GIT_CONFIG: readonly PermissionRule[] = [
 const GIT_HOOKS: readonly PermissionRule[] = ['**/.git/hooks/**', '**/.git/modules/**/hooks/**'].map(kept);
 
 /**
- * What tools write beside the sources, in any directory: the state of git that is a cache, caches, and outputs that can be
- * built again. Their priority is that of callers' rules, so a caller's longer or stricter pattern decides instead.
+ * What tools write beside the sources, in any directory: the state of git that is a cache, installed dependencies, caches, and
+ * outputs that can be built again. Their priority is that of callers' rules, so a caller's longer or stricter pattern decides instead.
  */
 const SCRATCH: readonly PermissionRule[] = [
   '**/.git/index*',
   '**/.git/logs/**',
-  '**/node_modules/.{cache,vite,vitest,vite-temp,tmp}/**',
+  '**/{node_modules,.venv}/**',
+  // Of a virtualenv with a name that sources may have, only what venv makes.
+  '**/venv/{pyvenv.cfg,.gitignore,lib64}',
+  '**/venv/{bin,include,lib,share}/**',
   '**/{.cache,.parcel-cache,.turbo,.eslintcache,.stylelintcache}/**',
   '**/{vite,vitest,rollup,tsup}.config.*.timestamp-*',
   '**/*.tsbuildinfo',
@@ -71,7 +74,7 @@ export const PRESETS: readonly Preset[] = [
   {
     name: 'agent-safe',
     description:
-      'Everything can be read, with placeholders in place of secrets; only /output and /tmp of the codebase can be changed, and caches and build outputs, as scratch. A secret that was ever committed can be read from .git: hide that directory, too, if there is one.',
+      'Everything can be read, with placeholders in place of secrets; only /output and /tmp of the codebase can be changed, and dependencies, caches and build outputs, as scratch. A secret that was ever committed can be read from .git: hide that directory, too, if there is one.',
     permissions: [
       glob('/**', 'PERMISSION_READ', PRESET_BASE_PRIORITY),
       directory('/output', 'PERMISSION_WRITE', 0),
@@ -84,7 +87,7 @@ export const PRESETS: readonly Preset[] = [
   {
     name: 'development',
     description:
-      'Everything can be changed but git hooks and the configuration of git, which can only be read; secrets have placeholders; caches and build outputs are scratch. A secret that was ever committed can be read from .git.',
+      'Everything can be changed but git hooks and the configuration of git, which can only be read; secrets have placeholders; dependencies, caches and build outputs are scratch. A secret that was ever committed can be read from .git.',
     permissions: [
       glob('/**', 'PERMISSION_WRITE', PRESET_BASE_PRIORITY),
       ...SCRATCH,

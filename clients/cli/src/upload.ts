@@ -1,10 +1,13 @@
 import { resolve } from 'node:path';
+import type { PermissionRule } from '../../typescript/src/contract/messages.ts';
 import type { CreateOptions } from '../../typescript/src/create.ts';
 import { InvalidArgumentError } from '../../typescript/src/errors.ts';
 import { archiveOf, type PackOptions, requireUpload } from '../../typescript/src/local/index.ts';
 import type { Paddock } from '../../typescript/src/paddock.ts';
 import type { Sandbox } from '../../typescript/src/sandbox.ts';
 import { CliError } from './errors.ts';
+import { rulesOfTracked } from './git/kept-directories.ts';
+import { Tracked } from './git/tracked.ts';
 import type { Output } from './output.ts';
 import { printableName } from './printable.ts';
 
@@ -15,6 +18,7 @@ export interface UploadCall {
   paddock: Paddock;
   out: Output;
   signal: AbortSignal;
+  env: Readonly<Record<string, string | undefined>>;
 }
 
 /** The directory as an archive whose transfer is shown. Throws CliError. */
@@ -59,19 +63,36 @@ export async function createWith(paddock: Paddock, options: CreateOptions, asked
  * codebase is created without the signal, because an answer that is not read could not be undone.
  */
 export async function createFrom(
-  { paddock, out, signal }: UploadCall,
+  { paddock, out, signal, env }: UploadCall,
   { directory, pack, options, asked = NOTHING }: NewSandbox,
 ): Promise<Sandbox> {
   const body = directory === undefined ? undefined : await directoryBody(directory, pack, out);
+  const tracked = directory === undefined ? undefined : Tracked.in(directory, { env, signal });
+  tracked?.catch(() => undefined);
   signal.throwIfAborted();
   const name = nameOf(directory);
   const codebase = await paddock.codebases.create({ name });
   try {
     if (body) await paddock.codebases.upload(codebase.id, body, { signal });
     const labels = { ...options.labels, [OWNED]: 'own' };
-    return await createWith(paddock, { ...options, codebase: codebase.id, labels, signal }, asked);
+    const sandbox = await createWith(paddock, { ...options, codebase: codebase.id, labels, signal }, asked);
+    await keepTracked(sandbox, rulesOfTracked((await tracked) ?? NO_FILES, options), signal);
+    return sandbox;
   } catch (error) {
     await paddock.codebases.delete(codebase.id).catch(() => undefined);
+    throw error;
+  }
+}
+
+const NO_FILES = new Tracked([]);
+
+/** A sandbox that does not get its rules is none: what is written would be lost. */
+async function keepTracked(sandbox: Sandbox, rules: readonly PermissionRule[], signal: AbortSignal): Promise<void> {
+  if (rules.length === 0) return;
+  try {
+    await sandbox.rules.set({ permissions: [...sandbox.info.permissions, ...rules] }, { signal });
+  } catch (error) {
+    await sandbox.destroy({ discard: true }).catch(() => undefined);
     throw error;
   }
 }

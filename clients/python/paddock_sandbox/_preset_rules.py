@@ -32,7 +32,9 @@ def _kept(pattern: str) -> PermissionRule:
 _SCRATCH = (
     _scratch("**/.git/index*"),
     _scratch("**/.git/logs/**"),
-    _scratch("**/node_modules/.{cache,vite,vitest,vite-temp,tmp}/**"),
+    _scratch("**/{node_modules,.venv}/**"),
+    _scratch("**/venv/{pyvenv.cfg,.gitignore,lib64}"),
+    _scratch("**/venv/{bin,include,lib,share}/**"),
     _scratch("**/{.cache,.parcel-cache,.turbo,.eslintcache,.stylelintcache}/**"),
     _scratch("**/{vite,vitest,rollup,tsup}.config.*.timestamp-*"),
     _scratch("**/*.tsbuildinfo"),

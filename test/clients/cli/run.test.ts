@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -52,6 +53,53 @@ it('keeps the exit code, and applies nothing without a terminal: the sandbox is 
   expect(await cli(['pull', id, repo], how)).toMatchObject({ code: 0, stderr: expect.stringMatching(/it is in .git/) });
   expect(await get('a.txt')).toBe('b\n');
   expect(await cli(['rm', id.slice(0, 12)], how)).toMatchObject({ code: 0, stdout: `${id}\n` });
+});
+
+describe('in a repository of git', () => {
+  const git = (...args: string[]) => execFileSync('git', ['-C', repo, ...args], { stdio: 'pipe' });
+
+  it('leaves out what git ignores and does not track, also what was there before, and says how much', async () => {
+    git('init', '-q');
+    await mkdir(join(repo, 'out'));
+    await Promise.all([put('.gitignore', 'out\n*.log\n'), put('tracked.log', 't\n'), put('moved', 'm\n')]);
+    await Promise.all(['a.log', 'gone.log', 'out/o'].map((path) => put(path, 'old\n')));
+    git('add', '.');
+    git('add', '-f', 'tracked.log');
+    const work = 'echo x >> a.log; rm gone.log; echo x >> out/o; echo x >> tracked.log; mv moved out/moved';
+    const ended = await run('--yes', '--', 'sh', '-c', work);
+    expect(ended.stderr).toContain('left out: 3 paths that git ignores; --ignored shows them');
+    expect(await Promise.all(['a.log', 'gone.log', 'out/o', 'out/moved'].map(get))).toEqual([
+      'old\n',
+      'old\n',
+      'old\n',
+      'm\n',
+    ]);
+    expect(await get('tracked.log')).toBe('t\nx\n');
+    expect((await readdir(repo)).sort()).toEqual(['.git', '.gitignore', 'a.log', 'gone.log', 'out', 'tracked.log']);
+    const all = await run('--yes', '--ignored', '--', 'sh', '-c', 'echo x >> a.log; rm gone.log');
+    expect(all.stderr).not.toContain('left out');
+    expect(await get('a.log')).toBe('old\nx\n');
+  });
+
+  it('takes installed dependencies for scratch, and reviews those that git tracks', async () => {
+    git('init', '-q');
+    const places = ['node_modules/a', 'test/node_modules/a'];
+    await Promise.all(places.map((place) => mkdir(join(repo, place), { recursive: true })));
+    await Promise.all([...places.map((place) => put(`${place}/index.js`, 'old\n')), put('a.txt', 'a\n')]);
+    git('add', 'a.txt', 'test');
+    const work = `for each in ${places.join(' ')}; do cat $each/index.js; echo new > $each/index.js; touch $each/n; done
+      mkdir -p .venv/bin sub/venv/lib; touch .venv/bin/python sub/venv/lib/x sub/venv/pyvenv.cfg; echo b > a.txt`;
+    const { stdout, stderr } = await run('--yes', '--', 'sh', '-c', work);
+    expect(stdout).toBe('old\nold\n');
+    expect(stderr).toContain('3 changes applied');
+    expect(await Promise.all([...places.map((place) => `${place}/index.js`), 'a.txt'].map(get))).toEqual([
+      'old\n',
+      'new\n',
+      'b\n',
+    ]);
+    expect((await readdir(join(repo, 'test/node_modules/a'))).sort()).toEqual(['index.js', 'n']);
+    expect((await readdir(repo)).sort()).toEqual(['.git', 'a.txt', 'node_modules', 'test']);
+  });
 });
 
 it('applies text, binary files, modes, links and removals, and merges with what was edited here meanwhile', async () => {
@@ -244,7 +292,7 @@ describe('on a terminal', () => {
     await mkdir(join(repo, 'sub/out'), { recursive: true });
     const work = 'mkdir -p out d/e sub/out/n; echo o > out/o; echo x > d/x; echo y > d/e/y';
     const terminal = inTerminal('', `sh -c '${work}'`);
-    await terminal.shows('left out: 3 new paths that git ignores; --ignored takes them');
+    await terminal.shows('left out: 3 paths that git ignores; --ignored shows them');
     await terminal.shows('Take these 4 changes?');
     terminal.line('e');
     await terminal.shows(/\(1\/1\) A d\/ \(2 files\): /);

@@ -39,7 +39,7 @@ everything can be read, with placeholders, and only what the rules name can be w
     const sandbox =
       codebase === undefined
         ? await createFrom(
-            { paddock: client, out, signal },
+            { paddock: client, out, signal, env },
             { directory: from, pack: packOptionsOf(values), options, asked },
           )
         : await createWith(client, { ...options, codebase, signal }, asked);

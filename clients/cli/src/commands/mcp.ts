@@ -56,7 +56,7 @@ async function newSandbox(context: Context, from: string, given: Values<typeof N
   const paddock = await context.paddock({ start: true });
   const options = sandboxOptionsOf(values, env);
   const asked = wishesOf(context, paddock, options, { tools: values.tools, byDefault: 'auto', from });
-  return createFrom({ paddock, out, signal }, { directory: from, pack: packOptionsOf(values), options, asked });
+  return createFrom({ paddock, out, signal, env }, { directory: from, pack: packOptionsOf(values), options, asked });
 }
 
 /** The lines of standard input until its end, a signal, or the end of the reader of standard output. */

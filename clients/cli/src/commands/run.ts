@@ -12,8 +12,8 @@ export default command({
   usage: '--from DIR [--] COMMAND [ARG...]',
   details: `
 The directory is copied into a new sandbox. After the command its changes are shown, modified files first, and those
-that you take are applied to the directory: all, some files, or some hunks of a file. New files that git ignores
-are left out. What you edited meanwhile, too, is merged line by line or, if the same lines were changed, stays as
+that you take are applied to the directory: all, some files, or some hunks of a file. Files that git ignores and
+does not track are left out. What you edited meanwhile, too, is merged line by line or, if the same lines were changed, stays as
 it is. What tools run on sight, like .envrc or .vscode, has a question of its own. Then the sandbox is destroyed.
 The exit code is that of the command.
 
@@ -39,7 +39,7 @@ the tools in your PATH, too; --tools says which.`,
     },
     yes: { type: 'boolean', short: 'y', help: 'the same as --apply all' },
     keep: { type: 'boolean', help: 'keep the sandbox in any case' },
-    ignored: { type: 'boolean', help: 'also new files that git ignores in the directory, like outputs of builds' },
+    ignored: { type: 'boolean', help: 'also files that git ignores and does not track, like outputs of builds' },
     ...HOME_OPTIONS,
     ...TOOLS_OPTION,
     ...SANDBOX_OPTIONS,

@@ -1,23 +1,30 @@
-import { posix } from 'node:path';
 import type { FileChange } from '../../../typescript/src/contract/messages.ts';
 import { Ignores } from '../../../typescript/src/local/ignores.ts';
+import type { Context } from '../command.ts';
+import { parentOf, Tracked } from '../git/tracked.ts';
 
 /**
- * The paths of additions that the .gitignore files of the local directory leave out: outputs of builds, installed packages.
- * What the directory had before is none of them, and neither is what only the sandbox's .gitignore files name.
+ * The paths of changes that the .gitignore files of the local directory leave out, outputs of builds and installed packages,
+ * and that git does not track. Where git cannot tell, what was there before is none of them. Neither is what only the
+ * sandbox's .gitignore files name, nor what was moved from a place that is reviewed, as it would be lost there.
  */
 export async function ignoredIn(
   directory: string,
   changes: readonly FileChange[],
-  signal: AbortSignal,
+  { env, signal }: Pick<Context, 'env' | 'signal'>,
 ): Promise<ReadonlySet<string>> {
   const below = new BelowDirectories(await Ignores.of(directory, { gitignore: true, exclude: [], signal }));
+  const tracked = await Tracked.in(directory, { env, signal });
   const ignored = new Set<string>();
+  const removed = new Set<string>();
   for (const { path, kind, type } of changes) {
-    if (kind !== 'CHANGE_ADDED') continue;
+    if (kind === 'CHANGE_DELETED') removed.add(path);
+    if (tracked?.has(path) ?? kind !== 'CHANGE_ADDED') continue;
     const above = await below.at(parentOf(path));
     if (above === undefined || (await above.has(path, type === 'TYPE_DIRECTORY'))) ignored.add(path);
   }
+  const isMovedHere = ({ renamedFrom }: FileChange) => removed.has(renamedFrom) && !ignored.has(renamedFrom);
+  for (const change of changes.filter(isMovedHere)) ignored.delete(change.path);
   return ignored;
 }
 
@@ -40,8 +47,3 @@ class BelowDirectories {
     return above === undefined || (await above.has(path, true)) ? undefined : above.enter(path);
   }
 }
-
-const parentOf = (path: string): string => {
-  const parent = posix.dirname(path);
-  return parent === '.' ? '' : parent;
-};

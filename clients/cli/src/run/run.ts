@@ -30,7 +30,7 @@ export interface Run {
   apply: 'all' | 'none' | undefined;
   keep: boolean;
   git: boolean;
-  /** Also additions that git ignores in the directory. */
+  /** Also changes that git ignores in the directory. */
   ignored: boolean;
   /** Paths that tools run on sight and that come nevertheless. */
   allow: readonly string[];
@@ -49,7 +49,7 @@ export async function runInSandbox(context: Context, run: Run): Promise<number> 
   const asked = wishesOf(context, paddock, run.options, { tools: run.tools, byDefault: 'auto', from: run.from });
   const life = { idleTimeout: KEPT_S, onIdle: 'destroy', labels: { 'paddock.cli': 'run' } };
   const sandbox = await createFrom(
-    { paddock, out, signal },
+    { paddock, out, signal, env: context.env },
     { directory: run.from, pack: run.pack, options: { ...run.options, ...life }, asked },
   );
   let kept = run.keep;
@@ -109,9 +109,8 @@ async function settle(context: Context, sandbox: Sandbox, run: Run, progress: { 
   // Before the changes are shown: a process that goes on could change what was looked at.
   await sandbox.stop({ signal });
   const all = await sandbox.changes({ signal });
-  const ignored = run.from === undefined || run.ignored ? NONE : await ignoredIn(run.from, all, signal);
-  if (ignored.size > 0)
-    out.note(`left out: ${counted(ignored.size, 'new path')} that git ignores; --ignored takes them`);
+  const ignored = run.from === undefined || run.ignored ? NONE : await ignoredIn(run.from, all, context);
+  if (ignored.size > 0) out.note(`left out: ${counted(ignored.size, 'path')} that git ignores; --ignored shows them`);
   const changes = all.filter(({ path }) => !ignored.has(path));
   if (changes.length === 0) return { missing: false, keep: false, result: { changes } };
   if (run.apply !== 'none' || isTerminal) await show(sandbox, changes, context);
