@@ -1828,11 +1828,16 @@ export interface FileChange {
   conflict: boolean;
   /** True if the rules make this path scratch; only with include_scratch. */
   scratch: boolean;
-  /** Comparison of a modified file by lines; only with `diff` of the request. */
+  /**
+   * Comparison by lines of a modified file, or of a renamed one with what the codebase has at `renamed_from`; only with `diff`
+   * of the request, and not of files that came along.
+   */
   diff?: FileDiff;
+  /** True if the file or symlink was renamed with a directory above it, and is otherwise as the codebase has it at `renamed_from`. */
+  came_along: boolean;
 }
 
-/** Comparison of the two versions of a modified file by lines. */
+/** Comparison of the two versions of a modified or renamed file by lines. */
 export interface FileDiff {
   /** SHA-256 of the codebase's contents in lower-case hex; empty without hunks. */
   base_sha256: string;
@@ -1845,6 +1850,8 @@ export interface FileDiff {
    * show placeholders in the file; "unreadable": the rules only list it. Empty otherwise.
    */
   no_hunks: string;
+  /** Permission bits of the codebase's file; 0 without hunks. A commit of some hunks keeps them. */
+  base_mode: number;
 }
 
 /** Adjacent lines of a text file that differ. Texts are whole lines with their ends. */
@@ -1936,13 +1943,13 @@ export interface CommitRequest {
   /** Commit what was written at scratch paths, too. */
   include_scratch: boolean;
   /**
-   * Modified text files of which only some hunks are committed; the others stay changes. These paths are chosen, too: without
-   * `paths` nothing else is.
+   * Modified or renamed text files of which only some hunks are committed; the others stay changes. These paths are chosen, too, a
+   * renamed file with the removal at its old path: without `paths` nothing else is.
    */
   hunks: readonly ChosenHunks[];
 }
 
-/** Hunks of one modified text file, as ListChanges showed them. */
+/** Hunks of one modified or renamed text file, as ListChanges showed them. */
 export interface ChosenHunks {
   /** Path from the codebase root. */
   path: string;

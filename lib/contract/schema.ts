@@ -787,12 +787,14 @@ export const fields = {
     conflict: { type: 'bool' },
     scratch: { type: 'bool' },
     diff: { type: 'FileDiff' },
+    came_along: { type: 'bool' },
   },
   FileDiff: {
     base_sha256: { type: 'string' },
     sha256: { type: 'string' },
     hunks: { type: 'Hunk', repeated: true },
     no_hunks: { type: 'string' },
+    base_mode: { type: 'uint32' },
   },
   Hunk: {
     old_start: { type: 'uint32' },

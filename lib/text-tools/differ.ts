@@ -1,10 +1,10 @@
-import type { ChosenHunks, FileDiff } from '../contract/messages.ts';
+import type { ChosenHunks } from '../contract/messages.ts';
 import { ServiceError } from '../errors.ts';
 import type { Differ } from '../patch/patch.ts';
 import type { Remote, Threads } from '../threads/thread-pool.ts';
 import { withThread } from '../threads/with-thread.ts';
 import { diffOf } from './diff.ts';
-import { chosenText, fileDiff } from './file-diff.ts';
+import { type Comparison, chosenText, fileDiff } from './file-diff.ts';
 import type { TextTools } from './text-tools.ts';
 
 /** Bytes of two texts whose comparison takes less than the way to another thread and back. */
@@ -23,7 +23,7 @@ export function threadedDiffer(threads: Threads<TextTools>, signal: AbortSignal)
 /** The same, of `fileDiff`. */
 export function threadedComparison(
   threads: Threads<TextTools>,
-): (before: Uint8Array, after: Uint8Array) => Promise<FileDiff> {
+): (before: Uint8Array, after: Uint8Array) => Promise<Comparison> {
   return (before, after) =>
     before.length + after.length <= SHORT
       ? Promise.resolve(fileDiff(before, after))

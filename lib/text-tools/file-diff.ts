@@ -7,8 +7,11 @@ import { hunksOf, withHunks } from '../patch/hunks.ts';
 /** Bytes of a side of a file that is compared by lines. */
 export const MAX_COMPARED = 512 * 1024;
 
+/** What the contents alone tell. */
+export type Comparison = Omit<FileDiff, 'base_mode'>;
+
 /** The comparison of two versions of a file, neither longer than MAX_COMPARED. */
-export function fileDiff(before: Uint8Array, after: Uint8Array): FileDiff {
+export function fileDiff(before: Uint8Array, after: Uint8Array): Comparison {
   if (!isText(before) || !isText(after)) return without('binary');
   const hunks = hunksOf(textOf(before), textOf(after));
   return { base_sha256: digest(before), sha256: digest(after), hunks, no_hunks: '' };
@@ -19,6 +22,7 @@ export const without = (reason: 'binary' | 'large' | 'placeholders' | 'unreadabl
   sha256: '',
   hunks: [],
   no_hunks: reason,
+  base_mode: 0,
 });
 
 /**

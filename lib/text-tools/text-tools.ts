@@ -1,8 +1,8 @@
-import type { ChosenHunks, FileDiff } from '../contract/messages.ts';
+import type { ChosenHunks } from '../contract/messages.ts';
 import { serveThread } from '../threads/serve-thread.ts';
 import { diffOf } from './diff.ts';
 import { type EditedText, editText, type TextEdit } from './edit-text.ts';
-import { chosenText, fileDiff } from './file-diff.ts';
+import { type Comparison, chosenText, fileDiff } from './file-diff.ts';
 import { parseJson } from './parse-json.ts';
 import { type PathPatterns, PathSearch } from './path-search.ts';
 import { type ListedPath, treeOf } from './path-tree.ts';
@@ -31,7 +31,7 @@ export class TextTools {
   }
 
   /** See `fileDiff`. */
-  compare(before: Uint8Array, after: Uint8Array): FileDiff {
+  compare(before: Uint8Array, after: Uint8Array): Comparison {
     return fileDiff(before, after);
   }
 

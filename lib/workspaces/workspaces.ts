@@ -110,6 +110,8 @@ export interface WorkspaceChange {
   contents?: Uint8Array;
   /** Added: its path in the codebase, as far as known. */
   renamedFrom?: ByteString;
+  /** A file with `renamedFrom` and an inode of its own: the codebase's file at that path, and what the rules grant there. */
+  origin?: { base: ChangeSide; level: Level };
   /** File or symlink: its path in the codebase when the sandbox first changed it, if that is a different one. */
   movedFrom?: ByteString;
   /** The codebase no longer has the version that the sandbox copied up or whited out here. */

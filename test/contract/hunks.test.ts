@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
-import type { FileChange, Sandbox } from '../../lib/contract/messages.ts';
-import { EVERYTHING, read, view } from './rules.ts';
+import type { Codebase, FileChange, Sandbox } from '../../lib/contract/messages.ts';
+import { EVERYTHING, hide, read, view } from './rules.ts';
 import { expectRefusal, type Scene } from './scene.ts';
 import { type Case, contract } from './suite.ts';
 
@@ -20,8 +20,16 @@ const chosen = ({ path, diff }: FileChange, indexes: readonly number[]) => ({
   sha256: diff!.sha256,
   indexes,
 });
+const names = async (scene: Scene, { id }: Codebase): Promise<readonly string[]> => {
+  const { files } = await scene.client.call('ListFiles', { codebase_id: id, recursive: true });
+  return files.map(({ path }) => path);
+};
 const commit = (scene: Scene, { id }: Sandbox, more: object = {}) =>
   scene.client.call('Commit', { sandbox_id: id, ...more });
+
+/** The same to a renamed file, which is written in place: one that replaces it is a new file. */
+const renamed = (path: string): string =>
+  `mv a.txt ${path} && sed 's/^line 5$/five/' ${path} > /tmp/new && printf 'last' >> /tmp/new && cat /tmp/new > ${path}`;
 
 async function edited(scene: Scene, more: Record<string, string> = {}) {
   const codebase = await scene.codebase({ 'a.txt': TEXT, ...more });
@@ -42,6 +50,7 @@ const cases: Case[] = [
         base_sha256: sha256(TEXT),
         sha256: sha256(EDITED),
         no_hunks: '',
+        base_mode: 0o644,
         hunks: [
           {
             old_start: 5,
@@ -220,6 +229,122 @@ const cases: Case[] = [
     },
   },
   {
+    name: 'a renamed file has hunks against its old name, and a choice of them commits the rename with these alone',
+    needs: ['commands'],
+    async run(scene) {
+      const codebase = await scene.codebase({ 'a.txt': TEXT, c: 'c\n' });
+      const sandbox = await scene.sandbox(codebase);
+      await scene.output(sandbox, `mkdir d && ${renamed('d/b')} && chmod 755 d/b && echo more >> c`);
+      const change = (await listed(scene, sandbox)).find(({ path }) => path === 'd/b')!;
+      expect(change).toMatchObject({ kind: 'CHANGE_ADDED', renamed_from: 'a.txt', came_along: false });
+      expect(change.diff).toMatchObject({ base_sha256: sha256(TEXT), sha256: sha256(EDITED), base_mode: 0o644 });
+      expect(change.diff!.hunks.map(({ removed, added }) => [removed, added])).toEqual([
+        ['line 5\n', 'five\n'],
+        ['', 'last'],
+      ]);
+      const answer = await commit(scene, sandbox, { hunks: [chosen(change, [0])] });
+      expect(answer.changes.map(({ path }) => path)).toEqual(['a.txt', 'd/b']);
+      expect(await scene.content(codebase, 'd/b')).toBe(TEXT.replace('line 5\n', 'five\n'));
+      expect(await names(scene, codebase)).toEqual(['c', 'd', 'd/b']);
+      expect(await scene.output(sandbox, 'cat d/b; stat -c %a d/b')).toBe(`${EDITED}755\n`);
+      const rest = await listed(scene, sandbox);
+      expect(rest.map(({ path, kind, conflict }) => [path, kind, conflict])).toEqual([
+        ['c', 'CHANGE_MODIFIED', false],
+        ['d/b', 'CHANGE_MODIFIED', false],
+      ]);
+      expect(rest[1]!.diff!.hunks.map(({ added }) => added)).toEqual(['last']);
+      expect(rest[1]).toMatchObject({ mode: 0o755, base_mode: 0o644 });
+      await commit(scene, sandbox);
+      expect(await scene.content(codebase, 'd/b')).toBe(EDITED);
+      expect(await listed(scene, sandbox)).toEqual([]);
+    },
+  },
+  {
+    name: 'hunks of a renamed file take nothing of another file that is at its old name by now',
+    needs: ['commands'],
+    async run(scene) {
+      const codebase = await scene.codebase({ 'a.txt': TEXT });
+      const sandbox = await scene.sandbox(codebase);
+      await scene.output(sandbox, `${renamed('b')} && echo other > a.txt`);
+      const change = (await listed(scene, sandbox)).find(({ path }) => path === 'b')!;
+      expect(await commit(scene, sandbox, { hunks: [chosen(change, [1])] })).toMatchObject({ count: 1 });
+      expect(await scene.content(codebase, 'b')).toBe(`${TEXT}last`);
+      expect(await scene.content(codebase, 'a.txt')).toBe(TEXT);
+      expect((await listed(scene, sandbox)).map(({ path }) => path)).toEqual(['a.txt', 'b']);
+    },
+  },
+  {
+    name: 'of a renamed directory the files that were edited have hunks, also those of the same size, and the others came along',
+    needs: ['commands'],
+    async run(scene) {
+      const files = { 'd/x': 'one\ntwo\n', 'd/y': 'y\n', 'd/z': 'z\n' };
+      const codebase = await scene.codebase(files);
+      const sandbox = await scene.sandbox(codebase);
+      await scene.output(
+        sandbox,
+        "mv d e && sed -i 's/z/Z/' e/z && printf '\\bne\\nTWO\\n' > /tmp/x && cat /tmp/x > e/x",
+      );
+      const changes = await listed(scene, sandbox);
+      const at = (wanted: string) => changes.find(({ path }) => path === wanted)!;
+      expect([at('e/x').came_along, at('e/y').came_along, at('e').came_along]).toEqual([false, true, false]);
+      expect(at('e/y').diff ?? undefined).toBeUndefined();
+      expect(at('e/x')).toMatchObject({ size: at('d/x').base_size, renamed_from: 'd/x' });
+      expect(at('e/x').diff!.hunks).toMatchObject([{ removed: 'one\ntwo\n', added: '\bne\nTWO\n' }]);
+      const half = commit(scene, sandbox, { hunks: [chosen(at('e/x'), [0])] });
+      await expectRefusal(half, 'FAILED_PRECONDITION', /^paths: the sandbox renamed .*; choose all of it/);
+      await commit(scene, sandbox, { paths: ['d', 'e'], hunks: [chosen(at('e/x'), [0])] });
+      expect(await names(scene, codebase)).toEqual(['e', 'e/x', 'e/y', 'e/z']);
+      expect(await scene.content(codebase, 'e/z')).toBe('Z\n');
+      expect(await listed(scene, sandbox)).toEqual([]);
+    },
+  },
+  {
+    name: 'a renamed file shows the agent no lines that it may not read at the old name, and a hidden old name not at all',
+    needs: ['commands'],
+    async run(scene) {
+      const paths = ['listed', 'hidden', '.env'];
+      const codebase = await scene.codebase(Object.fromEntries(paths.map((path) => [path, 'KEY=value\n'])));
+      const sandbox = await scene.sandbox(codebase, EVERYTHING);
+      await scene.output(
+        sandbox,
+        `for each in ${paths.join(' ')}; do mv $each new-$each; echo KEY=other > new-$each; done`,
+      );
+      const rules = [...EVERYTHING, view('listed', 1), hide('hidden', 1), { ...read('.env', 1), view: 'redacted' }];
+      await scene.client.call('UpdatePermissions', { sandbox_id: sandbox.id, permissions: rules });
+      const shown = async (as: string) => {
+        const added = (await listed(scene, sandbox, { as })).filter(({ kind }) => kind === 'CHANGE_ADDED');
+        return Object.fromEntries(added.map(({ path, renamed_from, diff }) => [path, [renamed_from, diff?.no_hunks]]));
+      };
+      expect(await shown('agent')).toEqual({
+        'new-.env': ['.env', 'placeholders'],
+        'new-hidden': ['', undefined],
+        'new-listed': ['listed', 'unreadable'],
+      });
+      expect(await shown('owner')).toMatchObject({
+        'new-hidden': ['hidden', ''],
+        'new-.env': ['.env', 'placeholders'],
+      });
+    },
+  },
+  {
+    name: 'hunks of a renamed file whose old version was changed by others are a conflict, and taken with ours',
+    needs: ['commands'],
+    async run(scene) {
+      const codebase = await scene.codebase({ 'a.txt': TEXT });
+      const sandbox = await scene.sandbox(codebase);
+      await scene.output(sandbox, renamed('b'));
+      await scene.client.upload(codebase.id, 'a.txt', `${TEXT}theirs\n`);
+      const change = (await listed(scene, sandbox)).find(({ path }) => path === 'b')!;
+      const hunks = [chosen(change, [0])];
+      await expectRefusal(commit(scene, sandbox, { hunks }), 'ABORTED', /a\.txt/);
+      const theirs = commit(scene, sandbox, { hunks, on_conflict: 'theirs' });
+      await expectRefusal(theirs, 'FAILED_PRECONDITION', /^hunks\[0\]\.path: "b" is in conflict/);
+      await commit(scene, sandbox, { hunks, on_conflict: 'ours' });
+      expect(await scene.content(codebase, 'b')).toBe(`${TEXT.replace('line 5\n', 'five\n')}theirs\n`);
+      expect(await names(scene, codebase)).toEqual(['b']);
+    },
+  },
+  {
     name: 'hunks of a file that a renamed directory shows are refused, since the sandbox has nothing that keeps the others',
     needs: ['commands'],
     async run(scene) {
@@ -243,7 +368,11 @@ const cases: Case[] = [
       await expectRefusal(ask({ indexes: [1, 0] }), 'INVALID_ARGUMENT', /^hunks\[0\]\.indexes must/);
       await expectRefusal(ask({ indexes: [1, 1] }), 'INVALID_ARGUMENT', /^hunks\[0\]\.indexes must/);
       await expectRefusal(ask({ indexes: [] }), 'INVALID_ARGUMENT', /^hunks\[0\]\.indexes must/);
-      await expectRefusal(ask({ path: 'new' }), 'FAILED_PRECONDITION', /^hunks\[0\]\.path: "new" is no modified file/);
+      await expectRefusal(
+        ask({ path: 'new' }),
+        'FAILED_PRECONDITION',
+        /^hunks\[0\]\.path: "new" is no modified or renamed file/,
+      );
       await expectRefusal(ask({ path: 'gone' }), 'FAILED_PRECONDITION', /^hunks\[0\]\.path: /);
       await expectRefusal(ask({ path: 'other' }), 'FAILED_PRECONDITION', /^hunks\[0\]\.path: "other" is no change/);
       await expectRefusal(ask({ path: '../a.txt' }), 'INVALID_ARGUMENT', /^hunks\[0\]\.path must/);

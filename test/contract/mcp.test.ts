@@ -433,6 +433,11 @@ describe('the tools of an orchestrator', () => {
     await of('changes_discard', { sandbox_id, paths: ['src/a.ts'] });
     expect(await of('read_text_file', { sandbox_id, path: 'src/a.ts' })).toEqual({ content: 'const a = 1;\n// end\n' });
     expect(await of('changes_commit', { sandbox_id })).toMatchObject({ committed: true, count: 1 });
+    await of('exec', { sandbox_id, command: 'mv src/a.ts src/c.ts; echo "// more" >> src/c.ts' });
+    const renamed = String((await of('changes_show', { sandbox_id, paths: ['src/c.ts'], hunks: true })).hunks);
+    const [, moved] = /^src\/c\.ts (\S+)\nrenamed from src\/a\.ts\n#0 line 3\n\+\/\/ more\n$/.exec(renamed)!;
+    const taken = await of('changes_commit', { sandbox_id, hunks: [`src/c.ts ${moved} 0`] });
+    expect(taken).toMatchObject({ committed: true, count: 2 });
     expect(await of('changes_discard', { sandbox_id, all: true })).toEqual({ discarded: 0 });
     for (const id of [sandbox_id, fork!.sandbox_id])
       expect(await of('sandbox_destroy', { sandbox_id: id })).toEqual({ destroyed: true });

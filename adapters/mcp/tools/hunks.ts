@@ -30,7 +30,7 @@ export function hunksIn(choices: readonly string[]): ChosenHunks[] {
   });
 }
 
-/** The hunks of modified files with the version that a commit of some of them names, as text for a model. */
+/** The hunks of modified and renamed files with the version that a commit of some of them names, as text for a model. */
 export async function hunksOf({ caller, sandbox_id }: Place, only: readonly string[]): Promise<string> {
   const window = new OutputWindow();
   const paths = only.map((each) => workspacePath(each, 'paths')).filter((each) => each !== '');
@@ -45,11 +45,12 @@ export async function hunksOf({ caller, sandbox_id }: Place, only: readonly stri
   return omitted > 0 ? `${before}\n[${omitted} bytes of hunks left out: choose paths]\n${after}` : before;
 }
 
-function fileText({ path, diff }: FileChange): string {
+function fileText({ path, renamed_from, diff }: FileChange): string {
   if (diff === undefined) return '';
   const name = onOneLine(path);
-  if (diff.no_hunks !== '') return `${name}: no hunks (${diff.no_hunks})\n`;
-  const head = `${name} ${diff.base_sha256}-${diff.sha256}\n`;
+  const from = renamed_from === '' ? '' : `renamed from ${onOneLine(renamed_from)}\n`;
+  if (diff.no_hunks !== '') return `${name}: no hunks (${diff.no_hunks})\n${from}`;
+  const head = `${name} ${diff.base_sha256}-${diff.sha256}\n${from}`;
   return head + diff.hunks.map((hunk, index) => `#${index} line ${hunk.old_start}\n${hunkText(hunk)}`).join('');
 }
 

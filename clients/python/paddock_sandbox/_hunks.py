@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import re
 import tarfile
-from typing import IO, Callable, Dict, Iterable, Optional, Sequence
+from typing import IO, Callable, Dict, Iterable, List, Optional, Sequence
 
 from .errors import InvalidConfigurationError, PreconditionError
-from .messages import ChosenHunks, FileChange, Hunk
+from .messages import ChangeKind, ChosenHunks, FileChange, Hunk
 
 
 def chosen_hunks(change: FileChange, indexes: Sequence[int]) -> ChosenHunks:
@@ -55,6 +56,19 @@ def _changed(path: str) -> PreconditionError:
     return PreconditionError(f"hunks: {path} has other contents by now; list the changes again")
 
 
+def old_paths(changes: Iterable[FileChange]) -> List[str]:
+    """Those of renamed files: to take hunks of one is to take its rename."""
+    return [each.renamed_from for each in changes if each.kind == ChangeKind.ADDED and each.renamed_from]
+
+
+@dataclasses.dataclass(frozen=True)
+class Taken:
+    """What is taken of a file. The execute bit is none of the hunks."""
+
+    content: bytes
+    mode: int
+
+
 class Part:
     """What a directory gets of a member of an archive."""
 
@@ -65,11 +79,11 @@ class Part:
         self._extract = extract
 
     @classmethod
-    def of(cls, name: str, content: bytes, mode: int) -> "Part":
+    def of(cls, name: str, taken: Taken) -> "Part":
         """A file with other contents than the archive has."""
         member = tarfile.TarInfo(name)
-        member.mode, member.size = mode, len(content)
-        return cls(member, lambda _: io.BytesIO(content))
+        member.mode, member.size = taken.mode, len(taken.content)
+        return cls(member, lambda _: io.BytesIO(taken.content))
 
     def open(self) -> "Optional[IO[bytes]]":
         """The contents of a file; None for another type."""

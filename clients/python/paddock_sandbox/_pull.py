@@ -14,7 +14,7 @@ import unicodedata
 from typing import IO, Dict, List, Mapping, Sequence, Set, Tuple
 
 from ._home import Home, runs_on_sight
-from ._hunks import Part
+from ._hunks import Part, Taken
 from ._place import Local, Place
 from ._versions import member_version
 from .errors import InvalidConfigurationError
@@ -56,7 +56,7 @@ class Pull:
         #: SHA-256 of the codebase's content by path; set by the caller for those that `look` returned.
         self.base: Dict[str, str] = {}
         #: What is taken of files of which hunks are chosen, by path; set by the caller.
-        self.parts: Dict[str, bytes] = {}
+        self.parts: Dict[str, Taken] = {}
 
     def look(self, changes: Sequence[FileChange]) -> List[FileChange]:
         """Reads the local versions. Returns the changes for which the codebase's version must be known."""
@@ -97,11 +97,9 @@ class Pull:
         return done.result()
 
     def _taken(self, path: str, tar: tarfile.TarFile, member: tarfile.TarInfo) -> Part:
-        """What comes of a member. The execute bit is none of the hunks."""
-        content = self.parts.get(path) if member.isfile() else None
-        if content is None:
-            return Part(member, tar.extractfile)
-        return Part.of(member.name, content, self._changes[path].base_mode)
+        """What comes of a member."""
+        taken = self.parts.get(path) if member.isfile() else None
+        return Part(member, tar.extractfile) if taken is None else Part.of(member.name, taken)
 
     def _delete_below(self, above: str, done: "_Done", dry: bool) -> None:
         """From the bottom up."""

@@ -1551,7 +1551,11 @@ class FileChange:
         conflict: True if the codebase's version is no longer the one that the sandbox started
             from: Commit needs on_conflict.
         scratch: True if the rules make this path scratch; only with include_scratch.
-        diff: Comparison of a modified file by lines; only with `diff` of the request.
+        diff: Comparison by lines of a modified file, or of a renamed one with what the codebase
+            has at `renamed_from`; only with `diff`
+            of the request, and not of files that came along.
+        came_along: True if the file or symlink was renamed with a directory above it, and is
+            otherwise as the codebase has it at `renamed_from`.
     """
 
     path: str = ""
@@ -1567,11 +1571,12 @@ class FileChange:
     conflict: bool = False
     scratch: bool = False
     diff: Optional[FileDiff] = None
+    came_along: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
 class FileDiff:
-    """Comparison of the two versions of a modified file by lines.
+    """Comparison of the two versions of a modified or renamed file by lines.
 
     Attributes:
         base_sha256: SHA-256 of the codebase's contents in lower-case hex; empty without hunks.
@@ -1580,12 +1585,15 @@ class FileDiff:
         no_hunks: Reason why there are no hunks. "binary": not UTF-8 text; "large": a side has
             more than 512 KiB; "placeholders": the rules
             show placeholders in the file; "unreadable": the rules only list it. Empty otherwise.
+        base_mode: Permission bits of the codebase's file; 0 without hunks. A commit of some
+            hunks keeps them.
     """
 
     base_sha256: str = ""
     sha256: str = ""
     hunks: Tuple[Hunk, ...] = ()
     no_hunks: str = ""
+    base_mode: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -1651,7 +1659,7 @@ class DiscardResponse:
 
 @dataclasses.dataclass(frozen=True)
 class ChosenHunks:
-    """Hunks of one modified text file, as ListChanges showed them.
+    """Hunks of one modified or renamed text file, as ListChanges showed them.
 
     Attributes:
         path: Path from the codebase root.

@@ -44,6 +44,22 @@ class HunkTests(ServerCase):
         assert left.diff is not None
         self.assertEqual([each.added for each in left.diff.hunks], ["three\n"])
 
+    def test_hunks_of_a_renamed_file_come_with_its_rename(self) -> None:
+        directory = self.directory()
+        self.put(directory, "old", "one\ntwo\n")
+        self.sandbox.write_file("old", "one\ntwo\n")
+        self.sandbox.commit()
+        self.sandbox.run("mv old moved; printf '1\\ntwo\\nthree\\n' > moved; chmod 755 moved")
+        change = next(each for each in self.sandbox.changes(diff=True) if each.path == "moved")
+        assert change.diff is not None
+        self.assertEqual([each.added for each in change.diff.hunks], ["1\n", "three\n"])
+        pulled = self.sandbox.pull(directory, hunks=[chosen_hunks(change, [1])])
+        self.assertEqual((pulled.applied, pulled.conflicts), (("moved", "old"), ()))
+        self.assertEqual(self.get(directory, "moved"), "one\ntwo\nthree\n")
+        self.assertFalse(os.access(os.path.join(directory, "moved"), os.X_OK))
+        self.assertFalse(os.path.exists(os.path.join(directory, "old")))
+        self.assertEqual(self.sandbox.commit(hunks=[chosen_hunks(change, [0])]).count, 2)
+
     def test_hunks_of_another_version_are_refused_and_nothing_is_written(self) -> None:
         directory = self.directory()
         self.sandbox.run("echo three >> src/app.txt; echo new > new")

@@ -16,7 +16,7 @@ export interface ChangeSelection {
 export interface ShownChanges extends ChangeSelection {
   /** "agent": only what the rules show to the sandbox's commands. */
   as?: 'agent' | 'owner' | undefined;
-  /** Compare modified files by lines: `diff` of their changes. */
+  /** Compare modified and renamed files by lines: `diff` of their changes. */
   diff?: boolean | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface CommitOptions extends ChangeSelection {
   /** "ours": the sandbox's version wins; "theirs": the codebase's. Otherwise a conflict is a ConflictError. */
   onConflict?: 'ours' | 'theirs' | undefined;
   /**
-   * Modified files of which only some hunks are taken, as `changes({ diff: true })` showed them; `chosenHunks` makes one.
+   * Modified or renamed files of which only some hunks are taken, as `changes({ diff: true })` showed them; `chosenHunks` makes one.
    * Without `paths` nothing else is committed.
    */
   hunks?: readonly ChosenHunks[] | undefined;

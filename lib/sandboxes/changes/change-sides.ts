@@ -67,7 +67,7 @@ export class ChangeSides {
     return { mode: gitMode(mode), size, content: () => this.contents.of(change), isLeftOut };
   }
 
-  async base({ base, path, texts }: ReadChange): Promise<PatchSide | undefined> {
+  async base({ base, path, texts }: Pick<ReadChange, 'base' | 'path' | 'texts'>): Promise<PatchSide | undefined> {
     if (base === undefined) return undefined;
     if (texts?.base !== undefined) return bytesSide(texts.base, gitMode(base.mode));
     const file = { root: this.#base, path };

@@ -19,11 +19,12 @@ import { CommitPause } from './commit-pause.ts';
 import { growthOf, isAdded, isRemoved, shownElsewhere, stepsOf } from './commit-plan.ts';
 import { HunkParts, withHunkPaths } from './hunk-parts.ts';
 import { keepingLeft } from './left-below.ts';
-import { type List, listedFor } from './listed-for.ts';
+import type { List } from './listed-for.ts';
 import type { Ahead } from './listed-in-pages.ts';
 import { newDirectories } from './new-directories.ts';
 import { OtherSandboxes } from './other-sandboxes.ts';
 import { rebasing } from './rebased-paths.ts';
+import { listedWithRenames } from './renamed-hunks.ts';
 import { type Resolution, resolveForCodebase } from './resolve-conflicts.ts';
 import { resumeAutoCommit } from './resume-auto-commit.ts';
 import { selectionOf } from './selection.ts';
@@ -172,15 +173,16 @@ async function compare(
   { isPaused, ahead }: { isPaused: boolean; ahead?: Ahead | undefined } = { isPaused: false },
 ): Promise<Comparison> {
   const list: List = (after, limit, asked) => mount.changes(id, after, limit, { ...asked, isPaused });
-  const { listed: all, own } = await listedFor(chosen, list, ahead);
-  const whole = await chosenChanges(all, chosen.paths, own, await withBreaks(compilingExcluded(chosen.exclude)));
+  const { listed: all, own, selection } = await listedWithRenames(chosen, parts.paths, list, ahead);
+  const { paths, exclude } = selection;
+  const whole = await chosenChanges(all, paths, own, await withBreaks(compilingExcluded(exclude)));
   const changes = await parts.of(whole, on_conflict);
   const { committed, reverted } =
     on_conflict === 'theirs'
-      ? await keepingLeft(resolveForCodebase(changes, own), all, own, chosen.paths)
+      ? await keepingLeft(resolveForCodebase(changes, own), all, own, paths)
       : { committed: changes, reverted: [] };
   const made = await madeFor(all, committed);
-  return { changes, own, committed, reverted, made, equal: await wholeReplacing(chosen, all, own) };
+  return { changes, own, committed, reverted, made, equal: await wholeReplacing(selection, all, own) };
 }
 
 async function planOf({ changes, committed, reverted, own, made, equal }: Comparison, staged: Staged) {

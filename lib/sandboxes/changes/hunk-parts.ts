@@ -7,7 +7,7 @@ import type { threadedChoice } from '../../text-tools/differ.ts';
 import type { ChangeSelection, WorkspaceChange } from '../../workspaces/workspaces.ts';
 import { bytesOf, ChangeSides } from './change-sides.ts';
 import type { PartChange } from './part-change.ts';
-import { isModifiedFile, undiffed } from './undiffed.ts';
+import { comparedWith, isComparedFile, undiffed } from './undiffed.ts';
 
 /** Bytes of all the files of a request of which hunks are chosen: they are in memory until they are staged. */
 const MAX_BYTES = 32 << 20;
@@ -52,22 +52,29 @@ export class HunkParts {
     this.#isDryRun = isDryRun;
   }
 
+  /** Of the files of which hunks are chosen. */
+  get paths(): ReadonlySet<ByteString> {
+    return new Set(this.#chosen.keys());
+  }
+
   /** `onConflict`: as in the request. A conflict without one is refused later, and stays whole until then. */
   async of(changes: WorkspaceChange[], onConflict: CommitChanges['on_conflict']): Promise<WorkspaceChange[]> {
     if (this.#chosen.size === 0) return changes;
     const indexes = new Map(changes.map(({ path }, index) => [path, index]));
     const chosen = [...this.#chosen].map(([path, choice]) => ({ change: changes[indexes.get(path) ?? -1], ...choice }));
+    const inConflict = ({ conflict, renamedFrom }: WorkspaceChange) =>
+      conflict || (renamedFrom !== undefined && changes[indexes.get(renamedFrom) ?? -1]?.conflict === true);
     let bytes = 0;
     for (const { change, choice, at } of chosen) {
-      const problem = problemOf(change) ?? (change!.conflict && onConflict === 'theirs' ? GIVEN_UP : undefined);
+      const problem = problemOf(change) ?? (onConflict === 'theirs' && inConflict(change!) ? GIVEN_UP : undefined);
       if (problem !== undefined)
         throw new ServiceError('FAILED_PRECONDITION', `${at}.path: ${quoted(choice.path)} ${problem}`);
-      bytes += change!.now!.size + change!.base!.size;
+      bytes += change!.now!.size + comparedWith(change!).base!.size;
     }
     if (bytes > MAX_BYTES)
       throw invalidArgument('hunks', `must be of files with at most ${MAX_BYTES} bytes in both versions together`);
     const taken = chosen.flatMap(({ change, choice, at }) =>
-      change!.conflict && onConflict === '' ? [] : [{ change: change!, choice, at, versions: versionsOf(change!) }],
+      onConflict === '' && inConflict(change!) ? [] : [{ change: change!, choice, at, versions: versionsOf(change!) }],
     );
     const parted = [...changes];
     await this.#make(taken, (change, part) => {
@@ -93,7 +100,7 @@ export class HunkParts {
   }
 
   async #partOf(change: WorkspaceChange, choice: ChosenHunks, at: string, sides: ChangeSides): Promise<Uint8Array> {
-    const [before, after] = [(await sides.base(change))!, (await sides.present(change))!];
+    const [before, after] = [(await sides.base(comparedWith(change)))!, (await sides.present(change))!];
     return this.#choose(await bytesOf(before), await bytesOf(after), choice, at);
   }
 }
@@ -106,14 +113,15 @@ interface Taken {
 }
 
 /** Of the contents on both sides. */
-function versionsOf({ path, now, base }: WorkspaceChange): string {
+function versionsOf(change: WorkspaceChange): string {
+  const { path, base } = comparedWith(change);
   const { mode, size, mtime } = base!;
-  return JSON.stringify([path, now!.version, now!.size, mode, size, mtime]);
+  return JSON.stringify([change.path, change.now!.version, change.now!.size, path, mode, size, mtime]);
 }
 
 function partChange(change: WorkspaceChange, size: number, part: Uint8Array | undefined): PartChange {
   const { hostFile: _, small: __, version, ...now } = change.now!;
-  const { mode } = change.base!;
+  const { mode } = comparedWith(change).base!;
   return { ...change, ...(part && { part }), now: { ...now, mode, size, version: [version![0], NEVER] } };
 }
 
@@ -123,7 +131,7 @@ const quoted = (path: string): string => quote(pathOf(path, 0));
 
 function problemOf(change: WorkspaceChange | undefined): string | undefined {
   if (change === undefined) return 'is no change, or is left out';
-  if (!isModifiedFile(change)) return 'is no modified file: choose it by paths';
+  if (!isComparedFile(change)) return 'is no modified or renamed file: choose it by paths';
   // It has no inode that could keep what is not chosen.
   if (change.now!.version === undefined) return 'is in a directory that the sandbox renamed: choose it by paths';
   const reason = undiffed(change, 'owner')?.no_hunks;

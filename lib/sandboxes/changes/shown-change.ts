@@ -14,6 +14,8 @@ const TYPES: ReadonlyMap<number, FileType> = new Map([
   [0o120000, 'TYPE_SYMLINK'],
 ]);
 
+const CONTENT_TYPES: ReadonlySet<FileType> = new Set(['TYPE_FILE', 'TYPE_SYMLINK']);
+
 /** A change in the form of the API: sizes in bytes, modes without type bits, 0 for a side that is absent. */
 export function shownChange({
   path,
@@ -25,20 +27,23 @@ export function shownChange({
   conflict,
   scratch = false,
 }: WorkspaceChange): FileChange {
-  const [present, codebase] = [now ?? base, base ?? now];
+  const type = typeOf(now ?? base);
+  // Otherwise it has an inode of its own.
+  const cameAlong = renamedFrom !== undefined && now?.version === undefined && CONTENT_TYPES.has(type);
   return {
     path: toText(path),
     kind: KINDS[kind],
-    type: typeOf(present),
+    type,
     size: now?.size ?? 0,
     base_size: base?.size ?? 0,
     mode: (now?.mode ?? 0) & 0o777,
     base_mode: (base?.mode ?? 0) & 0o777,
-    base_type: typeOf(codebase),
+    base_type: typeOf(base ?? now),
     content_changed: contentChanged,
     conflict,
     scratch,
     renamed_from: renamedFrom === undefined ? '' : toText(renamedFrom),
+    came_along: cameAlong,
   };
 }
 

@@ -6,8 +6,10 @@ export function visibleChanges(changes: readonly WorkspaceChange[], level: Level
   return changes
     .filter((change) => !change.hidden && change.level >= level)
     .map(withoutSizes)
-    .map(({ renamedFrom, ...change }) =>
-      renamedFrom === undefined || rules.state(renamedFrom).level === NONE ? change : { ...change, renamedFrom },
+    .map(({ renamedFrom, origin, ...change }) =>
+      renamedFrom === undefined || rules.state(renamedFrom).level === NONE
+        ? change
+        : { ...change, renamedFrom, ...(origin && { origin }) },
     );
 }
 

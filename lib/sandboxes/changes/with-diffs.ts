@@ -6,7 +6,7 @@ import type { WorkspaceChange } from '../../workspaces/workspaces.ts';
 import type { SandboxContext } from '../context.ts';
 import { bytesOf, ChangeSides, SIDES_DESCRIPTORS } from './change-sides.ts';
 import { shownChange } from './shown-change.ts';
-import { isModifiedFile, undiffed } from './undiffed.ts';
+import { comparedWith, isComparedFile, undiffed } from './undiffed.ts';
 import { withWorkspace } from './with-workspace.ts';
 
 /** Characters of the hunks of one answer, beside those of its last file. */
@@ -15,7 +15,7 @@ const MAX_SHOWN = 1024 * 1024;
 const MAX_READ = 16 * 1024 * 1024;
 
 /**
- * The changes with comparisons of their modified files, in the same order; the first ones, if those have MAX_SHOWN
+ * The changes with comparisons of their modified and renamed files, in the same order; the first ones, if those have MAX_SHOWN
  * characters or MAX_READ bytes. Contents are read now: a diff has the digests of what it compares.
  */
 export async function withDiffs(
@@ -28,7 +28,7 @@ export async function withDiffs(
   const end = await descriptors.transfers.begin(id, SIDES_DESCRIPTORS);
   let sides: ChangeSides | undefined;
   try {
-    const compared = new Set(changes.filter((change) => isModifiedFile(change) && !undiffed(change, as)));
+    const compared = new Set(changes.filter((change) => isComparedFile(change) && !undiffed(change, as)));
     sides = await ChangeSides.open([...compared], {
       id,
       base: basePath(codebase_id),
@@ -40,10 +40,10 @@ export async function withDiffs(
     for (const change of changes) {
       if (shown >= MAX_SHOWN || read >= MAX_READ) break;
       const isCompared = compared.has(change);
-      const undone = isModifiedFile(change) ? undiffed(change, as) : undefined;
+      const undone = isComparedFile(change) ? undiffed(change, as) : undefined;
       const diff = isCompared ? await diffOf(change, sides, compare) : undone;
       shown += diff === undefined ? 0 : charactersOf(diff);
-      read += isCompared ? change.now!.size + change.base!.size : 0;
+      read += isCompared ? change.now!.size + comparedWith(change).base!.size : 0;
       listed.push({ ...shownChange(change), ...(diff && { diff }) });
     }
     return listed;
@@ -58,8 +58,10 @@ async function diffOf(
   sides: ChangeSides,
   compare: ReturnType<typeof threadedComparison>,
 ): Promise<FileDiff> {
-  const [before, after] = [(await sides.base(change))!, (await sides.present(change))!];
-  return compare(await bytesOf(before), await bytesOf(after));
+  const from = comparedWith(change);
+  const [before, after] = [(await sides.base(from))!, (await sides.present(change))!];
+  const compared = await compare(await bytesOf(before), await bytesOf(after));
+  return { ...compared, base_mode: compared.no_hunks === '' ? from.base!.mode & 0o777 : 0 };
 }
 
 function charactersOf({ hunks }: FileDiff): number {

@@ -41,9 +41,15 @@ export function oneSided(
   const movedFrom = movedFromOf(workspace, path, now);
   const renamedFrom = originOf(workspace, path, now);
   if (movedFrom !== undefined) change.movedFrom = movedFrom;
-  if (renamedFrom !== undefined) change.renamedFrom = renamedFrom;
+  if (renamedFrom === undefined) return change;
+  change.renamedFrom = renamedFrom;
+  const origin = now.inode && isFile(now.inode) ? workspace.base.lstat(renamedFrom) : undefined;
+  if (origin !== undefined && isFile(origin))
+    change.origin = { base: sideOf(origin), level: workspace.stateOf(renamedFrom).level };
   return change;
 }
+
+const isFile = ({ mode }: { mode: number }): boolean => (mode & S_IFMT) === S_IFREG;
 
 /**
  * As `oneSided`, at a path that both sides may have: `now` in the sandbox, `was` in the base. undefined: they are equal.

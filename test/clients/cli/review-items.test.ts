@@ -9,7 +9,15 @@ function change(kind: Kind, path: string, more: Partial<FileChange> = {}): FileC
   const type = path.endsWith('/') ? 'TYPE_DIRECTORY' : 'TYPE_FILE';
   return {
     ...{ path: path.replace(/\/$/, ''), kind: KINDS[kind], type, baseType: type, size: 1, baseSize: 1, mode: 0o644 },
-    ...{ baseMode: 0o644, contentChanged: true, renamedFrom: '', conflict: false, scratch: false, ...more },
+    ...{
+      baseMode: 0o644,
+      contentChanged: true,
+      renamedFrom: '',
+      conflict: false,
+      scratch: false,
+      cameAlong: false,
+      ...more,
+    },
   };
 }
 
@@ -38,11 +46,11 @@ describe('the items of a review', () => {
     expect(itemsOf(changes)[1]!.changes.length).toBe(4);
   });
 
-  it('have one for a renamed directory, and one for each file in it that is new or has another size', () => {
+  it('have one for a renamed directory, and one for each file in it that is new or was written', () => {
     const changes = [
       change('A', 'lib/', { renamedFrom: 'src' }),
-      change('A', 'lib/a', { renamedFrom: 'src/a' }),
-      change('A', 'lib/b', { renamedFrom: 'src/b', size: 9 }),
+      change('A', 'lib/a', { renamedFrom: 'src/a', cameAlong: true }),
+      change('A', 'lib/b', { renamedFrom: 'src/b' }),
       change('A', 'lib/new'),
       change('D', 'src/'),
       change('D', 'src/a'),

@@ -286,6 +286,27 @@ describe('on a terminal', () => {
     expect((await readdir(repo)).sort()).toEqual(['a.txt', 'z.txt']);
   });
 
+  it('takes single hunks of renamed files, also of one with the same size in a renamed directory', async () => {
+    await mkdir(join(repo, 'd'));
+    await Promise.all([put('a.txt', '1\n2\n3\n'), put('d/x', 'one\n'), put('d/y', 'y\n')]);
+    const script = `mv a.txt b.txt; printf 'one\\n2\\nthree\\n' > b.txt; mv d e; echo two > e/x`;
+    await put('script', script);
+    const terminal = inTerminal('', 'sh script');
+    await terminal.shows('Take these 8 changes?');
+    terminal.line('e');
+    await terminal.shows(
+      /--- a\/a.txt\s+\+\+\+ b\/b.txt\s[\s\S]*-3\s+\+three[\s\S]*\(1\/3\) R a.txt → b.txt: \[y,n,h,b,a,\?,q,\/\]:/,
+    );
+    terminal.type(...['h', 'n', 'y'].flatMap((answer) => [answer, 'Enter']));
+    await terminal.shows(/\(2\/3\) R d\/ → e\/ \(1 file\): /);
+    terminal.line('y');
+    await terminal.shows(/-one\s+\+two\s[\s\S]*\(3\/3\) R d\/x → e\/x: \S+: *\s*$/);
+    terminal.line('y');
+    await terminal.shows('code=0');
+    expect(await Promise.all(['b.txt', 'e/x', 'e/y'].map(get))).toEqual(['1\n2\nthree\n', 'two\n', 'y\n']);
+    expect((await readdir(repo)).sort()).toEqual(['b.txt', 'e', 'script']);
+  });
+
   it('leaves out what git ignores here, and takes what is in an opened directory one by one', async () => {
     await put('.gitignore', 'out\n');
     await mkdir(join(repo, '.git'));

@@ -54,7 +54,7 @@ async function pulled({ changes, archive, base = {} }: Given, options: PullOptio
 
 describe('hunks of a pull', () => {
   const DIFF = {
-    ...{ base_sha256: 'b', sha256: 's', no_hunks: '' },
+    ...{ base_sha256: 'b', sha256: 's', no_hunks: '', base_mode: 0o644 },
     hunks: [
       { old_start: 1, old_lines: 1, removed: 'a\n', added: 'A\n' },
       { old_start: 2, old_lines: 1, removed: 'b\n', added: 'B\n' },
@@ -68,6 +68,21 @@ describe('hunks of a pull', () => {
     await put({ f: 'a\nb\n' });
     const { applied, conflicts } = await pulled(given, { hunks: [part()], only: () => false });
     expect({ applied, conflicts }).toEqual({ applied: ['f'], conflicts: [] });
+    expect(await readFile(join(directory, 'f'), 'utf8')).toBe('a\nB\n');
+    expect((await lstat(join(directory, 'f'))).mode & 0o111).toBe(0);
+    expect(await readdir(directory)).toEqual(['f']);
+  });
+
+  it('of a renamed file bring the rename, and nothing of another file at its old path', async () => {
+    await put({ old: 'a\nb\n' });
+    const renamed = [change('ADDED', 'f', { mode: 0o755, diff: DIFF, renamed_from: 'old' })];
+    const archive = [file('f', 'A\nB\n'), file('old', 'other')];
+    const base = { old: 'a\nb\n' };
+    const other = { changes: [...renamed, change('MODIFIED', 'old')], archive, base };
+    expect((await pulled(other, { hunks: [part()], only: () => false, dryRun: true })).applied).toEqual(['f']);
+    const removed = { changes: [...renamed, change('DELETED', 'old')], archive, base };
+    const { applied, conflicts } = await pulled(removed, { hunks: [part()], only: () => false });
+    expect({ applied, conflicts }).toEqual({ applied: ['f', 'old'], conflicts: [] });
     expect(await readFile(join(directory, 'f'), 'utf8')).toBe('a\nB\n');
     expect((await lstat(join(directory, 'f'))).mode & 0o111).toBe(0);
     expect(await readdir(directory)).toEqual(['f']);

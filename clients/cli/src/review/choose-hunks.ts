@@ -1,8 +1,9 @@
 import { chosenHunks } from '../../../typescript/src/changes.ts';
-import type { ChosenHunks, FileChange, Hunk } from '../../../typescript/src/contract/messages.ts';
+import type { ChosenHunks, FileChange } from '../../../typescript/src/contract/messages.ts';
 import type { Output } from '../output.ts';
-import { printableText, quotedName } from '../printable.ts';
+import { quotedName } from '../printable.ts';
 import { ask } from './ask.ts';
+import { hunkText } from './hunk-text.ts';
 
 const KEYS = `
 y: take this hunk
@@ -37,26 +38,4 @@ export async function chooseHunks(
   const indexes = taken.flatMap((isTaken, index) => (isTaken ? [index] : []));
   if (indexes.length === 0) return 'none';
   return indexes.length === hunks.length ? 'all' : chosenHunks(change, indexes);
-}
-
-/** Characters of a line that are shown, and lines of one side of a hunk. */
-const MOST_COLUMNS = 1000;
-const MOST_LINES = 400;
-
-function hunkText({ before, removed, added, after }: Hunk, paint: Output['paint']): string {
-  return [
-    ...marked(' ', before, (line) => line),
-    ...marked('-', removed, paint.red),
-    ...marked('+', added, paint.green),
-    ...marked(' ', after, (line) => line),
-  ].join('');
-}
-
-function marked(mark: string, text: string, painted: (line: string) => string): string[] {
-  const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
-  const shown = lines.slice(0, MOST_LINES).map((line) => {
-    const cut = line.replace(/\n$/, '');
-    return `${painted(printableText(mark + (cut.length > MOST_COLUMNS ? `${cut.slice(0, MOST_COLUMNS)}…` : cut)))}\n`;
-  });
-  return lines.length > MOST_LINES ? [...shown, `… ${lines.length - MOST_LINES} more lines\n`] : shown;
 }

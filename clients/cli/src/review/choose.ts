@@ -2,10 +2,10 @@ import type { ChosenHunks, FileChange } from '../../../typescript/src/contract/m
 import type { Sandbox } from '../../../typescript/src/sandbox.ts';
 import { counted } from '../changes.ts';
 import type { Context } from '../command.ts';
-import { shownPatch } from '../patch.ts';
 import { ask } from './ask.ts';
 import { chooseHunks } from './choose-hunks.ts';
-import { canOpen, hasContents, type Item, itemLine, itemsIn, itemsOf } from './items.ts';
+import { contentsOf } from './contents.ts';
+import { canOpen, hasContents, type Item, itemLine, itemsIn, itemsOf, mayHaveHunks } from './items.ts';
 import { page } from './pager.ts';
 
 /** Which changes are taken: all, none, or those at some paths and some hunks of others. */
@@ -35,15 +35,14 @@ const isSmall = (changes: readonly FileChange[]): boolean =>
 
 /** Lists the changes, modified files first, and shows the contents of a few. */
 export async function show(sandbox: Sandbox, changes: readonly FileChange[], asking: Asking): Promise<void> {
-  const { out, signal } = asking;
+  const { out } = asking;
   const paint = out.paintError;
   const items = itemsOf(changes);
   const lines = items.slice(0, MOST_LISTED).map((item) => `${itemLine(item, paint)}\n`);
   if (items.length > MOST_LISTED) lines.push(paint.dim(`… ${items.length - MOST_LISTED} more\n`));
   const files = items.filter(hasContents);
   const small = files.length <= MOST_SHOWN && isSmall(files.map(({ change }) => change)) ? files : [];
-  for (const { change } of small)
-    lines.push(`\n${shownPatch(await sandbox.patch({ paths: [change.path], signal }), paint)}`);
+  for (const { change } of small) lines.push(`\n${await contentsOf(sandbox, change, asking)}`);
   await page(lines.join(''), asking);
 }
 
@@ -95,7 +94,7 @@ class Review {
 
   #ask(item: Item, at: number): Promise<string> {
     const { out, signal } = this.#asking;
-    const more = item.kind === 'modified' ? ['hunks'] : canOpen(item) ? ['open'] : [];
+    const more = mayHaveHunks(item) ? ['hunks'] : canOpen(item) ? ['open'] : [];
     const choices = ['yes', 'no', ...more, 'back', 'all', '?', 'quit'];
     const keys = `${choices.map(([letter]) => letter).join(',')},/`;
     const place = `(${at + 1}/${this.#items.length})`;
@@ -142,17 +141,17 @@ class Review {
   async #show(item: Item): Promise<void> {
     const { kind, change } = item;
     if (!(hasContents(item) || kind === 'other' || kind === 'deleted') || !isSmall([change])) return;
-    const { out, signal } = this.#asking;
-    const patch = await this.#sandbox.patch({ paths: [change.path], signal });
-    await page(`\n${shownPatch(patch, out.paintError)}`, this.#asking);
+    await page(`\n${await contentsOf(this.#sandbox, change, this.#asking)}`, this.#asking);
   }
 
   #taken(): Taken {
     const paths = new Set<string>();
     const hunks: ChosenHunks[] = [];
-    for (const [{ changes }, decision] of this.#decided) {
-      if (typeof decision === 'object') hunks.push(decision);
-      else if (decision) for (const { path } of changes) paths.add(path);
+    for (const [{ change, changes }, decision] of this.#decided) {
+      if (decision === false) continue;
+      if (decision !== true) hunks.push(decision);
+      // With hunks of a renamed file comes the removal at its old path.
+      for (const each of changes) if (decision === true || each !== change) paths.add(each.path);
     }
     // A directory is taken if everything in it is; those opened last are inside of others.
     for (const { change, changes } of this.#opened.reverse())

@@ -11,9 +11,10 @@ export function committedOf(
   changes: readonly FileChange[],
 ): Pick<CommitOptions, 'paths' | 'hunks'> & { left: string[] } {
   const { paths, hunks } = taken;
+  const parted = new Set(hunks.map(({ path }) => path));
   const incomplete = new Set<string>();
   for (const { path } of changes) {
-    if (paths.has(path)) continue;
+    if (paths.has(path) || parted.has(path)) continue;
     for (let end = path.indexOf('/'); end >= 0; end = path.indexOf('/', end + 1)) incomplete.add(path.slice(0, end));
   }
   const left = [...paths].filter((path) => incomplete.has(path));

@@ -29,7 +29,7 @@ export function itemsOf(changes: readonly FileChange[]): Item[] {
   const at = (path: string) => byPath.get(path);
   const newPaths = new Map<string, string>();
   const renameAt = (path: string) => highest(path, (each) => isRename(at(each), byPath));
-  const isAlone = (change: FileChange, top: string) => !cameAlong(change, at(top)!, byPath);
+  const isAlone = (change: FileChange, top: string) => !cameAlong(change, at(top)!);
   for (const change of changes) {
     const top = renameAt(change.path);
     if (top === change.path || (top && isRename(change, byPath) && isAlone(change, top)))
@@ -57,15 +57,12 @@ export function itemsOf(changes: readonly FileChange[]): Item[] {
   return items.sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind) || compare(a.change.path, b.change.path));
 }
 
-/** Whether a change below a renamed directory is no more than that. What is new or has another size is read by itself. */
-function cameAlong(
-  { path, renamedFrom, type, size }: FileChange,
-  top: FileChange,
-  byPath: ReadonlyMap<string, FileChange>,
-): boolean {
+/** Whether a change below a renamed directory is no more than that. What is new or was written is read by itself. */
+function cameAlong(change: FileChange, top: FileChange): boolean {
+  const { path, renamedFrom, type } = change;
   if (path === top.path) return true;
   if (renamedFrom !== top.renamedFrom + path.slice(top.path.length)) return false;
-  return type !== 'TYPE_FILE' || byPath.get(renamedFrom)?.baseSize === size;
+  return type === 'TYPE_DIRECTORY' || change.cameAlong;
 }
 
 /** The highest of a path and the directories above it for which this holds. */
@@ -92,6 +89,10 @@ const isDirectoryItem = ({ kind }: Item): boolean => kind === 'new directory' ||
 
 /** Whether its parts can be decided one by one. */
 export const canOpen = (item: Item): boolean => isDirectoryItem(item) && item.changes.length > 1;
+
+/** Whether its hunks can be chosen, if it is text. */
+export const mayHaveHunks = ({ kind, change }: Item): boolean =>
+  kind === 'modified' || (kind === 'renamed' && change.type === 'TYPE_FILE');
 
 /** Whether a review shows its contents: a renamed file may have others than before. */
 export const hasContents = ({ kind, change }: Item): boolean =>

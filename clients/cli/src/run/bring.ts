@@ -71,7 +71,7 @@ async function mergeAt(
   const { codebaseId } = sandbox.info;
   const base = await sandbox.api.downloadFile({ codebaseId, filePath: path }, { signal, whole: true });
   const parts = await partsOf(hunks, { api: sandbox.api, sandboxId: sandbox.id, codebaseId, signal });
-  const theirs = (await parts.get(path)?.()) ?? (await readChanged(sandbox, path, signal));
+  const theirs = (await parts.get(path)?.content()) ?? (await readChanged(sandbox, path, signal));
   if (theirs === undefined) return false;
   const ours = await readLocal(place);
   const merged = ours && mergeTexts(new Uint8Array(await base.arrayBuffer()), ours, theirs);

@@ -45,7 +45,7 @@ class ChangeOperations(ProcessOperations):
     ) -> List[FileChange]:
         """The paths at which the sandbox differs from its codebase, in byte order. `view`: "agent" or "owner".
 
-        `diff`: compare modified files by lines; `diff` of their changes has the hunks.
+        `diff`: compare modified and renamed files by lines; `diff` of their changes has the hunks.
         """
         fields = {**_selection(sandbox_id, paths, exclude, include_scratch), "as": view, "diff": diff or None}
         return self._all(FileChange, "ListChanges", "changes", fields)
@@ -84,8 +84,9 @@ class ChangeOperations(ProcessOperations):
         """Moves changes into the codebase, all or nothing.
 
         `ConflictError` with the paths if the codebase has changed there since, unless `on_conflict` is "ours" (the
-        sandbox's version) or "theirs" (the codebase's). `hunks`: modified files of which only some hunks are taken,
-        made by `chosen_hunks`; without `paths` nothing else is. Repeated with an idempotency key if the answer is lost.
+        sandbox's version) or "theirs" (the codebase's). `hunks`: modified or renamed files of which only some hunks are
+        taken, made by `chosen_hunks`; without `paths` nothing else is. Repeated with an idempotency key if the answer
+        is lost.
         """
         fields = {
             **_selection(sandbox_id, paths, exclude, include_scratch),

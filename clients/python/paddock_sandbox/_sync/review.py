@@ -6,13 +6,14 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from typing import Any, Dict, List, Optional, Sequence, Union
+from typing import Any, List, Optional, Sequence, Union
 
-from .._hunks import check, with_hunks
+from .._hunks import Taken, check, old_paths, with_hunks
 from .._pull import Pull, PullResult
 from .._versions import link_version
 from ..errors import ConflictError, InvalidConfigurationError
 from ..messages import (
+    ChangeKind,
     Checkpoint,
     ChosenHunks,
     CommitResponse,
@@ -130,7 +131,7 @@ class ReviewMethods(RunMethods):
         symlink, a symlink that may lead out of the directory, repositories (with `git` those parts of .git that
         git does not run), and what would make a directory one. What tools run on sight, like .envrc or .vscode,
         is written if `paths` or `allow` names it, or a directory above it. Of modes only the execute bit is taken.
-        `hunks`: modified files of which only some hunks come, from `chosen_hunks`; without `paths` alone.
+        `hunks`: modified or renamed files of which only some hunks come, from `chosen_hunks`; without `paths` alone.
         More than `max_bytes` is an InvalidConfigurationError.
 
         Changes stay in the sandbox; pull before a commit, which makes the codebase the sandbox's version. As a context
@@ -141,9 +142,10 @@ class ReviewMethods(RunMethods):
         if hunks:
             paths = [*(paths or ()), *(each.path for each in hunks)]
         pull = Pull(os.fspath(directory), git, allow, paths or ())
-        for path, part in (self._parts(hunks)).items():
-            pull.parts[path] = part
+        removals = self._take_parts(pull, hunks)
         found = self._client.list_changes(self.id, paths, exclude=exclude)
+        listed = {each.path for each in found}
+        found += [each for each in removals if each.path not in listed]
         if sum(each.size for each in found if each.kind != "deleted") > max_bytes:
             raise _too_large(max_bytes)
         for change in in_thread(pull.look, found):
@@ -164,18 +166,22 @@ class ReviewMethods(RunMethods):
                     raise error
             return result
 
-    def _parts(self, hunks: Sequence[ChosenHunks]) -> Dict[str, bytes]:
-        """What the directory gets of the files of which only some hunks are taken."""
+    def _take_parts(self, pull: Pull, hunks: Sequence[ChosenHunks]) -> List[FileChange]:
+        """Gives it what is taken of files with hunks; returns the removals of the old paths of renamed ones."""
         if not hunks:
-            return {}
+            return []
         listed = self._client.list_changes(self.id, [each.path for each in hunks], diff=True)
         checked = check(hunks, listed)
-        parts: Dict[str, bytes] = {}
         for choice in hunks:
-            diff = checked[choice.path].diff
-            base = b"".join([piece for piece in self._client.stream_file(self.codebase_id, choice.path)])
-            parts[choice.path] = with_hunks(base, diff.hunks if diff else (), choice.indexes, choice.path)
-        return parts
+            change = checked[choice.path]
+            assert change.diff is not None
+            path = (old_paths([change]) or [choice.path])[0]
+            base = b"".join([piece for piece in self._client.stream_file(self.codebase_id, path)])
+            content = with_hunks(base, change.diff.hunks, choice.indexes, choice.path)
+            pull.parts[choice.path] = Taken(content, change.diff.base_mode)
+        old = old_paths(checked.values())
+        removals = self._client.list_changes(self.id, old) if old else []
+        return [each for each in removals if each.kind == ChangeKind.DELETED and each.path in old]
 
     def _base_version(self, change: FileChange) -> str:
         """What `Pull` compares local content with: the codebase's version of a changed path."""

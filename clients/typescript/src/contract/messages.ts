@@ -1800,11 +1800,16 @@ export interface FileChange {
   conflict: boolean;
   /** True if the rules make this path scratch; only with include_scratch. */
   scratch: boolean;
-  /** Comparison of a modified file by lines; only with `diff` of the request. */
+  /**
+   * Comparison by lines of a modified file, or of a renamed one with what the codebase has at `renamed_from`; only with `diff`
+   * of the request, and not of files that came along.
+   */
   diff?: FileDiff | undefined;
+  /** True if the file or symlink was renamed with a directory above it, and is otherwise as the codebase has it at `renamed_from`. */
+  cameAlong: boolean;
 }
 
-/** Comparison of the two versions of a modified file by lines. */
+/** Comparison of the two versions of a modified or renamed file by lines. */
 export interface FileDiff {
   /** SHA-256 of the codebase's contents in lower-case hex; empty without hunks. */
   baseSha256: string;
@@ -1817,6 +1822,8 @@ export interface FileDiff {
    * show placeholders in the file; "unreadable": the rules only list it. Empty otherwise.
    */
   noHunks: string;
+  /** Permission bits of the codebase's file; 0 without hunks. A commit of some hunks keeps them. */
+  baseMode: number;
 }
 
 /** Adjacent lines of a text file that differ. Texts are whole lines with their ends. */
@@ -1908,13 +1915,13 @@ export interface CommitRequest {
   /** Commit what was written at scratch paths, too. */
   includeScratch?: boolean | undefined;
   /**
-   * Modified text files of which only some hunks are committed; the others stay changes. These paths are chosen, too: without
-   * `paths` nothing else is.
+   * Modified or renamed text files of which only some hunks are committed; the others stay changes. These paths are chosen, too, a
+   * renamed file with the removal at its old path: without `paths` nothing else is.
    */
   hunks?: readonly Partial<ChosenHunks>[] | undefined;
 }
 
-/** Hunks of one modified text file, as ListChanges showed them. */
+/** Hunks of one modified or renamed text file, as ListChanges showed them. */
 export interface ChosenHunks {
   /** Path from the codebase root. */
   path: string;

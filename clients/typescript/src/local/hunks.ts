@@ -34,15 +34,21 @@ interface Origin {
   signal: AbortSignal | undefined;
 }
 
+/** What the directory gets of a file of which only some hunks are taken. */
+export interface Part {
+  /** The execute bit is none of the hunks. */
+  mode: number;
+  /** Old path of a renamed file; empty otherwise. */
+  renamedFrom: string;
+  content: () => Promise<Uint8Array>;
+}
+
 /**
- * The files of which only some hunks are taken, as the directory gets them: by path, and made when they are needed. Throws
+ * The files of which only some hunks are taken, by path; their contents are made when they are needed. Throws
  * FailedPreconditionError if a version is not the one that was looked at.
  */
-export async function partsOf(
-  chosen: readonly ChosenHunks[],
-  origin: Origin,
-): Promise<ReadonlyMap<string, () => Promise<Uint8Array>>> {
-  const parts = new Map<string, () => Promise<Uint8Array>>();
+export async function partsOf(chosen: readonly ChosenHunks[], origin: Origin): Promise<ReadonlyMap<string, Part>> {
+  const parts = new Map<string, Part>();
   if (chosen.length === 0) return parts;
   const { api, sandboxId, signal } = origin;
   const paths = chosen.map(({ path }) => path);
@@ -53,18 +59,34 @@ export async function partsOf(
     const change = changes.get(path);
     const { diff } = change ?? {};
     if (!change || !diff || diff.sha256 !== sha256 || diff.baseSha256 !== baseSha256) never(path);
-    parts.set(path, () => partOf(change, diff.hunks, indexes, origin));
+    const { kind, renamedFrom } = change;
+    parts.set(path, {
+      mode: diff.baseMode,
+      renamedFrom: kind === 'CHANGE_ADDED' ? renamedFrom : '',
+      content: () => contentOf(change, diff.hunks, indexes, origin),
+    });
   }
   return parts;
 }
 
-async function partOf(
-  { path }: FileChange,
+/** The removals of the old paths of renamed files: to take hunks of one is to take its rename. */
+export async function removalsFor(
+  parts: ReadonlyMap<string, Part>,
+  { api, sandboxId, signal }: Origin,
+): Promise<FileChange[]> {
+  const paths = [...parts.values()].map(({ renamedFrom }) => renamedFrom).filter((path) => path !== '');
+  if (paths.length === 0) return [];
+  const listed = await listChanges(api, sandboxId, { paths, signal });
+  return listed.filter(({ path, kind }) => kind === 'CHANGE_DELETED' && paths.includes(path));
+}
+
+async function contentOf(
+  { path, renamedFrom }: FileChange,
   hunks: readonly Hunk[],
   indexes: readonly number[],
   { api, codebaseId, signal }: Origin,
 ): Promise<Uint8Array> {
-  const base = await api.downloadFile({ codebaseId, filePath: path }, { signal, whole: true });
+  const base = await api.downloadFile({ codebaseId, filePath: renamedFrom || path }, { signal, whole: true });
   // A byte order mark is a part of the first line.
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(await base.arrayBuffer());
   return new TextEncoder().encode(withHunks(text, hunks, indexes));

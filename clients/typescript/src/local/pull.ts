@@ -4,7 +4,7 @@ import type { ChosenHunks, FileChange } from '../contract/messages.ts';
 import { applyMember, applyRemoval, type Choice, type Outcome } from './apply.ts';
 import { baseOf } from './base.ts';
 import { Home, type Incoming, type Refusal } from './home.ts';
-import { partsOf } from './hunks.ts';
+import { partsOf, removalsFor } from './hunks.ts';
 import { shown } from './parent.ts';
 import { Place } from './place.ts';
 import { runsOnSight } from './programs.ts';
@@ -28,8 +28,8 @@ export interface PullOptions extends ChangeSelection {
   /** Chooses paths one by one, besides `paths` and `exclude`; what is in a directory is asked for by itself. */
   only?: ((path: string) => boolean) | undefined;
   /**
-   * Modified files of which only some hunks are brought, as `changes({ diff: true })` showed them. Without `paths` and `only`
-   * nothing else is.
+   * Modified or renamed files of which only some hunks are brought, as `changes({ diff: true })` showed them. Without `paths` and
+   * `only` nothing else is, but for the removal of the old path of a renamed one.
    */
   hunks?: readonly ChosenHunks[] | undefined;
   /** Bytes of contents that the sandbox may bring at most. More is a RangeError. Default: 1 GiB. */
@@ -78,9 +78,11 @@ export async function pull(api: Api, target: Target, directory: string, options:
     ...choice
   } = options;
   const selection = withPathsOf(hunks, choice, only !== undefined);
-  const listed = await listChanges(api, target.sandboxId, selection);
   const origin = { api, ...target, signal: options.signal };
   const parts = await partsOf(hunks, origin);
+  const removals = new Map((await removalsFor(parts, origin)).map((change) => [change.path, change]));
+  const others = await listChanges(api, target.sandboxId, selection);
+  const listed = [...others.filter(({ path }) => !removals.has(path)), ...removals.values()];
   const choiceOf = (change: FileChange): Choice => ({
     base: () => baseOf(origin, change),
     replace: onConflict === 'replace',
@@ -88,7 +90,7 @@ export async function pull(api: Api, target: Target, directory: string, options:
   });
   const named = selection.paths?.filter((path) => runsOnSight(path) !== undefined) ?? [];
   const home = new Home(directory, { git, allow: [...allow, ...named] });
-  const isChosen = (path: string) => parts.has(path) || (only?.(path) ?? true);
+  const isChosen = (path: string) => parts.has(path) || removals.has(path) || (only?.(path) ?? true);
   const refusals = await refusalsOf(home, listed, isChosen);
   const changes = new Changes(directory, listed, { refusals, only: isChosen, choiceOf, parts });
   changes.limit(maxBytes);
@@ -202,7 +204,7 @@ class Changes {
       if (reason !== undefined) this.#skip(path, reason);
       else {
         const clear = () => this.remove(`${path}/`);
-        const taken = await this.#part(member, change);
+        const taken = await this.#part(member);
         await this.#ended(path, (place) => applyMember(place, taken, this.#choiceOf(change), clear));
       }
     }
@@ -213,10 +215,12 @@ class Changes {
     }
   }
 
-  /** The member, or what is taken of it; the execute bit is none of the hunks. */
-  async #part(member: Member, { baseMode }: FileChange): Promise<Member> {
-    const part = await this.#parts.get(member.path)?.();
-    return part === undefined ? member : { ...member, mode: baseMode, size: part.length, content: once(part) };
+  /** The member, or what is taken of it. */
+  async #part(member: Member): Promise<Member> {
+    const part = this.#parts.get(member.path);
+    if (part === undefined) return member;
+    const content = await part.content();
+    return { ...member, mode: part.mode, size: content.length, content: once(content) };
   }
 
   /** After the contents, so that nothing is lost if they do not arrive; from the bottom up. */

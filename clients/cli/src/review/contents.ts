@@ -1,0 +1,23 @@
+import type { FileChange } from '../../../typescript/src/contract/messages.ts';
+import type { Sandbox } from '../../../typescript/src/sandbox.ts';
+import type { Context } from '../command.ts';
+import { shownPatch } from '../patch.ts';
+import { printableName } from '../printable.ts';
+import { hunkText } from './hunk-text.ts';
+
+/** What a review shows of a file: of a renamed one, its differences from what the codebase has at the old name. */
+export async function contentsOf(
+  sandbox: Sandbox,
+  { path, renamedFrom }: FileChange,
+  { out, signal }: Pick<Context, 'out' | 'signal'>,
+): Promise<string> {
+  const paint = out.paintError;
+  const [now] = renamedFrom === '' ? [] : await sandbox.changes({ paths: [path], diff: true, signal });
+  if (now?.diff?.noHunks !== '') return shownPatch(await sandbox.patch({ paths: [path], signal }), paint);
+  const names = [`--- a/${printableName(now.renamedFrom)}`, `+++ b/${printableName(path)}`].map(paint.bold);
+  const places = now.diff.hunks.map((hunk) => {
+    const place = `@@ -${hunk.oldStart},${hunk.oldLines} +${hunk.newStart},${hunk.newLines} @@`;
+    return `${paint.cyan(place)}\n${hunkText(hunk, paint)}`;
+  });
+  return `${names.join('\n')}\n${places.join('') || 'no line differs\n'}`;
+}
