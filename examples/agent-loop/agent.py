@@ -20,7 +20,7 @@ def model(conversation):
 
 def run(sandbox, command):
     try:
-        result = sandbox.run(command, timeout=60, max_output=20_000, merge=True)
+        result = sandbox.run(command, timeout="1m", max_output=20_000, merge=True)
         return f"{result.output}[exit code {result.exit_code}]"
     except CommandTimeoutError as error:
         return f"{error.stdout}{error.stderr}\n[killed after a minute]"

@@ -31,7 +31,7 @@ async function create(config: PaddockConfig, options: Record<string, unknown> = 
     ...given,
     ...(name !== undefined && { name: String(name) }),
     ...(image !== undefined && { image: String(image) }),
-    ...(timeout !== undefined && { expiresIn: Math.ceil(Number(timeout) / 1000) }),
+    ...(timeout !== undefined && { expiresIn: `${Number(timeout)}ms` }),
     env: { ...given.env, ...(envs as Record<string, string> | undefined) },
     labels: { ...given.labels, ...Object.fromEntries(labels), [LABEL]: 'true', ...ownership(given) },
     signal: signal as AbortSignal | undefined,
@@ -51,7 +51,7 @@ async function orNull<T>(found: Promise<T>): Promise<T | null> {
 
 async function runCommand(sandbox: Sandbox, command: string, options: RunCommandOptions = {}): Promise<CommandResult> {
   const { cwd: workdir, env, timeout: ms, background, onStdout, onStderr } = options;
-  const timeout = ms === undefined ? undefined : Math.ceil(ms / 1000);
+  const timeout = ms === undefined ? undefined : (`${ms}ms` as const);
   if (background) {
     await sandbox.start(command, { workdir, env, timeout });
     return { stdout: '', stderr: '', exitCode: 0, durationMs: 0 };

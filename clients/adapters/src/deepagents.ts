@@ -31,7 +31,10 @@ export class PaddockBackend extends BaseSandbox {
   /** A command that is killed for its time has no exit code. */
   async execute(command: string, options: { timeout?: number } = {}): Promise<ExecuteResponse> {
     const timeout = options.timeout ?? this.#timeout;
-    const { output, truncated, end } = await runToEnd(this.sandbox, command, { timeout, signal: this.#signal });
+    const { output, truncated, end } = await runToEnd(this.sandbox, command, {
+      timeout: `${timeout}s`,
+      signal: this.#signal,
+    });
     if (end.reason !== 'timeout') return { output, truncated, exitCode: end.exitCode };
     return { output: `${output}\n[killed after ${timeout} seconds]`, truncated, exitCode: null };
   }

@@ -5,9 +5,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 import functools
-import re
 import typing
-from datetime import timedelta
 from typing import Any, Dict, Mapping, Type, TypeVar, Union, cast
 
 from ._enums import ProtoEnum
@@ -53,8 +51,6 @@ def encode(value: Any) -> Any:
         return value.wire
     if isinstance(value, (bytes, bytearray, memoryview)):
         return base64.b64encode(value).decode()
-    if isinstance(value, timedelta):
-        return seconds(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {
             each.name: encode(getattr(value, each.name))
@@ -71,24 +67,3 @@ def encode(value: Any) -> Any:
 def _is_default(field: "dataclasses.Field[Any]", value: Any) -> bool:
     # A message's presence is in its fields: an enum is sent always, because 0 is a value like the others.
     return value is None or (not isinstance(value, ProtoEnum) and bool(value == field.default))
-
-
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)")
-_UNITS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}
-
-
-def exact_seconds(value: Union[int, float, str, timedelta, None]) -> float:
-    """Seconds of a duration: a number of them, like "500ms", "30s", "5m" or "2h", or a timedelta. None: 0."""
-    if isinstance(value, timedelta):
-        return value.total_seconds()
-    if not isinstance(value, str):
-        return float(value or 0)
-    found = _DURATION.fullmatch(value)
-    if found is None:
-        raise ValueError(f'a duration is seconds, or like "30s" or "5m", not {value!r}')
-    return float(found[1]) * _UNITS[found[2]]
-
-
-def seconds(value: Union[int, float, str, timedelta, None]) -> int:
-    """Whole seconds, rounded up, so that no time limit becomes 0, which means none."""
-    return int(-(-exact_seconds(value) // 1))

@@ -8,6 +8,7 @@ import ssl
 from typing import Optional
 from urllib.parse import urlsplit
 
+from ._duration import Duration, exact_seconds
 from .errors import InvalidConfigurationError
 
 DEFAULT_URL = "http://127.0.0.1:8080"
@@ -22,8 +23,8 @@ class Settings:
     Attributes:
         tls: Context of https; None: http.
         prefix: Path in front of all routes; empty or with a leading "/".
-        timeout: Seconds without any byte of an answer after which a call fails.
-        connect_timeout: Seconds until a connection is made.
+        timeout: Seconds without any byte of an answer after which a call fails; None: no limit.
+        connect_timeout: Seconds until a connection is made; None: no limit.
         attempts: How often a call is tried at most.
     """
 
@@ -32,8 +33,8 @@ class Settings:
     prefix: str
     key: Optional[str] = dataclasses.field(repr=False)
     tls: Optional[ssl.SSLContext]
-    timeout: float
-    connect_timeout: float
+    timeout: Optional[float]
+    connect_timeout: Optional[float]
     attempts: int
 
     @property
@@ -56,8 +57,8 @@ def settings(
     key: Optional[str] = None,
     ca_file: Optional[str] = None,
     tls: Optional[ssl.SSLContext] = None,
-    timeout: float = 300.0,
-    connect_timeout: float = 10.0,
+    timeout: Duration = "5m",
+    connect_timeout: Duration = "10s",
     attempts: int = 4,
 ) -> Settings:
     """Reads the arguments of a client; see `SandboxClient`."""
@@ -80,8 +81,8 @@ def settings(
         prefix=parts.path.rstrip("/"),
         key=_checked_key(key or known or None),
         tls=_context(parts.scheme, secure, ca_file, tls),
-        timeout=timeout,
-        connect_timeout=connect_timeout,
+        timeout=None if timeout is None else exact_seconds("timeout", timeout),
+        connect_timeout=None if connect_timeout is None else exact_seconds("connect_timeout", connect_timeout),
         attempts=max(1, attempts),
     )
 

@@ -20,7 +20,7 @@ class Bodies(Retries):
         self.each_client(lambda: FakeServer(error(429, 8, "full"), read_body=False), check)
         # A server that reads no more.
         refuse = error(429, 8, "full")
-        self.each_client(lambda: FakeServer(refuse, read_body=False, stay=True), check, attempts=1, timeout=0.5)
+        self.each_client(lambda: FakeServer(refuse, read_body=False, stay=True), check, attempts=1, timeout="500ms")
 
     def test_large_bytes_are_sent_with_their_length(self) -> None:
         content = bytes(range(256)) * 4000
@@ -38,7 +38,7 @@ class Bodies(Retries):
                 with self.assertRaises(RequestTimeoutError):
                     client.import_codebase("cb_1", content)
 
-        self.each_client(lambda: FakeServer(SILENT, SILENT, read_body=False), check, attempts=1, timeout=0.2)
+        self.each_client(lambda: FakeServer(SILENT, SILENT, read_body=False), check, attempts=1, timeout="200ms")
 
     def test_content_that_is_not_bytes_is_refused(self) -> None:
         def check(client: Any, fake: FakeServer) -> None:

@@ -90,7 +90,7 @@ class Creation(TestCase):
         )
 
     def test_the_arguments_of_the_connection_are_named(self) -> None:
-        options = {"url": "http://127.0.0.1:1", "key": "k", "timeout": 1.0, "connect_timeout": 2.0, "attempts": 1}
+        options = {"url": "http://127.0.0.1:1", "key": "k", "timeout": "1s", "connect_timeout": "2s", "attempts": 1}
         with self.assertRaises(ConnectionError):
             Sandbox.from_local(self.directory({}), **options)
         with self.assertRaises(ConnectionError):

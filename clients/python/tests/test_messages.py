@@ -32,7 +32,8 @@ from paddock_sandbox import (
     register_preset,
 )
 from paddock_sandbox import errors
-from paddock_sandbox._json import decode, encode, exact_seconds, seconds
+from paddock_sandbox._duration import exact_seconds, seconds
+from paddock_sandbox._json import decode, encode
 from paddock_sandbox._settings import settings
 from paddock_sandbox.presets import PRESETS, creation_preset, rule_fields
 from support import TestCase
@@ -80,13 +81,15 @@ class Messages(TestCase):
         for case in spec("durations.json")["cases"]:
             with self.subTest(case["duration"]):
                 if case["seconds"] is None:
-                    self.assertRaises(ValueError, exact_seconds, case["duration"])
+                    with self.assertRaises(ValueError) as caught:
+                        exact_seconds("timeout", case["duration"])
+                    self.assertIn("timeout is like", str(caught.exception))
                 else:
-                    self.assertEqual(exact_seconds(case["duration"]), case["seconds"])
+                    self.assertEqual(exact_seconds("timeout", case["duration"]), case["seconds"])
 
     def test_durations_are_rounded_up(self) -> None:
         self.assertEqual(
-            [seconds(each) for each in (None, 0, 0.1, timedelta(seconds=1.5), 3)], [0, 0, 1, 2, 3]
+            [seconds("timeout", each) for each in (None, "0s", "100ms", timedelta(seconds=1.5))], [0, 0, 1, 2]
         )
 
     def test_a_result_has_both_streams(self) -> None:

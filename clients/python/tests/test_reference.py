@@ -46,7 +46,7 @@ class HighLevel(TestCase):
         with Sandbox.from_local(
             path=self.directory(LETTERS), permissions=RULES, preset="view-only", endpoint="localhost:9000"
         ) as sandbox:
-            self.assertEqual(sandbox.run("cat inbox/open.txt", timeout=10).stdout, "open")
+            self.assertEqual(sandbox.run("cat inbox/open.txt", timeout="10s").stdout, "open")
             self.assertIn("sealed.txt", sandbox.run("ls inbox").stdout)
             self.assertNotEqual(sandbox.run("cat inbox/sealed.txt").exit_code, 0)
             self.assertNotIn("diary", sandbox.run("ls -A").stdout)
@@ -89,7 +89,7 @@ class HighLevel(TestCase):
     def test_errors(self) -> None:
         with Sandbox.from_local(self.directory(LETTERS)) as sandbox:
             with self.assertRaises(CommandTimeoutError):
-                sandbox.run("sleep 60", timeout=1)
+                sandbox.run("sleep 60", timeout="1s")
             with self.assertRaises(CommandExecutionError) as caught:
                 sandbox.run("echo why >&2; exit 7", raise_on_error=True)
             self.assertEqual((caught.exception.exit_code, caught.exception.stderr.strip()), (7, "why"))

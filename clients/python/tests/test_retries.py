@@ -144,8 +144,8 @@ class Streams(Retries):
 
     def test_waiting_may_take_longer_than_the_time_limit_of_the_client(self) -> None:
         with mock.patch("paddock_sandbox._sync.transport.Transport.send", side_effect=ConnectionError("x")) as sent:
-            with SandboxClient(url="http://127.0.0.1:1", timeout=1, attempts=1) as client:
-                for wait in (30, 0):
+            with SandboxClient(url="http://127.0.0.1:1", timeout="1s", attempts=1) as client:
+                for wait in ("30s", None):
                     with self.assertRaises(ConnectionError):
                         client.read_process_output("sb_1", "p", wait=wait)
         self.assertEqual([each.args[0].timeout for each in sent.call_args_list], [90, 1])
@@ -198,7 +198,7 @@ class Connections(Retries):
             with self.assertRaises(RequestTimeoutError):
                 client.health()
 
-        self.each_client(lambda: FakeServer(SILENT), check, attempts=1, timeout=0.2)
+        self.each_client(lambda: FakeServer(SILENT), check, attempts=1, timeout="200ms")
 
     def test_an_upload_can_be_the_first_request_over_tls(self) -> None:
         directory = self.directory({})
@@ -217,7 +217,7 @@ class Connections(Retries):
             self.assertTrue(client.health())
 
         answers = [answer(200, {"size": 1}), answer(200, {})]
-        self.each_client(lambda: FakeServer(*answers, tls=context), check, ca_file=certificate, timeout=10)
+        self.each_client(lambda: FakeServer(*answers, tls=context), check, ca_file=certificate, timeout="10s")
         with FakeServer(tls=context) as fake, SandboxClient(url=fake.url, attempts=1) as client:
             with self.assertRaises(NotConnectedError):
                 client.health()

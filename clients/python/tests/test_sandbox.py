@@ -43,7 +43,7 @@ class Commands(ServerCase):
 
     def test_a_timeout_has_the_output_so_far(self) -> None:
         with self.assertRaises(CommandTimeoutError) as caught:
-            self.sandbox.run("echo begun; sleep 100", timeout=1)
+            self.sandbox.run("echo begun; sleep 100", timeout="1s")
         self.assertEqual((caught.exception.stdout, caught.exception.timeout_seconds), ("begun\n", 1))
         self.assertIsInstance(caught.exception, TimeoutError)
 

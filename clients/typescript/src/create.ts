@@ -1,7 +1,7 @@
 import type { Api } from './api.ts';
 import { Codebases, type Source } from './codebases.ts';
-import { type Duration, secondsOf } from './commands/options.ts';
 import type { CreateSandboxRequest, Sandbox as SandboxInfo } from './contract/messages.ts';
+import { type Life, lifeOf } from './duration.ts';
 import { ConnectionError, PaddockError, UnavailableError } from './errors.ts';
 import { randomId } from './http/transport.ts';
 import type { PackOptions } from './local/pack.ts';
@@ -10,7 +10,7 @@ import { defaultPreset, presetOf, type RuleOptions } from './rules.ts';
 
 type Fields = Omit<CreateSandboxRequest, 'codebaseId' | 'expiresIn' | 'idleTimeout' | 'network' | keyof RuleOptions>;
 
-export interface CreateOptions extends Fields, RuleOptions, PackOptions {
+export interface CreateOptions extends Fields, RuleOptions, PackOptions, Life {
   /** Files of the sandbox: the path of a local directory, or a tar archive. They become a new codebase. */
   from?: Source | undefined;
   /** Id of the codebase, instead of `from`. Neither: a new one without files. */
@@ -22,10 +22,6 @@ export interface CreateOptions extends Fields, RuleOptions, PackOptions {
    * the returned object was called, `autoCommit` is set, or other sandboxes use it.
    */
   keepCodebase?: boolean | undefined;
-  /** Time until the sandbox expires. */
-  expiresIn?: Duration | undefined;
-  /** Time without use after which it is stopped, or what `onIdle` says. */
-  idleTimeout?: Duration | undefined;
   /** What its commands can connect to; absent: nothing. */
   network?: NetworkOptions | undefined;
   signal?: AbortSignal | undefined;
@@ -46,8 +42,7 @@ export async function createSandbox(api: Api, options: CreateOptions): Promise<C
   const request = {
     ...fields,
     preset: presetOf(preset),
-    expiresIn: expiresIn === undefined ? undefined : Math.ceil(secondsOf(expiresIn)),
-    idleTimeout: idleTimeout === undefined ? undefined : Math.ceil(secondsOf(idleTimeout)),
+    ...lifeOf({ expiresIn, idleTimeout }),
     // What is left out of a rule has its default.
     network: network as CreateSandboxRequest['network'],
   };

@@ -1,5 +1,6 @@
 import type { Api } from './api.ts';
 import type { CreatedKey, CreateKeyRequest, Key } from './contract/messages.ts';
+import { type Duration, wholeSecondsOf } from './duration.ts';
 import { PAGE_SIZE, pages } from './pages.ts';
 
 interface Signal {
@@ -15,8 +16,11 @@ export class Keys {
   }
 
   /** The answer is the only one that has the key itself, as `secret`. */
-  create(key: CreateKeyRequest, options: Signal & { idempotencyKey?: string } = {}): Promise<CreatedKey> {
-    return this.#api.createKey(key, options);
+  create(
+    { expiresIn, ...key }: Omit<CreateKeyRequest, 'expiresIn'> & { expiresIn?: Duration | undefined },
+    options: Signal & { idempotencyKey?: string } = {},
+  ): Promise<CreatedKey> {
+    return this.#api.createKey({ ...key, expiresIn: wholeSecondsOf('expiresIn', expiresIn) }, options);
   }
 
   list({ ownerId, signal }: { ownerId?: string } & Signal = {}): AsyncGenerator<Key, void, void> {

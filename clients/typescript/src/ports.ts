@@ -1,6 +1,6 @@
 import type { Api } from './api.ts';
-import { type Duration, secondsOf } from './commands/options.ts';
 import type { ListeningPort, OpenedPort, OpenPortResponse } from './contract/messages.ts';
+import { type Duration, secondsOf, wholeSecondsOf } from './duration.ts';
 import { TimeoutError } from './errors.ts';
 import { connectPort, type PortConnection } from './port-connection.ts';
 
@@ -8,7 +8,7 @@ import { connectPort, type PortConnection } from './port-connection.ts';
 const STEP_MS = 60_000;
 
 export interface WaitPortOptions {
-  /** Default: 60 seconds. */
+  /** Default: a minute. */
   timeout?: Duration | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -18,15 +18,15 @@ export async function waitPort(
   api: Api,
   sandboxId: string,
   port: number,
-  { timeout = 60, signal }: WaitPortOptions,
+  { timeout = '1m', signal }: WaitPortOptions,
 ): Promise<ListeningPort> {
-  for (let left = Math.ceil(secondsOf(timeout) * 1000); ; left -= STEP_MS) {
+  for (let left = Math.ceil(secondsOf('timeout', timeout) * 1000); ; left -= STEP_MS) {
     const wait = Math.max(Math.min(left, STEP_MS), 0);
     const { ports } = await api.waitPort({ sandboxId, port, wait }, { signal });
     if (ports[0] !== undefined) return ports[0];
     if (left <= STEP_MS) break;
   }
-  const message = `no program of the sandbox listens on port ${port} after ${secondsOf(timeout)} seconds`;
+  const message = `no program of the sandbox listens on port ${port} after ${timeout}`;
   throw new TimeoutError({ code: 'DEADLINE_EXCEEDED', message, operation: 'waitPort' });
 }
 
@@ -63,8 +63,8 @@ export class Ports {
     return waitPort(this.#api, this.#sandboxId, port, options);
   }
   /** Opens a port to the outside. If it is open already, its token and its connections end. */
-  async open(port: number, { access = 'key', expiresIn = 0, signal }: OpenOptions = {}): Promise<Opened> {
-    const request = { sandboxId: this.#sandboxId, port, access, expiresIn: secondsOf(expiresIn) };
+  async open(port: number, { access = 'key', expiresIn, signal }: OpenOptions = {}): Promise<Opened> {
+    const request = { sandboxId: this.#sandboxId, port, access, expiresIn: wholeSecondsOf('expiresIn', expiresIn) };
     const opened = await this.#api.openPort(request, { signal });
     const { url } = this.#api.settings;
     const link = new URL(opened.url.startsWith('/') ? `${url.replace(/\/$/, '')}${opened.url}` : opened.url);

@@ -2,7 +2,7 @@ import type { Api } from './api.ts';
 import { type Attachment, type AttachOptions, attach } from './attach.ts';
 import type { ListeningPort, ProcessEnd, Process as ProcessInfo } from './contract/messages.ts';
 import { ConnectionError } from './errors.ts';
-import { waitPort } from './ports.ts';
+import { type WaitPortOptions, waitPort } from './ports.ts';
 
 /** A part of the output of a process, or bytes of it that are no longer kept. */
 export type ProcessOutput =
@@ -132,7 +132,7 @@ export class Process {
   }
 
   /** Waits until a program of the sandbox listens on the port. Throws TimeoutError. */
-  waitForPort(port: number, options: { timeout?: number; signal?: AbortSignal } = {}): Promise<ListeningPort> {
+  waitForPort(port: number, options: WaitPortOptions = {}): Promise<ListeningPort> {
     return waitPort(this.#api, this.sandboxId, port, options);
   }
 

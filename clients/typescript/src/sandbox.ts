@@ -17,7 +17,6 @@ import type {
   CommitResponse,
   ExecRequest,
   FileChange,
-  ForkRequest,
   PermissionExplanation,
   Process as ProcessInfo,
   RefusedPath,
@@ -26,9 +25,10 @@ import type {
 } from './contract/messages.ts';
 import { type CreateOptions, createSandbox } from './create.ts';
 import { asyncDispose } from './dispose.ts';
+import { type Life, lifeOf } from './duration.ts';
 import { FailedPreconditionError, NotFoundError } from './errors.ts';
 import { Files } from './files.ts';
-import { forkSandbox } from './fork.ts';
+import { type ForkOptions, forkSandbox } from './fork.ts';
 import type { Pulled, PullOptions } from './local/pull.ts';
 import { loadLocal } from './local.ts';
 import { Network } from './network.ts';
@@ -201,12 +201,12 @@ export class Sandbox {
   }
 
   /** A new sandbox that starts from the present state, or from a checkpoint. */
-  async fork(options: Omit<ForkRequest, 'sandboxId' | 'count'> & Signal = {}): Promise<Sandbox> {
+  async fork(options: ForkOptions = {}): Promise<Sandbox> {
     return (await this.forks(1, options))[0]!;
   }
 
   /** As many new sandboxes, all or none. */
-  async forks(count: number, options: Omit<ForkRequest, 'sandboxId' | 'count'> & Signal = {}): Promise<Sandbox[]> {
+  async forks(count: number, options: ForkOptions = {}): Promise<Sandbox[]> {
     // A fork can commit, and be destroyed before this sandbox.
     this.#ownsCodebase = false;
     const infos = await forkSandbox(this.api, this.id, count, options);
@@ -220,8 +220,12 @@ export class Sandbox {
   }
 
   /** Changes labels, lifetime, environment and the like. */
-  async update(changes: Omit<UpdateSandboxRequest, 'sandboxId'>, options: Signal = {}): Promise<void> {
-    this.info = await this.api.updateSandbox({ ...changes, sandboxId: this.id }, options);
+  async update(
+    { expiresIn, idleTimeout, ...changes }: Omit<UpdateSandboxRequest, 'sandboxId' | keyof Life> & Life,
+    options: Signal = {},
+  ): Promise<void> {
+    const request = { ...changes, ...lifeOf({ expiresIn, idleTimeout }), sandboxId: this.id };
+    this.info = await this.api.updateSandbox(request, options);
   }
 
   /** Ends every process and keeps the files. */

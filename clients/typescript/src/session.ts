@@ -1,10 +1,11 @@
 import type { Api } from './api.ts';
-import type { Command, Duration } from './commands/options.ts';
+import type { Command } from './commands/options.ts';
 import type { CommandResult } from './commands/result.ts';
 import { type Runner, run, stream } from './commands/run.ts';
 import type { CommandEvent } from './commands/stream.ts';
 import type { ExecResponse, ExecStreamChunk, SessionExecRequest, Session as SessionInfo } from './contract/messages.ts';
 import { asyncDispose } from './dispose.ts';
+import type { Duration } from './duration.ts';
 import { NotFoundError } from './errors.ts';
 
 export interface SessionStreamOptions {

@@ -1,5 +1,6 @@
 import type { Api } from './api.ts';
-import { type Command, commandFields, type Duration, secondsOf } from './commands/options.ts';
+import { type Command, commandFields } from './commands/options.ts';
+import { type Duration, wholeSecondsOf } from './duration.ts';
 import { randomId } from './http/transport.ts';
 import { Process } from './process.ts';
 
@@ -27,7 +28,7 @@ export async function startProcess(
   options: StartOptions,
 ): Promise<Process> {
   const { id = `p-${randomId().slice(0, 12)}`, signal, timeout, ...fields } = options;
-  const seconds = timeout === undefined ? undefined : Math.ceil(secondsOf(timeout));
+  const seconds = wholeSecondsOf('timeout', timeout);
   const request = { ...fields, ...commandFields(command), sandboxId, processId: id, timeout: seconds };
   await api.startProcess(request, { signal, repeatable: true });
   return new Process(api, sandboxId, id);

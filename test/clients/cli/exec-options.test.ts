@@ -38,11 +38,13 @@ it('signals have names in any case, with or without SIG, or numbers', () => {
   for (const bad of ['99', '', 'a b']) expect(() => signalOf(bad)).toThrow(/there is no signal/);
 });
 
-it('durations are seconds, or have a unit', () => {
-  expect(['90', '30s', '5m', '2h', '500ms'].map((text) => durationOf('timeout', text))).toEqual([
-    90, 30, 300, 7200, 0.5,
-  ]);
-  for (const bad of ['', '-1', '5 m', 'x']) expect(() => durationOf('timeout', bad)).toThrow(/--timeout is/);
+it('durations have a unit', () => {
+  for (const good of ['30s', '5m', '2h', '500ms']) expect(durationOf('timeout', good)).toBe(good);
+  for (const bad of ['', '-1', '90', '5 m', 'x']) {
+    expect(() => durationOf('timeout', bad)).toThrow(
+      `--timeout is like "500ms", "30s", "5m" or "2h", not ${JSON.stringify(bad)}`,
+    );
+  }
 });
 
 it('the exit code is that of the process, unless something else ended it', () => {

@@ -168,7 +168,7 @@ describe('in a pipe', () => {
     expect((await run(['kill', '-s', 'term', name])).exitCode).toBe(0);
     const followed = await run(['logs', '-f', name]);
     expect([followed.exitCode, followed.stdout.toString()]).toEqual([0, 'one\ntwo\n']);
-    expect((await run(['wait-port', '--timeout', '0', sandbox.id, '7071'])).exitCode).toBe(1);
+    expect((await run(['wait-port', '--timeout', '0s', sandbox.id, '7071'])).exitCode).toBe(1);
   });
 
   it('a name is that of one process at a time, and each exec runs', async () => {

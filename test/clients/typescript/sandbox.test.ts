@@ -81,7 +81,8 @@ describe('commands', () => {
   it('end at their timeout, with the output so far', async () => {
     for (const onStdout of [undefined, () => undefined]) {
       const failed = await atTimeout(
-        (timeout) => sandbox.run('echo begun; sleep 60', { timeout, onStdout }).catch((error: unknown) => error),
+        (seconds) =>
+          sandbox.run('echo begun; sleep 60', { timeout: `${seconds}s`, onStdout }).catch((error: unknown) => error),
         (error) => error instanceof TimeoutError && error.stdout !== '',
       );
       expect(failed).toMatchObject({ name: 'TimeoutError', code: 'DEADLINE_EXCEEDED', stdout: 'begun\n' });

@@ -17,7 +17,7 @@ const OPTIONS = {
   env: { type: 'string', short: 'e', multiple: true, value: 'NAME[=VALUE]', help: 'a variable' },
   'env-file': { type: 'string', multiple: true, value: 'FILE', help: 'variables, one a line' },
   workdir: { type: 'string', short: 'w', value: 'DIR', help: 'working directory; relative to /workspace' },
-  timeout: { type: 'string', value: 'TIME', help: 'kill it after this time, like 90, 30s or 5m; exit code 124' },
+  timeout: { type: 'string', value: 'TIME', help: 'kill it after this time, like 30s or 5m; exit code 124' },
   name: { type: 'string', value: 'ID', help: 'id of the process, unique in the sandbox' },
   label: { type: 'string', short: 'l', multiple: true, value: 'KEY=VALUE', help: 'a label of the process' },
   'detach-keys': { type: 'string', value: 'KEYS', help: `keys that leave it running (default: ${DEFAULT_KEYS})` },

@@ -24,7 +24,7 @@ The first key of a server is made on its host: paddock key create --admin (docs/
     const { sandbox, owner, scope, role = sandbox === undefined ? 'owner' : 'agent' } = values;
     if (!ROLES.includes(role)) throw new UsageError(`--role is admin, owner or agent, not ${JSON.stringify(role)}`);
     const expires = values['expires-in'];
-    const expiresIn = expires === undefined ? undefined : Math.ceil(durationOf('expires-in', expires));
+    const expiresIn = expires === undefined ? undefined : durationOf('expires-in', expires);
     const paddock = await context.paddock();
     const sandboxId = sandbox === undefined ? undefined : await sandboxIdOf(paddock, sandbox, context);
     const name = operands[0] ?? `${role} of the command line`;

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Process as ProcessInfo, Sandbox } from '../../../typescript/src/contract/messages.ts';
+import { secondsOf } from '../../../typescript/src/duration.ts';
 import type { Paddock } from '../../../typescript/src/paddock.ts';
 import { type Context, command } from '../command.ts';
 import { durationOf } from '../exec/durations.ts';
@@ -32,7 +33,7 @@ idle are shown with --all only.`,
   async run(context, { values }) {
     const { out } = context;
     const { all = false } = values;
-    const interval = durationOf('interval', values.interval ?? '2s') * 1000;
+    const interval = secondsOf('interval', durationOf('interval', values.interval ?? '2s')) * 1000;
     const paddock = await context.paddock();
     if (out.json || values.once || !out.isTerminal) {
       const rows = await look(paddock, { all, signal: context.signal });

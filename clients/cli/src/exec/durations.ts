@@ -1,12 +1,13 @@
-import { type Duration, secondsOf } from '../../../typescript/src/commands/options.ts';
+import { type Duration, secondsOf } from '../../../typescript/src/duration.ts';
 import { UsageError } from '../errors.ts';
 
-/** Seconds of "90", "30s", "5m" or "2h". */
-export function durationOf(option: string, text: string): number {
+/** "500ms", "30s", "5m" or "2h". */
+export function durationOf(option: string, text: string): Duration {
   try {
-    return secondsOf((/^\d+$/.test(text) ? Number(text) : text) as Duration);
-  } catch {
-    throw new UsageError(`--${option} is a number of seconds, or like 30s, 5m or 2h, not ${JSON.stringify(text)}`);
+    secondsOf(`--${option}`, text as Duration);
+    return text as Duration;
+  } catch (error) {
+    throw new UsageError((error as Error).message);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { FileChange } from '../../../typescript/src/contract/messages.ts';
 import type { CreateOptions } from '../../../typescript/src/create.ts';
+import type { Duration } from '../../../typescript/src/duration.ts';
 import { NotFoundError } from '../../../typescript/src/errors.ts';
 import type { PackOptions } from '../../../typescript/src/local/index.ts';
 import type { Sandbox } from '../../../typescript/src/sandbox.ts';
@@ -39,7 +40,7 @@ export interface Run {
 }
 
 /** Without use; also after a kill of this program. */
-const KEPT_S = 24 * 3600;
+const KEPT: Duration = '24h';
 const CLEAN_UP_MS = 30_000;
 
 /** Returns the exit code of the command; of changes that should have been applied and were not: 125. */
@@ -47,7 +48,7 @@ export async function runInSandbox(context: Context, run: Run): Promise<number> 
   const { out, signal } = context;
   const paddock = await context.paddock({ start: true });
   const asked = wishesOf(context, paddock, run.options, { tools: run.tools, byDefault: 'auto', from: run.from });
-  const life = { idleTimeout: KEPT_S, onIdle: 'destroy', labels: { 'paddock.cli': 'run' } };
+  const life = { idleTimeout: KEPT, onIdle: 'destroy', labels: { 'paddock.cli': 'run' } };
   const sandbox = await createFrom(
     { paddock, out, signal, env: context.env },
     { directory: run.from, pack: run.pack, options: { ...run.options, ...life }, asked },

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any, List, Optional, Sequence
 
+from .._duration import Duration, seconds
 from .._http import body_of
-from .._json import seconds
 from ..errors import ConnectionError
 from ..messages import Caller, CreatedKey, Image, Key, OwnerLimits, OwnerSettings, Secret, Ticket
 from .codebases import AsyncCodebaseOperations
-from .sandboxes import Duration
 
 
 class AsyncAdminOperations(AsyncCodebaseOperations):
@@ -42,7 +41,7 @@ class AsyncAdminOperations(AsyncCodebaseOperations):
         expires_in: Duration = None,
         idempotency_key: Optional[str] = None,
     ) -> CreatedKey:
-        """Creates a key. `secret` of the answer is shown this once; `expires_in` is in seconds.
+        """Creates a key. `secret` of the answer is shown this once.
 
         `role`: "admin", "owner", or "agent" with the one sandbox that it may use.
 
@@ -55,7 +54,7 @@ class AsyncAdminOperations(AsyncCodebaseOperations):
             "owner_id": owner_id,
             "sandbox_id": sandbox_id,
             "scopes": None if scopes is None else list(scopes),
-            "expires_in": None if expires_in is None else seconds(expires_in),
+            "expires_in": None if expires_in is None else seconds("expires_in", expires_in),
         }
         created = await self._message(CreatedKey, "CreateKey", fields, key=idempotency_key)
         if created.secret or created.key is None or idempotency_key is not None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, AsyncGenerator, Dict, List, Mapping, Optional, Sequence
 
-from .._json import decode, seconds
+from .._duration import Duration, seconds
+from .._json import decode
 from ..errors import InvalidConfigurationError
 from ..messages import (
     Checkpoint,
@@ -20,7 +21,6 @@ from ..messages import (
 )
 from ..presets import Rule, ShortRules, rule_fields
 from .processes import AsyncProcessOperations
-from .sandboxes import Duration
 
 Paths = Optional[Sequence[str]]
 
@@ -149,7 +149,7 @@ class AsyncChangeOperations(AsyncProcessOperations):
             "checkpoint": checkpoint,
             **rule_fields(preset, permissions, rules),
             "labels": labels,
-            "expires_in": None if expires_in is None else seconds(expires_in),
+            "expires_in": None if expires_in is None else seconds("expires_in", expires_in),
             "resources": resources,
             "env": env,
             "network": network,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any, AsyncGenerator, List, Mapping, Optional, Union
+from typing import Any, AsyncGenerator, List, Mapping, Optional
 
+from .._duration import Duration, exact_seconds, seconds
 from .._http import body_of
-from .._json import decode, exact_seconds, seconds
+from .._json import decode
 from ..messages import (
     ListPortsResponse,
     OpenedPort,
@@ -19,7 +20,6 @@ from ..messages import (
     WriteProcessInputResponse,
 )
 from .commands import _GRACE, AsyncCommandOperations, Command, _command
-from .sandboxes import Duration
 
 
 class AsyncProcessOperations(AsyncCommandOperations):
@@ -43,7 +43,7 @@ class AsyncProcessOperations(AsyncCommandOperations):
         """Starts a process, which outlives this call; the caller deletes it.
 
         `process_id`: unique in the sandbox; None: a random one. Because of it a repeated request starts nothing twice.
-        `stdin`: keep standard input open. `timeout`: seconds until it is killed; None: never. `merge`: standard output
+        `stdin`: keep standard input open. `timeout`: time until it is killed; None: never. `merge`: standard output
         and error are one stream, in the order in which they were written.
         """
         fields = {
@@ -54,7 +54,7 @@ class AsyncProcessOperations(AsyncCommandOperations):
             "workdir": workdir,
             "stdin": stdin,
             "terminal": terminal,
-            "timeout": seconds(timeout),
+            "timeout": seconds("timeout", timeout),
             "labels": labels,
             "shell": shell,
             "merge": merge,
@@ -97,16 +97,16 @@ class AsyncProcessOperations(AsyncCommandOperations):
         max_bytes: Optional[int] = None,
         wait: Duration = None,
     ) -> ReadProcessOutputResponse:
-        """Kept output from an offset on. `wait`: seconds to wait, up to 60, if there is none yet."""
+        """Kept output from an offset on. `wait`: time to wait, up to a minute, if there is none yet."""
         fields = {
             "sandbox_id": sandbox_id,
             "process_id": process_id,
             "offset": offset,
             "max_bytes": max_bytes,
-            "wait": int(exact_seconds(wait) * 1000),
+            "wait": int(exact_seconds("wait", wait) * 1000),
         }
         # The service says nothing while it waits, which may be longer than the client's time limit.
-        limit = exact_seconds(wait) + _GRACE if wait else -1
+        limit = exact_seconds("wait", wait) + _GRACE if wait else -1
         return await self._message(ReadProcessOutputResponse, "ReadProcessOutput", fields, timeout=limit)
 
     async def watch_process(
@@ -151,25 +151,27 @@ class AsyncProcessOperations(AsyncCommandOperations):
         return answer.input_next
 
     async def wait_port(
-        self, sandbox_id: str, port: int = 0, timeout: Union[int, float] = 0
+        self, sandbox_id: str, port: int = 0, timeout: Duration = None
     ) -> WaitPortResponse:
         """The TCP ports on which programs of the sandbox listen.
 
-        `port`: only this one; 0: all. `timeout`: seconds to wait for it, up to 600; if nobody listens then, the
+        `port`: only this one; 0: all. `timeout`: time to wait for it, up to 10 minutes; if nobody listens then, the
         answer's `listening` is False, which is no error.
         """
-        fields = {"sandbox_id": sandbox_id, "port": port, "wait": int(timeout * 1000)}
-        return await self._message(WaitPortResponse, "WaitPort", fields, timeout=timeout + 60)
+        wait = exact_seconds("timeout", timeout)
+        fields = {"sandbox_id": sandbox_id, "port": port, "wait": int(wait * 1000)}
+        return await self._message(WaitPortResponse, "WaitPort", fields, timeout=wait + _GRACE)
 
     async def open_port(
         self, sandbox_id: str, port: int, *, access: str = "key", expires_in: Duration = None
     ) -> OpenPortResponse:
         """Opens a TCP port of the sandbox, and returns where it is reached.
 
-        `access`: "key", or "link" for everybody who has the `link_token` of the answer. `expires_in`: seconds; None:
+        `access`: "key", or "link" for everybody who has the `link_token` of the answer. `expires_in`: None:
         until it is closed. A port that is open already is replaced: its token and connections end.
         """
-        fields = {"sandbox_id": sandbox_id, "port": port, "access": access, "expires_in": seconds(expires_in)}
+        until = seconds("expires_in", expires_in)
+        fields = {"sandbox_id": sandbox_id, "port": port, "access": access, "expires_in": until}
         return await self._message(OpenPortResponse, "OpenPort", fields)
 
     async def list_ports(self, sandbox_id: str, *, listening: bool = False) -> ListPortsResponse:

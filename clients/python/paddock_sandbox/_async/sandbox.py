@@ -6,6 +6,7 @@ import os
 import ssl
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
+from .._duration import Duration
 from .._error_of import error_of
 from ..messages import NetworkPolicy, ResourceLimits, Runtime, SecretBinding
 from ..presets import Rule, ShortRules, creation_preset
@@ -14,7 +15,6 @@ from .client import AsyncSandboxClient
 from .ending import AsyncEndingMethods
 from .making import created, discard_all, uploaded
 from .opening import Opening
-from .sandboxes import Duration
 
 
 class AsyncSandbox(AsyncEndingMethods):
@@ -75,8 +75,8 @@ class AsyncSandbox(AsyncEndingMethods):
         key: Optional[str] = None,
         ca_file: Optional[str] = None,
         tls: Optional[ssl.SSLContext] = None,
-        timeout: float = 300.0,
-        connect_timeout: float = 10.0,
+        timeout: Duration = "5m",
+        connect_timeout: Duration = "10s",
         attempts: int = 4,
     ) -> Opening[AsyncSandbox]:
         """Uploads a directory into a new codebase and creates a sandbox on it, which runs when this returns.
@@ -102,7 +102,7 @@ class AsyncSandbox(AsyncEndingMethods):
             gitignore: Do not upload what git ignores.
             git: Upload the directories `.git`.
             hooks: Upload git's hooks, too.
-            expires_in: Seconds until the sandbox expires.
+            expires_in: Time until the sandbox expires.
             env: Environment variables of all its commands.
             shell: Shell of its commands.
             workdir: Working directory of its commands.
@@ -180,8 +180,8 @@ class AsyncSandbox(AsyncEndingMethods):
         key: Optional[str] = None,
         ca_file: Optional[str] = None,
         tls: Optional[ssl.SSLContext] = None,
-        timeout: float = 300.0,
-        connect_timeout: float = 10.0,
+        timeout: Duration = "5m",
+        connect_timeout: Duration = "10s",
         attempts: int = 4,
         **creation: Any,
     ) -> Opening[AsyncSandbox]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any, List, Mapping, Optional, Sequence, Union
 
-from .._json import REMOVE, decode, seconds
+from .._duration import Duration, seconds
+from .._json import REMOVE, decode
 from ..messages import (
     NetworkPolicy,
     PermissionExplanation,
@@ -19,9 +19,6 @@ from ..messages import (
 )
 from ..presets import Rule, ShortRules, rule_fields
 from .networks import AsyncNetworkOperations
-
-#: Seconds, a number with a unit ("500ms", "30s", "5m", "2h"), or a timedelta.
-Duration = Union[int, float, str, timedelta, None]
 
 
 class AsyncSandboxOperations(AsyncNetworkOperations):
@@ -55,7 +52,7 @@ class AsyncSandboxOperations(AsyncNetworkOperations):
         """Creates a sandbox. It runs when this returns; the caller destroys it.
 
         Without any rule everything is hidden. `permissions` and `rules` extend `preset`; only one of them may be given.
-        Durations are seconds; what is None is the server's default. The fields are those of CreateSandbox.
+        What is None is the server's default. The fields are those of CreateSandbox.
         Repeated with an idempotency key if the answer is lost, so that there is one sandbox.
         """
         fields = {
@@ -65,9 +62,9 @@ class AsyncSandboxOperations(AsyncNetworkOperations):
             "image": image,
             "resources": resources,
             "labels": labels,
-            "expires_in": None if expires_in is None else seconds(expires_in),
+            "expires_in": None if expires_in is None else seconds("expires_in", expires_in),
             "auto_commit": auto_commit,
-            "idle_timeout": None if idle_timeout is None else seconds(idle_timeout),
+            "idle_timeout": None if idle_timeout is None else seconds("idle_timeout", idle_timeout),
             "on_idle": on_idle,
             "on_expire": on_expire,
             "shell": shell,
@@ -102,7 +99,7 @@ class AsyncSandboxOperations(AsyncNetworkOperations):
         A JSON merge patch: `labels={"a": "1", "b": None}` sets one label and removes another. The names are those of
         UpdateSandbox. Not repeated after a cut connection, because `expires_in` counts from the call.
         """
-        patch = {name: REMOVE if value is None else value for name, value in changes.items()}
+        patch = {name: _changed(name, value) for name, value in changes.items()}
         return await self._message(Sandbox, "UpdateSandbox", {"sandbox_id": sandbox_id, **patch})
 
     async def start_sandbox(self, sandbox_id: str) -> Sandbox:
@@ -148,3 +145,10 @@ class AsyncSandboxOperations(AsyncNetworkOperations):
         """The presets of the service with their rules."""
         answer = await self._call("ListPresets", {})
         return [decode(Preset, each) for each in answer.get("presets", ())]
+
+
+def _changed(name: str, value: Any) -> Any:
+    """A value of a merge patch, whose null removes."""
+    if value is None:
+        return REMOVE
+    return seconds(name, value) if name in ("expires_in", "idle_timeout") else value

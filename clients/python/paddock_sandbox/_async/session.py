@@ -11,7 +11,7 @@ from ..result import ExecResult
 
 if TYPE_CHECKING:
     from .commands import AsyncCommandOperations
-    from .sandboxes import Duration
+    from .._duration import Duration
 
 
 class AsyncSessionWrapper:

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from typing import Any, List, Optional, Sequence
 
+from .._duration import Duration, seconds
 from .._http import body_of
-from .._json import seconds
 from ..errors import ConnectionError
 from ..messages import Caller, CreatedKey, Image, Key, OwnerLimits, OwnerSettings, Secret, Ticket
 from .codebases import CodebaseOperations
-from .sandboxes import Duration
 
 
 class AdminOperations(CodebaseOperations):
@@ -43,7 +42,7 @@ class AdminOperations(CodebaseOperations):
         expires_in: Duration = None,
         idempotency_key: Optional[str] = None,
     ) -> CreatedKey:
-        """Creates a key. `secret` of the answer is shown this once; `expires_in` is in seconds.
+        """Creates a key. `secret` of the answer is shown this once.
 
         `role`: "admin", "owner", or "agent" with the one sandbox that it may use.
 
@@ -56,7 +55,7 @@ class AdminOperations(CodebaseOperations):
             "owner_id": owner_id,
             "sandbox_id": sandbox_id,
             "scopes": None if scopes is None else list(scopes),
-            "expires_in": None if expires_in is None else seconds(expires_in),
+            "expires_in": None if expires_in is None else seconds("expires_in", expires_in),
         }
         created = self._message(CreatedKey, "CreateKey", fields, key=idempotency_key)
         if created.secret or created.key is None or idempotency_key is not None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from typing import Any, Generator, Dict, List, Mapping, Optional, Sequence
 
-from .._json import decode, seconds
+from .._duration import Duration, seconds
+from .._json import decode
 from ..errors import InvalidConfigurationError
 from ..messages import (
     Checkpoint,
@@ -21,7 +22,6 @@ from ..messages import (
 )
 from ..presets import Rule, ShortRules, rule_fields
 from .processes import ProcessOperations
-from .sandboxes import Duration
 
 Paths = Optional[Sequence[str]]
 
@@ -150,7 +150,7 @@ class ChangeOperations(ProcessOperations):
             "checkpoint": checkpoint,
             **rule_fields(preset, permissions, rules),
             "labels": labels,
-            "expires_in": None if expires_in is None else seconds(expires_in),
+            "expires_in": None if expires_in is None else seconds("expires_in", expires_in),
             "resources": resources,
             "env": env,
             "network": network,

@@ -7,6 +7,7 @@ import ssl
 from types import TracebackType
 from typing import Optional, Type
 
+from .._duration import Duration
 from .._settings import settings
 from .admin import AdminOperations
 
@@ -27,8 +28,8 @@ class SandboxClient(AdminOperations):
         key: Optional[str] = None,
         ca_file: Optional[str] = None,
         tls: Optional[ssl.SSLContext] = None,
-        timeout: float = 300.0,
-        connect_timeout: float = 10.0,
+        timeout: Duration = "5m",
+        connect_timeout: Duration = "10s",
         attempts: int = 4,
     ) -> None:
         """Does not connect yet.
@@ -41,8 +42,8 @@ class SandboxClient(AdminOperations):
             key: API key; default: none, or PADDOCK_KEY if the address is that of PADDOCK_URL: no other host gets it.
             ca_file: File with the certificates that the service's may be signed by; default: the system's.
             tls: Context of https connections instead, for example with a client certificate.
-            timeout: Seconds without any byte of an answer after which a call fails with `RequestTimeoutError`.
-            connect_timeout: Seconds until a connection is made.
+            timeout: Time without any byte of an answer after which a call fails with `RequestTimeoutError`.
+            connect_timeout: Time until a connection is made.
             attempts: How often a call is tried at most.
         """
         super().__init__(

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from typing import Generator, Dict, List, Mapping, Optional, Sequence, Union
 
-from .._json import decode, exact_seconds, seconds
+from .._duration import Duration, exact_seconds, seconds
+from .._json import decode
 from ..errors import ConnectionError
 from ..messages import ExecResponse, ExecStreamChunk, Session
 from ..result import ExecResult, result_of
-from .sandboxes import SandboxOperations, Duration
+from .sandboxes import SandboxOperations
 from .session import SessionWrapper
 
 #: Seconds that an answer may take beyond the time limit of its command.
@@ -36,9 +37,9 @@ class CommandOperations(SandboxOperations):
     ) -> ExecResult:
         """Runs one command until it exits. An exit code other than 0 is a result.
 
-        `command`: text for a shell, or a list of a program and its arguments. `timeout`: seconds until the command and
+        `command`: text for a shell, or a list of a program and its arguments. `timeout`: time until the command and
         what it started are killed (`CommandTimeoutError`); None: the server's default. `max_output`: bytes of output
-        to keep, its beginning and end. `merge`: one stream, in `output`. `yield_after`: seconds after which a command
+        to keep, its beginning and end. `merge`: one stream, in `output`. `yield_after`: time after which a command
         that still runs goes on as a process: `running` and `process_id` of the result.
         """
         fields = {
@@ -47,11 +48,11 @@ class CommandOperations(SandboxOperations):
             "stdin" if isinstance(stdin, str) else "stdin_bytes": stdin,
             "env": env,
             "workdir": workdir,
-            "timeout": seconds(timeout),
+            "timeout": seconds("timeout", timeout),
             "shell": shell,
             "max_output": max_output,
             "merge": merge,
-            "yield_after": None if yield_after is None else int(exact_seconds(yield_after) * 1000),
+            "yield_after": None if yield_after is None else int(exact_seconds("yield_after", yield_after) * 1000),
         }
         answer = self._message(ExecResponse, "Exec", fields, timeout=_wait(timeout))
         return result_of(answer, _text(command))
@@ -91,7 +92,7 @@ class CommandOperations(SandboxOperations):
             "stdin" if isinstance(stdin, str) else "stdin_bytes": stdin,
             "env": env,
             "workdir": workdir,
-            "timeout": seconds(timeout),
+            "timeout": seconds("timeout", timeout),
             "shell": shell,
             "merge": merge,
         }
@@ -181,7 +182,7 @@ class CommandOperations(SandboxOperations):
         fields = {
             "session_id": session_id,
             "command": command,
-            "timeout": seconds(timeout),
+            "timeout": seconds("timeout", timeout),
             "max_output": max_output,
             "merge": merge,
         }
@@ -192,7 +193,7 @@ class CommandOperations(SandboxOperations):
         self, session_id: str, command: str, timeout: Duration = None, *, merge: bool = False
     ) -> Generator[bytes, None, None]:
         """Like `session_exec`, and yields output as it is written."""
-        fields = {"session_id": session_id, "command": command, "timeout": seconds(timeout), "merge": merge}
+        fields = {"session_id": session_id, "command": command, "timeout": seconds("timeout", timeout), "merge": merge}
         return self._data(self._chunks("SessionExecStream", fields))
 
 
@@ -206,5 +207,5 @@ def _text(command: Command) -> str:
 
 def _wait(timeout: Duration) -> Optional[float]:
     """Seconds to wait for an answer; without a limit of the command none: keepalives of TCP find a dead server."""
-    limit = exact_seconds(timeout)
+    limit = exact_seconds("timeout", timeout)
     return limit + _GRACE if limit > 0 else None

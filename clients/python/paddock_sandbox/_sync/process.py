@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generator, Optional, Type
 
+from .._duration import Duration, exact_seconds
 from ..errors import NotFoundError, RequestTimeoutError
 from ..messages import Process, ProcessEnd, ProcessEvent, ProcessOutput
 from .transport import monotonic
@@ -84,23 +86,23 @@ class ProcessHandle:
         """Changes the size of its terminal."""
         self._client.resize_terminal(self._process.sandbox_id, self.id, columns, rows)
 
-    def wait(self, timeout: Optional[float] = None) -> ProcessEnd:
+    def wait(self, timeout: Duration = None) -> ProcessEnd:
         """Waits for the end of the process; reads its output past, which stays available.
 
-        `timeout`: seconds, then `RequestTimeoutError`; the process goes on. None: unlimited.
+        `timeout`: time, then `RequestTimeoutError`; the process goes on. None: unlimited.
         """
-        limit = None if timeout is None else monotonic() + timeout
+        limit = None if timeout is None else monotonic() + exact_seconds("timeout", timeout)
         offset = (self.refresh()).output_next
         while True:
             left = 60.0 if limit is None else max(0.0, min(60.0, limit - monotonic()))
             part = self._client.read_process_output(
-                self._process.sandbox_id, self.id, offset, max_bytes=1024 * 1024, wait=left
+                self._process.sandbox_id, self.id, offset, max_bytes=1024 * 1024, wait=timedelta(seconds=left)
             )
             offset = part.next
             if part.end is not None:
                 return part.end
             if limit is not None and monotonic() >= limit:
-                raise RequestTimeoutError(f"process {self.id} has not ended within {timeout} seconds")
+                raise RequestTimeoutError(f"process {self.id} has not ended within {timeout}")
 
     def delete(self) -> None:
         """Ends the process with all that it started, and deletes its output. Does nothing if it is gone."""

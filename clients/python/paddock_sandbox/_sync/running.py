@@ -6,6 +6,7 @@ from __future__ import annotations
 from codecs import getincrementaldecoder
 from typing import Any, Generator, Callable, List, Mapping, Optional, Union
 
+from .._duration import Duration
 from ..errors import CommandTimeoutError
 from ..messages import (
     ExecStreamChunk,
@@ -19,7 +20,6 @@ from ..result import ExecResult
 from .base import SandboxBase
 from .commands import Command, _text
 from .process import ProcessHandle
-from .sandboxes import Duration
 from .session import SessionWrapper
 
 
@@ -29,7 +29,7 @@ class RunMethods(SandboxBase):
     def run(
         self,
         command: Command,
-        timeout: Duration = 60,
+        timeout: Duration = "1m",
         env: Optional[Mapping[str, str]] = None,
         workdir: Optional[str] = None,
         raise_on_error: bool = False,
@@ -44,7 +44,7 @@ class RunMethods(SandboxBase):
         """Runs a command until it exits.
 
         An exit code other than 0 is a result; with `raise_on_error` it is a `CommandExecutionError`. `timeout`:
-        seconds or like "5m", then everything that it started is killed and `CommandTimeoutError` raised; None: the
+        like "5m", then everything that it started is killed and `CommandTimeoutError` raised; None: the
         server's default. `on_stdout`, `on_stderr`: are called with text as it is written, which is in the result as
         well (all of it, `max_output` does not apply). No character is divided; `exec_stream` has the bytes. Not
         repeated after a cut connection, which ends the command.
@@ -148,8 +148,8 @@ class RunMethods(SandboxBase):
         """Starts a shell that keeps its directory, variables and background processes; see `create_session`."""
         return self._client._new_session(self.id, shell, env)
 
-    def wait_port(self, port: int, timeout: Union[int, float] = 30) -> WaitPortResponse:
-        """Waits up to `timeout` seconds until a program listens on a TCP port.
+    def wait_port(self, port: int, timeout: Duration = "30s") -> WaitPortResponse:
+        """Waits up to `timeout` until a program listens on a TCP port.
 
         `listening` of the answer is False if none does then.
         """

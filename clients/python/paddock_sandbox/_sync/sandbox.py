@@ -7,6 +7,7 @@ import os
 import ssl
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
+from .._duration import Duration
 from .._error_of import error_of
 from ..messages import NetworkPolicy, ResourceLimits, Runtime, SecretBinding
 from ..presets import Rule, ShortRules, creation_preset
@@ -14,7 +15,6 @@ from ..utils import generate_codebase_name
 from .client import SandboxClient
 from .ending import EndingMethods
 from .making import created, discard_all, uploaded
-from .sandboxes import Duration
 
 
 class Sandbox(EndingMethods):
@@ -75,8 +75,8 @@ class Sandbox(EndingMethods):
         key: Optional[str] = None,
         ca_file: Optional[str] = None,
         tls: Optional[ssl.SSLContext] = None,
-        timeout: float = 300.0,
-        connect_timeout: float = 10.0,
+        timeout: Duration = "5m",
+        connect_timeout: Duration = "10s",
         attempts: int = 4,
     ) -> Sandbox:
         """Uploads a directory into a new codebase and creates a sandbox on it, which runs when this returns.
@@ -102,7 +102,7 @@ class Sandbox(EndingMethods):
             gitignore: Do not upload what git ignores.
             git: Upload the directories `.git`.
             hooks: Upload git's hooks, too.
-            expires_in: Seconds until the sandbox expires.
+            expires_in: Time until the sandbox expires.
             env: Environment variables of all its commands.
             shell: Shell of its commands.
             workdir: Working directory of its commands.
@@ -180,8 +180,8 @@ class Sandbox(EndingMethods):
         key: Optional[str] = None,
         ca_file: Optional[str] = None,
         tls: Optional[ssl.SSLContext] = None,
-        timeout: float = 300.0,
-        connect_timeout: float = 10.0,
+        timeout: Duration = "5m",
+        connect_timeout: Duration = "10s",
         attempts: int = 4,
         **creation: Any,
     ) -> Sandbox:

@@ -12,7 +12,7 @@ from ..result import ExecResult
 
 if TYPE_CHECKING:
     from .commands import CommandOperations
-    from .sandboxes import Duration
+    from .._duration import Duration
 
 
 class SessionWrapper:

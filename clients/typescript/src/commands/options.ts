@@ -1,15 +1,4 @@
-/** Seconds, or a number with a unit: "500ms", "30s", "5m", "2h". */
-export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h'}`;
-
-const SECONDS: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600 };
-
-/** Throws TypeError. */
-export function secondsOf(duration: Duration): number {
-  if (typeof duration === 'number') return duration;
-  const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(duration) ?? [];
-  if (number === undefined) throw new TypeError(`a duration is seconds, or like "30s" or "5m", not "${duration}"`);
-  return Number(number) * SECONDS[unit as string]!;
-}
+import { type Duration, wholeSecondsOf } from '../duration.ts';
 
 /** A shell command, or a program with its arguments, which no shell interprets. */
 export type Command = string | readonly string[];
@@ -53,7 +42,7 @@ export function requestOf(command: Command, options: StreamOptions): Record<stri
     workdir,
     shell,
     merge,
-    timeout: timeout === undefined ? undefined : Math.ceil(secondsOf(timeout)),
+    timeout: wholeSecondsOf('timeout', timeout),
     ...(typeof stdin === 'string' ? { stdin } : { stdinBytes: stdin }),
   };
 }

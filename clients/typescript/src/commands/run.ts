@@ -1,8 +1,9 @@
 import type { ExecResponse, ExecStreamChunk } from '../contract/messages.ts';
+import { secondsOf } from '../duration.ts';
 import { TimeoutError } from '../errors.ts';
 import type { CallOptions } from '../http/call.ts';
 import { KeptOutput } from './kept-output.ts';
-import { type Command, type RunOptions, requestOf, type StreamOptions, secondsOf } from './options.ts';
+import { type Command, type RunOptions, requestOf, type StreamOptions } from './options.ts';
 import { CommandResult } from './result.ts';
 import { type CommandEvent, commandEvents } from './stream.ts';
 
@@ -22,7 +23,7 @@ const KEPT_BYTES = 8 * 1024 * 1024;
 /** Runs a command to its end. */
 export async function run(runner: Runner, command: Command, options: RunOptions): Promise<CommandResult> {
   const { onStdout, onStderr, timeout, check } = options;
-  const isLong = timeout !== undefined && secondsOf(timeout) > LONG_S;
+  const isLong = timeout !== undefined && secondsOf('timeout', timeout) > LONG_S;
   const how = onStdout || onStderr || isLong ? runStreamed : runWhole;
   const result = await how(runner, command, options);
   return check ? result.check() : result;

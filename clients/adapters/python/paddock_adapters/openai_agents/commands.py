@@ -6,6 +6,7 @@ import asyncio
 import codecs
 import time
 from contextlib import aclosing, suppress
+from datetime import timedelta
 from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
 
 from agents.sandbox.errors import PtySessionNotFoundError
@@ -111,9 +112,10 @@ class Commands:
 
         It is killed if the caller is cancelled, who does not get the number.
         """
+        limit = None if timeout is None else timedelta(seconds=timeout)
         output: Dict[str, Any] = {"terminal": TerminalSize(80, 24)} if tty else {"merge": True}
         starting = asyncio.ensure_future(
-            sandbox.client.start_process(sandbox.id, argv, env=env, timeout=timeout, **output)
+            sandbox.client.start_process(sandbox.id, argv, env=env, timeout=limit, **output)
         )
         running = None
         try:

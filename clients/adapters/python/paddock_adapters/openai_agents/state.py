@@ -24,7 +24,7 @@ class PaddockSandboxClientOptions(BaseSandboxClientOptions):
         image: Image of the sandbox.
         env: Environment variables of all commands, below those of the manifest.
         labels: Labels of the sandbox.
-        expires_in: Seconds until the sandbox expires.
+        expires_in: Time until the sandbox expires, like "1h".
         network: What the commands can connect to: `{"mode": "allow_list", "presets": ["pypi"]}`; None: nothing.
         exposed_ports: Ports that `resolve_exposed_port` may open. The server needs `server.preview_domain`.
     """
@@ -37,7 +37,7 @@ class PaddockSandboxClientOptions(BaseSandboxClientOptions):
     image: Optional[str] = None
     env: Optional[Dict[str, str]] = None
     labels: Optional[Dict[str, str]] = None
-    expires_in: Optional[float] = None
+    expires_in: Optional[str] = None
     network: Optional[Dict[str, Any]] = None
     exposed_ports: Tuple[int, ...] = ()
 

@@ -1,0 +1,30 @@
+/** A number with its unit: "500ms", "30s", "5m", "2h". */
+export type Duration = `${number}${'ms' | 's' | 'm' | 'h'}`;
+
+const SECONDS: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600 };
+
+/** Throws TypeError naming the option; also for a bare number, whose unit would be a guess. */
+export function secondsOf(option: string, duration: Duration): number {
+  const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(String(duration)) ?? [];
+  if (number === undefined) {
+    throw new TypeError(`${option} is like "500ms", "30s", "5m" or "2h", not ${JSON.stringify(duration)}`);
+  }
+  return Number(number) * SECONDS[unit as string]!;
+}
+
+/** Rounded up, so that no time limit becomes 0, which means none. */
+export const wholeSecondsOf = (option: string, duration: Duration | undefined): number | undefined =>
+  duration === undefined ? undefined : Math.ceil(secondsOf(option, duration));
+
+/** How long a sandbox lives. */
+export interface Life {
+  /** Time until the sandbox expires. */
+  expiresIn?: Duration | undefined;
+  /** Time without use after which it is stopped, or what `onIdle` says. */
+  idleTimeout?: Duration | undefined;
+}
+
+export const lifeOf = ({ expiresIn, idleTimeout }: Life) => ({
+  expiresIn: wholeSecondsOf('expiresIn', expiresIn),
+  idleTimeout: wholeSecondsOf('idleTimeout', idleTimeout),
+});
