@@ -29,7 +29,7 @@ type Optionally<Request, Names extends keyof Request> = Omit<Request, Names> & {
 
 export type NewSandbox = Optionally<
   Narrowed<CreateSandboxRequest, Policies & { on_expire: OnExpire | '' }>,
-  'rules' | 'network' | 'secrets' | 'read_only_paths' | 'workspace_path'
+  'rules' | 'network' | 'secrets' | 'read_only_paths' | 'workspace_path' | 'validate_only'
 > &
   WithIntent;
 export type NewForks = Optionally<

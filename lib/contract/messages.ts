@@ -1396,6 +1396,11 @@ export interface CreateSandboxRequest {
    * for RUNTIME_BWRAP without an image.
    */
   workspace_path: string;
+  /**
+   * Check the request and create nothing, for example before the files of the codebase are uploaded. The answer is the
+   * sandbox as it would be, SANDBOX_PENDING and without an id.
+   */
+  validate_only: boolean;
 }
 
 /** Request of GetSandbox. */

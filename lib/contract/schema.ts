@@ -596,6 +596,7 @@ export const fields = {
     rules: { type: 'PermissionRules' },
     read_only_paths: { type: 'string', repeated: true },
     workspace_path: { type: 'string' },
+    validate_only: { type: 'bool' },
   },
   GetSandboxRequest: {
     sandbox_id: { type: 'string' },

@@ -40,6 +40,18 @@ const lifeCycle: Case[] = [
     },
   },
   {
+    name: 'checks a request without creating a sandbox',
+    async run(scene) {
+      const { id: codebase_id } = await scene.codebase({});
+      const request = { codebase_id, labels: { team: 'a' }, validate_only: true };
+      const checked = await scene.client.call('CreateSandbox', request);
+      expect(checked).toMatchObject({ id: '', status: 'SANDBOX_PENDING', labels: { team: 'a' } });
+      const wrong = scene.client.call('CreateSandbox', { ...request, preset: 'no-such' });
+      await expectRefusal(wrong, 'INVALID_ARGUMENT', /^preset/);
+      expect((await scene.client.call('ListSandboxes', { codebase_id })).sandboxes).toEqual([]);
+    },
+  },
+  {
     name: 'shows the workspace at a second path, which a container has not',
     async run(scene) {
       const codebase = await scene.codebase({ a: 'a' });

@@ -32,6 +32,7 @@ const zero = {
   secrets: [],
   read_only_paths: [],
   workspace_path: '',
+  validate_only: false,
   rules: { write: [], read: [], none: [], scratch: [], view: [], redacted: [], shown: [] },
 };
 
@@ -57,6 +58,7 @@ describe('CreateSandbox', () => {
       secrets: [{ name: 'github', variable: 'TOKEN', hosts: ['api.github.com'], shape: 'ghp_' }],
       read_only_paths: ['/opt/node'],
       workspace_path: '/home/ann/project',
+      validate_only: true,
       rules: { write: ['src'], read: ['**'], none: [], scratch: [], view: [], redacted: [], shown: [] },
     };
     expect(await requestOf(json(body))).toEqual(body);

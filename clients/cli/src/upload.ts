@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { PermissionRule } from '../../typescript/src/contract/messages.ts';
-import type { CreateOptions } from '../../typescript/src/create.ts';
+import { type CreateOptions, validateSandbox } from '../../typescript/src/create.ts';
 import { InvalidArgumentError } from '../../typescript/src/errors.ts';
 import { archiveOf, type PackOptions, requireUpload } from '../../typescript/src/local/index.ts';
 import type { Paddock } from '../../typescript/src/paddock.ts';
@@ -46,15 +46,21 @@ export interface Asked {
 
 const NOTHING: Asked = { wanted: {}, wishes: {} };
 
+export const createWith = (paddock: Paddock, options: CreateOptions, asked: Asked): Promise<Sandbox> =>
+  withWishes(options, asked, (all) => paddock.sandboxes.create(all));
+
 /** Of what the user did not ask for, the server may refuse what its runtime has not. */
-export async function createWith(paddock: Paddock, options: CreateOptions, asked: Asked): Promise<Sandbox> {
-  const { wanted, wishes } = asked;
+async function withWishes<O extends CreateOptions, T>(
+  options: O,
+  { wanted, wishes }: Asked,
+  ask: (options: O) => Promise<T>,
+): Promise<T> {
   try {
-    return await paddock.sandboxes.create({ ...options, ...wanted, ...wishes });
+    return await ask({ ...options, ...wanted, ...wishes });
   } catch (error) {
     const isOfWish = error instanceof InvalidArgumentError && /^(workspace_path|read_only_paths)\b/.test(error.message);
     if (!isOfWish || Object.keys(wishes).length === 0) throw error;
-    return paddock.sandboxes.create({ ...options, ...wanted });
+    return ask({ ...options, ...wanted });
   }
 }
 
@@ -73,9 +79,13 @@ export async function createFrom(
   const name = nameOf(directory);
   const codebase = await paddock.codebases.create({ name });
   try {
-    if (body) await paddock.codebases.upload(codebase.id, body, { signal });
     const labels = { ...options.labels, [OWNED]: 'own' };
-    const sandbox = await createWith(paddock, { ...options, codebase: codebase.id, labels, signal }, asked);
+    const all = { ...options, codebase: codebase.id, labels, signal };
+    if (body) {
+      await withWishes(all, asked, (each) => validateSandbox(paddock.api, each));
+      await paddock.codebases.upload(codebase.id, body, { signal });
+    }
+    const sandbox = await createWith(paddock, all, asked);
     await keepTracked(sandbox, rulesOfTracked((await tracked) ?? NO_FILES, options), signal);
     return sandbox;
   } catch (error) {

@@ -134,13 +134,9 @@ def default_preset(permissions: Optional[Sequence[Rule]], rules: Optional[ShortR
 
 
 def creation_preset(fields: Mapping[str, Any]) -> str:
-    """The preset of the fields of a new sandbox, or the default. What the service would refuse is refused here."""
-    preset, permissions, rules = (fields.get(name) for name in ("preset", "permissions", "rules"))
-    chosen: str = default_preset(permissions, rules) if preset is None else preset
-    if permissions and any((rules or {}).values()):
-        raise InvalidConfigurationError("rules must be empty with permissions: give one of the two")
-    rule_fields(chosen, permissions, rules)
-    return chosen
+    """The preset of the fields of a new sandbox, or the default."""
+    preset: Optional[str] = fields.get("preset")
+    return default_preset(fields.get("permissions"), fields.get("rules")) if preset is None else preset
 
 
 def rule_fields(

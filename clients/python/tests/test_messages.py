@@ -107,8 +107,6 @@ class Rules(TestCase):
                     creation_preset(options), options.get("permissions"), options.get("rules")
                 )["preset"]
                 self.assertEqual(sent, case["preset"])
-        with self.assertRaises(InvalidConfigurationError):
-            creation_preset({"rules": {"read": ["a"]}, "permissions": [{"pattern": "a", "permission": "read"}]})
 
     def test_presets_can_be_extended_and_registered(self) -> None:
         rules = extend_preset(

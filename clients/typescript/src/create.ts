@@ -5,10 +5,11 @@ import { type Life, lifeOf } from './duration.ts';
 import { ConnectionError, PaddockError, UnavailableError } from './errors.ts';
 import { randomId } from './http/transport.ts';
 import type { PackOptions } from './local/pack.ts';
+import { bodyOf } from './local.ts';
 import type { NetworkOptions } from './network.ts';
 import { defaultPreset, presetOf, type RuleOptions } from './rules.ts';
 
-type Fields = Omit<CreateSandboxRequest, 'codebaseId' | 'expiresIn' | 'idleTimeout' | 'network' | keyof RuleOptions>;
+type Fields = Omit<CreateSandboxRequest, 'codebaseId' | 'validateOnly' | 'network' | keyof Life | keyof RuleOptions>;
 
 export interface CreateOptions extends Fields, RuleOptions, PackOptions, Life {
   /** Files of the sandbox: the path of a local directory, or a tar archive. They become a new codebase. */
@@ -35,30 +36,22 @@ export interface Created {
 
 /** Creates a sandbox, and its codebase if none is named: both or none. */
 export async function createSandbox(api: Api, options: CreateOptions): Promise<Created> {
-  const { from, codebase, name, keepCodebase, gitignore, exclude, gitHooks, signal, ...rest } = options;
-  const { expiresIn, idleTimeout, network, preset = defaultPreset(rest), ...fields } = rest;
+  const { from, codebase, name, keepCodebase, autoCommit = 'never', signal } = options;
   if (from !== undefined && codebase !== undefined) throw new TypeError('codebase and from exclude each other');
-  requireOneForm(options);
-  const request = {
-    ...fields,
-    preset: presetOf(preset),
-    ...lifeOf({ expiresIn, idleTimeout }),
-    // What is left out of a rule has its default.
-    network: network as CreateSandboxRequest['network'],
-  };
+  const request = requestOf(options);
   if (codebase !== undefined) {
     return { info: await createOrNone(api, { ...request, codebaseId: codebase }, signal), ownsCodebase: false };
   }
-  const pack = { gitignore, exclude, gitHooks };
-  const created = await new Codebases(api).create({
-    name: name ?? nameOf(from),
-    ...(from && { from }),
-    ...pack,
-    signal,
-  });
+  const body = from && (await bodyOf(from, options));
+  const codebases = new Codebases(api);
+  const created = await codebases.create({ name: name ?? nameOf(from), signal });
   try {
+    if (body) {
+      await validateSandbox(api, { ...options, codebase: created.id });
+      await codebases.upload(created.id, body, { signal });
+    }
     const info = await createOrNone(api, { ...request, codebaseId: created.id }, signal);
-    const commits = fields.autoCommit !== undefined && fields.autoCommit !== '' && fields.autoCommit !== 'never';
+    const commits = autoCommit !== '' && autoCommit !== 'never';
     return { info, ownsCodebase: !keepCodebase && !commits };
   } catch (error) {
     await api.deleteCodebase({ codebaseId: created.id }).catch(() => undefined);
@@ -66,11 +59,22 @@ export async function createSandbox(api: Api, options: CreateOptions): Promise<C
   }
 }
 
-/** What the service would refuse after the upload only. */
-function requireOneForm({ rules, permissions }: RuleOptions): void {
-  if (permissions !== undefined && permissions.length > 0 && Object.values(rules ?? {}).some((list) => list?.length)) {
-    throw new TypeError('rules must be empty with permissions: give one of the two');
-  }
+/** Throws what `createSandbox` would throw for these options, so that nothing is uploaded for a sandbox that cannot be. */
+export async function validateSandbox(api: Api, options: CreateOptions & { codebase: string }): Promise<void> {
+  const { codebase, signal } = options;
+  await api.createSandbox({ ...requestOf(options), codebaseId: codebase, validateOnly: true }, { signal });
+}
+
+function requestOf(options: CreateOptions): Omit<CreateSandboxRequest, 'codebaseId'> {
+  const { from, codebase, name, keepCodebase, gitignore, exclude, gitHooks, signal, ...rest } = options;
+  const { network, preset = defaultPreset(rest), ...fields } = rest;
+  return {
+    ...fields,
+    preset: presetOf(preset),
+    ...lifeOf(rest),
+    // What is left out of a rule has its default.
+    network: network as CreateSandboxRequest['network'],
+  };
 }
 
 /** How long an aborted call goes on to remove what it may have created. */

@@ -3,6 +3,7 @@ import type { ResourceLimits, Runtime as RuntimeName, Sandbox } from '../../cont
 import { invalidArgument, ServiceError } from '../../errors.ts';
 import { newId } from '../../ids.ts';
 import type { SandboxRecord } from '../../metadata/metadata.ts';
+import { shownSandbox } from '../../metadata/shown.ts';
 import { notFound } from '../../not-found.ts';
 import type { NewSandbox } from '../../services.ts';
 import type { SandboxContext } from '../context.ts';
@@ -16,7 +17,7 @@ import { bringUp, takeDown } from './bring-up.ts';
 import { onExit, reasonOf } from './failure.ts';
 import { type Places, placesOf } from './places.ts';
 
-/** RUNNING and durable when it resolves; a failure leaves nothing. */
+/** RUNNING and durable when it resolves; a failure leaves nothing. With `validate_only` nothing is made. */
 export async function createSandbox(request: NewSandbox, context: SandboxContext): Promise<Sandbox> {
   const runtime = request.runtime ?? context.settings.runtime;
   imageOf(request.image, runtime, context);
@@ -31,26 +32,24 @@ export async function createSandbox(request: NewSandbox, context: SandboxContext
   const image = imageOf(request.image, runtime, context);
   const resources = withDefaults(request.resources, context.settings.defaultResources);
   const secrets = newSecrets(request.secrets ?? [], owner_id, { ...request, network }, context);
-  const admitted = await admit(
-    request.codebase_id,
-    { runtime, image, resources, ...places },
-    context,
-    (owner_id, uid) =>
-      recordOf(
-        { ...request, image, permissions, resources },
-        { network, secrets, places },
-        runtime,
-        owner_id,
-        uid,
-        context,
-      ),
-  );
+  const recordFor = (owner: string, uid: number) =>
+    recordOf({ ...request, image, permissions, resources }, { network, secrets, places }, runtime, owner, uid, context);
+  if (request.validate_only) return unmade(recordFor(owner_id, NO_UID), context);
+  const kind = { runtime, image, resources, ...places };
+  const admitted = await admit(request.codebase_id, kind, context, recordFor);
   admitted.sandbox.committedCount = 0;
   admitted.sandbox.isNew = true;
   const pending = context.warnings.look(request.codebase_id, permissions, presetRules(request.preset));
   const sandbox = await bringUpNew(admitted, context);
   return { ...sandbox, warnings: await pending.settled() };
 }
+
+/** No host user's. */
+const NO_UID = -1;
+
+/** The sandbox that a request would create. */
+const unmade = (record: SandboxRecord, { clock }: SandboxContext): Sandbox =>
+  shownSandbox({ ...record, id: '', status: 'SANDBOX_PENDING' }, clock.now());
 
 /** What the record names: the reference of a container image, or the id of an image of this server. */
 function imageOf(image: string, runtime: RuntimeName, { platform, settings }: SandboxContext): string {

@@ -141,6 +141,18 @@ describe('create', () => {
     nothingIsLeft();
   });
 
+  it('only checks with validate_only, and answers with what it would make', async () => {
+    const request = createRequest({ labels: { a: 'b' }, expires_in: 60, validate_only: true });
+    const checked = await sandboxes.create(request);
+    expect(checked).toMatchObject({ id: '', status: 'SANDBOX_PENDING', labels: { a: 'b' }, expires_at: 1_700_000_060 });
+    nothingIsLeft();
+  });
+
+  it.each(refused)('refuses %s with validate_only, too', async (_, fields, code, message) => {
+    const asked = sandboxes.create(createRequest({ ...fields, validate_only: true }));
+    await expect(asked).rejects.toMatchObject({ code, message: expect.stringMatching(message) as string });
+  });
+
   it.each(['launch', 'attach'])('undoes everything if %s fails, and releases the quota', async (what) => {
     fixture.settings.owners = unlimitedOwners(1);
     const failing = what === 'launch' ? fixture.runtime : fixture.mount;

@@ -33,6 +33,8 @@ async def uploaded(
     codebase = await _made(create, client.delete_codebase)
     try:
         if path is not None:
+            # What the service refuses, it refuses before the upload.
+            await client.create_sandbox(codebase.id, **{**fields, "validate_only": True})
             await client.upload_directory(codebase.id, path, **upload)
         return codebase, await created(client, codebase.id, fields, auto_start)
     except BaseException:

@@ -47,13 +47,15 @@ class AsyncSandboxOperations(AsyncNetworkOperations):
         secrets: Optional[Sequence[SecretBinding]] = None,
         read_only_paths: Optional[Sequence[str]] = None,
         workspace_path: Optional[str] = None,
+        validate_only: bool = False,
         idempotency_key: Optional[str] = None,
     ) -> Sandbox:
         """Creates a sandbox. It runs when this returns; the caller destroys it.
 
         Without any rule everything is hidden. `permissions` and `rules` extend `preset`; only one of them may be given.
         What is None is the server's default. The fields are those of CreateSandbox.
-        Repeated with an idempotency key if the answer is lost, so that there is one sandbox.
+        Repeated with an idempotency key if the answer is lost, so that there is one sandbox. `validate_only`: only check
+        the arguments.
         """
         fields = {
             "codebase_id": codebase_id,
@@ -74,6 +76,7 @@ class AsyncSandboxOperations(AsyncNetworkOperations):
             "secrets": secrets,
             "read_only_paths": read_only_paths,
             "workspace_path": workspace_path,
+            "validate_only": validate_only or None,
         }
         return await self._message(Sandbox, "CreateSandbox", fields, key=idempotency_key)
 

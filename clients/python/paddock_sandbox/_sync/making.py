@@ -34,6 +34,8 @@ def uploaded(
     codebase = _made(create, client.delete_codebase)
     try:
         if path is not None:
+            # What the service refuses, it refuses before the upload.
+            client.create_sandbox(codebase.id, **{**fields, "validate_only": True})
             client.upload_directory(codebase.id, path, **upload)
         return codebase, created(client, codebase.id, fields, auto_start)
     except BaseException:

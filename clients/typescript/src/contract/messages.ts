@@ -1368,6 +1368,11 @@ export interface CreateSandboxRequest {
    * for RUNTIME_BWRAP without an image.
    */
   workspacePath?: string | undefined;
+  /**
+   * Check the request and create nothing, for example before the files of the codebase are uploaded. The answer is the
+   * sandbox as it would be, SANDBOX_PENDING and without an id.
+   */
+  validateOnly?: boolean | undefined;
 }
 
 /** Request of GetSandbox. */
