@@ -1,7 +1,8 @@
-import { find, loadAll } from './commands.ts';
+import { hint } from './closest.ts';
+import { find, loadAll, loadBelow, loadGroups, NAMES } from './commands.ts';
 import { environment } from './environment.ts';
 import { CliError, EXIT, sentenceOf, UsageError } from './errors.ts';
-import { helpOf, overview, usageLine } from './help.ts';
+import { helpBelow, helpOf, helpOfAll, overview, usageLine } from './help.ts';
 import { parse } from './parse.ts';
 import { becomeServer, serverArguments } from './server-bundle.ts';
 import { Interrupted } from './signals.ts';
@@ -28,26 +29,39 @@ async function main(given: readonly string[]): Promise<number> {
   const { leading, words } = divideLeading(given);
   const [name] = words;
   if (name === '--version' || name === '-v') return say(`paddock ${PADDOCK_VERSION}\n`);
-  if (name === undefined || name === '--help' || name === '-h' || (name === 'help' && words.length === 1)) {
-    return say(overview(await loadAll()));
-  }
-  const found = await find(name === 'help' ? words.slice(1) : words);
-  if (!found) throw new CliError(`there is no command ${JSON.stringify(name)}: see paddock --help`);
+  const isHelp = name === undefined || name === '--help' || name === '-h' || name === 'help';
+  const topic = isHelp ? words.slice(1) : words;
+  if (topic.length === 0) return say(overview(await loadGroups('usual')));
+  if (isHelp && topic[0] === 'all') return say(helpOfAll(await loadGroups('all')));
+  const found = await find(topic);
+  if (!found) return say(await helpOfGroup(topic));
   const { command } = found;
-  if (name === 'help') return say(helpOf(command));
+  const help = async () => say(helpOf(command, await loadBelow(command.name)));
+  if (isHelp) return help();
   try {
     const { globals, ...input } = parse(command, [...leading, ...found.args]);
-    if (globals.help) return say(helpOf(command));
+    if (globals.help) return help();
     // The client is not loaded for a help text.
     const { contextOf } = await import('./context.ts');
     return (await command.run(contextOf(globals, { env: environment(), commands: loadAll }), input)) ?? 0;
   } catch (error) {
     if (error instanceof UsageError) {
-      process.stderr.write(`paddock: ${sentenceOf(error)}\n${usageLine(command)}\n`);
+      const second = hint(`${command.name} ${found.args[0]}`, NAMES, (meant) => `"paddock ${meant}"`);
+      process.stderr.write(`paddock: ${sentenceOf(error)}${second}\n${usageLine(command)}\n`);
       return error.exitCode;
     }
     throw error;
   }
+}
+
+/** The commands below a first word that is none itself, as of "paddock key". Throws CliError for words that mean nothing. */
+async function helpOfGroup([first = '', second]: readonly string[]): Promise<string> {
+  const below = await loadBelow(first);
+  if (below.length > 0 && (second === undefined || second.startsWith('-'))) return helpBelow(first, below);
+  const given = below.length > 0 ? `${first} ${second}` : first;
+  const known = [...NAMES, ...NAMES.map((name) => name.split(' ')[0]!)];
+  const meant = hint(given, known, (word) => `"paddock ${word}"`);
+  throw new CliError(`there is no command ${JSON.stringify(given)}${meant || ': see "paddock help all"'}`);
 }
 
 /** Options of every command may precede its name. */

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { hint } from './closest.ts';
 import type { Command, Input, Option, Options, Values } from './command.ts';
 import { UsageError } from './errors.ts';
 
@@ -66,7 +67,9 @@ function strictly(args: readonly string[], options: Options) {
   } catch (error) {
     // "Unknown option '--x'. To specify a positional argument …": the first sentence.
     const [message] = (error as Error).message.split(/\. |\n/);
-    throw new UsageError(`${message![0]!.toLowerCase()}${message!.slice(1)}`);
+    const [, unknown] = /^Unknown option '--(.+)'$/.exec(message!) ?? [];
+    const meant = unknown === undefined ? '' : hint(unknown, Object.keys(options), (name) => `--${name}`);
+    throw new UsageError(`${message![0]!.toLowerCase()}${message!.slice(1)}${meant}`);
   }
 }
 

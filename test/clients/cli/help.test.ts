@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest';
+import { closest } from '../../../clients/cli/src/closest.ts';
+import { loadGroups, NAMES } from '../../../clients/cli/src/commands.ts';
+import { overview } from '../../../clients/cli/src/help.ts';
+import { cli } from './cli.ts';
+
+it('the short help has the usual commands of each group, and says where the others are', async () => {
+  const text = overview(await loadGroups('usual'));
+  const groups = [...text.matchAll(/^(\S.*):$/gm)].map(([, name]) => name);
+  expect(groups).toEqual(['Run', 'Review', 'Sandboxes', 'Network and secrets', 'Server']);
+  expect(text.match(/^ {2}\S/gm)!.length).toBeLessThan(18);
+  expect(text).toContain('paddock help all');
+});
+
+it('the long help has every command once', async () => {
+  const { stdout } = await cli(['help', 'all']);
+  for (const name of NAMES) expect(stdout.match(new RegExp(`^  ${name} {2}`, 'gm')), name).toHaveLength(1);
+});
+
+it.each([[['key']], [['key', '--help']], [['help', 'key']]])('%j lists the commands below it', async (args) => {
+  const { code, stdout } = await cli(args);
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/^usage: paddock key COMMAND.*key create .*key revoke /s)]);
+});
+
+it('the help of a command that has others below it lists these', async () => {
+  expect((await cli(['network', '--help'])).stdout).toMatch(/usage: paddock network .*SANDBOX.*network allow /s);
+});
+
+it.each([
+  [['rnu', 'x'], 'there is no command "rnu"; did you mean "paddock run"?'],
+  [['srver'], 'there is no command "srver"; did you mean "paddock server"?'],
+  [['key', 'crate', '--role', 'owner'], 'there is no command "key crate"; did you mean "paddock key create"?'],
+  [['network', 'alow', 'sb', 'host'], 'network: unexpected argument "sb"; did you mean "paddock network allow"?'],
+  [['ls', '--quite'], "unknown option '--quite'; did you mean --quiet?"],
+  [['frobnicate'], 'there is no command "frobnicate": see "paddock help all"'],
+])('%j is answered with what was probably meant', async (args, sentence) => {
+  const { code, stderr } = await cli(args);
+  expect([code, stderr.split('\n')[0]]).toEqual([125, `paddock: ${sentence}`]);
+});
+
+it('words are near if few letters are missing, added, replaced or swapped', () => {
+  const known = ['exec', 'export', 'ls'];
+  expect(['exce', 'exex', 'expor', 'l', 'xyz', 'deploy'].map((word) => closest(word, known))).toEqual([
+    'exec',
+    'exec',
+    'export',
+    'ls',
+    undefined,
+    undefined,
+  ]);
+});
