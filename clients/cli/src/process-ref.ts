@@ -25,6 +25,20 @@ export async function processOf(paddock: Paddock, given: string, { signal }: Sig
   return only(given, await matching(paddock, sandboxId, id, { signal }), paddock);
 }
 
+/** A process, or the only one that runs in a sandbox. */
+export async function attachableOf(paddock: Paddock, given: string, { signal }: Signal): Promise<Process> {
+  const slash = given.indexOf('/');
+  const found = slash < 0 ? await everywhere(paddock, given, { signal }) : [];
+  if (slash >= 0 || found.length > 0) return processOf(paddock, given, { signal });
+  const sandboxId = await sandboxIdOf(paddock, given, { signal }).catch(() => {
+    throw new CliError(`there is no process or sandbox ${JSON.stringify(given)}: see paddock ps`);
+  });
+  const running = await processesOf(paddock, sandboxId, { signal, running: true });
+  if (running.length === 0)
+    throw new CliError(`no process runs in ${given}: start one with paddock exec -it ${given} COMMAND`);
+  return only(given, running, paddock);
+}
+
 type Ids = Pick<ProcessInfo, 'sandboxId' | 'processId'>;
 
 function only(given: string, found: readonly Ids[], paddock: Paddock): Process {

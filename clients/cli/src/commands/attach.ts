@@ -1,24 +1,24 @@
 import { command } from '../command.ts';
 import { follow } from '../exec/follow.ts';
-import { processOf } from '../process-ref.ts';
+import { attachableOf } from '../process-ref.ts';
 import { DEFAULT_KEYS, keysOf } from '../terminal/detach-keys.ts';
 
 export default command({
   name: 'attach',
   summary: 'connect to a running process: its output, and its input',
-  usage: 'PROCESS',
-  details: `Of a terminal, all output that is kept is shown first, so that the screen is complete. The one who attaches
-becomes the one who types, in place of another one. ${DEFAULT_KEYS} leaves a terminal.`,
+  usage: 'PROCESS|SANDBOX',
+  details: `A sandbox stands for the one process that runs in it. Of a terminal, all output that is kept is shown first, so that
+the screen is complete. Attaching takes over the keyboard. ${DEFAULT_KEYS} leaves a terminal.`,
   options: {
     'no-stdin': { type: 'boolean', help: 'only watch' },
     'detach-keys': { type: 'string', value: 'KEYS', help: `keys that leave it running (default: ${DEFAULT_KEYS})` },
   },
-  examples: ['paddock attach SANDBOX/web', 'paddock attach --no-stdin p-3f'],
+  examples: ['paddock attach SANDBOX', 'paddock attach SANDBOX/web', 'paddock attach --no-stdin p-3f'],
   operands: [1, 1],
   async run(context, { values, operands }) {
     const detachKeys = keysOf(values['detach-keys'] ?? DEFAULT_KEYS);
     const paddock = await context.paddock();
-    const target = await processOf(paddock, operands[0]!, context);
+    const target = await attachableOf(paddock, operands[0]!, context);
     const { terminal, stdinOpen, outputFirst, outputNext, inputNext, end } = await target.info(context);
     const input = !values['no-stdin'] && stdinOpen && end === undefined;
     if (terminal) {
