@@ -6,6 +6,7 @@ import { UsageError } from './errors.ts';
 import { environmentOf } from './exec/environment-of.ts';
 import { NETWORK_OPTIONS, networkOf } from './network-options.ts';
 import { SECRET_OPTIONS, secretsOf, withHostsOf } from './secret-options.ts';
+import { bytesOf, cpuQuotaOf, cpuSharesOf } from './sizes.ts';
 
 /** Options of a new sandbox. */
 export const SANDBOX_OPTIONS = {
@@ -32,6 +33,12 @@ export const SANDBOX_OPTIONS = {
     help: 'environment variable; NAME: as it is here',
   },
   memory: { type: 'string', short: 'm', value: 'BYTES', help: 'memory, like 512m or 2g' },
+  cpus: { type: 'string', value: 'NUMBER', help: 'processors, like 2 or 1.5' },
+  priority: {
+    type: 'string',
+    value: 'LEVEL',
+    help: 'low, normal or high, when other sandboxes want the processors, too',
+  },
   ...NETWORK_OPTIONS,
   ...SECRET_OPTIONS,
 } as const satisfies Options;
@@ -77,7 +84,7 @@ export function sandboxOptionsOf(
   values: SandboxValues,
   env: Readonly<Record<string, string | undefined>>,
 ): CreateOptions {
-  const { runtime, image, memory } = values;
+  const { runtime, image } = values;
   const secrets = secretsOf(values.secret ?? []);
   const network = withHostsOf(secrets, networkOf(values));
   return {
@@ -87,8 +94,17 @@ export function sandboxOptionsOf(
     env: environmentOf(values.env ?? [], [], env),
     ...(network && { network }),
     ...(secrets.length > 0 && { secrets }),
-    ...(memory !== undefined && { resources: { memoryBytes: bytesOf(memory) } }),
+    ...resourcesOf(values),
   };
+}
+
+function resourcesOf({ memory, cpus, priority }: SandboxValues): Pick<CreateOptions, 'resources'> {
+  const resources = {
+    ...(memory !== undefined && { memoryBytes: bytesOf('memory', memory) }),
+    ...(cpus !== undefined && { cpuQuota: cpuQuotaOf('cpus', cpus) }),
+    ...(priority !== undefined && { cpuShares: cpuSharesOf('priority', priority) }),
+  };
+  return Object.keys(resources).length > 0 ? { resources } : {};
 }
 
 const RUNTIMES = { bwrap: 'RUNTIME_BWRAP', docker: 'RUNTIME_DOCKER', mock: 'RUNTIME_MOCK' } as const;
@@ -96,14 +112,6 @@ const RUNTIMES = { bwrap: 'RUNTIME_BWRAP', docker: 'RUNTIME_DOCKER', mock: 'RUNT
 function runtimeOf(name: string): (typeof RUNTIMES)[keyof typeof RUNTIMES] {
   if (!Object.hasOwn(RUNTIMES, name)) throw new UsageError(`--runtime is bwrap or docker, not ${JSON.stringify(name)}`);
   return RUNTIMES[name as keyof typeof RUNTIMES];
-}
-
-const UNITS: Readonly<Record<string, number>> = { '': 1, b: 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
-
-function bytesOf(text: string): number {
-  const [, number, unit = ''] = /^(\d+(?:\.\d+)?)([bkmg]?)$/i.exec(text) ?? [];
-  if (number === undefined) throw new UsageError(`--memory is like 512m or 2g, not ${JSON.stringify(text)}`);
-  return Math.floor(Number(number) * UNITS[unit.toLowerCase()]!);
 }
 
 export function packOptionsOf(values: Values<typeof UPLOAD_OPTIONS>) {

@@ -60,7 +60,7 @@ async function forwarding(ports: string): Promise<{ child: ChildProcess; said: (
   child.stderr.on('data', (data) => {
     text += data;
   });
-  while (!text.includes('^C ends it')) {
+  while (!text.includes('of the sandbox')) {
     if (child.exitCode !== null) throw new Error(text);
     await once(child.stderr, 'data');
   }

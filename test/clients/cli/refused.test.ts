@@ -18,6 +18,12 @@ it('refused hosts are named with the command that allows them', () => {
   );
 });
 
+it('hosts that a sandbox was refused that is gone afterwards are named with the option that allows them', () => {
+  expect(refusedText(undefined, [denied('pypi.org', 443), denied('a.example', 8443)])).toMatch(
+    /; to allow: --allow pypi.org --allow a.example:8443$/,
+  );
+});
+
 it('a name that a shell would carry out is in no command', () => {
   const text = refusedText('sb_1', [denied('$(reboot).example'), denied('-x'), denied('a\u001b[2Jb')]);
   expect(text).not.toContain('to allow');

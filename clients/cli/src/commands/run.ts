@@ -1,6 +1,8 @@
 import { HOME_OPTIONS, relative } from '../changes.ts';
 import { command } from '../command.ts';
 import { CliError, UsageError } from '../errors.ts';
+import { durationOf } from '../exec/durations.ts';
+import { portsOf } from '../forward/ports.ts';
 import { runInSandbox } from '../run/run.ts';
 import { packOptionsOf, SANDBOX_OPTIONS, sandboxOptionsOf, UPLOAD_OPTIONS } from '../sandbox-options.ts';
 import { withProject } from '../settings/with-project.ts';
@@ -32,6 +34,14 @@ the tools in your PATH, too; --tools says which.`,
     interactive: { type: 'boolean', short: 'i', help: 'send standard input to the command' },
     tty: { type: 'boolean', short: 't', help: 'give the command a terminal' },
     workdir: { type: 'string', short: 'w', value: 'DIR', help: 'working directory of the command' },
+    timeout: { type: 'string', value: 'TIME', help: 'kill the command after this time, like 30s or 5m; exit code 124' },
+    publish: {
+      type: 'string',
+      short: 'p',
+      multiple: true,
+      value: 'PORT[:LOCAL-PORT]',
+      help: 'reach a port of the sandbox at one of 127.0.0.1 meanwhile',
+    },
     apply: {
       type: 'string',
       value: 'all|none',
@@ -49,6 +59,7 @@ the tools in your PATH, too; --tools says which.`,
     'paddock run --from . -- npm test',
     "paddock run --from . --rule 'write:src/**' -it -- my-agent",
     'paddock run --from . --apply all -- npx prettier --write src',
+    'paddock run --from . --publish 3000 --memory 2g --cpus 2 -- npm start',
   ],
   operands: [0, 0],
   runs: true,
@@ -67,6 +78,8 @@ the tools in your PATH, too; --tools says which.`,
       interactive,
       tty,
       workdir: values.workdir,
+      timeout: values.timeout === undefined ? undefined : durationOf('timeout', values.timeout),
+      publish: (values.publish ?? []).map(portsOf),
       tools: values.tools,
       apply,
       keep: values.keep ?? false,

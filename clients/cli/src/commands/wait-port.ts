@@ -1,8 +1,9 @@
 import { TimeoutError } from '../../../typescript/src/errors.ts';
 import { waitPort } from '../../../typescript/src/ports.ts';
 import { command } from '../command.ts';
-import { CliError, UsageError } from '../errors.ts';
-import { countOf, durationOf } from '../exec/durations.ts';
+import { CliError } from '../errors.ts';
+import { durationOf } from '../exec/durations.ts';
+import { portOf } from '../forward/ports.ts';
 import { sandboxIdOf } from '../resolve.ts';
 
 export default command({
@@ -14,8 +15,7 @@ export default command({
   examples: ['paddock exec -d SANDBOX npm start && paddock wait-port SANDBOX 3000'],
   operands: [2, 2],
   async run(context, { values, operands }) {
-    const port = countOf('port', operands[1]!);
-    if (port < 1 || port > 65_535) throw new UsageError(`a port is a number from 1 to 65535, not ${operands[1]}`);
+    const port = portOf(operands[1]!);
     const timeout = durationOf('timeout', values.timeout ?? '60s');
     const paddock = await context.paddock();
     const sandboxId = await sandboxIdOf(paddock, operands[0]!, context);

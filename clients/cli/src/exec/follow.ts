@@ -24,6 +24,8 @@ interface How {
   forward: boolean;
   /** Where its standard output goes. */
   stdout?: NodeJS.WriteStream;
+  /** The sandbox ends with it. */
+  last?: boolean;
 }
 
 /** Writes the output of a process to the standard streams until it ends. Returns the exit code. */
@@ -60,7 +62,7 @@ async function copyOutput(
   context: Context,
   paddock: Paddock,
   { sandboxId, id }: Process,
-  { offset }: How,
+  { offset, last }: How,
   sinks: { stdout: Sink; stderr: Sink },
 ): Promise<number> {
   let at = offset;
@@ -85,7 +87,7 @@ async function copyOutput(
         if (sinks.stdout.isBroken) return await new Promise<never>(() => undefined);
         const { exitCode, note } = endingOf(event.end);
         if (note) context.out.note(`paddock: ${note}`);
-        if (event.end.denied) context.out.note(refusedText(sandboxId, event.end.denied.hosts));
+        if (event.end.denied) context.out.note(refusedText(last ? undefined : sandboxId, event.end.denied.hosts));
         if (lost > 0) throw new CliError(`${sizeText(lost)} of the output are lost: it was written faster than read`);
         return exitCode;
       }

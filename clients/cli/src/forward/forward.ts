@@ -28,7 +28,7 @@ export async function forward(how: Forward): Promise<void> {
     });
   });
   await listen(server, localPort);
-  note(`127.0.0.1:${localPort} is port ${port} of the sandbox; ^C ends it`);
+  note(`127.0.0.1:${localPort} is port ${port} of the sandbox`);
   if (!signal.aborted) await once(signal, 'abort');
   server.close();
   for (const socket of sockets) socket.destroy();

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { Duration } from '../../../typescript/src/duration.ts';
 import type { Paddock } from '../../../typescript/src/paddock.ts';
 import type { Sandbox } from '../../../typescript/src/sandbox.ts';
 import type { Context } from '../command.ts';
@@ -10,19 +11,21 @@ interface How {
   interactive: boolean;
   tty: boolean;
   workdir: string | undefined;
+  timeout: Duration | undefined;
+  keep: boolean;
 }
 
 /** Runs the command to its end; signals go to it. Returns its exit code. */
 export async function execute(context: Context, paddock: Paddock, sandbox: Sandbox, how: How): Promise<number> {
-  const { argv, interactive, tty } = how;
+  const { argv, interactive, tty, timeout } = how;
   const workdir = workdirOf(sandbox, how.workdir);
   const terminal = tty ? (await import('../terminal/local-terminal.ts')).terminalSize() : undefined;
-  const target = await startIn(paddock, sandbox.id, argv, { workdir, stdin: interactive, terminal }, context);
+  const target = await startIn(paddock, sandbox.id, argv, { workdir, timeout, stdin: interactive, terminal }, context);
   if (!tty) {
     // Standard output is for the result.
     const stdout = context.out.json ? process.stderr : process.stdout;
     const inputOffset = interactive ? 0 : undefined;
-    return follow(context, paddock, target, { offset: 0, inputOffset, forward: true, stdout });
+    return follow(context, paddock, target, { offset: 0, inputOffset, forward: true, stdout, last: !how.keep });
   }
   const { interact } = await import('../terminal/interact.ts');
   // Nothing goes on without this program: there are no keys to leave it.

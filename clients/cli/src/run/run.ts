@@ -15,6 +15,7 @@ import { createFrom, destroyOwned } from '../upload.ts';
 import { allowed } from './allowed.ts';
 import { type Brought, bring } from './bring.ts';
 import { execute } from './execute.ts';
+import { whilePublished } from './publish.ts';
 import { refusalsOf, refusedByRules } from './refused.ts';
 import { report } from './report.ts';
 
@@ -25,6 +26,10 @@ export interface Run {
   interactive: boolean;
   tty: boolean;
   workdir: string | undefined;
+  /** After it the command is killed. */
+  timeout: Duration | undefined;
+  /** Ports of the sandbox that are reached at ports of this machine meanwhile. */
+  publish: readonly { port: number; localPort: number }[];
   /** Of --tools. */
   tools: readonly string[] | undefined;
   /** undefined: ask, if there is a terminal. */
@@ -57,7 +62,8 @@ export async function runInSandbox(context: Context, run: Run): Promise<number> 
   const progress = { applying: false };
   try {
     for (const { message } of sandbox.info.warnings) out.warn(message);
-    const exitCode = await execute(context, paddock, sandbox, run);
+    const place = { context, paddock, sandboxId: sandbox.id };
+    const exitCode = await whilePublished(run.publish, place, () => execute(context, paddock, sandbox, run));
     // Before the sandbox is stopped.
     const refusals = await refusalsOf(sandbox);
     const { missing, keep, result } = await settle(context, sandbox, run, progress);

@@ -16,6 +16,7 @@ export interface ProjectSettings {
   'allow-preset'?: readonly string[] | undefined;
   tools?: readonly string[] | undefined;
   memory?: string | undefined;
+  cpus?: string | undefined;
   secret?: readonly string[] | undefined;
 }
 
@@ -32,6 +33,7 @@ const KEYS: Readonly<Record<string, { option: keyof ProjectSettings; kind: Kind 
   'network.deny': { option: 'deny', kind: 'texts' },
   'network.presets': { option: 'allow-preset', kind: 'texts' },
   'limits.memory': { option: 'memory', kind: 'text' },
+  'limits.cpus': { option: 'cpus', kind: 'text' },
 };
 const SECTIONS = ['network', 'limits'];
 
@@ -69,6 +71,7 @@ function* entriesOf(values: Section): Generator<[string, unknown]> {
 
 function textOf(value: unknown, path: string, key: string): string {
   if (typeof value === 'string') return value;
+  if (typeof value === 'number') return String(value);
   throw new CliError(`${path}: ${key} must be a text`);
 }
 
