@@ -48,9 +48,9 @@ export async function startHttp({
   const router = new Router(served);
   const calls = new Set<CallAbort>();
   const begin = (req: IncomingMessage, res: ServerResponse, head?: Buffer) => {
+    if (!connections.track(res)) return;
     const call = new CallAbort();
     calls.add(call);
-    connections.track(res);
     const requestId = requestIdFrom(req.headers['x-request-id']);
     res.setHeader('x-request-id', requestId);
     res.once('close', () => {

@@ -11,6 +11,8 @@ const MAX_IDLE = 4000;
 /** Connections beyond `max` for essential requests, as a part of it, and their upper limit. */
 const RESERVE = 1 / 8;
 const MAX_RESERVE = 128;
+/** Requests of one connection without an answer. Clients that send the next one before the answer to the last are rare. */
+const MAX_PIPELINED = 16;
 
 export interface ConnectionLimits {
   /** Those that may be busy at once. */
@@ -27,7 +29,8 @@ export interface ConnectionLimits {
  * is not complete is idle.
  *
  * Of pipelined requests, Node closes only the response that it is sending when the connection closes. The others are
- * closed here, so that every call learns that its client is gone and gives back what it holds.
+ * closed here, so that every call learns that its client is gone and gives back what it holds. The threat: a packet of 64 KiB has a
+ * thousand requests, and Node reads no more only when their answers are written.
  */
 export class Connections {
   readonly #owed = new Map<Socket, Set<ServerResponse>>();
@@ -63,10 +66,15 @@ export class Connections {
     return (this.#owed.get(socket)?.size ?? 0) > 0;
   }
 
-  /** Registers a response when its request has arrived, which may be before it has the connection for itself. */
-  track(res: ServerResponse): void {
+  /**
+   * Registers a response when its request has arrived, which may be before it has the connection for itself. Returns false if the
+   * request must be dropped: its connection is closed, because it has too many of them.
+   */
+  track(res: ServerResponse): boolean {
     const { socket } = res.req;
     const owed = this.#owed.get(socket) ?? new Set();
+    if (owed.size >= MAX_PIPELINED) socket.destroy();
+    if (socket.destroyed) return false;
     owed.add(res);
     this.#owed.set(socket, owed);
     this.#idle.delete(socket);
@@ -76,6 +84,7 @@ export class Connections {
       this.#idle.add(socket);
       if (this.#closing) socket.destroySoon();
     });
+    return true;
   }
 
   /** Closes connections without a pending response, and from now on every other one after its last response. */
