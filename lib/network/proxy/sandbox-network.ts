@@ -104,8 +104,10 @@ export class SandboxNetwork implements Gate {
     if (address.startsWith('127.')) {
       if (port === PROXY_PORT) serveProxy(accepted);
       else if (port === NAME_PORT) this.#names.serveStream(socket);
-      // Nothing else listens there.
-      else reset(socket);
+      // The loopback of the sandbox is its own, but for a port of the host's that a rule names: no other one listens there.
+      else if (this.decide({ host: undefined, address, port }).allowed) {
+        serveDirect(accepted, { host: undefined, address, port });
+      } else reset(socket);
     } else if (!FakeAddresses.contains(address)) {
       serveDirect(accepted, { host: undefined, address, port });
     } else {
