@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from typing import Optional
 
@@ -35,7 +36,7 @@ def repository_of(name: str) -> Optional[str]:
 def refused(path: str, git: bool, is_directory: bool) -> str:
     """Why a path is never written; empty if it may be. `git`: changes in `.git` may be."""
     parts = path.split("/")
-    if any(part in ("", ".", "..") or "\\" in part or "\0" in part for part in parts):
+    if any(part in ("", ".", "..") or "\0" in part or (os.sep == "\\" and os.sep in part) for part in parts):
         return "not a path below the directory"
     meant = [repository_of(part) for part in parts]
     at = next((index for index, each in enumerate(meant) if each is not None), None)

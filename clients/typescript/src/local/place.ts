@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import { type Found, versionOf } from './found.ts';
 import { give, giveAt, type Owner, ownerOf } from './owner.ts';
 import { identityOf, openParent, type Parent } from './parent.ts';
@@ -192,7 +192,7 @@ export class Place {
 }
 
 const isUnsafe = (part: string): boolean =>
-  part === '' || part === '.' || part === '..' || part.includes('\\') || part.includes('\0');
+  part === '' || part === '.' || part === '..' || part.includes('\0') || (sep === '\\' && part.includes(sep));
 
 /** A part of the path is no directory. */
 const isElsewhere = (error: unknown): boolean =>
