@@ -28,7 +28,7 @@ const EXAMPLES = [
 /**
  * Files whose names are those of secrets, in any directory: what is secret in them, their redactors find. An exemption is
  * for names that are not those of secrets by themselves: an ancestor says little, since a `.env` can be in any directory.
- * The keys of installed packages everybody has.
+ * The keys of installed packages everybody has, and those of tests are made for them: a test that reads a placeholder fails.
  */
 export const SECRETS: readonly PermissionRule[] = [
   ...[...KEYS, ...ENVIRONMENTS, ...NAMES].map((name) => redacted(`**/${name}`, '', SECRETS_PRIORITY)),
@@ -41,6 +41,9 @@ export const SECRETS: readonly PermissionRule[] = [
   redacted('**/.kube/config', 'yaml', EXAMPLES_PRIORITY),
   ...EXAMPLES.map((name) => redacted(`**/${name}`, 'tokens', EXAMPLES_PRIORITY)),
   ...NAMES.map((name) => redacted(`**/${TESTS}/**/${name}`, 'tokens', EXAMPLES_PRIORITY)),
+  // What their names and forms tell of: tests read settings like FOO=1 of their own.
+  ...ENVIRONMENTS.map((name) => redacted(`**/${TESTS}/**/${name}`, 'ini', EXAMPLES_PRIORITY)),
+  ...KEYS.map((name) => shown(`**/${TESTS}/**/${name}`)),
   redacted(`**/${WORDS}/**/${SOURCES}`, 'tokens', EXAMPLES_PRIORITY),
   redacted(`**/${INSTALLED}/**/${WORDS}/**`, 'tokens', DIRECTORIES_PRIORITY + 1),
   ...[...KEYS, '.npmrc'].map((name) => shown(`**/${INSTALLED}/**/${name}`)),

@@ -76,6 +76,8 @@ _SECRETS = (
     _tokens("**/{*example*,*sample*,*template*}.env"),
     _tokens("**/.dev.vars.{example,sample,template}"),
     *(_tokens(f"**/{_TESTS}/**/{name}") for name in _NAMES),
+    *(_redacted(f"**/{_TESTS}/**/{name}", "ini", -90) for name in _ENVIRONMENTS),
+    *(_shown(f"**/{_TESTS}/**/{name}") for name in _KEYS),
     _tokens(f"**/{_DIRECTORIES}/**/{_SOURCES}"),
     _tokens(f"**/{_INSTALLED}/**/{_DIRECTORIES}/**", -119),
     *(_shown(f"**/{_INSTALLED}/**/{name}") for name in (*_KEYS, ".npmrc")),

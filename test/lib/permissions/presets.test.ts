@@ -65,7 +65,7 @@ describe('a preset', () => {
   it.each([
     ['agent-safe', READ],
     ['development', WRITE],
-  ])('%s shows keys and settings of installed packages as they are', (name, level) => {
+  ])('%s shows keys of tests, and keys and settings of installed packages, as they are', (name, level) => {
     const rules = compileRules(findPreset(name)!.permissions);
     const scratch = [
       'node_modules/a/test/key.pem',
@@ -73,7 +73,8 @@ describe('a preset', () => {
       '.venv/lib/python3.11/site-packages/pip/_vendor/certifi/cacert.pem',
     ];
     expect(scratch.filter((path) => rules.decide(fromText(path)) !== WRITE)).toEqual([]);
-    expect(rules.decide(fromText('usr/lib/python3/dist-packages/a/server.key'))).toBe(level);
+    const plain = ['usr/lib/python3/dist-packages/a/server.key', 'tests/certs/valid/server.key', 'test/fixtures/id_rsa'];
+    expect(plain.filter((path) => rules.decide(fromText(path)) !== level)).toEqual([]);
   });
 
   it.each(['agent-safe', 'development'])(
@@ -103,10 +104,8 @@ describe('a preset', () => {
         'node_modules/a/.env',
         'third_party/x/secrets/prod.json',
         'deploy/testing/tls.key',
-        'tests/certs/server.key',
         'testing/.ssh/id_ed25519',
         'e2e/.env',
-        'tests/app/.env',
         'secrets/dump.sql',
         '.ssh/notes.md',
         '.aws/login.js',
@@ -114,6 +113,12 @@ describe('a preset', () => {
       expect(paths.filter((path) => rules.state(fromText(path)).redactor !== '')).toEqual([]);
     },
   );
+
+  it.each(['agent-safe', 'development'])('%s shows settings of tests that are no secrets by name and form', (name) => {
+    const rules = compileRules(findPreset(name)!.permissions);
+    expect(rules.state(fromText('tests/app/.env')).redactor).toBe('ini');
+    expect(rules.state(fromText('e2e/.env')).redactor).toBe('');
+  });
 
   it.each(['agent-safe', 'development'])('%s shows the configuration of git with placeholders only', (name) => {
     const rules = compileRules(findPreset(name)!.permissions);
