@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findTools } from '../../../clients/cli/src/tools/find.ts';
+import { findTools, outermost } from '../../../clients/cli/src/tools/find.ts';
 import { homesOf } from '../../../clients/cli/src/tools/homes.ts';
 
 let home: string;
@@ -157,4 +157,8 @@ describe('what tools never bring', () => {
       path: ['~/shop/.venv/bin'],
     });
   });
+});
+
+it('a path that is found and named is shown once', () => {
+  expect(outermost(['/opt/a', '/opt/a', '/opt/a/bin', '/opt/b'])).toEqual(['/opt/a', '/opt/b']);
 });

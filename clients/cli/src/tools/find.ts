@@ -68,7 +68,7 @@ export const isInTheWay = (path: string, workspace?: Workspace): boolean =>
   );
 
 export const outermost = (paths: Iterable<string>): string[] => {
-  const all = [...paths];
+  const all = [...new Set(paths)];
   return all.filter((path) => !all.some((other) => other !== path && isWithin(path, other)));
 };
 
