@@ -11,7 +11,7 @@ import { replyAddress, replyWithout } from '../../lib/network/names/reply.ts';
 import { createSocketMaker } from '../../lib/network/namespace/socket-maker.ts';
 import { until } from '../lib/runtime/bwrap/fixture.ts';
 
-/** Names that the certificate of the world is for. */
+/** Names that the certificate of a world is for by default. */
 const NAMES = ['api.test', '*.api.test', 'other.test', 'www.test'];
 
 /**
@@ -43,8 +43,8 @@ export interface World {
 
 const run = promisify(execFile);
 
-/** `answer`: of HTTP and HTTPS. */
-export async function openWorld(answer: RequestListener): Promise<World> {
+/** `answer`: of HTTP and HTTPS. `known`: names that its certificate is for. */
+export async function openWorld(answer: RequestListener, known = NAMES): Promise<World> {
   const directory = mkdtempSync('/tmp/paddock-world-');
   const id = process.pid % 65_536;
   // Not announced to anybody else: no host that a test needs has such an address.
@@ -75,7 +75,7 @@ export async function openWorld(answer: RequestListener): Promise<World> {
     udp: [{ address: `${prefix}.53`, port: 53 }],
     routes: [`${prefix}.0/24`],
   });
-  const [certificate, key] = await certify(directory);
+  const [certificate, key] = await certify(directory, known);
   const http = createHttp(answer);
   const https = createSecureServer({ cert: readFileSync(certificate), key: readFileSync(key), allowHTTP1: true });
   https.on('request', answer as never);
@@ -137,10 +137,10 @@ export async function openWorld(answer: RequestListener): Promise<World> {
   };
 }
 
-async function certify(directory: string): Promise<[certificate: string, key: string]> {
+async function certify(directory: string, known: readonly string[]): Promise<[certificate: string, key: string]> {
   const [certificate, key, config] = ['world.pem', 'world-key.pem', 'openssl.cnf'].map((name) => join(directory, name));
   writeFileSync(config!, '[req]\ndistinguished_name = dn\n[dn]\n');
-  const names = `subjectAltName=${NAMES.map((name) => `DNS:${name}`).join(',')}`;
+  const names = `subjectAltName=${known.map((name) => `DNS:${name}`).join(',')}`;
   const make = ['req', '-x509', '-config', config!, '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
   await run('openssl', [
     ...make,

@@ -5,6 +5,7 @@ import { InvalidArgumentError } from '../../typescript/src/errors.ts';
 import { archiveOf, type PackOptions, requireUpload } from '../../typescript/src/local/index.ts';
 import type { Paddock } from '../../typescript/src/paddock.ts';
 import type { Sandbox } from '../../typescript/src/sandbox.ts';
+import { namesOfAgents, removeSecrets } from './agents/secrets.ts';
 import { CliError } from './errors.ts';
 import { rulesOfTracked } from './git/kept-directories.ts';
 import { Tracked } from './git/tracked.ts';
@@ -112,8 +113,9 @@ const nameOf = (directory: string | undefined): string =>
 
 /** Removes a sandbox with what is not committed, and the codebase that was made for it, unless others use it. */
 export async function destroyOwned(sandbox: Sandbox, options: { signal?: AbortSignal } = {}): Promise<void> {
-  const { codebaseId, labels } = sandbox.info;
+  const { codebaseId, labels, secrets } = sandbox.info;
   await sandbox.destroy({ discard: true, ...options });
+  await removeSecrets(sandbox.api, namesOfAgents(secrets), options);
   if (labels[OWNED] !== 'own') return;
   await sandbox.api.deleteCodebase({ codebaseId }, options).catch(() => undefined);
 }

@@ -1,3 +1,4 @@
+import { findAgent } from '../agents/find-agent.ts';
 import { HOME_OPTIONS, relative } from '../changes.ts';
 import { command } from '../command.ts';
 import { CliError, UsageError } from '../errors.ts';
@@ -11,7 +12,7 @@ import { TOOLS_OPTION } from '../tools/options.ts';
 export default command({
   name: 'run',
   summary: 'run a command on a copy of a directory, and choose what of its changes to take',
-  usage: '--from DIR [--] COMMAND [ARG...]',
+  usage: '--from DIR [--] COMMAND [ARG...]   or   --from DIR --agent NAME [-- ARG...]',
   details: `
 The directory is copied into a new sandbox. After the command its changes are shown, modified files first, and those
 that you take are applied to the directory: all, some files, or some hunks of a file. Files that git ignores and
@@ -28,10 +29,18 @@ with placeholders in place of secrets. With --rule they are those of "agent-safe
 everything can be read, with placeholders, and only what the rules name can be written.
 
 The command sees the files at /workspace and at their own path, and starts there. With the local server it sees
-the tools in your PATH, too; --tools says which.`,
+the tools in your PATH, too; --tools says which.
+
+--agent runs an agent that is installed here, in a terminal if there is one: it reaches the hosts of its service, has a
+placeholder of the key that is set here (like ANTHROPIC_API_KEY), and of your settings those without credentials.`,
   options: {
     from: { type: 'string', value: 'DIR', help: 'the directory; without it the sandbox is empty' },
     interactive: { type: 'boolean', short: 'i', help: 'send standard input to the command' },
+    agent: {
+      type: 'string',
+      value: 'NAME',
+      help: 'run this agent, with the arguments: claude, codex, gemini, opencode, aider or your own',
+    },
     tty: { type: 'boolean', short: 't', help: 'give the command a terminal' },
     workdir: { type: 'string', short: 'w', value: 'DIR', help: 'working directory of the command' },
     timeout: { type: 'string', value: 'TIME', help: 'kill the command after this time, like 30s or 5m; exit code 124' },
@@ -57,7 +66,8 @@ the tools in your PATH, too; --tools says which.`,
   },
   examples: [
     'paddock run --from . -- npm test',
-    "paddock run --from . --rule 'write:src/**' -it -- my-agent",
+    'paddock run --from . --agent claude',
+    'paddock run --from . --agent codex -- exec "fix the tests"',
     'paddock run --from . --apply all -- npx prettier --write src',
     'paddock run --from . --publish 3000 --memory 2g --cpus 2 -- npm start',
   ],
@@ -66,14 +76,21 @@ the tools in your PATH, too; --tools says which.`,
   async run(context, { values: given, rest }) {
     const values = await withProject(context, given, given.from);
     const { yes, apply = yes ? 'all' : undefined } = values;
-    if (rest.length === 0) throw new UsageError('run needs a command');
+    // A project names the agent that runs where no command is given.
+    const name = given.agent ?? (rest.length === 0 ? values.agent : undefined);
+    if (rest.length === 0 && name === undefined) throw new UsageError('run needs a command, or --agent');
     if (apply !== undefined && apply !== 'all' && apply !== 'none') throw new UsageError('--apply is all or none');
     if (yes && apply === 'none') throw new UsageError('--yes and --apply none exclude each other');
-    const { interactive = false, tty = false } = values;
+    const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true && !context.out.json;
+    const { interactive = false, tty = false } = {
+      ...(name !== undefined && isTerminal && { interactive: true, tty: true }),
+      ...values,
+    };
     if (tty && context.out.json) throw new UsageError('-t and --json exclude each other');
     if (interactive && tty && !process.stdin.isTTY) throw new CliError('standard input is no terminal: leave out -t');
     return runInSandbox(context, {
       from: values.from,
+      agent: name === undefined ? undefined : { name, agent: findAgent(name, context.env) },
       argv: rest,
       interactive,
       tty,

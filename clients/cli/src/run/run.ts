@@ -3,7 +3,10 @@ import type { CreateOptions } from '../../../typescript/src/create.ts';
 import type { Duration } from '../../../typescript/src/duration.ts';
 import { NotFoundError } from '../../../typescript/src/errors.ts';
 import type { PackOptions } from '../../../typescript/src/local/index.ts';
+import type { Paddock } from '../../../typescript/src/paddock.ts';
 import type { Sandbox } from '../../../typescript/src/sandbox.ts';
+import type { Agent } from '../agents/agent.ts';
+import { prepareAgent } from '../agents/prepare.ts';
 import { counted } from '../changes.ts';
 import type { Context } from '../command.ts';
 import { EXIT, sentenceOf } from '../errors.ts';
@@ -22,6 +25,8 @@ import { report } from './report.ts';
 export interface Run {
   /** Local directory; absent: the sandbox is empty, and nothing is applied. */
   from: string | undefined;
+  /** Runs with `argv` as its arguments. */
+  agent: { name: string; agent: Agent } | undefined;
   argv: readonly string[];
   interactive: boolean;
   tty: boolean;
@@ -49,19 +54,20 @@ const KEPT: Duration = '24h';
 const CLEAN_UP_MS = 30_000;
 
 /** Returns the exit code of the command; of changes that should have been applied and were not: 125. */
-export async function runInSandbox(context: Context, run: Run): Promise<number> {
-  const { out, signal } = context;
+export async function runInSandbox(context: Context, given: Run): Promise<number> {
+  const { out } = context;
   const paddock = await context.paddock({ start: true });
-  const asked = wishesOf(context, paddock, run.options, { tools: run.tools, byDefault: 'auto', from: run.from });
-  const life = { idleTimeout: KEPT, onIdle: 'destroy', labels: { 'paddock.cli': 'run' } };
-  const sandbox = await createFrom(
-    { paddock, out, signal, env: context.env },
-    { directory: run.from, pack: run.pack, options: { ...run.options, ...life }, asked },
-  );
+  const agent = given.agent && (await prepareAgent(context, paddock, { ...given, ...given.agent }));
+  const run = { ...given, ...agent };
+  const sandbox = await create(context, paddock, run).catch(async (error: unknown) => {
+    await agent?.forget();
+    throw error;
+  });
   let kept = run.keep;
   const progress = { applying: false };
   try {
     for (const { message } of sandbox.info.warnings) out.warn(message);
+    await agent?.furnish(sandbox);
     const place = { context, paddock, sandboxId: sandbox.id };
     const exitCode = await whilePublished(run.publish, place, () => execute(context, paddock, sandbox, run));
     // Before the sandbox is stopped.
@@ -82,6 +88,14 @@ export async function runInSandbox(context: Context, run: Run): Promise<number> 
     if (kept) tellKept(sandbox, out);
     else await remove(sandbox, out);
   }
+}
+
+async function create(context: Context, paddock: Paddock, { from, pack, options, tools }: Run): Promise<Sandbox> {
+  const { out, signal } = context;
+  const asked = wishesOf(context, paddock, options, { tools, byDefault: 'auto', from });
+  const life = { idleTimeout: KEPT, onIdle: 'destroy', labels: { 'paddock.cli': 'run' } };
+  const call = { paddock, out, signal, env: context.env };
+  return createFrom(call, { directory: from, pack, options: { ...options, ...life }, asked });
 }
 
 /** If the server cannot tell, there may be some. */

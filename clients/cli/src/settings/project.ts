@@ -18,6 +18,7 @@ export interface ProjectSettings {
   memory?: string | undefined;
   cpus?: string | undefined;
   secret?: readonly string[] | undefined;
+  agent?: string | undefined;
 }
 
 type Kind = 'text' | 'texts';
@@ -28,6 +29,7 @@ const KEYS: Readonly<Record<string, { option: keyof ProjectSettings; kind: Kind 
   rules: { option: 'rule', kind: 'texts' },
   tools: { option: 'tools', kind: 'texts' },
   secrets: { option: 'secret', kind: 'texts' },
+  agent: { option: 'agent', kind: 'text' },
   'network.mode': { option: 'network', kind: 'text' },
   'network.allow': { option: 'allow', kind: 'texts' },
   'network.deny': { option: 'deny', kind: 'texts' },

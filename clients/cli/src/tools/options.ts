@@ -5,7 +5,7 @@ import type { Paddock } from '../../../typescript/src/paddock.ts';
 import type { Context, Options } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { localDirectory, readLocal } from '../local/record.ts';
-import { findTools, isInTheWay, outermost } from './find.ts';
+import { findTools, isInTheWay, outermost, type Workspace } from './find.ts';
 
 export const TOOLS_OPTION = {
   tools: {
@@ -40,15 +40,12 @@ export function wishesOf(
   if (tools.includes('none') && tools.length > 1)
     throw new UsageError('--tools none and other values exclude each other');
   const wanted = named.length > 0 ? { readOnlyPaths: outermost(named) } : {};
-  // An image and a container have tools of their own.
-  if ((options.image ?? '') !== '' || options.runtime === 'RUNTIME_DOCKER') return { wanted, wishes: {} };
+  if (hasOwnTools(options)) return { wanted, wishes: {} };
   const asked = from === undefined ? undefined : resolve(from);
   const workspacePath = asked === undefined || isInTheWay(asked) ? {} : { workspacePath: asked };
   const isAuto = tools.includes('auto') || (tools.length === 0 && byDefault === 'auto');
   if (!isAuto || !isLocal(paddock, env)) return { wanted, wishes: workspacePath };
-  // PATH has the directory by whatever name: its own paths are compared, and it is never shown as tools.
-  const workspace = asked && { real: realPath(asked), shown: workspacePath.workspacePath ?? '/workspace' };
-  const found = findTools(env, workspace ? { workspace } : {});
+  const found = findTools(env, from === undefined ? {} : { workspace: workspaceOf(from) });
   const readOnlyPaths = outermost([...found.mounts, ...named]);
   if (found.mounts.length > 0) {
     out.note(`paddock: tools of this machine, read-only: ${found.mounts.join(', ')} (--tools none: without them)`);
@@ -57,6 +54,20 @@ export function wishesOf(
     wanted,
     wishes: { ...workspacePath, readOnlyPaths, env: { PATH: found.path, ...found.env, ...options.env } },
   };
+}
+
+/** An image and a container have tools of their own. */
+const hasOwnTools = ({ image, runtime }: CreateOptions): boolean =>
+  (image ?? '') !== '' || runtime === 'RUNTIME_DOCKER';
+
+/** Whether a sandbox can have programs of this machine. */
+export const takesToolsOf = (paddock: Paddock, options: CreateOptions, env: Context['env']): boolean =>
+  !hasOwnTools(options) && isLocal(paddock, env);
+
+/** PATH has the directory by whatever name: its own paths are compared, and it is never shown as tools. */
+export function workspaceOf(from: string): Workspace {
+  const asked = resolve(from);
+  return { real: realPath(asked), shown: isInTheWay(asked) ? '/workspace' : asked };
 }
 
 function pathOf(given: string): string {

@@ -1,0 +1,51 @@
+import { randomBytes } from 'node:crypto';
+import type { Api } from '../../../typescript/src/api.ts';
+import type { Paddock } from '../../../typescript/src/paddock.ts';
+import type { HeldKey } from './keys.ts';
+
+/** What the names of the secrets of agents begin with: they are of one run, and go with its sandbox. */
+const OF_AGENTS = 'agent-';
+/** A sandbox that is kept lives for a day without use; of one that the server removed, the secrets are left. */
+const LEFT_S = 2 * 24 * 3600;
+/** What a placeholder needs after its shape. */
+const LEAST_RANDOM = 16;
+
+export const namesOfAgents = (secrets: readonly { name: string }[]): string[] =>
+  secrets.map(({ name }) => name).filter((name) => name.startsWith(OF_AGENTS));
+
+/** Those that a sandbox uses stay, like all if the caller may not remove them. */
+export async function removeSecrets(
+  api: Api,
+  names: readonly string[],
+  options: { signal?: AbortSignal } = {},
+): Promise<void> {
+  await Promise.all(names.map((name) => api.deleteSecret({ name }, options).catch(() => undefined)));
+}
+
+/** Stores keys as secrets, whose names are returned in their order: all, or none. Those that were left before are removed. */
+export async function storeKeys(
+  { api, secrets }: Paddock,
+  agent: string,
+  keys: readonly HeldKey[],
+  signal: AbortSignal,
+): Promise<string[]> {
+  if (keys.length === 0) return [];
+  const before = Date.now() / 1000 - LEFT_S;
+  const left: { name: string }[] = [];
+  for await (const each of secrets.list({ signal })) {
+    if (each.usedBy.length === 0 && each.updatedAt < before) left.push(each);
+  }
+  await removeSecrets(api, namesOfAgents(left), { signal });
+  const run = randomBytes(4).toString('hex');
+  const names = keys.map((_, index) => `${OF_AGENTS}${agent}-${run}-${index + 1}`);
+  try {
+    for (const [index, { variable, ...secret }] of keys.entries()) {
+      const keepLength = secret.value.length >= secret.shape.length + LEAST_RANDOM;
+      await secrets.put(names[index]!, { ...secret, keepLength }, { signal });
+    }
+  } catch (error) {
+    await removeSecrets(api, names);
+    throw error;
+  }
+  return names;
+}
