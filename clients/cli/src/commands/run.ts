@@ -17,7 +17,8 @@ export default command({
 The directory is copied into a new sandbox. After the command its changes are shown, modified files first, and those
 that you take are applied to the directory: all, some files, or some hunks of a file. Files that git ignores and
 does not track are left out. What you edited meanwhile, too, is merged line by line or, if the same lines were changed, stays as
-it is. What tools run on sight, like .envrc or .vscode, has a question of its own. Then the sandbox is destroyed.
+it is. What tools run on sight, like .envrc or .vscode, has a question of its own, and so have
+commits, which come as a branch paddock/NAME and are not checked out. Then the sandbox is destroyed.
 The exit code is that of the command.
 
 Without a terminal nothing is applied, and a sandbox with changes is kept for a day: "paddock pull" and

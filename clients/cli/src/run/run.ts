@@ -9,6 +9,7 @@ import type { Agent } from '../agents/agent.ts';
 import { prepareAgent } from '../agents/prepare.ts';
 import { counted } from '../changes.ts';
 import type { Context } from '../command.ts';
+import { refreshIndex } from '../commits/refresh-index.ts';
 import { EXIT, sentenceOf } from '../errors.ts';
 import { choose, show, type Taken } from '../review/choose.ts';
 import { ignoredIn } from '../review/ignored.ts';
@@ -17,10 +18,12 @@ import { wishesOf } from '../tools/options.ts';
 import { createFrom, destroyOwned } from '../upload.ts';
 import { allowed } from './allowed.ts';
 import { type Brought, bring } from './bring.ts';
+import type { Came } from './commits.ts';
 import { execute } from './execute.ts';
 import { whilePublished } from './publish.ts';
 import { refusalsOf, refusedByRules } from './refused.ts';
 import { report } from './report.ts';
+import { commitsApart, settleCommits } from './settle-commits.ts';
 
 export interface Run {
   /** Local directory; absent: the sandbox is empty, and nothing is applied. */
@@ -117,25 +120,46 @@ interface Settled {
   missing: boolean;
   /** They are only in the sandbox. */
   keep: boolean;
-  result: { changes: readonly FileChange[]; brought?: Brought };
+  result: { changes: readonly FileChange[]; brought?: Brought; commits?: readonly Came[] };
 }
 
-/** Shows the changes, and brings those that are chosen. `progress.applying`: the directory has some of them, maybe. */
-async function settle(context: Context, sandbox: Sandbox, run: Run, progress: { applying: boolean }): Promise<Settled> {
-  const { out, signal, signals } = context;
+interface Progress {
+  /** The directory has some of the changes, maybe. */
+  applying: boolean;
+}
+
+/** Shows the commits and the changes, and brings those that are chosen. */
+async function settle(context: Context, sandbox: Sandbox, run: Run, progress: Progress): Promise<Settled> {
+  const { signal, signals } = context;
   const isTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true;
   const { last, count } = signals;
   // The user wanted the end, and cannot be asked or insists. One ^C on a terminal was for the command.
   if (last && (!isTerminal || last !== 'SIGINT' || count > 2)) throw new Interrupted(last);
+  // What was shown of the commits is held here. It needs git in the sandbox, so that it runs still.
+  const commits = await settleCommits(context, sandbox, { ...run, isTerminal });
   // Before the changes are shown: a process that goes on could change what was looked at.
   await sandbox.stop({ signal });
-  const all = await sandbox.changes({ signal });
+  const files = await settleFiles(context, sandbox, { ...run, isTerminal }, progress);
+  return {
+    missing: commits.missing || files.missing,
+    keep: commits.keep || files.keep,
+    result: { ...files.result, commits: commits.came },
+  };
+}
+
+type Ending = Run & { isTerminal: boolean };
+
+async function settleFiles(context: Context, sandbox: Sandbox, run: Ending, progress: Progress): Promise<Settled> {
+  const { out, signal } = context;
+  const { isTerminal } = run;
+  const exclude = run.from === undefined || run.git ? [] : await commitsApart(run.from);
+  const all = await sandbox.changes({ exclude, signal });
   const ignored = run.from === undefined || run.ignored ? NONE : await ignoredIn(run.from, all, context);
   if (ignored.size > 0) out.note(`left out: ${counted(ignored.size, 'path')} that git ignores; --ignored shows them`);
   const changes = all.filter(({ path }) => !ignored.has(path));
   if (changes.length === 0) return { missing: false, keep: false, result: { changes } };
   if (run.apply !== 'none' || isTerminal) await show(sandbox, changes, context);
-  const taken = run.from === undefined ? 'none' : await decide(context, sandbox, changes, { ...run, isTerminal });
+  const taken = run.from === undefined ? 'none' : await decide(context, sandbox, changes, run);
   if (taken === undefined || run.from === undefined) {
     out.note(`${counted(changes.length, 'change')} not applied${run.from === undefined ? ': there is no --from' : ''}`);
     return { missing: false, keep: run.apply !== 'none' && !isTerminal, result: { changes } };
@@ -147,8 +171,9 @@ async function settle(context: Context, sandbox: Sandbox, run: Run, progress: { 
   const answered = asks ? await allowed(sandbox, changes, { only: some, allow: run.allow }, context) : [];
   progress.applying = true;
   const allow = [...run.allow, ...answered];
-  const brought = await bring(sandbox, run.from, { git: run.git, allow, signal, only, hunks });
+  const brought = await bring(sandbox, run.from, { exclude, git: run.git, allow, signal, only, hunks });
   progress.applying = false;
+  await refreshIndex(run.from, { path: context.env.PATH, signal });
   const missing = report(brought, out);
   // Nobody was asked for what was left out: it can still be had from the sandbox.
   const left = !asks && brought.skipped.some(({ allow }) => allow !== undefined);
