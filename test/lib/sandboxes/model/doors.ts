@@ -174,9 +174,9 @@ export async function agentArchive(server: Server, id: string): Promise<Map<stri
   );
 }
 
-export async function changesOf(server: Server, id: string): Promise<FileChange[]> {
+export async function changesOf(server: Server, id: string, diff = false): Promise<FileChange[]> {
   const { changes, next_page_token } = await server.call(() =>
-    server.sandboxes.listChanges(id, { page_size: 1000, page_token: '' }),
+    server.sandboxes.listChanges(id, { page_size: 1000, page_token: '' }, 'owner', { diff }),
   );
   if (next_page_token !== '') throw new Error('there are more than 1000 changes');
   return changes;

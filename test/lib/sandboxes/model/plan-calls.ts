@@ -6,6 +6,7 @@ import type { Known } from './known.ts';
 import { cameLater, checkCommitted, checkRolledBack } from './oracle.ts';
 import { type Check, type Effect, free, type Plan } from './plan.ts';
 import { planCommit } from './plan-commit.ts';
+import { planHunks } from './plan-hunks.ts';
 import { RULES } from './rules.ts';
 import type { CallStep } from './steps.ts';
 import { lose, move, ownOf, touch } from './traces.ts';
@@ -97,6 +98,8 @@ export function planCall(world: World, known: Known, tree: Tree, step: CallStep)
       return { place, run: () => sandboxes.destroy(id), effect: commits, refused: commits };
     case 'commit':
       return planCommit(world, known, tree, step[2], step[3]);
+    case 'commit hunks':
+      return planHunks(world, known, tree, step);
     case 'discard': {
       const [, , paths] = step;
       const own = [paths.length === 0 ? base : overlaid(tree, base, paths)];

@@ -34,6 +34,8 @@ export type Step =
   | readonly ['exec' | 'stop' | 'start' | 'destroy' | 'checkpoint', place: number]
   | readonly ['create sandbox', place: number, rules: number]
   | readonly ['commit', place: number, onConflict: OnConflict, paths: readonly string[]]
+  /** `pick` chooses one of the files with hunks, and some of these. */
+  | readonly ['commit hunks', place: number, onConflict: OnConflict, pick: number, paths: readonly string[]]
   | readonly ['discard', place: number, paths: readonly string[]]
   | readonly ['rollback' | 'drop', place: number, checkpoint: number]
   /** `checkpoint` -1: what it has now. */
@@ -154,6 +156,7 @@ const kindsOf = ({ place, path, directoryPath, size }: Scope) => ({
   rm: step('rm', place, actor, directoryPath),
   exec: step('exec', place),
   commit: step('commit', place, onConflict, chosen),
+  'commit hunks': step('commit hunks', place, onConflict, fc.nat(255), chosen),
   discard: step('discard', place, chosen),
   checkpoint: step('checkpoint', place),
   rollback: step('rollback', place, checkpoint),
@@ -189,6 +192,7 @@ const ALL: Weights = {
   rename: 6,
   write: 4,
   commit: 6,
+  'commit hunks': 4,
   rules: 4,
   upload: 4,
   hold: 1,
@@ -270,6 +274,37 @@ function reclaimings(scope: Scope): fc.Arbitrary<Step[]> {
   });
 }
 
+/** Edits of few files, also under other names, of which parts are committed, while another sandbox does the same. */
+const HUNKS: Weights = {
+  write: 10,
+  rename: 4,
+  link: 1,
+  chmod: 1,
+  unlink: 1,
+  'rename and back': 1,
+  'commit hunks': 10,
+  commit: 2,
+  checkpoint: 1,
+  rollback: 1,
+  fork: 1,
+  upload: 1,
+  kill: 1,
+};
+
+/** Files of several lines that the codebase has from the beginning, and what replaces lines of them. */
+function editings(length: number): fc.Arbitrary<Step[]> {
+  const files = fc.constantFrom('a/b', 'b/s', 's');
+  const places = fc.oneof(
+    { weight: 4, arbitrary: files },
+    { weight: 1, arbitrary: fc.constantFrom('a', 's/s', 'b/d') },
+  );
+  const size = fc.constantFrom(0, 5, 10, 25);
+  const scope: Scope = { place: fc.constantFrom(0, 0, 0, 1), path: files, directoryPath: places, size };
+  const uploads = ['a/b', 'b/s', 's'].map((path) => fc.constant<Step>(['upload', path, 40]));
+  const steps = fc.array(stepsOf(HUNKS, scope), { minLength: 1, maxLength: length, size: 'max' });
+  return fc.tuple(fc.tuple(...uploads), steps).map(([first, rest]) => [...first, ...rest]);
+}
+
 /** Sequences of about `length` steps at most: some of all kinds, others of those that work on the same thing. */
 export function sequences(length: number): fc.Arbitrary<Step[]> {
   const ofKinds = [stepsOf(ALL, EVERYWHERE), stepsOf(PLACES_OF_OTHERS, EVERYWHERE)].map((steps) =>
@@ -281,6 +316,7 @@ export function sequences(length: number): fc.Arbitrary<Step[]> {
   );
   return fc.oneof(
     ...ofKinds,
+    editings(length),
     fc.array(ofLayers, { minLength: 1, maxLength: length, size: 'max' }).map((parts) => parts.flat().slice(0, length)),
   );
 }

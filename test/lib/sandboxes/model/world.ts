@@ -298,7 +298,8 @@ export class World {
 
   text(size: number): string {
     this.#texts++;
-    return `${this.#texts}.`
+    // Lines, of which a write replaces some.
+    return `${this.#texts}\n`
       .padStart(5, '_')
       .repeat(Math.ceil(size / 5))
       .slice(0, size);
