@@ -19,6 +19,8 @@ export class Progress {
   readonly #startedAt = performance.now();
   #shownAt = 0;
   #bytes = 0;
+  #files = 0;
+  #allFiles = 0;
 
   constructor(what: string, write: ((text: string) => void) | undefined) {
     this.#what = what;
@@ -27,6 +29,12 @@ export class Progress {
 
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** A file was read, of this many; 0: not known. */
+  file(all = 0): void {
+    this.#files++;
+    this.#allFiles = all;
   }
 
   add(bytes: number, total?: number): void {
@@ -38,7 +46,9 @@ export class Progress {
     const done = total
       ? `${bar(this.#bytes / total)} ${sizeText(this.#bytes)} of ${sizeText(total)}`
       : sizeText(this.#bytes);
-    this.#write(`\r\x1b[K${this.#what}: ${done}, ${rate}`);
+    const files =
+      this.#files === 0 ? '' : `${this.#files}${this.#allFiles === 0 ? '' : ` of ${this.#allFiles}`} files, `;
+    this.#write(`\r\x1b[K${this.#what}: ${files}${done}, ${rate}`);
   }
 
   /** Counts what passes. */

@@ -22,14 +22,19 @@ export interface UploadCall {
   env: Readonly<Record<string, string | undefined>>;
 }
 
+/** Throws an error of `requireUpload` as one for people. */
+export const directoryError = (directory: string) => (error: Error) => {
+  const missing = (error as { code?: string }).code === 'ENOENT';
+  throw new CliError(missing ? `there is no directory ${printableName(directory)}` : error.message);
+};
+
 /** The directory as an archive whose transfer is shown. Throws CliError. */
 export async function directoryBody(directory: string, pack: PackOptions, out: Output) {
-  await requireUpload(directory, pack).catch((error: Error) => {
-    const missing = (error as { code?: string }).code === 'ENOENT';
-    throw new CliError(missing ? `there is no directory ${printableName(directory)}` : error.message);
-  });
-  const archive = archiveOf(directory, pack);
-  return () => out.progress('uploading').count(archive());
+  await requireUpload(directory, pack).catch(directoryError(directory));
+  return () => {
+    const progress = out.progress('uploading');
+    return progress.count(archiveOf(directory, pack, () => progress.file())());
+  };
 }
 
 export interface NewSandbox {
@@ -49,6 +54,31 @@ const NOTHING: Asked = { wanted: {}, wishes: {} };
 
 export const createWith = (paddock: Paddock, options: CreateOptions, asked: Asked): Promise<Sandbox> =>
   withWishes(options, asked, (all) => paddock.sandboxes.create(all));
+
+/** Before an upload: what the server would refuse after it. */
+export const validate = (
+  paddock: Paddock,
+  options: CreateOptions & { codebase: string },
+  asked: Asked,
+): Promise<void> => withWishes(options, asked, (all) => validateSandbox(paddock.api, all));
+
+/** What git tracks in a directory, looked up beside the upload. */
+export function trackedIn(directory: string | undefined, call: Pick<UploadCall, 'env' | 'signal'>) {
+  const tracked = directory === undefined ? undefined : Tracked.in(directory, call);
+  tracked?.catch(() => undefined);
+  return tracked;
+}
+
+/** With rules by which directories that git tracks are reviewed. */
+export async function createTracked(
+  paddock: Paddock,
+  options: CreateOptions,
+  { asked, tracked }: { asked: Asked; tracked: Promise<Tracked | undefined> | undefined },
+): Promise<Sandbox> {
+  const sandbox = await createWith(paddock, options, asked);
+  await keepTracked(sandbox, rulesOfTracked((await tracked) ?? NO_FILES, options), options.signal);
+  return sandbox;
+}
 
 /** Of what the user did not ask for, the server may refuse what its runtime has not. */
 async function withWishes<O extends CreateOptions, T>(
@@ -74,8 +104,7 @@ export async function createFrom(
   { directory, pack, options, asked = NOTHING }: NewSandbox,
 ): Promise<Sandbox> {
   const body = directory === undefined ? undefined : await directoryBody(directory, pack, out);
-  const tracked = directory === undefined ? undefined : Tracked.in(directory, { env, signal });
-  tracked?.catch(() => undefined);
+  const tracked = trackedIn(directory, { env, signal });
   signal.throwIfAborted();
   const name = nameOf(directory);
   const codebase = await paddock.codebases.create({ name });
@@ -83,12 +112,10 @@ export async function createFrom(
     const labels = { ...options.labels, [OWNED]: 'own' };
     const all = { ...options, codebase: codebase.id, labels, signal };
     if (body) {
-      await withWishes(all, asked, (each) => validateSandbox(paddock.api, each));
+      await validate(paddock, all, asked);
       await paddock.codebases.upload(codebase.id, body, { signal });
     }
-    const sandbox = await createWith(paddock, all, asked);
-    await keepTracked(sandbox, rulesOfTracked((await tracked) ?? NO_FILES, options), signal);
-    return sandbox;
+    return await createTracked(paddock, all, { asked, tracked });
   } catch (error) {
     await paddock.codebases.delete(codebase.id).catch(() => undefined);
     throw error;
@@ -98,7 +125,11 @@ export async function createFrom(
 const NO_FILES = new Tracked([]);
 
 /** A sandbox that does not get its rules is none: what is written would be lost. */
-async function keepTracked(sandbox: Sandbox, rules: readonly PermissionRule[], signal: AbortSignal): Promise<void> {
+async function keepTracked(
+  sandbox: Sandbox,
+  rules: readonly PermissionRule[],
+  signal: AbortSignal | undefined,
+): Promise<void> {
   if (rules.length === 0) return;
   try {
     await sandbox.rules.set({ permissions: [...sandbox.info.permissions, ...rules] }, { signal });
@@ -108,7 +139,7 @@ async function keepTracked(sandbox: Sandbox, rules: readonly PermissionRule[], s
   }
 }
 
-const nameOf = (directory: string | undefined): string =>
+export const nameOf = (directory: string | undefined): string =>
   (directory !== undefined && resolve(directory).split('/').at(-1)) || 'sandbox';
 
 /** Removes a sandbox with what is not committed, and the codebase that was made for it, unless others use it. */

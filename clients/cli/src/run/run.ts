@@ -15,7 +15,7 @@ import { choose, show, type Taken } from '../review/choose.ts';
 import { ignoredIn } from '../review/ignored.ts';
 import { Interrupted } from '../signals.ts';
 import { wishesOf } from '../tools/options.ts';
-import { createFrom, destroyOwned } from '../upload.ts';
+import { type RunSandbox, runSandbox } from '../uploads/run-sandbox.ts';
 import { allowed } from './allowed.ts';
 import { type Brought, bring } from './bring.ts';
 import type { Came } from './commits.ts';
@@ -62,7 +62,7 @@ export async function runInSandbox(context: Context, given: Run): Promise<number
   const paddock = await context.paddock({ start: true });
   const agent = given.agent && (await prepareAgent(context, paddock, { ...given, ...given.agent }));
   const run = { ...given, ...agent };
-  const sandbox = await create(context, paddock, run).catch(async (error: unknown) => {
+  const { sandbox, ...owned } = await create(context, paddock, run).catch(async (error: unknown) => {
     await agent?.forget();
     throw error;
   });
@@ -88,17 +88,19 @@ export async function runInSandbox(context: Context, given: Run): Promise<number
       progress.applying || (run.apply !== 'none' && !(error instanceof Interrupted) && (await mayHaveChanges(sandbox)));
     throw error;
   } finally {
-    if (kept) tellKept(sandbox, out);
-    else await remove(sandbox, out);
+    if (kept) {
+      owned.keep();
+      tellKept(sandbox, out);
+    } else await remove(sandbox, owned, out);
   }
 }
 
-async function create(context: Context, paddock: Paddock, { from, pack, options, tools }: Run): Promise<Sandbox> {
+async function create(context: Context, paddock: Paddock, { from, pack, options, tools }: Run): Promise<RunSandbox> {
   const { out, signal } = context;
   const asked = wishesOf(context, paddock, options, { tools, byDefault: 'auto', from });
   const life = { idleTimeout: KEPT, onIdle: 'destroy', labels: { 'paddock.cli': 'run' } };
   const call = { paddock, out, signal, env: context.env };
-  return createFrom(call, { directory: from, pack, options: { ...options, ...life }, asked });
+  return runSandbox(call, { directory: from, pack, options: { ...options, ...life }, asked });
 }
 
 /** If the server cannot tell, there may be some. */
@@ -109,8 +111,8 @@ const mayHaveChanges = (sandbox: Sandbox): Promise<boolean> =>
   );
 
 /** A failure is told, and hides neither the exit code of the command nor an error before. */
-const remove = (sandbox: Sandbox, out: Context['out']): Promise<void> =>
-  destroyOwned(sandbox, { signal: AbortSignal.timeout(CLEAN_UP_MS) }).catch((error: unknown) => {
+const remove = (sandbox: Sandbox, owned: Pick<RunSandbox, 'remove'>, out: Context['out']): Promise<void> =>
+  owned.remove({ signal: AbortSignal.timeout(CLEAN_UP_MS) }).catch((error: unknown) => {
     if (!(error instanceof NotFoundError))
       out.warn(`the sandbox ${sandbox.id} could not be removed: ${sentenceOf(error)}`);
   });

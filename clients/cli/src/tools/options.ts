@@ -86,5 +86,5 @@ function realPath(path: string): string {
   }
 }
 
-const isLocal = (paddock: Paddock, env: Context['env']): boolean =>
+export const isLocal = (paddock: Paddock, env: Context['env']): boolean =>
   readLocal(localDirectory(env))?.url === paddock.api.settings.url;

@@ -9,12 +9,16 @@ import { type Found, foundOf, requireDirectory, unlessGone, type WalkOptions, wa
 
 export type PackOptions = WalkOptions;
 
-/** The files of a local directory as a tar archive, which can be read several times. */
-export function archiveOf(directory: string, options: PackOptions = {}): () => AsyncIterable<Uint8Array> {
+/** The files of a local directory as a tar archive, which can be read several times. `sent`: see `packed`. */
+export function archiveOf(
+  directory: string,
+  options: PackOptions = {},
+  sent?: (found: Found) => void,
+): () => AsyncIterable<Uint8Array> {
   return () => ({
     [Symbol.asyncIterator]() {
       const stop = new AbortController();
-      const pieces = packed(directory, walk(directory, options, stop.signal));
+      const pieces = packed(directory, walk(directory, options, stop.signal), { sent });
       // A generator ends only at its next piece, which may be far: everything before it may be left out.
       const end = (): Promise<IteratorResult<Uint8Array, void>> => {
         stop.abort();
@@ -33,14 +37,18 @@ export async function requireUpload(directory: string, { exclude = [] }: PackOpt
 
 type Lists = AsyncIterable<readonly Found[]> | Iterable<readonly Found[]>;
 
-/**
- * What was found, as an archive. `sent`: called with what the archive has of each, in its order; of a file, as it was
- * when it began to be read.
- */
-async function* packed(
+interface PackedOptions {
+  /** Called with what the archive has of each, in its order; of a file, as it was when it began to be read. */
+  sent?: ((found: Found) => void) | undefined;
+  /** Asked at the end: paths that are removed, as an import with mode "update" has them. */
+  removed?: () => Iterable<string>;
+}
+
+/** What was found, as an archive. */
+export async function* packed(
   root: string,
   lists: Lists,
-  sent: (found: Found) => void = () => undefined,
+  { sent = () => undefined, removed = () => [] }: PackedOptions = {},
 ): AsyncGenerator<Uint8Array, void, void> {
   const pieces = new Pieces();
   for await (const list of lists) {
@@ -52,9 +60,14 @@ async function* packed(
       }
     }
   }
+  for (const path of removed()) yield* pieces.add(headerOf({ ...MARK, path: markOf(path) }));
   yield* pieces.add(END);
   yield* pieces.rest();
 }
+
+const MARK = { type: 'file', mode: 0o600, mtimeMs: 0, size: 0 } as const;
+
+const markOf = (path: string): string => path.replace(/[^/]*$/, (name) => `.wh.${name}`);
 
 const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 /** Not a link or FIFO that has taken its place since. */

@@ -77,6 +77,22 @@ export async function* walk(
   }
 }
 
+/** All of a walk. */
+export interface Walked {
+  lists: Found[][];
+  found: ReadonlyMap<string, Found>;
+}
+
+export async function walked(root: string, options: WalkOptions, signal: AbortSignal): Promise<Walked> {
+  const lists: Found[][] = [];
+  const found = new Map<string, Found>();
+  for await (const list of walk(root, options, signal)) {
+    lists.push(list);
+    for (const each of list) found.set(each.path, each);
+  }
+  return { lists, found };
+}
+
 interface Level {
   /** The directory; absent: the root. */
   self?: Found;
