@@ -1,9 +1,8 @@
 import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import { counted } from '../changes.ts';
 import { command } from '../command.ts';
-import { CliError } from '../errors.ts';
 import { findSandbox } from '../find-sandbox.ts';
+import { sizeOf } from '../local-file.ts';
 
 export default command({
   name: 'import',
@@ -25,11 +24,3 @@ export default command({
     return 0;
   },
 });
-
-async function sizeOf(file: string): Promise<number> {
-  const found = await stat(file).catch((error: Error) => {
-    throw new CliError(`the archive cannot be read: ${error.message}`);
-  });
-  if (!found.isFile()) throw new CliError('the archive is no file: give it as standard input');
-  return found.size;
-}
