@@ -79,10 +79,10 @@ it.each([
 });
 
 it.each([
-  ['a pattern', ['--rule', 'write:['], /rules\.write/],
-  ['a preset', ['--preset', 'no-such'], /preset/],
+  ['a pattern', ['--rule', 'write:['], /--rule/],
+  ['a preset', ['--preset', 'no-such'], /--preset/],
   ['an image', ['--image', 'no-such'], /image "no-such" is no image/],
-  ['a network preset', ['--allow-preset', 'no-such'], /must be one of npm/],
+  ['a network preset', ['--allow-preset', 'no-such'], /--allow-preset must be one of npm/],
   ['a secret that is not there', ['--secret', 'nothing=TOKEN@example.com'], /secret/],
 ])('%s of the command line is refused before anything is uploaded', async (_, args, problem) => {
   for (const command of [['create'], ['run', '--apply', 'none']]) {

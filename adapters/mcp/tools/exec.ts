@@ -48,7 +48,7 @@ export const exec = tool({
       if (caller.signal.aborted) throw caller.signal.reason;
       return answerOfExec(process_id, end, window);
     } catch (error) {
-      // Nobody knows of it.
+      // The caller never received its id.
       await caller.endProcess(sandbox_id, process_id);
       throw error;
     }

@@ -1,9 +1,10 @@
-import { PaddockError } from '../../typescript/src/errors.ts';
+import { InvalidArgumentError, PaddockError } from '../../typescript/src/errors.ts';
+import { inOptions } from './option-of-field.ts';
 import { printableName } from './printable.ts';
 
 /** Exit codes, as those of docker. Others are those of the command that was run. */
 export const EXIT = {
-  /** The answer is no, or some of what was asked for could not be done. */
+  /** Negative result or partial failure. */
   conflict: 1,
   /** The command line itself failed: its arguments, the server, the local directory. */
   failed: 125,
@@ -38,6 +39,7 @@ export class UsageError extends CliError {
 export function sentenceOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const line = message.trim().replace(/\s*\n\s*/g, ' ');
+  if (error instanceof InvalidArgumentError) return printableName(inOptions(line));
   const isOurs = error instanceof CliError || error instanceof PaddockError;
   return printableName(isOurs ? line : line || 'it failed without a message');
 }

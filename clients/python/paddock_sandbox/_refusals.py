@@ -50,7 +50,7 @@ def refused(path: str, git: bool, is_directory: bool) -> str:
     rest = parts[at + 1 :]
     aliased = any(each is not None and part != ".git" for each, part in zip(meant, parts))
     if aliased or (not rest and not is_directory) or (meant[-1] is not None and not is_directory):
-        return "it could stand for a repository elsewhere"
+        return "it could redirect git to another repository"
     if rest and rest[0] not in _NAMES and any(_UNSAFE.match(meaning(part)) for part in rest):
         return "git could run a program by it"
     return ""

@@ -97,5 +97,5 @@ it('runs without anything of Node.js, bundled for browsers', async () => {
   expect([warnings, bundle.match(/node:\w+|\brequire\(/g)]).toEqual([[], null]);
   await writeFile(join(folder, 'browser.js'), bundle);
   const { stdout } = await inFolder(process.execPath, 'browser.js');
-  expect(JSON.parse(stdout)).toEqual(['bc\n', expect.stringMatching(/no local directories here/)]);
+  expect(JSON.parse(stdout)).toEqual(['bc\n', expect.stringMatching(/local directories need Node/)]);
 });

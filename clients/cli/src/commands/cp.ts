@@ -51,7 +51,8 @@ a directory one, and, unless it is named, what tools run on sight. An archive ("
     const remote = (up ? to : from) as Remote;
     const local = (up ? from : to) as Other;
     if (!up && local.kind === 'stream' && out.isTerminal) throw new CliError('an archive is not for a terminal');
-    if (up && local.kind === 'stream' && process.stdin.isTTY) throw new CliError('an archive is not for a keyboard');
+    if (up && local.kind === 'stream' && process.stdin.isTTY)
+      throw new CliError('standard input is a terminal; pipe the archive');
     const { id, files } = await sandboxOf(await context.paddock(), remote.sandbox, context);
     const progress = values.quiet ? out.progress('') : out.progress('copying');
     const { git = false, allow = [] } = values;

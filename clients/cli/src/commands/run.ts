@@ -23,7 +23,7 @@ The exit code is that of the command.
 
 Without a terminal nothing is applied, and a sandbox with changes is kept for a day: "paddock pull" and
 "paddock rm" go on with it. --apply decides instead. A sandbox with conflicts is kept, too, and one whose changes a signal kept from being
-applied to the end. What a signal interrupts before leaves nothing behind.
+applied to the end. Interrupted earlier, it leaves nothing behind.
 
 Without --preset the rules are those of "development": everything but the hooks of git can be read and written,
 with placeholders in place of secrets. With --rule they are those of "agent-safe", to which the rules are added:

@@ -12,7 +12,7 @@ export default command({
   summary: 'store a secret, or replace it: its value is asked for, or read from standard input',
   usage: 'NAME --host HOST...',
   details: `
-The value is never an argument, so that no history and no list of processes has it. On a terminal it is asked for, one
+The value is never an argument: it appears in neither shell history nor ps. On a terminal it is asked for, one
 line that is not shown; otherwise it is standard input, and one line end at its end is left out. Sandboxes that are bound
 to the secret use the new value from the next request on.`,
   options: {

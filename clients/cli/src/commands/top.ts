@@ -21,8 +21,8 @@ export default command({
   summary: 'show sandboxes and their processes, live',
   usage: '',
   details: `In a pipe, and with --json, it is shown once. q leaves. Memory and CPU are the limits of a sandbox: the server does
-not tell what is used. To look at the processes of a sandbox is use of it; so those of one that is stopped when it is
-idle are shown with --all only.`,
+not tell what is used. Listing processes counts as activity;
+sandboxes with an idle timeout need --all.`,
   options: {
     interval: { type: 'string', value: 'TIME', help: 'time between two looks (default: 2s)' },
     all: { type: 'boolean', short: 'a', help: 'processes of sandboxes with an idle timeout, too' },

@@ -28,7 +28,7 @@ const MANIFESTS = [
 ];
 const ACCEPT = [...INDEXES, ...MANIFESTS].join(', ');
 
-export const digestOf = (bytes: Uint8Array): string => `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+const digestOf = (bytes: Uint8Array): string => `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 
 /** The image of a platform, of a reference to it or to an index of several. All that is parsed has its digest. */
 export async function manifestOf(registry: Registry, { version }: Reference, architecture: string): Promise<Pulled> {

@@ -65,7 +65,8 @@ export async function errorOfAnswer(answer: Response, operation: string): Promis
   }
   if (isErrorBody(body)) return errorOfBody(body, { operation, status, retryAfter });
   const code = CODE_OF_STATUS[status] ?? 'UNKNOWN';
-  const message = `the answer is ${status} ${answer.statusText}: ${text.slice(0, 200) || 'without text'}`;
+  const said = text === '' ? '' : `: ${text.slice(0, 200)}`;
+  const message = `${status} from ${answer.url || 'the server'} (not a Paddock response)${said}`;
   return classified({ code, message, operation, status }, retryAfter);
 }
 

@@ -1,5 +1,5 @@
 function refuse(): never {
-  throw new TypeError('there are no local directories here: give the files as a tar archive');
+  throw new TypeError('local directories need Node.js; pass a tar archive');
 }
 
 /** In place of `local/index.ts` where there is no file system. */

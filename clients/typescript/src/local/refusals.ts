@@ -34,7 +34,7 @@ export function refusalOf(path: string, isDirectory: boolean, git: boolean): str
   if (!git) return 'it is in .git';
   const rest = parts.slice(at + 1);
   const aliased = parts.some((part) => repositoryOf(part) !== undefined && part !== '.git');
-  if (aliased || (rest.length === 0 && !isDirectory)) return 'it could stand for a repository elsewhere';
+  if (aliased || (rest.length === 0 && !isDirectory)) return 'it could redirect git to another repository';
   if (!NAMES.has(rest[0] ?? '') && rest.some((part) => UNSAFE.test(meaning(part))))
     return 'git could run a program by it';
   return undefined;
