@@ -13,7 +13,7 @@ import type { HandlerEvent, Operation } from '../../handlers/index.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import type { Turns } from '../../lib/turns.ts';
 import { errorFor } from '../listener.ts';
-import { isLarge } from '../message-weight.ts';
+import { isLarge, textWeight } from '../message-weight.ts';
 import { answerBytesOf, fitting } from './answer-size.ts';
 import { http2StreamOf, messagesOf } from './client-stream.ts';
 import { type Calls, enteredCall } from './entrance.ts';
@@ -84,6 +84,7 @@ async function respond(
     const answer = (body = input.body) =>
       operation.handler({ headers, ...input, body }, { ...context, answerBytes: limit }) as Promise<Message>;
     const result = await answer();
+    entered.unsent(textWeight(result));
     if (serialize && isLarge(result)) {
       const encoded = await fitting(result, {
         again: (page_size) => answer({ ...(input.body as Message), page_size }),

@@ -5,6 +5,7 @@ import { COUNTED_AS } from '../../handlers/counted-as.ts';
 import type { HandlerContext, HandlerEvent, Operation } from '../../handlers/index.ts';
 import { OPEN } from '../../lib/access/guard.ts';
 import { ServiceError } from '../../lib/errors.ts';
+import type { Sender } from '../../lib/limits/fair-memory.ts';
 import type { Received } from '../../lib/limits/received-bytes.ts';
 import type { Log } from '../../lib/log.ts';
 import { idempotencyKeyOf } from '../../lib/retries/idempotency-key.ts';
@@ -16,6 +17,10 @@ import { clientNameOf } from '../tls/client-name.ts';
 import { Inbound, type ServerCall } from './inbound.ts';
 import { statusOf } from './status.ts';
 
+/** What a call that needs no key costs until it is closed. The threat: calls of health and reflection that never end. */
+const OPEN_CALL = 131_072;
+/** What an answer costs beyond its bytes while it is not sent: its stream. */
+const ANSWER_COST = 16_384;
 /** Milliseconds for a client to end a call that was refused before its request was complete. */
 const CLOSE_MS = 200;
 
@@ -81,7 +86,8 @@ class EnteredCall {
     // grpc-js tells nothing to a call whose stream is closed before it starts.
     call.stream.once('close', () => this.#leave());
     try {
-      if (operation !== undefined) this.#context = this.#admit(operation);
+      if (operation === undefined) this.unsent(OPEN_CALL);
+      else this.#context = this.#admit(operation);
       this.#receive();
     } catch (thrown) {
       this.#refuse(thrown);
@@ -107,6 +113,20 @@ class EnteredCall {
   /** The message that was read first is not needed any more. */
   consumed(): void {
     this.#inbound?.consumed();
+  }
+
+  /** The call is answered, with so many bytes, which are held until its stream is closed. */
+  unsent(bytes: number): void {
+    const { stream } = this.#call;
+    const sent = this.#calls.services.received.unsent(this.#sender, ANSWER_COST + bytes, () => this.#close());
+    if (stream.closed) sent();
+    else stream.once('close', sent);
+  }
+
+  get #sender(): Sender {
+    const { key_id: key, owner_id: owner } = this.#context?.guard.principal ?? OPEN.principal;
+    const { stream } = this.#call;
+    return { owner, key, connection: stream.session ?? stream };
   }
 
   end(): void {
@@ -163,11 +183,8 @@ class EnteredCall {
   }
 
   #receive(): void {
-    const { key_id: key, owner_id: owner } = this.#context?.guard.principal ?? OPEN.principal;
-    const { stream } = this.#call;
     const failed = (reason: ServiceError) => this.#stop(reason);
-    const sender = { owner, key, connection: stream.session ?? stream };
-    const received = this.#calls.services.received.begin(sender, failed);
+    const received = this.#calls.services.received.begin(this.#sender, failed);
     this.#received = received;
     this.#inbound = new Inbound(this.#call, {
       max: bodyLimit(this.#operation?.operation ?? 'Health'),

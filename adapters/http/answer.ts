@@ -1,8 +1,10 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { hideKeys } from '../../lib/access/key-format.ts';
 import { CODES, type ServiceError } from '../../lib/errors.ts';
+import type { Sender } from '../../lib/limits/fair-memory.ts';
+import type { ReceivedBytes } from '../../lib/limits/received-bytes.ts';
 import type { Turns } from '../../lib/turns.ts';
-import { isLarge } from '../message-weight.ts';
+import { isLarge, textWeight } from '../message-weight.ts';
 import { jsonPieces } from './json-pieces.ts';
 
 /** Headers of every JSON response. */
@@ -14,8 +16,35 @@ export function answer(res: ServerResponse, status: number, body: unknown, heade
   res.end(text);
 }
 
-/** Like `answer`, for a body of any size: a large one is encoded in pieces and sent with backpressure. */
-export async function answerAny(res: ServerResponse, status: number, body: unknown, turns: Turns): Promise<void> {
+/** Characters of an answer that costs no more than its connection. */
+const SMALL = 16_384;
+
+/** Counts the memory of a response until it was sent. One that is cut loses its connection. */
+export function unsentOn(
+  res: ServerResponse,
+  memory: Pick<ReceivedBytes, 'unsent'>,
+  sender: Sender,
+): (bytes: number) => void {
+  return (bytes) => {
+    if (bytes <= SMALL || res.destroyed) return;
+    const sent = memory.unsent(sender, bytes, () => res.destroy());
+    res.once('close', sent);
+  };
+}
+
+/**
+ * Like `answer`, for a body of any size: a large one is encoded in pieces and sent with backpressure. `unsent` counts it until it
+ * was sent; absent: its size is limited.
+ */
+export async function answerAny(
+  res: ServerResponse,
+  status: number,
+  body: unknown,
+  turns: Turns,
+  unsent?: (bytes: number) => void,
+): Promise<void> {
+  unsent?.(textWeight(body));
+  if (res.destroyed) return;
   if (!isLarge(body)) return answer(res, status, body);
   res.writeHead(status, JSON_HEADERS);
   const pieces = jsonPieces(body);

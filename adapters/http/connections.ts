@@ -12,7 +12,7 @@ const MAX_IDLE = 4000;
 const RESERVE = 1 / 8;
 const MAX_RESERVE = 128;
 /** Requests of one connection without an answer. Clients that send the next one before the answer to the last are rare. */
-const MAX_PIPELINED = 16;
+const MAX_PIPELINED = 4;
 
 export interface ConnectionLimits {
   /** Those that may be busy at once. */

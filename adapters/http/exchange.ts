@@ -16,6 +16,8 @@ export interface Exchange<Kind extends Operation['kind'] = Operation['kind']> {
   context: HandlerContext;
   /** The memory of the request's body, if it may have one. */
   received: Received | undefined;
+  /** See `unsentOn`. */
+  unsent: (bytes: number) => void;
   /** The URL has a ticket: no cache may keep the response. */
   hasTicket: boolean;
   /** The listener's turns, for responses that are encoded in steps. */

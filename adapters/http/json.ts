@@ -17,8 +17,8 @@ import { LONG_JSON, parsedInThread } from './long-json.ts';
 const LARGE = 65_536;
 
 export async function respondUnary(exchange: Exchange<'unary'>): Promise<void> {
-  const { res, operation, context, turns } = exchange;
-  await answerAny(res, 200, await operation.handler(await withJsonBody(exchange), context), turns);
+  const { res, operation, context, turns, unsent } = exchange;
+  await answerAny(res, 200, await operation.handler(await withJsonBody(exchange), context), turns, unsent);
 }
 
 export const METHODS_WITH_BODY: ReadonlySet<string | undefined> = new Set(['POST', 'PUT', 'PATCH']);

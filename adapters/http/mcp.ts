@@ -60,7 +60,8 @@ export class McpEndpoint {
       const sandboxId = face.kind === 'agent' ? face.sandboxId : undefined;
       guard.narrow({ sandbox_id: sandboxId ?? '' });
       const { owner_id: owner, key_id: key } = guard.principal;
-      received = services.received.begin({ owner, key, connection: req.socket }, end);
+      const sender = { owner, key, connection: req.socket };
+      received = services.received.begin(sender, end);
       const message = await readMessage(req, { services, guard, signal: parts.signal }, turns, received);
       if ('refused' in message) return answer(res, 400, message.refused);
       const { method, id, params } = message;
@@ -86,7 +87,9 @@ export class McpEndpoint {
           granted,
         });
         const isLegacyStart = method === 'initialize' && response.ok;
-        await send(res, response, isLegacyStart ? this.#cancellations.newSession() : undefined, parts.signal);
+        const unsent = (bytes: number) => services.received.unsent(sender, bytes, () => res.destroy());
+        const newSession = isLegacyStart ? this.#cancellations.newSession() : undefined;
+        await send(res, response, { session: newSession, signal: parts.signal, unsent });
       } finally {
         running.end();
       }
@@ -154,8 +157,15 @@ function headersOf({ headers }: IncomingMessage): Headers {
   return read;
 }
 
+interface Sending {
+  session: string | undefined;
+  signal: AbortSignal;
+  /** See `ReceivedBytes`. */
+  unsent: (bytes: number) => () => void;
+}
+
 /** Sends a response, whose body may be a stream that lasts as long as a command. */
-async function send(res: ServerResponse, response: Response, session: string | undefined, signal: AbortSignal) {
+async function send(res: ServerResponse, response: Response, { session, signal, unsent }: Sending) {
   if (session !== undefined) res.setHeader('mcp-session-id', session);
   for (const [name, value] of response.headers) res.setHeader(name, value);
   res.setHeader('cache-control', 'no-store');
@@ -170,7 +180,10 @@ async function send(res: ServerResponse, response: Response, session: string | u
   for (;;) {
     const { done, value } = await reader.read();
     if (done || res.destroyed) break;
-    if (!res.write(value)) await writable(res);
+    if (res.write(value)) continue;
+    const sent = unsent(value.length);
+    await writable(res);
+    sent();
   }
   signal.removeEventListener('abort', cancel);
   res.end();

@@ -5,7 +5,8 @@ import type { Guard } from '../../lib/access/guard.ts';
 import { ticketTarget } from '../../lib/access/tickets.ts';
 import { fields, rpcs } from '../../lib/contract/schema.ts';
 import { CODES, ServiceError } from '../../lib/errors.ts';
-import type { Received, Sender } from '../../lib/limits/received-bytes.ts';
+import type { Sender } from '../../lib/limits/fair-memory.ts';
+import type { Received } from '../../lib/limits/received-bytes.ts';
 import type { Log } from '../../lib/log.ts';
 import { idempotencyKeyOf } from '../../lib/retries/idempotency-key.ts';
 import type { Credentials, Services } from '../../lib/services.ts';
@@ -14,7 +15,7 @@ import { HeldRefusals } from '../held-refusals.ts';
 import { type CallAbort, errorFor } from '../listener.ts';
 import { clientNameOf } from '../tls/client-name.ts';
 import type { AcceptedHosts } from './accepted-host.ts';
-import { answerAny, answerError, errorBody } from './answer.ts';
+import { answerAny, answerError, errorBody, unsentOn } from './answer.ts';
 import { respondAttach } from './attach.ts';
 import { respondRaw } from './body.ts';
 import { respondBytes } from './bytes.ts';
@@ -187,9 +188,11 @@ export class Requests {
       const idempotencyKey =
         operation.retry === 'key' ? idempotencyKeyOf(req.headersDistinct['idempotency-key'] ?? []) : undefined;
       const context = { requestId, signal: call.signal, guard, services, answered, idempotencyKey };
-      if (mayHaveBody(req, operation)) received = services.received.begin(senderOf(req, guard), end);
+      const sender = senderOf(req, guard);
+      if (mayHaveBody(req, operation)) received = services.received.begin(sender, end);
+      const unsent = unsentOn(res, services.received, sender);
       const hasTicket = ticket !== undefined;
-      await respond({ req, res, head, operation, event, context, received, hasTicket, turns, log });
+      await respond({ req, res, head, operation, event, context, received, unsent, hasTicket, turns, log });
     } finally {
       received?.end();
       guard.release();

@@ -1,22 +1,18 @@
 import { ServiceError } from '../errors.ts';
 import { Shares } from '../shares.ts';
 import { CollectLater } from './collect-later.ts';
+import { FairMemory, type Sender } from './fair-memory.ts';
 
 /** Bytes of all requests that have not arrived completely: room for one of the largest requests, and for many others. */
 const MAX_UNFINISHED = 96 * 1024 * 1024;
 /** Bytes of all requests that are being carried out; one owner gets half of it. */
 const MAX_IN_EXECUTION = 128 * 1024 * 1024;
+/** Bytes of all answers that their clients have not read. */
+const MAX_UNSENT = 128 * 1024 * 1024;
 /** Bytes up to which a request that is carried out costs no more than its call. */
 const SMALL = 65_536;
 /** What an unfinished request costs beyond its bytes: its call, its stream or its connection. */
 const REQUEST_COST = 16_384;
-
-/** Who sends a request. Without a key, `owner` and `key` are empty. */
-export interface Sender {
-  owner: string;
-  key: string;
-  connection: object;
-}
 
 /** The memory of one request, from its first byte until its call has ended. */
 export interface Received {
@@ -31,41 +27,35 @@ export interface Received {
   end(): void;
 }
 
-/**
- * Memory for requests that are being received, of all doors together. If more arrives than there is room for, one request
- * is cut: the largest of the connection with most, of the key with most, of the owner with most. So nobody can take what
- * others need, however many connections, streams and keys it uses: who holds less than others is never cut.
- */
+/** Memory for requests that are being received, and for answers that are not sent, each in its share (FairMemory). */
 export class ReceivedBytes {
-  readonly #all = new Holder(undefined, undefined);
-  readonly #max: number;
+  readonly #unfinished: FairMemory;
   readonly #inExecution: Shares<string>;
+  readonly #unsent: FairMemory;
   readonly #garbage = new CollectLater();
 
-  constructor(max: number = MAX_UNFINISHED, maxInExecution: number = MAX_IN_EXECUTION) {
-    this.#max = max;
+  constructor(max: number = MAX_UNFINISHED, maxInExecution: number = MAX_IN_EXECUTION, maxUnsent: number = MAX_UNSENT) {
+    this.#unfinished = new FairMemory(max);
     this.#inExecution = new Shares(maxInExecution);
+    this.#unsent = new FairMemory(maxUnsent);
   }
 
   /** Bytes of unfinished requests, with their costs. */
   get unfinished(): number {
-    return this.#all.bytes;
+    return this.#unfinished.bytes;
   }
 
   /** `cut` ends the request with an error for its sender, and drops what was received. */
-  begin({ owner, key, connection }: Sender, cut: (reason: ServiceError) => void): Received {
-    const place = this.#all.inner(owner).inner(key).inner(connection);
-    const request = new Holder(place, cut);
-    place.within.set(request, request);
+  begin(sender: Sender, cut: (reason: ServiceError) => void): Received {
+    const request = this.#unfinished.begin(sender, (bytes) => {
+      this.#garbage.dropped(bytes);
+      cut(tooMuchArrives());
+    });
     request.set(REQUEST_COST);
-    this.#keepWithin();
+    const { owner } = sender;
     let executing = 0;
     return {
-      hold: (bytes) => {
-        if (request.gone) return;
-        request.set(REQUEST_COST + bytes);
-        this.#keepWithin();
-      },
+      hold: (bytes) => request.set(REQUEST_COST + bytes),
       complete: (elsewhere = false) => {
         const bytes = Math.max(0, request.bytes - REQUEST_COST);
         if (bytes > SMALL) this.#garbage.dropped(bytes);
@@ -83,18 +73,17 @@ export class ReceivedBytes {
     };
   }
 
-  #keepWithin(): void {
-    while (this.#all.bytes > this.#max) {
-      const largest = this.#all.largest();
-      this.#garbage.dropped(largest.bytes);
-      largest.leave();
-      largest.cut?.(
-        new ServiceError(
-          'RESOURCE_EXHAUSTED',
-          'the server has no memory left for requests that arrive, and this one was the largest of the caller with most; try again later',
-        ),
-      );
-    }
+  /**
+   * The memory of an answer, of so many bytes, until the function that is returned is called: when it was sent. `cut` closes what it
+   * is sent on. The threat: clients that ask for large answers, or for many, and read none.
+   */
+  unsent(sender: Sender, bytes: number, cut: () => void): () => void {
+    const answer = this.#unsent.begin(sender, cut);
+    answer.set(bytes);
+    return () => {
+      if (bytes > SMALL) this.#garbage.dropped(bytes);
+      answer.leave();
+    };
   }
 
   #requireShare(owner: string, bytes: number): void {
@@ -107,53 +96,9 @@ export class ReceivedBytes {
   }
 }
 
-/** All requests, those of an owner, of a key, of a connection, or one request. */
-class Holder {
-  bytes = 0;
-  gone = false;
-  readonly within = new Map<unknown, Holder>();
-  readonly cut: ((reason: ServiceError) => void) | undefined;
-  readonly #outer: Holder | undefined;
-  #name: unknown = this;
-
-  constructor(outer: Holder | undefined, cut: ((reason: ServiceError) => void) | undefined) {
-    this.#outer = outer;
-    this.cut = cut;
-  }
-
-  inner(name: unknown): Holder {
-    const known = this.within.get(name);
-    if (known !== undefined) return known;
-    const added = new Holder(this, undefined);
-    added.#name = name;
-    this.within.set(name, added);
-    return added;
-  }
-
-  set(bytes: number): void {
-    const more = bytes - this.bytes;
-    for (let each: Holder | undefined = this; each !== undefined; each = each.#outer) each.bytes += more;
-  }
-
-  /** Removes it, and what has nothing else in it. */
-  leave(): void {
-    if (this.gone) return;
-    this.gone = true;
-    this.set(0);
-    let each: Holder = this;
-    while (each.#outer !== undefined && each.within.size === 0) {
-      each.#outer.within.delete(each.#name);
-      each = each.#outer;
-    }
-  }
-
-  largest(): Holder {
-    let at: Holder = this;
-    while (at.within.size > 0) {
-      let most: Holder | undefined;
-      for (const each of at.within.values()) if (most === undefined || each.bytes > most.bytes) most = each;
-      at = most!;
-    }
-    return at;
-  }
+function tooMuchArrives(): ServiceError {
+  return new ServiceError(
+    'RESOURCE_EXHAUSTED',
+    'the server has no memory left for requests that arrive, and this one was the largest of the caller with most; try again later',
+  );
 }

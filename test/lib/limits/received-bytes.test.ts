@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { ServiceError } from '../../../lib/errors.ts';
-import { ReceivedBytes, type Sender } from '../../../lib/limits/received-bytes.ts';
+import type { Sender } from '../../../lib/limits/fair-memory.ts';
+import { ReceivedBytes } from '../../../lib/limits/received-bytes.ts';
 
 const KIB = 1024;
 const COST = 16 * KIB;
