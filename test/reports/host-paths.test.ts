@@ -118,4 +118,9 @@ describe('the path of the workspace on the caller’s machine', () => {
       await expect(create({ workspacePath: at })).rejects.toThrow(/^workspace_path ".*" would be in the way of \//);
     },
   );
+
+  it('is refused with a name that no file system has', async () => {
+    const refusal = { code: 'INVALID_ARGUMENT', message: 'workspace_path must have names of at most 255 bytes' };
+    await expect(create({ workspacePath: `/srv/${'é'.repeat(128)}` })).rejects.toMatchObject(refusal);
+  });
 });

@@ -50,7 +50,13 @@ export function placesOf(
   };
 }
 
+/** Bytes of a name, of every file system. */
+const MAX_NAME = 255;
+
 function requireFree(at: string, path: string, others: readonly string[]): void {
+  if (path.split('/').some((name) => Buffer.byteLength(name) > MAX_NAME)) {
+    throw invalidArgument(at, `must have names of at most ${MAX_NAME} bytes`);
+  }
   const taken = [...OWN, ...others].find((own) => isAtOrBelow(path, own) || isAtOrBelow(own, path));
   const own = taken ?? OWN_ROOTS.find((each) => each === path);
   if (own !== undefined) throw invalidArgument(at, `${quoteText(path)} would be in the way of ${own}`);
