@@ -11,7 +11,7 @@ export default defineConfig({
     projects: projects({
       include: ['test/**/*.test.ts'],
       // `npm run test:turns` has the latter, which needs a core to itself.
-      exclude: ['test/vm/**', 'test/reports/longest-turn.test.ts'],
+      exclude: ['test/{agents,vm}/**', 'test/reports/longest-turn.test.ts'],
       ownProcess: [
         ...replaceModules('test'),
         'test/adapters/{blocks,cron}.test.ts',
