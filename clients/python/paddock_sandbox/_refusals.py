@@ -10,9 +10,11 @@ from typing import Optional
 from ._home_table import REPOSITORIES
 
 #: Parts of a repository by which git runs programs, or finds another repository, and short names of them.
-_UNSAFE = re.compile(r"(commondir|gitdir|hooks|config.*|rebase-merge|rebase-apply|sequencer|.*~\d+)\Z", re.DOTALL)
-#: Below these the names are those of branches and objects.
-_NAMES = ("refs", "logs", "objects")
+_UNSAFE = re.compile(
+    r"(commondir|gitdir|(http-)?alternates|hooks|config.*|rebase-merge|rebase-apply|sequencer|.*~\d+)\Z", re.DOTALL
+)
+#: Below these the names are those of branches.
+_NAMES = ("refs", "logs")
 #: Characters that HFS+ leaves out of names.
 _LEFT_OUT = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
 _SHORT = {name.lstrip(".")[:6]: name for name in REPOSITORIES}

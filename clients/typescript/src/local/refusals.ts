@@ -1,9 +1,9 @@
 import { REPOSITORIES } from './home-table.ts';
 
 /** Parts of a repository by which git runs programs, or finds another repository, and short names of them. */
-const UNSAFE = /^(commondir|gitdir|hooks|config.*|rebase-merge|rebase-apply|sequencer|.*~\d+)$/s;
-/** Below these the names are those of branches and objects. */
-const NAMES = new Set(['refs', 'logs', 'objects']);
+const UNSAFE = /^(commondir|gitdir|(http-)?alternates|hooks|config.*|rebase-merge|rebase-apply|sequencer|.*~\d+)$/s;
+/** Below these the names are those of branches. */
+const NAMES = new Set(['refs', 'logs']);
 
 /** Characters that HFS+ leaves out of names. */
 const LEFT_OUT = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
