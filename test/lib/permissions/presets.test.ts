@@ -73,7 +73,11 @@ describe('a preset', () => {
       '.venv/lib/python3.11/site-packages/pip/_vendor/certifi/cacert.pem',
     ];
     expect(scratch.filter((path) => rules.decide(fromText(path)) !== WRITE)).toEqual([]);
-    const plain = ['usr/lib/python3/dist-packages/a/server.key', 'tests/certs/valid/server.key', 'test/fixtures/id_rsa'];
+    const plain = [
+      'usr/lib/python3/dist-packages/a/server.key',
+      'tests/certs/valid/server.key',
+      'test/fixtures/id_rsa',
+    ];
     expect(plain.filter((path) => rules.decide(fromText(path)) !== level)).toEqual([]);
   });
 
