@@ -100,6 +100,7 @@ describe('gRPC', () => {
         secrets: [],
         read_only_paths: [],
         workspace_path: '',
+        validate_only: false,
         rules: { write: [], read: [], none: [], scratch: [], view: [], redacted: [], shown: [] },
       },
       expect.objectContaining({ runtime: 'RUNTIME_BWRAP' }),

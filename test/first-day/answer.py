@@ -3,6 +3,7 @@
 import os
 import pty
 import re
+import signal
 import sys
 import time
 
@@ -21,7 +22,9 @@ while time.monotonic() < end:
         break
     sys.stdout.write(data.decode(errors="replace"))
     shown += data.decode(errors="replace")
-    if answers and re.search(r"\[\w\]\w+[^\n]*: $|\?: $|: $", shown):
+    if answers and re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown).endswith(": "):
         os.write(terminal, (answers.pop(0) + "\n").encode())
         shown = ""
+else:
+    os.kill(child, signal.SIGKILL)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))

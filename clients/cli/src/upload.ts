@@ -142,11 +142,17 @@ async function keepTracked(
 export const nameOf = (directory: string | undefined): string =>
   (directory !== undefined && resolve(directory).split('/').at(-1)) || 'sandbox';
 
-/** Removes a sandbox with what is not committed, and the codebase that was made for it, unless others use it. */
-export async function destroyOwned(sandbox: Sandbox, options: { signal?: AbortSignal } = {}): Promise<void> {
-  const { codebaseId, labels, secrets } = sandbox.info;
+/** Removes a sandbox with what is not committed, and the keys of its agent. */
+export async function destroyWithSecrets(sandbox: Sandbox, options: { signal?: AbortSignal } = {}): Promise<void> {
+  const { secrets } = sandbox.info;
   await sandbox.destroy({ discard: true, ...options });
   await removeSecrets(sandbox.api, namesOfAgents(secrets), options);
+}
+
+/** The same, and the codebase that was made for it, unless others use it. */
+export async function destroyOwned(sandbox: Sandbox, options: { signal?: AbortSignal } = {}): Promise<void> {
+  const { codebaseId, labels } = sandbox.info;
+  await destroyWithSecrets(sandbox, options);
   if (labels[OWNED] !== 'own') return;
   await sandbox.api.deleteCodebase({ codebaseId }, options).catch(() => undefined);
 }

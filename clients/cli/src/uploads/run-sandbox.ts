@@ -6,6 +6,7 @@ import {
   createFrom,
   createTracked,
   destroyOwned,
+  destroyWithSecrets,
   directoryError,
   type NewSandbox,
   nameOf,
@@ -50,7 +51,7 @@ export async function runSandbox(
     // Beside the command: a large one takes seconds.
     void deleteOld({ paddock, state });
     const remove = async (how: { signal: AbortSignal }) => {
-      await sandbox.destroy({ discard: true, ...how });
+      await destroyWithSecrets(sandbox, how);
       record.giveBack();
     };
     return { sandbox, remove, keep: () => record.forget() };
