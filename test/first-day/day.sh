@@ -87,8 +87,8 @@ step '9: an agent of her own, in one line'
 mkdir -p ~/.config/paddock/agents
 printf '#!/bin/sh\necho "agent in $PWD: $*"; case $FAKE_API_KEY in *0123456789*) echo the real key;; esac\n' >~/.local/bin/fake
 chmod +x ~/.local/bin/fake
-printf 'command: fake\nkeys: [{variable: FAKE_API_KEY, shape: sk-, header: authorization, hosts: [api.model.example]}]\n' >~/.config/paddock/agents/fake.yaml
-said=$(PATH=$HOME/.local/bin:$PATH FAKE_API_KEY=sk-0123456789abcdefgh paddock run --from . --agent fake -- hello 2>/dev/null)
+printf 'command: fake\ninstall: npm install -g fake\nkeys: [{variable: FAKE_API_KEY, shape: sk-, header: authorization, hosts: [api.model.example]}]\n' >~/.config/paddock/agents/fake.yaml
+said=$(PATH=$HOME/.local/bin:$PATH FAKE_API_KEY=sk-0123456789abcdefgh paddock run --from . --agent fake -- hello 2>/tmp/agent.err) || fail "the agent: $(cat /tmp/agent.err)"
 [ "$said" = "agent in $PWD: hello" ] || fail "the agent said: $said"
 
 step '10: MCP says what it is'

@@ -63,7 +63,8 @@ class Changes(ServerCase):
         ) as second:
             self.assertEqual(second.explain("src/x").permission, Permission.WRITE)
             self.assertFalse(second.run("cat data/blob.bin").success)
-            self.assertEqual([(each.path, each.code) for each in second.refusals()], [("data/blob.bin", "not_readable")])
+            refused = [(each.path, each.code) for each in second.refusals()]
+            self.assertEqual(refused, [("data/blob.bin", "not_readable")])
             second.set_rules([{"pattern": "**", "permission": "read"}])
             self.assertTrue(second.run("cat data/blob.bin > /dev/null").success)
             self.assertEqual([rule.permission for rule in second.rules], [Permission.READ])

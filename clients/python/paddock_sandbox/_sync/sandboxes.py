@@ -55,8 +55,8 @@ class SandboxOperations(NetworkOperations):
 
         Without any rule everything is hidden. `permissions` and `rules` extend `preset`; only one of them may be given.
         What is None is the server's default. The fields are those of CreateSandbox.
-        Repeated with an idempotency key if the answer is lost, so that there is one sandbox. `validate_only`: only check
-        the arguments.
+        Repeated with an idempotency key if the answer is lost, so that there is one sandbox.
+        `validate_only`: only check the arguments.
         """
         fields = {
             "codebase_id": codebase_id,
