@@ -92,9 +92,19 @@ said=$(PATH=$HOME/.local/bin:$PATH FAKE_API_KEY=sk-0123456789abcdefgh paddock ru
 [ "$said" = "agent in $PWD: hello" ] || fail "the agent said: $said"
 
 step '10: MCP says what it is'
-printf '%s\n' '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}' >/tmp/request
-expect src paddock mcp --from . --rule 'write:src/**' </tmp/request
-rm /tmp/request
+mkfifo /tmp/requests
+exec 3<>/tmp/requests
+paddock mcp --from . --rule 'write:src/**' </tmp/requests >/tmp/answers 2>&1 3>&- &
+printf '%s\n' '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}' >&3
+tries=0
+until grep -q 'instructions.*src/' /tmp/answers; do
+  tries=$((tries + 1))
+  [ "$tries" -lt 150 ] || fail "MCP answered: $(cat /tmp/answers)"
+  sleep 0.2
+done
+exec 3>&-
+wait
+rm /tmp/requests /tmp/answers
 
 step '14: the command line: a limit of time, names, guesses'
 paddock run --from . --timeout 1s -- sleep 60 && fail 'the command was not ended' || [ $? -gt 1 ] || fail 'the code of a timeout'

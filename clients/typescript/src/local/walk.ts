@@ -134,7 +134,13 @@ function look(root: string, path: string): Found | undefined {
   return target && foundOf(path, type, stats, decoded(target, path));
 }
 
-export function foundOf(path: string, type: Found['type'], stats: Stats, target = ''): Found {
+/** `stats` of lstat(2), without the types of Node.js, which a program that uses this package need not have. */
+export function foundOf(
+  path: string,
+  type: Found['type'],
+  stats: Pick<Found, 'mode' | 'size' | 'mtimeMs' | 'ctimeMs' | 'ino'>,
+  target = '',
+): Found {
   const { mode, size, mtimeMs, ctimeMs, ino } = stats;
   return { path, type, mode: mode & 0o7777, size: type === 'file' ? size : 0, mtimeMs, ctimeMs, ino, target };
 }
