@@ -98,6 +98,16 @@ it('the secrets of a sandbox that is kept are removed with it', async () => {
   expect(await listed(['secret', 'list'])).toEqual([]);
 });
 
+it('a secret that the user has named like one of an agent stays when its sandbox is removed', async () => {
+  const set = ['secret', 'set', 'agent-mine', '--host', 'api.model.test'];
+  expect(await cli(set, { env, input: KEY })).toMatchObject({ code: 0 });
+  expect(await run(['--allow', 'api.model.test', '--secret', 'agent-mine=MINE', '--', 'true'])).toMatchObject({
+    code: 0,
+  });
+  expect(await listed(['secret', 'list'])).toEqual([expect.objectContaining({ name: 'agent-mine' })]);
+  await cli(['secret', 'rm', 'agent-mine'], { env });
+});
+
 it('without a key, or without its program, an agent is refused with what to do', async () => {
   expect(await run(['--agent', 'fake'])).toMatchObject({
     code: 125,

@@ -3,15 +3,15 @@ import type { Api } from '../../../typescript/src/api.ts';
 import type { Paddock } from '../../../typescript/src/paddock.ts';
 import type { HeldKey } from './keys.ts';
 
-/** What the names of the secrets of agents begin with: they are of one run, and go with its sandbox. */
-const OF_AGENTS = 'agent-';
+/** Secrets of one run, which go with its sandbox. A secret that the user has named `agent-…` is none of these. */
+const OF_AGENTS = /^agent-.+-[0-9a-f]{8}-[1-9]\d*$/;
 /** A sandbox that is kept lives for a day without use; of one that the server removed, the secrets are left. */
 const LEFT_S = 2 * 24 * 3600;
 /** What a placeholder needs after its shape. */
 const LEAST_RANDOM = 16;
 
 export const namesOfAgents = (secrets: readonly { name: string }[]): string[] =>
-  secrets.map(({ name }) => name).filter((name) => name.startsWith(OF_AGENTS));
+  secrets.map(({ name }) => name).filter((name) => OF_AGENTS.test(name));
 
 /** Those that a sandbox uses stay, like all if the caller may not remove them. */
 export async function removeSecrets(
@@ -37,7 +37,7 @@ export async function storeKeys(
   }
   await removeSecrets(api, namesOfAgents(left), { signal });
   const run = randomBytes(4).toString('hex');
-  const names = keys.map((_, index) => `${OF_AGENTS}${agent}-${run}-${index + 1}`);
+  const names = keys.map((_, index) => `agent-${agent}-${run}-${index + 1}`);
   try {
     for (const [index, { variable, ...secret }] of keys.entries()) {
       const keepLength = secret.value.length >= secret.shape.length + LEAST_RANDOM;
