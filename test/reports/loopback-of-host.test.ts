@@ -30,8 +30,9 @@ it('a rule for a port of 127.0.0.1 makes the server of this machine reachable at
 
 it('without a rule for the address, its port is not reached there, also if the policy has the port', async () => {
   const rules = [{ host: 'api.example', ports: [port] }];
+  // A reset is told as 7 by curl if it comes before the end of connect(2) is read, else as 56.
   const command = `curl -s -m 20 http://127.0.0.1:${port}/; echo $?`;
-  expect(await outputOf(rules, command)).toBe('56\n');
+  expect(await outputOf(rules, command)).toMatch(/^(7|56)\n$/);
   expect(await outputOf([{ cidr: '127.0.0.1/32', ports: [1] }], command)).toBe('7\n');
 });
 
