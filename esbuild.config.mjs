@@ -2,8 +2,8 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
-import { ascii } from './adapters/threads/ascii.mjs';
-import { packThreads } from './adapters/threads/pack.mjs';
+import { ascii } from './app/threads/ascii.mjs';
+import { packThreads } from './app/threads/pack.mjs';
 import { dockerClientPlugin } from './lib/runtime/docker/bundle-client.mjs';
 import { protoPlugin } from './proto/compile.mjs';
 import { packDocuments } from './proto/openapi/pack.mjs';
@@ -17,7 +17,7 @@ const VERSION = { PADDOCK_VERSION: JSON.stringify(version) };
  *
  * @param {{ entry?: string, outfile?: string, plugins?: import('esbuild').Plugin[] }} [options]
  */
-export async function bundle({ entry = 'adapters/main.ts', outfile = 'dist/server.mjs', plugins = [] } = {}) {
+export async function bundle({ entry = 'app/main.ts', outfile = 'dist/server.mjs', plugins = [] } = {}) {
   const target = 'node20.19';
   const threads = await packThreads({ target, define: VERSION });
   const result = await build({

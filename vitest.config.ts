@@ -14,7 +14,8 @@ export default defineConfig({
       exclude: ['test/{agents,vm}/**', 'test/reports/longest-turn.test.ts'],
       ownProcess: [
         ...replaceModules('test'),
-        'test/adapters/{blocks,cron}.test.ts',
+        'test/adapters/blocks.test.ts',
+        'test/app/cron.test.ts',
         'test/{deploy,docker,scripts}/**/*.test.ts',
         'test/lib/{fuse,host-tree,linux,verify}/**/*.test.ts',
         'test/lib/runtime/{bwrap,cgroup,docker,faults,terminal-limit}/**/*.test.ts',

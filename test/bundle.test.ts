@@ -9,7 +9,7 @@ it('the bundle is ASCII, which takes half the memory in each thread', () => {
 });
 
 it('a command starts without the modules of the others', () => {
-  const main = readFileSync(resolve(import.meta.dirname, '../adapters/main.ts'), 'utf8');
+  const main = readFileSync(resolve(import.meta.dirname, '../app/main.ts'), 'utf8');
   const modules = [...main.matchAll(/^import (?!type ).* from '(.+)';$/gm)].map(([, name]) => name);
   expect(modules).toEqual(['node:fs', '../lib/start-small.ts', './thread-script.ts']);
 });

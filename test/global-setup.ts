@@ -14,10 +14,10 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
 
 /** Builds the server once for the tests that start it. If the build fails, these tests fail and the others run. */
 async function build(): Promise<void> {
-  const main = fileURLToPath(new URL('../adapters/main.ts', import.meta.url));
+  const main = fileURLToPath(new URL('../app/main.ts', import.meta.url));
   const built = fileURLToPath(new URL('../dist/server.mjs', import.meta.url));
   try {
-    if (!existsSync(main)) throw new Error('adapters/main.ts is not there');
+    if (!existsSync(main)) throw new Error('app/main.ts is not there');
     await Promise.all([bundle(), bundleCli()]);
   } catch (error) {
     rmSync(built, { force: true });

@@ -28,7 +28,7 @@ const naming = (file: string, name: string, source: string, refused?: string): S
 
 /** Each direction of the architecture once as a violation, and once as an allowed import. */
 const SNIPPETS: Snippet[] = [
-  importing('lib/a/adapters.ts', '../../adapters/main.ts', imports),
+  importing('lib/a/adapters.ts', '../../adapters/http.ts', imports),
   importing('lib/a/handlers.ts', '../../handlers/exec.ts', imports),
   importing('lib/grpc.ts', '@grpc/grpc-js', imports),
   importing('lib/middy.ts', '@middy/core', imports),
@@ -100,10 +100,11 @@ const SNIPPETS: Snippet[] = [
   importing('handlers/errors.ts', '../lib/errors.ts'),
   importing('handlers/define.ts', '@middy/core'),
   importing('handlers/index.ts', './exec.ts'),
+  importing('adapters/serve.ts', '../app/serve.ts', imports),
   importing('adapters/http.ts', '../lib/fuse/connection/mount.ts', imports),
   importing('adapters/grpc.ts', '../lib/runtime/bwrap/launch.ts', imports),
-  importing('adapters/cron.ts', '../lib/services.ts'),
-  importing('adapters/main.ts', '../lib/fuse/connection/mount.ts'),
+  importing('app/cron.ts', '../lib/services.ts'),
+  importing('app/main.ts', '../lib/fuse/connection/mount.ts'),
   { file: 'lib/environment.ts', code: 'export const home = process.env.HOME;\n', refused: 'lint/style/noProcessEnv' },
   {
     file: 'adapters/environment.ts',
@@ -196,7 +197,7 @@ describe('knip', () => {
       await symlink(join(root, 'node_modules'), join(directory, 'node_modules'));
       const files = {
         'package.json': '{ "type": "module" }',
-        'adapters/main.ts': "import { used } from '../lib/some.ts';\nused();\n",
+        'app/main.ts': "import { used } from '../lib/some.ts';\nused();\n",
         'lib/some.ts': 'export const used = () => inside();\nexport const inside = () => 1;\n',
         'lib/unreached.ts': 'export {};\n',
       };

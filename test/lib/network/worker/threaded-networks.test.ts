@@ -16,7 +16,7 @@ let networks: ThreadedNetworks;
 let script: string;
 
 beforeAll(async () => {
-  const entry = join(import.meta.dirname, '../../../../adapters/threads/network.ts');
+  const entry = join(import.meta.dirname, '../../../../app/threads/network.ts');
   const bundle = { bundle: true, platform: 'node', format: 'iife', write: false } as const;
   script = (await build({ ...bundle, entryPoints: [entry] })).outputFiles[0]!.text;
   world = await openWorld((_, response) => response.end('hello\n'));

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { warningOfOpenAddresses } from '../../adapters/open-addresses.ts';
+import { warningOfOpenAddresses } from '../../app/open-addresses.ts';
 
 const NO_TLS = { certificate: '', key: '', clientCa: '', bindOwners: false, adminNames: [] };
 const TLS = { ...NO_TLS, certificate: '/c', key: '/k' };

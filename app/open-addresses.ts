@@ -1,5 +1,5 @@
+import { addressText, isLoopback } from '../adapters/host-name.ts';
 import type { Config } from '../lib/config/schema.ts';
-import { addressText, isLoopback } from './host-name.ts';
 
 /**
  * What other machines can do, or read, at addresses that are not loopback. undefined: nothing to warn of. The addresses

@@ -1,6 +1,6 @@
 import { schedule } from 'node-cron';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createTick, startCron } from '../../adapters/cron.ts';
+import { createTick, startCron } from '../../app/cron.ts';
 import { silentLog } from '../../lib/log.ts';
 
 vi.mock('node-cron', async (original) => {

@@ -1,3 +1,7 @@
+import { startGrpc } from '../adapters/grpc.ts';
+import { addressText } from '../adapters/host-name.ts';
+import { startHttp } from '../adapters/http.ts';
+import { ServerTls } from '../adapters/tls/server-tls.ts';
 import { CleanupStack } from '../lib/cleanup-stack.ts';
 import { collectAlone } from '../lib/collect-alone.ts';
 import { type Composition, compose } from '../lib/composition.ts';
@@ -9,12 +13,8 @@ import { createLog, type Log } from '../lib/log.ts';
 import { raisePriority } from '../lib/priority.ts';
 import type { ThreadEntry } from '../lib/threads/thread-entry.ts';
 import { startCron } from './cron.ts';
-import { startGrpc } from './grpc.ts';
-import { addressText } from './host-name.ts';
-import { startHttp } from './http.ts';
 import { warningOfOpenAddresses } from './open-addresses.ts';
 import { type ProcessLife, watchProcess } from './process.ts';
-import { ServerTls } from './tls/server-tls.ts';
 
 /** Milliseconds for commands and calls in progress to finish after a stop signal. */
 const GRACE_MS = 3000;

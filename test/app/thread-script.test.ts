@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { beforeAll, expect, test, vi } from 'vitest';
-import { threadScript } from '../../adapters/thread-script.ts';
-import { packThreads } from '../../adapters/threads/pack.mjs';
+import { threadScript } from '../../app/thread-script.ts';
+import { packThreads } from '../../app/threads/pack.mjs';
 import { startThread } from '../../lib/threads/thread-entry.ts';
 
 let packed: Record<string, string>;

@@ -1,5 +1,5 @@
 /**
- * The script of the worker threads of a role. The thread itself unpacks the modules of adapters/threads, under a name for its
+ * The script of the worker threads of a role. The thread itself unpacks the modules of app/threads, under a name for its
  * stack traces: the server is one file, and no thread has more of it than it runs.
  */
 export function threadScript(role: string): string {

@@ -9,7 +9,7 @@ const QUALITY = 9;
 
 /**
  * Bundles each module of this directory into a script of its own. Returns them by role, as base64 compressed with brotli;
- * adapters/thread-script.ts unpacks them.
+ * app/thread-script.ts unpacks them.
  *
  * @param {import('esbuild').BuildOptions} options those of the server's bundle
  * @returns {Promise<Record<string, string>>}
