@@ -1,4 +1,4 @@
-import { relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { PROTO_ROOT, parseProto, protobuf, requireOfLoader } from './source.mjs';
 
 const { FileDescriptorProto } = requireOfLoader('protobufjs/ext/descriptor');
@@ -9,28 +9,31 @@ TYPES.push('message', 'bytes', 'uint32', 'enum', 'sfixed32', 'sfixed64', 'sint32
 
 /**
  * Compiles one .proto file into the source of an ES module. The module exports `json` for proto-loader's fromJSON, and
- * `files`: the serialized FileDescriptorProto of the file, and of each file of google.protobuf that it imports, for server
- * reflection; other files that it imports are compiled on their own. (The
+ * `files`: the serialized FileDescriptorProto of each file that it imports, and of the file, for server reflection. (The
  * descriptors that protobufjs writes itself are invalid for protoc: no proto3_optional, wrong map entry names, no
  * dependencies.)
  */
 export function compileProto(path) {
+  return `export default ${JSON.stringify({ json: parseProto(path).root.toJSON(), files: describeFiles(path) })};\n`;
+}
+
+function describeFiles(path) {
   const { root, package: name, own, imports } = parseProto(path);
-  const common = imports.filter((each) => protobuf.common.get(each));
-  const files = [
-    ...common.map((each) => {
-      const google = root.lookup('google.protobuf');
-      const types = commonTypes(each);
-      return describeFile(
-        google,
-        each,
-        [],
-        google.nestedArray.filter(({ name }) => types.includes(name)),
-      );
-    }),
-    describeFile(root.lookup(name), relative(PROTO_ROOT, path), imports, own),
-  ];
-  return `export default ${JSON.stringify({ json: root.toJSON(), files })};\n`;
+  const imported = imports.flatMap((each) =>
+    protobuf.common.get(each) ? [describeCommon(root, each)] : describeFiles(join(PROTO_ROOT, each)),
+  );
+  return [describeFile(root.lookup(name), relative(PROTO_ROOT, path), imports, own), ...imported];
+}
+
+function describeCommon(root, name) {
+  const google = root.lookup('google.protobuf');
+  const types = Object.keys(protobuf.common.get(name).nested.google.nested.protobuf.nested);
+  return describeFile(
+    google,
+    name,
+    [],
+    google.nestedArray.filter((each) => types.includes(each.name)),
+  );
 }
 
 /** The plugin for esbuild. */
@@ -40,10 +43,6 @@ export const protoPlugin = {
     build.onLoad({ filter: /\.proto$/ }, ({ path }) => ({ contents: compileProto(path), loader: 'js' }));
   },
 };
-
-function commonTypes(name) {
-  return Object.keys(protobuf.common.get(name).nested.google.nested.protobuf.nested);
-}
 
 function describeFile(namespace, name, dependencies, nested) {
   const services = nested.filter((each) => each instanceof protobuf.Service);

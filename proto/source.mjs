@@ -26,7 +26,8 @@ export function parseProto(path, { comments = false } = {}) {
 
 /** Adds imported files to `root`, each once. */
 function addImports(root, names, options, added) {
-  for (const name of names.filter((each) => !added.has(each))) {
+  for (const name of names) {
+    if (added.has(name)) continue;
     added.add(name);
     const common = protobuf.common.get(name);
     if (common) root.addJSON(common.nested);

@@ -38,7 +38,7 @@ const files = [
 ];
 
 /** The files of all services of the server, as reflection returns them. */
-export const protoFiles = files.flatMap((each) => each.files);
+export const protoFiles = [...new Map(files.flatMap((each) => each.files).map((each) => [each.name, each])).values()];
 
 /** All services and messages of the server, by full name. */
 export const protos = {

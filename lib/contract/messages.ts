@@ -6,6 +6,48 @@
  * present, because parsing a request adds missing ones; in other messages it may be absent.
  */
 
+/** Kind of a change. */
+export const ChangeKind = [
+  /** The path exists in the sandbox only. */
+  'CHANGE_ADDED',
+  /** The path exists in both, with a difference. */
+  'CHANGE_MODIFIED',
+  /** The path exists in the codebase only. */
+  'CHANGE_DELETED',
+] as const;
+export type ChangeKind = (typeof ChangeKind)[number];
+
+/** Output stream of a command. */
+export const OutputStream = [
+  /** Standard output. */
+  'STDOUT',
+  /** Standard error. */
+  'STDERR',
+] as const;
+export type OutputStream = (typeof OutputStream)[number];
+
+/** State of a session. */
+export const SessionStatus = [
+  /** The session accepts commands. */
+  'SESSION_ACTIVE',
+  /** The session has ended; status_reason gives the reason. */
+  'SESSION_CLOSED',
+] as const;
+export type SessionStatus = (typeof SessionStatus)[number];
+
+/** Type of a file. */
+export const FileType = [
+  /** Regular file. */
+  'TYPE_FILE',
+  /** Directory. */
+  'TYPE_DIRECTORY',
+  /** Symbolic link. */
+  'TYPE_SYMLINK',
+  /** FIFO, socket or device. */
+  'TYPE_OTHER',
+] as const;
+export type FileType = (typeof FileType)[number];
+
 /** Access that a rule grants to commands at the paths that it matches. */
 export const Permission = [
   /** The path does not exist for the command. */
@@ -54,47 +96,249 @@ export const Runtime = [
 ] as const;
 export type Runtime = (typeof Runtime)[number];
 
-/** Kind of a change. */
-export const ChangeKind = [
-  /** The path exists in the sandbox only. */
-  'CHANGE_ADDED',
-  /** The path exists in both, with a difference. */
-  'CHANGE_MODIFIED',
-  /** The path exists in the codebase only. */
-  'CHANGE_DELETED',
-] as const;
-export type ChangeKind = (typeof ChangeKind)[number];
+/** Request of ListChanges. */
+export interface ListChangesRequest {
+  /** Sandbox whose changes are listed. */
+  sandbox_id: string;
+  /** Maximum number of changes in the answer; 0: 100. */
+  page_size: number;
+  /** next_page_token of the previous page; empty: the first page. */
+  page_token: string;
+  /**
+   * "owner" or empty: everything; "agent": only what the rules show to the sandbox's commands. A key of role agent sees
+   * what "agent" shows.
+   */
+  as: string;
+  /** Only changes at these paths, each with everything below it; none: all changes. An empty path is refused. */
+  paths: readonly string[];
+  /** Globs, as in rules: changes at the paths that one matches, and everything below them, are left out. */
+  exclude: readonly string[];
+  /** List what was written at scratch paths, too. */
+  include_scratch: boolean;
+  /** Compare modified files by lines: `diff` of their changes. A page ends early once it has 1 MiB of hunks. */
+  diff: boolean;
+}
 
-/** Type of a file. */
-export const FileType = [
-  /** Regular file. */
-  'TYPE_FILE',
-  /** Directory. */
-  'TYPE_DIRECTORY',
-  /** Symbolic link. */
-  'TYPE_SYMLINK',
-  /** FIFO, socket or device. */
-  'TYPE_OTHER',
-] as const;
-export type FileType = (typeof FileType)[number];
+/** A path at which a sandbox differs from its codebase. */
+export interface FileChange {
+  /** Path from the codebase root. */
+  path: string;
+  /** Kind of the change. */
+  kind: ChangeKind;
+  /** Type of the sandbox's file; of a deletion: of the codebase's file. */
+  type: FileType;
+  /** Size of the sandbox's file in bytes; 0 for a deletion and for a directory. */
+  size: number;
+  /** Size of the codebase's file in bytes; 0 if it has none, and for a directory. */
+  base_size: number;
+  /** Permission bits in the sandbox; 0 for a deletion. */
+  mode: number;
+  /** Permission bits in the codebase; 0 for an addition. */
+  base_mode: number;
+  /** Type of the codebase's file, if it differs from `type`. */
+  base_type: FileType;
+  /** False if only the permission bits differ. */
+  content_changed: boolean;
+  /** Codebase path of an added file that is a renamed one, if known; empty otherwise. */
+  renamed_from: string;
+  /** True if the codebase's version is no longer the one that the sandbox started from: Commit needs on_conflict. */
+  conflict: boolean;
+  /** True if the rules make this path scratch; only with include_scratch. */
+  scratch: boolean;
+  /**
+   * Comparison by lines of a modified file, or of a renamed one with what the codebase has at `renamed_from`; only with `diff`
+   * of the request, and not of files that came along.
+   */
+  diff?: FileDiff;
+  /** True if the file or symlink was renamed with a directory above it, and is otherwise as the codebase has it at `renamed_from`. */
+  came_along: boolean;
+}
 
-/** Output stream of a command. */
-export const OutputStream = [
-  /** Standard output. */
-  'STDOUT',
-  /** Standard error. */
-  'STDERR',
-] as const;
-export type OutputStream = (typeof OutputStream)[number];
+/** Comparison of the two versions of a modified or renamed file by lines. */
+export interface FileDiff {
+  /** SHA-256 of the codebase's contents in lower-case hex; empty without hunks. */
+  base_sha256: string;
+  /** SHA-256 of the sandbox's contents in lower-case hex; empty without hunks. */
+  sha256: string;
+  /** Differences, in order. */
+  hunks: readonly Hunk[];
+  /**
+   * Reason why there are no hunks. "binary": not UTF-8 text; "large": a side has more than 512 KiB; "placeholders": the rules
+   * show placeholders in the file; "unreadable": the rules only list it. Empty otherwise.
+   */
+  no_hunks: string;
+  /** Permission bits of the codebase's file; 0 without hunks. A commit of some hunks keeps them. */
+  base_mode: number;
+}
 
-/** State of a session. */
-export const SessionStatus = [
-  /** The session accepts commands. */
-  'SESSION_ACTIVE',
-  /** The session has ended; status_reason gives the reason. */
-  'SESSION_CLOSED',
-] as const;
-export type SessionStatus = (typeof SessionStatus)[number];
+/** Adjacent lines of a text file that differ. Texts are whole lines with their ends. */
+export interface Hunk {
+  /** First line of the codebase's file that differs, from 1. With old_lines 0 the new lines are inserted before it. */
+  old_start: number;
+  /** Number of lines that are replaced or removed. */
+  old_lines: number;
+  /** First line of the sandbox's file that differs, from 1. */
+  new_start: number;
+  /** Number of lines that replace them. */
+  new_lines: number;
+  /** Up to three equal lines before. */
+  before: string;
+  /** Lines of the codebase's file. */
+  removed: string;
+  /** Lines of the sandbox's file. */
+  added: string;
+  /** Up to three equal lines after. */
+  after: string;
+}
+
+/** Response of ListChanges. */
+export interface ListChangesResponse {
+  /** Changes of this page. */
+  changes: readonly FileChange[];
+  /** page_token of the next page; empty: this was the last page. */
+  next_page_token: string;
+}
+
+/** Request of ExportChanges. */
+export interface ExportChangesRequest {
+  /** Sandbox whose changes are exported. */
+  sandbox_id: string;
+  /** "patch": a unified diff for git apply; "tar": an archive of the added and modified files. */
+  format: string;
+  /**
+   * "owner" or empty: everything; "agent": only what the rules show to the sandbox's commands. A key of role agent sees
+   * what "agent" shows.
+   */
+  as: string;
+  /** Only changes at these paths, each with everything below it; none: all changes. An empty path is refused. */
+  paths: readonly string[];
+  /** Globs, as in rules: changes at the paths that one matches, and everything below them, are left out. */
+  exclude: readonly string[];
+  /** Export what was written at scratch paths, too. */
+  include_scratch: boolean;
+}
+
+/** Response of ExportChanges. */
+export interface ExportChangesResponse {
+  /** Next bytes of the patch or archive. */
+  data: Uint8Array;
+}
+
+/** Request of Discard. */
+export interface DiscardRequest {
+  /** Sandbox whose changes are dropped. */
+  sandbox_id: string;
+  /** Paths, each with everything below it; none, or "/": all changes. An empty path is refused. */
+  paths: readonly string[];
+  /** Globs, as in rules: changes at the paths that one matches, and everything below them, are left out. */
+  exclude: readonly string[];
+  /** Drop what was written at scratch paths, too. */
+  include_scratch: boolean;
+}
+
+/** Response of Discard. */
+export interface DiscardResponse {
+  /** Number of paths whose changes were dropped. */
+  discarded: number;
+}
+
+/** Request of Commit. */
+export interface CommitRequest {
+  /** Sandbox whose changes are committed. */
+  sandbox_id: string;
+  /** Paths, each with everything below it; none, or "/": all changes. An empty path is refused. */
+  paths: readonly string[];
+  /**
+   * Resolution of conflicts, which are paths whose version in the codebase is no longer the one that the sandbox started
+   * from. "ours": take the sandbox's version; "theirs": keep the codebase's; empty: commit nothing.
+   */
+  on_conflict: string;
+  /** Only report what would be committed. */
+  dry_run: boolean;
+  /** Globs, as in rules: changes at the paths that one matches, and everything below them, are left out. */
+  exclude: readonly string[];
+  /** Commit what was written at scratch paths, too. */
+  include_scratch: boolean;
+  /**
+   * Modified or renamed text files of which only some hunks are committed; the others stay changes. These paths are chosen, too, a
+   * renamed file with the removal at its old path: without `paths` nothing else is.
+   */
+  hunks: readonly ChosenHunks[];
+}
+
+/** Hunks of one modified or renamed text file, as ListChanges showed them. */
+export interface ChosenHunks {
+  /** Path from the codebase root. */
+  path: string;
+  /** base_sha256 of the diff. The commit is refused if the codebase has other contents by now. */
+  base_sha256: string;
+  /** sha256 of the diff. The commit is refused if the sandbox has other contents by now. */
+  sha256: string;
+  /** Indexes in the list of hunks, from 0, ascending. */
+  indexes: readonly number[];
+}
+
+/** Response of Commit. */
+export interface CommitResponse {
+  /** False after dry_run. */
+  committed: boolean;
+  /** Number of committed changes; with dry_run, of changes that would be committed. */
+  count: number;
+  /** The first 1000 of these changes; fewer if their paths have more than 1 MiB. */
+  changes: readonly FileChange[];
+  /** The first 1000 paths in conflict; fewer if they have more than 1 MiB. */
+  conflicts: readonly string[];
+}
+
+/** A saved state of a sandbox. */
+export interface Checkpoint {
+  /** Sandbox of the checkpoint. */
+  sandbox_id: string;
+  /** Name, unique in the sandbox. */
+  name: string;
+  /** Time of creation. */
+  created_at: number;
+  /** Number of files, directories and symlinks in the sandbox's delta at that time. */
+  files: number;
+  /** Bytes of the files in the sandbox's delta at that time. */
+  bytes: number;
+}
+
+/** Request of CreateCheckpoint. */
+export interface CreateCheckpointRequest {
+  /** Sandbox whose state is saved. */
+  sandbox_id: string;
+  /** Name of the checkpoint: 1 to 128 letters, digits, ".", "_" and "-". */
+  name: string;
+}
+
+/** Request of ListCheckpoints. */
+export interface ListCheckpointsRequest {
+  /** Sandbox whose checkpoints are listed. */
+  sandbox_id: string;
+}
+
+/** Response of ListCheckpoints. */
+export interface ListCheckpointsResponse {
+  /** Checkpoints, oldest first. */
+  checkpoints: readonly Checkpoint[];
+}
+
+/** Request of DeleteCheckpoint. */
+export interface DeleteCheckpointRequest {
+  /** Sandbox of the checkpoint. */
+  sandbox_id: string;
+  /** Name of the checkpoint. */
+  name: string;
+}
+
+/** Request of Rollback. */
+export interface RollbackRequest {
+  /** Sandbox to return to a checkpoint. */
+  sandbox_id: string;
+  /** Name of the checkpoint. */
+  checkpoint: string;
+}
 
 /** A stored set of files. */
 export interface Codebase {
@@ -296,6 +540,400 @@ export interface ExportCodebaseFilesRequest {
 export interface ExportCodebaseFilesResponse {
   /** Next bytes of the archive. */
   data: Uint8Array;
+}
+
+/** Request of Exec and ExecStream. */
+export interface ExecRequest {
+  /** Sandbox that runs the command. */
+  sandbox_id: string;
+  /** Command, run by `shell` -c. */
+  command: string;
+  /** Standard input. */
+  stdin: string;
+  /** Environment variables, in addition to the sandbox's own, over which they take precedence. */
+  env: Record<string, string>;
+  /** Working directory; a relative path starts at /workspace. Empty: the sandbox's `workdir`, or /workspace. */
+  workdir: string;
+  /** Seconds until the command and every process that it started are killed; 0: the server's default. */
+  timeout: number;
+  /** Instead of `command`: a program and its arguments, without a shell; a program without "/" is found by PATH. */
+  argv: readonly string[];
+  /** Instead of `stdin`: standard input of any bytes. */
+  stdin_bytes: Uint8Array;
+  /**
+   * Exec only. Milliseconds after which the answer does not wait any longer for the end of the command: it is `running`,
+   * with a `process_id`, and goes on as a process (see ProcessService), with the timeout of this request. With
+   * `yield_after`, a timeout is a result with the `end_reason` "timeout". 0: wait for the end.
+   */
+  yield_after: number;
+  /** ExecStream only. Send a chunk with `keepalive` every 15 seconds in which nothing else was sent. */
+  keepalive: boolean;
+  /**
+   * Shell that runs `command`: "sh", "bash", or another name in the sandbox's PATH, or an absolute path. It must take -c as
+   * a POSIX shell does. FAILED_PRECONDITION if the sandbox has none. Empty: the sandbox's `shell`, or /bin/sh.
+   */
+  shell: string;
+  /**
+   * Exec only. Bytes of output to keep, of both streams together, at most the server's limit: the beginning and the end
+   * of each stream that is longer than its part, with a line between them that tells how many bytes were left out. A
+   * stream that needs less than half of it leaves the rest to the other one. 0: the beginning, up to the server's limit
+   * for each stream.
+   */
+  max_output: number;
+  /**
+   * Standard output and error are one stream, in the order in which they were written: `output` of ExecResponse, with
+   * ExecStream STDOUT.
+   */
+  merge: boolean;
+}
+
+/** Response of Exec. */
+export interface ExecResponse {
+  /**
+   * Standard output. Bytes that are not UTF-8 are replaced by U+FFFD. Output above the server's limit is cut, and a last
+   * line reports that; with `max_output`, a line between the beginning and the end.
+   */
+  stdout: string;
+  /** Standard error, with the same restrictions. */
+  stderr: string;
+  /** Exit code; 128+N if signal N ended the command. */
+  exit_code: number;
+  /** Run time in milliseconds. */
+  duration_ms: number;
+  /**
+   * Why the command ended: "exited", "signaled" (exit code 128+N, also a shell's), "out_of_memory", or "timeout" with
+   * `yield_after`; empty while it is `running`.
+   */
+  end_reason: string;
+  /** Whether output was left out of `stdout`, `stderr` or `output`. */
+  output_truncated: boolean;
+  /** Bytes of standard output that were left out. */
+  stdout_dropped_bytes: number;
+  /** Bytes of standard error that were left out. */
+  stderr_dropped_bytes: number;
+  /** Whether the command goes on as the process `process_id`. Its output from the beginning is in the process's log. */
+  running: boolean;
+  /** Id of the process, if the command goes on. */
+  process_id: string;
+  /**
+   * With `merge`: standard output and error in the order in which they were written, instead of `stdout` and `stderr`,
+   * which are empty.
+   */
+  output: string;
+  /** Bytes that were left out of `output`. */
+  output_dropped_bytes: number;
+  /**
+   * Connections of the sandbox that were refused while the command ran, by this command or another one: at most 50 names
+   * or addresses with their ports, each once.
+   */
+  denied_hosts: readonly DeniedHost[];
+  /** SessionExec only. The shell of the session has ended with this command. */
+  session_ended: boolean;
+  /** SessionExec only. The command was the first in a new shell, without the state of the one that was killed. */
+  session_reset: boolean;
+}
+
+/** Response of ExecStream. */
+export interface ExecStreamChunk {
+  /** Next bytes of the output; empty in the last chunk. */
+  data: Uint8Array;
+  /** Stream that the bytes were written to. */
+  stream: OutputStream;
+  /** Exit code, in the last chunk only; 128+N if signal N ended the command. */
+  exit_code?: number;
+  /** Run time in milliseconds, in the last chunk. */
+  duration_ms: number;
+  /** Why the command ended, in the last chunk: "exited", "signaled" (exit code 128+N, also a shell's) or "out_of_memory". */
+  end_reason?: string;
+  /** This chunk only shows that the command still runs. */
+  keepalive?: boolean;
+  /** In the last chunk, if connections were refused: see `denied_hosts` of ExecResponse. */
+  denied?: DeniedHosts;
+  /** SessionExecStream only, in the last chunk: see ExecResponse. */
+  session_ended?: boolean;
+  /** SessionExecStream only, in the last chunk: see ExecResponse. */
+  session_reset?: boolean;
+}
+
+/** A shell in a sandbox that keeps its state between commands. */
+export interface Session {
+  /** Identifier: "se_", then letters and digits. */
+  id: string;
+  /** Sandbox of the session. */
+  sandbox_id: string;
+  /** State of the session. */
+  status: SessionStatus;
+  /** Path of the shell in the sandbox. */
+  shell: string;
+  /** Time of creation. */
+  created_at: number;
+  /** Time of its end; 0: it has not ended. */
+  closed_at: number;
+  /** Reason of SESSION_CLOSED; empty otherwise. */
+  status_reason: string;
+}
+
+/** Request of CreateSession. */
+export interface CreateSessionRequest {
+  /** Sandbox of the session. */
+  sandbox_id: string;
+  /**
+   * Name of a shell in the sandbox's PATH, or its absolute path. It must run commands as a POSIX shell does. Empty: the
+   * sandbox's `shell`, or bash, or sh if there is none.
+   */
+  shell: string;
+  /** Environment variables of the shell, in addition to the sandbox's own, over which they take precedence. */
+  env: Record<string, string>;
+}
+
+/** Request of GetSession. */
+export interface GetSessionRequest {
+  /** Session to return. */
+  session_id: string;
+}
+
+/** Request of ListSessions. */
+export interface ListSessionsRequest {
+  /** Sandbox whose sessions are listed. */
+  sandbox_id: string;
+  /** Maximum number of sessions in the answer; 0: 100. */
+  page_size: number;
+  /** next_page_token of the previous page; empty: the first page. */
+  page_token: string;
+}
+
+/** Response of ListSessions. */
+export interface ListSessionsResponse {
+  /** Sessions of this page. */
+  sessions: readonly Session[];
+  /** page_token of the next page; empty: this was the last page. */
+  next_page_token: string;
+}
+
+/** Request of DestroySession. */
+export interface DestroySessionRequest {
+  /** Session to destroy. */
+  session_id: string;
+}
+
+/** Request of SessionExec and SessionExecStream. */
+export interface SessionExecRequest {
+  /** Session whose shell runs the command. */
+  session_id: string;
+  /** Command, at most 1 MiB. Its standard input is /dev/null, and redirections by `exec` last until its end. */
+  command: string;
+  /** Seconds from its start until the command and everything in its session are killed; 0: the server's default. */
+  timeout: number;
+  /** SessionExec only. See ExecRequest. */
+  max_output: number;
+  /** See ExecRequest. */
+  merge: boolean;
+  /** SessionExecStream only. Send a chunk with `keepalive` every 15 seconds in which nothing else was sent. */
+  keepalive: boolean;
+}
+
+/** A file, directory or symlink of a workspace. */
+export interface FileStat {
+  /** Path from the root of the workspace. */
+  path: string;
+  /** Type of the file. */
+  type: FileType;
+  /** Size in bytes; 0 for a directory; the length of its target for a symlink. */
+  size: number;
+  /** Permission bits as they apply to the caller. */
+  mode: number;
+  /** Time of the last change of the contents. */
+  modified_at: number;
+  /** Target of a symlink that the caller may read; empty otherwise. */
+  target: string;
+  /** Permission by the sandbox's rules, the same for agent and owner. */
+  permission: Permission;
+}
+
+/** Request of StatFile. */
+export interface StatFileRequest {
+  /** Sandbox of the workspace. */
+  sandbox_id: string;
+  /** "agent" or empty: as the sandbox's commands; "owner": without rules. */
+  as: string;
+  /** Path from the root of the workspace; empty: the root itself. */
+  path: string;
+}
+
+/** Request of PreviewFile. */
+export interface PreviewFileRequest {
+  /** Sandbox of the workspace. */
+  sandbox_id: string;
+  /** Path from the root of the workspace. */
+  path: string;
+}
+
+/** A value of a file that is shown as a placeholder. */
+export interface RedactedValue {
+  /** Names from the root of the file, joined by dots; the label of a block of PEM. */
+  key: string;
+  /** What commands read in its place. */
+  placeholder: string;
+}
+
+/** Answer of PreviewFile. */
+export interface PreviewFileResponse {
+  /** Path from the root of the workspace. */
+  path: string;
+  /** Whether a rule with `view` "redacted" decides at this path. If not, all other fields are empty: see ReadFile. */
+  redacted: boolean;
+  /** What commands read: the first 256 KiB. */
+  content: string;
+  /** The file is hidden as a whole: it is too large, or not of its redactor's format. */
+  hidden: boolean;
+  /** Values with placeholders in the order of the file: the first 1000. */
+  values: readonly RedactedValue[];
+  /** Number of all values with placeholders. */
+  value_count: number;
+}
+
+/** Request of ListDirectory. */
+export interface ListDirectoryRequest {
+  /** Sandbox of the workspace. */
+  sandbox_id: string;
+  /** "agent" or empty: as the sandbox's commands; "owner": without rules. */
+  as: string;
+  /** Directory to list; empty: the root. */
+  path: string;
+  /** List everything below the directory instead of its own entries only. */
+  recursive: boolean;
+  /** Maximum number of files in the answer; 0: 100. */
+  page_size: number;
+  /** next_page_token of the previous page; empty: the first page. */
+  page_token: string;
+}
+
+/** Response of ListDirectory. */
+export interface ListDirectoryResponse {
+  /** Files, directories and symlinks of this page. */
+  files: readonly FileStat[];
+  /** page_token of the next page; empty: this was the last page. */
+  next_page_token: string;
+}
+
+/** Request of ReadFile. */
+export interface ReadFileRequest {
+  /** Sandbox of the workspace. */
+  sandbox_id: string;
+  /** "agent" or empty: as the sandbox's commands; "owner": without rules. */
+  as: string;
+  /** Path of the file. */
+  path: string;
+}
+
+/** Response of ReadFile. */
+export interface ReadFileResponse {
+  /** Next bytes of the contents. */
+  data: Uint8Array;
+}
+
+/** Request of WriteFile. Later messages of the stream leave every field but chunk empty, or repeat its value. */
+export interface WriteFileRequest {
+  /** Sandbox of the workspace. */
+  sandbox_id: string;
+  /** "agent" or empty: as the sandbox's commands; "owner": without rules. */
+  as: string;
+  /** Path of the file. */
+  path: string;
+  /** Next bytes of the contents. */
+  chunk: Uint8Array;
+  /** Permission bits; 0: those of the file that is replaced, or 0644. */
+  mode: number;
+}
+
+/** Request of MakeDirectory. */
+export interface MakeDirectoryRequest {
+  /** Sandbox of the workspace. */
+  sandbox_id: string;
+  /** "agent" or empty: as the sandbox's commands; "owner": without rules. */
+  as: string;
+  /** Path of the directory. */
+  path: string;
+  /** Permission bits; 0: 0755. */
+  mode: number;
+  /** Create missing parent directories too, and succeed if the directory exists. */
+  parents: boolean;
+}
+
+/** Request of MoveFile. */
+export interface MoveFileRequest {
+  /** Sandbox of the workspace. */
+  sandbox_id: string;
+  /** "agent" or empty: as the sandbox's commands; "owner": without rules. */
+  as: string;
+  /** Present path. */
+  from: string;
+  /** New path. */
+  to: string;
+  /** Replace a file, or an empty directory, at the new path. */
+  replace: boolean;
+}
+
+/** Request of DeleteFile. */
+export interface DeleteFileRequest {
+  /** Sandbox of the workspace. */
+  sandbox_id: string;
+  /** "agent" or empty: as the sandbox's commands; "owner": without rules. */
+  as: string;
+  /** Path to remove. */
+  path: string;
+  /** Remove a directory with everything in it; nothing is removed if one entry may not be removed. */
+  recursive: boolean;
+}
+
+/** Response of DeleteFile. */
+export interface DeleteFileResponse {
+  /** Number of files, directories and symlinks removed. */
+  removed: number;
+}
+
+/** Request of ExportFiles. */
+export interface ExportFilesRequest {
+  /** Sandbox of the workspace. */
+  sandbox_id: string;
+  /** "agent" or empty: as the sandbox's commands; "owner": without rules. */
+  as: string;
+  /** Directory to export; names in the archive start there. Empty: the root. */
+  path: string;
+  /** "tar" or empty. */
+  format: string;
+}
+
+/** Response of ExportFiles. */
+export interface ExportFilesResponse {
+  /** Next bytes of the archive. */
+  data: Uint8Array;
+}
+
+/** Request of ImportFiles. Later messages of the stream leave every field but chunk empty, or repeat its value. */
+export interface ImportFilesRequest {
+  /** Sandbox of the workspace. */
+  sandbox_id: string;
+  /** "agent" or empty: as the sandbox's commands; "owner": without rules. */
+  as: string;
+  /** Directory to unpack into, created if it is missing; empty: the root. */
+  path: string;
+  /** Next bytes of the archive. */
+  chunk: Uint8Array;
+  /** "tar" or empty. */
+  format: string;
+}
+
+/** Response of ImportFiles. */
+export interface ImportFilesResponse {
+  /** Number of files unpacked. */
+  files: number;
+  /** Number of directories created. */
+  directories: number;
+  /** Number of symlinks created. */
+  symlinks: number;
+  /** Bytes of file contents. */
+  size: number;
 }
 
 /** A stored file system. */
@@ -726,6 +1364,186 @@ export interface OwnerSettings {
   effective?: OwnerLimits;
 }
 
+/**
+ * One rule. For each path one rule wins: the highest priority; then FILE over DIRECTORY over GLOB; then the more
+ * specific pattern; then the more restrictive permission. A path that no rule matches has PERMISSION_NONE.
+ */
+export interface PermissionRule {
+  /** Matched from the codebase root; a leading "/" is optional. */
+  pattern: string;
+  /** Access that the rule grants. */
+  permission: Permission;
+  /** Syntax and meaning of the pattern. */
+  type: PatternType;
+  /** Precedence over other rules; higher wins. */
+  priority: number;
+  /**
+   * What is written at these paths is kept and seen by the sandbox, and is no change of it: ListChanges, ExportChanges,
+   * Commit, automatic commits and Discard leave it out, unless they ask for it. Only with PERMISSION_WRITE. A rule that is
+   * scratch wins over an otherwise equal one that is not. A `**` in its glob, except at the end, does not match `.git`.
+   */
+  scratch?: boolean;
+  /**
+   * "redacted": files show placeholders in place of their values to programs and to callers with `as` "agent". Keys, comments
+   * and order stay; nothing can be changed, unless `on_write` says so. A file that its redactor cannot read is hidden as a whole. Only with
+   * PERMISSION_READ. Empty: the contents as they are.
+   */
+  view?: string;
+  /**
+   * With `view` or `contents` "redacted", what writing does. Empty or "refuse": nothing can be changed. "merge": programs can change,
+   * replace, rename and remove the files, with placeholders. A commit puts the values of the codebase's file at the same path
+   * in place of placeholders that are still at their keys; all others stay placeholders.
+   */
+  on_write?: string;
+  /**
+   * With `view` or `contents` "redacted", how values are found: "dotenv", "json", "yaml", "ini", "netrc", "pem", "gitconfig",
+   * "tokens" (what looks like a token, in any text), or "all" (nothing is shown). Empty: by the name of the file.
+   */
+  redactor?: string;
+  /**
+   * The rule decides no permission, but what is shown of files that another rule lets be read; `permission` must be
+   * PERMISSION_NONE. "redacted": placeholders in place of secrets; what may be written can be, as with `on_write` "merge",
+   * unless that is "refuse". "kept": the contents as they are, which cannot be changed. "shown": as they are. Of several such rules one wins, by the same precedence. Empty: an ordinary rule.
+   */
+  contents?: string;
+}
+
+/**
+ * Rules in a short form: a list of patterns for each permission. The strictest list that matches a path decides, in the
+ * order none, view, redacted, read, scratch, write; the pattern "**" stands for all paths that no other pattern matches. A pattern
+ * without special characters is a path with everything below it, others are globs. A pattern in two lists, and one that
+ * can never decide because a stricter list matches all its paths, is refused. The sandbox's `permissions` show the rules
+ * that this stands for.
+ */
+export interface PermissionRules {
+  /** Every operation is allowed. */
+  write: readonly string[];
+  /** The contents can be read; nothing can be changed. */
+  read: readonly string[];
+  /** The paths do not exist for commands. */
+  none: readonly string[];
+  /** Every operation is allowed, and what is written is no change of the sandbox. See PermissionRule. */
+  scratch: readonly string[];
+  /** The paths are listed; their contents cannot be opened. */
+  view: readonly string[];
+  /** The contents can be read with placeholders in place of values; nothing can be changed. See PermissionRule. */
+  redacted: readonly string[];
+  /** Contents that a preset redacts are shown as they are; the permission is that of the other lists. See PermissionRule. */
+  shown: readonly string[];
+}
+
+/** Something about the rules of a sandbox that is probably not meant. */
+export interface RuleWarning {
+  /**
+   * "no_rules", "matches_nothing", "directory_only", "never_decides", "readable_secret" or "incomplete" (the codebase was
+   * too large to be examined completely).
+   */
+  code: string;
+  /** Index in the sandbox's `permissions`; -1: the warning is not about one rule. */
+  rule: number;
+  /** The path that the warning is about; empty: none. */
+  path: string;
+  /** The warning as a sentence. */
+  message: string;
+}
+
+/** Request of UpdatePermissions. */
+export interface UpdatePermissionsRequest {
+  /** Sandbox whose rules are replaced. */
+  sandbox_id: string;
+  /** New rules, in addition to those of `preset`. No rule at all hides everything. */
+  permissions: readonly PermissionRule[];
+  /** Name of a preset (see ListPresets) that `permissions` extend; empty: none. */
+  preset: string;
+  /** Rules in a short form, in addition to those of `preset`; `permissions` must be empty then. */
+  rules: PermissionRules;
+}
+
+/** Request of ExplainPermission. */
+export interface ExplainPermissionRequest {
+  /** Sandbox whose rules are explained. */
+  sandbox_id: string;
+  /** Path from the codebase root; empty: the root itself. */
+  path: string;
+  /**
+   * "owner" or empty: everything; "agent": only what the rules show to the sandbox's commands. A key of role agent sees
+   * what "agent" shows.
+   */
+  as: string;
+}
+
+/** A rule that matches a path. */
+export interface MatchingRule {
+  /** Index in the sandbox's `permissions`. */
+  index: number;
+  /** The rule. */
+  rule?: PermissionRule;
+}
+
+/** Permission of a path, with the rules that decide it. */
+export interface PermissionExplanation {
+  /** Path from the codebase root. */
+  path: string;
+  /** Permission of the path. */
+  permission: Permission;
+  /** The rule that wins; absent: no rule matches. */
+  winner?: MatchingRule;
+  /** The other rules that match, best first. */
+  beaten: readonly MatchingRule[];
+  /** True if the path itself is hidden, but a directory there can be traversed because paths below it can be visible. */
+  pass_through: boolean;
+  /** The decision as a sentence. */
+  reason: string;
+}
+
+/** Request of ListRefusals. */
+export interface ListRefusalsRequest {
+  /** Sandbox whose refusals are listed. */
+  sandbox_id: string;
+}
+
+/** A path at which the rules refused what a command tried. */
+export interface RefusedPath {
+  /** Path from the codebase root. Of a name that could not be made in a directory, it may be the directory. */
+  path: string;
+  /**
+   * "hidden", "not_readable", "read_only", "placeholders" (they cannot be written), or "protected": what would be moved or
+   * removed with it.
+   */
+  code: string;
+  /** The reason as a sentence. */
+  reason: string;
+  /** The rule that decides; absent: no rule matches, or those of other paths decide. */
+  rule?: MatchingRule;
+  /** Number of times. */
+  count: number;
+}
+
+/** Response of ListRefusals. */
+export interface ListRefusalsResponse {
+  /** The paths, in the order in which they were first refused. */
+  refusals: readonly RefusedPath[];
+}
+
+/** A named set of rules. */
+export interface Preset {
+  /** Name for the `preset` field of requests. */
+  name: string;
+  /** Purpose of the rules, as a sentence. */
+  description: string;
+  /** Rules of the preset. */
+  permissions: readonly PermissionRule[];
+}
+
+/** Request of ListPresets. */
+export type ListPresetsRequest = Record<string, never>;
+
+/** Response of ListPresets. */
+export interface ListPresetsResponse {
+  /** All presets. */
+  presets: readonly Preset[];
+}
+
 /** Request of OpenPort. */
 export interface OpenPortRequest {
   /** Sandbox whose port is opened. It need not run. */
@@ -1122,89 +1940,6 @@ export interface AttachProcessRequest {
   signal: string;
 }
 
-/**
- * One rule. For each path one rule wins: the highest priority; then FILE over DIRECTORY over GLOB; then the more
- * specific pattern; then the more restrictive permission. A path that no rule matches has PERMISSION_NONE.
- */
-export interface PermissionRule {
-  /** Matched from the codebase root; a leading "/" is optional. */
-  pattern: string;
-  /** Access that the rule grants. */
-  permission: Permission;
-  /** Syntax and meaning of the pattern. */
-  type: PatternType;
-  /** Precedence over other rules; higher wins. */
-  priority: number;
-  /**
-   * What is written at these paths is kept and seen by the sandbox, and is no change of it: ListChanges, ExportChanges,
-   * Commit, automatic commits and Discard leave it out, unless they ask for it. Only with PERMISSION_WRITE. A rule that is
-   * scratch wins over an otherwise equal one that is not. A `**` in its glob, except at the end, does not match `.git`.
-   */
-  scratch?: boolean;
-  /**
-   * "redacted": files show placeholders in place of their values to programs and to callers with `as` "agent". Keys, comments
-   * and order stay; nothing can be changed, unless `on_write` says so. A file that its redactor cannot read is hidden as a whole. Only with
-   * PERMISSION_READ. Empty: the contents as they are.
-   */
-  view?: string;
-  /**
-   * With `view` or `contents` "redacted", what writing does. Empty or "refuse": nothing can be changed. "merge": programs can change,
-   * replace, rename and remove the files, with placeholders. A commit puts the values of the codebase's file at the same path
-   * in place of placeholders that are still at their keys; all others stay placeholders.
-   */
-  on_write?: string;
-  /**
-   * With `view` or `contents` "redacted", how values are found: "dotenv", "json", "yaml", "ini", "netrc", "pem", "gitconfig",
-   * "tokens" (what looks like a token, in any text), or "all" (nothing is shown). Empty: by the name of the file.
-   */
-  redactor?: string;
-  /**
-   * The rule decides no permission, but what is shown of files that another rule lets be read; `permission` must be
-   * PERMISSION_NONE. "redacted": placeholders in place of secrets; what may be written can be, as with `on_write` "merge",
-   * unless that is "refuse". "kept": the contents as they are, which cannot be changed. "shown": as they are. Of several such rules one wins, by the same precedence. Empty: an ordinary rule.
-   */
-  contents?: string;
-}
-
-/**
- * Rules in a short form: a list of patterns for each permission. The strictest list that matches a path decides, in the
- * order none, view, redacted, read, scratch, write; the pattern "**" stands for all paths that no other pattern matches. A pattern
- * without special characters is a path with everything below it, others are globs. A pattern in two lists, and one that
- * can never decide because a stricter list matches all its paths, is refused. The sandbox's `permissions` show the rules
- * that this stands for.
- */
-export interface PermissionRules {
-  /** Every operation is allowed. */
-  write: readonly string[];
-  /** The contents can be read; nothing can be changed. */
-  read: readonly string[];
-  /** The paths do not exist for commands. */
-  none: readonly string[];
-  /** Every operation is allowed, and what is written is no change of the sandbox. See PermissionRule. */
-  scratch: readonly string[];
-  /** The paths are listed; their contents cannot be opened. */
-  view: readonly string[];
-  /** The contents can be read with placeholders in place of values; nothing can be changed. See PermissionRule. */
-  redacted: readonly string[];
-  /** Contents that a preset redacts are shown as they are; the permission is that of the other lists. See PermissionRule. */
-  shown: readonly string[];
-}
-
-/** Something about the rules of a sandbox that is probably not meant. */
-export interface RuleWarning {
-  /**
-   * "no_rules", "matches_nothing", "directory_only", "never_decides", "readable_secret" or "incomplete" (the codebase was
-   * too large to be examined completely).
-   */
-  code: string;
-  /** Index in the sandbox's `permissions`; -1: the warning is not about one rule. */
-  rule: number;
-  /** The path that the warning is about; empty: none. */
-  path: string;
-  /** The warning as a sentence. */
-  message: string;
-}
-
 /** Limits of a sandbox. 0: no limit; in a request: the server's default. */
 export interface ResourceLimits {
   /** Memory of all processes together in bytes. */
@@ -1497,537 +2232,6 @@ export interface DestroySandboxRequest {
   discard: boolean;
 }
 
-/** Request of Exec and ExecStream. */
-export interface ExecRequest {
-  /** Sandbox that runs the command. */
-  sandbox_id: string;
-  /** Command, run by `shell` -c. */
-  command: string;
-  /** Standard input. */
-  stdin: string;
-  /** Environment variables, in addition to the sandbox's own, over which they take precedence. */
-  env: Record<string, string>;
-  /** Working directory; a relative path starts at /workspace. Empty: the sandbox's `workdir`, or /workspace. */
-  workdir: string;
-  /** Seconds until the command and every process that it started are killed; 0: the server's default. */
-  timeout: number;
-  /** Instead of `command`: a program and its arguments, without a shell; a program without "/" is found by PATH. */
-  argv: readonly string[];
-  /** Instead of `stdin`: standard input of any bytes. */
-  stdin_bytes: Uint8Array;
-  /**
-   * Exec only. Milliseconds after which the answer does not wait any longer for the end of the command: it is `running`,
-   * with a `process_id`, and goes on as a process (see ProcessService), with the timeout of this request. With
-   * `yield_after`, a timeout is a result with the `end_reason` "timeout". 0: wait for the end.
-   */
-  yield_after: number;
-  /** ExecStream only. Send a chunk with `keepalive` every 15 seconds in which nothing else was sent. */
-  keepalive: boolean;
-  /**
-   * Shell that runs `command`: "sh", "bash", or another name in the sandbox's PATH, or an absolute path. It must take -c as
-   * a POSIX shell does. FAILED_PRECONDITION if the sandbox has none. Empty: the sandbox's `shell`, or /bin/sh.
-   */
-  shell: string;
-  /**
-   * Exec only. Bytes of output to keep, of both streams together, at most the server's limit: the beginning and the end
-   * of each stream that is longer than its part, with a line between them that tells how many bytes were left out. A
-   * stream that needs less than half of it leaves the rest to the other one. 0: the beginning, up to the server's limit
-   * for each stream.
-   */
-  max_output: number;
-  /**
-   * Standard output and error are one stream, in the order in which they were written: `output` of ExecResponse, with
-   * ExecStream STDOUT.
-   */
-  merge: boolean;
-}
-
-/** Response of Exec. */
-export interface ExecResponse {
-  /**
-   * Standard output. Bytes that are not UTF-8 are replaced by U+FFFD. Output above the server's limit is cut, and a last
-   * line reports that; with `max_output`, a line between the beginning and the end.
-   */
-  stdout: string;
-  /** Standard error, with the same restrictions. */
-  stderr: string;
-  /** Exit code; 128+N if signal N ended the command. */
-  exit_code: number;
-  /** Run time in milliseconds. */
-  duration_ms: number;
-  /**
-   * Why the command ended: "exited", "signaled" (exit code 128+N, also a shell's), "out_of_memory", or "timeout" with
-   * `yield_after`; empty while it is `running`.
-   */
-  end_reason: string;
-  /** Whether output was left out of `stdout`, `stderr` or `output`. */
-  output_truncated: boolean;
-  /** Bytes of standard output that were left out. */
-  stdout_dropped_bytes: number;
-  /** Bytes of standard error that were left out. */
-  stderr_dropped_bytes: number;
-  /** Whether the command goes on as the process `process_id`. Its output from the beginning is in the process's log. */
-  running: boolean;
-  /** Id of the process, if the command goes on. */
-  process_id: string;
-  /**
-   * With `merge`: standard output and error in the order in which they were written, instead of `stdout` and `stderr`,
-   * which are empty.
-   */
-  output: string;
-  /** Bytes that were left out of `output`. */
-  output_dropped_bytes: number;
-  /**
-   * Connections of the sandbox that were refused while the command ran, by this command or another one: at most 50 names
-   * or addresses with their ports, each once.
-   */
-  denied_hosts: readonly DeniedHost[];
-  /** SessionExec only. The shell of the session has ended with this command. */
-  session_ended: boolean;
-  /** SessionExec only. The command was the first in a new shell, without the state of the one that was killed. */
-  session_reset: boolean;
-}
-
-/** Response of ExecStream. */
-export interface ExecStreamChunk {
-  /** Next bytes of the output; empty in the last chunk. */
-  data: Uint8Array;
-  /** Stream that the bytes were written to. */
-  stream: OutputStream;
-  /** Exit code, in the last chunk only; 128+N if signal N ended the command. */
-  exit_code?: number;
-  /** Run time in milliseconds, in the last chunk. */
-  duration_ms: number;
-  /** Why the command ended, in the last chunk: "exited", "signaled" (exit code 128+N, also a shell's) or "out_of_memory". */
-  end_reason?: string;
-  /** This chunk only shows that the command still runs. */
-  keepalive?: boolean;
-  /** In the last chunk, if connections were refused: see `denied_hosts` of ExecResponse. */
-  denied?: DeniedHosts;
-  /** SessionExecStream only, in the last chunk: see ExecResponse. */
-  session_ended?: boolean;
-  /** SessionExecStream only, in the last chunk: see ExecResponse. */
-  session_reset?: boolean;
-}
-
-/** A shell in a sandbox that keeps its state between commands. */
-export interface Session {
-  /** Identifier: "se_", then letters and digits. */
-  id: string;
-  /** Sandbox of the session. */
-  sandbox_id: string;
-  /** State of the session. */
-  status: SessionStatus;
-  /** Path of the shell in the sandbox. */
-  shell: string;
-  /** Time of creation. */
-  created_at: number;
-  /** Time of its end; 0: it has not ended. */
-  closed_at: number;
-  /** Reason of SESSION_CLOSED; empty otherwise. */
-  status_reason: string;
-}
-
-/** Request of CreateSession. */
-export interface CreateSessionRequest {
-  /** Sandbox of the session. */
-  sandbox_id: string;
-  /**
-   * Name of a shell in the sandbox's PATH, or its absolute path. It must run commands as a POSIX shell does. Empty: the
-   * sandbox's `shell`, or bash, or sh if there is none.
-   */
-  shell: string;
-  /** Environment variables of the shell, in addition to the sandbox's own, over which they take precedence. */
-  env: Record<string, string>;
-}
-
-/** Request of GetSession. */
-export interface GetSessionRequest {
-  /** Session to return. */
-  session_id: string;
-}
-
-/** Request of ListSessions. */
-export interface ListSessionsRequest {
-  /** Sandbox whose sessions are listed. */
-  sandbox_id: string;
-  /** Maximum number of sessions in the answer; 0: 100. */
-  page_size: number;
-  /** next_page_token of the previous page; empty: the first page. */
-  page_token: string;
-}
-
-/** Response of ListSessions. */
-export interface ListSessionsResponse {
-  /** Sessions of this page. */
-  sessions: readonly Session[];
-  /** page_token of the next page; empty: this was the last page. */
-  next_page_token: string;
-}
-
-/** Request of DestroySession. */
-export interface DestroySessionRequest {
-  /** Session to destroy. */
-  session_id: string;
-}
-
-/** Request of SessionExec and SessionExecStream. */
-export interface SessionExecRequest {
-  /** Session whose shell runs the command. */
-  session_id: string;
-  /** Command, at most 1 MiB. Its standard input is /dev/null, and redirections by `exec` last until its end. */
-  command: string;
-  /** Seconds from its start until the command and everything in its session are killed; 0: the server's default. */
-  timeout: number;
-  /** SessionExec only. See ExecRequest. */
-  max_output: number;
-  /** See ExecRequest. */
-  merge: boolean;
-  /** SessionExecStream only. Send a chunk with `keepalive` every 15 seconds in which nothing else was sent. */
-  keepalive: boolean;
-}
-
-/** Request of UpdatePermissions. */
-export interface UpdatePermissionsRequest {
-  /** Sandbox whose rules are replaced. */
-  sandbox_id: string;
-  /** New rules, in addition to those of `preset`. No rule at all hides everything. */
-  permissions: readonly PermissionRule[];
-  /** Name of a preset (see ListPresets) that `permissions` extend; empty: none. */
-  preset: string;
-  /** Rules in a short form, in addition to those of `preset`; `permissions` must be empty then. */
-  rules: PermissionRules;
-}
-
-/** Request of ExplainPermission. */
-export interface ExplainPermissionRequest {
-  /** Sandbox whose rules are explained. */
-  sandbox_id: string;
-  /** Path from the codebase root; empty: the root itself. */
-  path: string;
-  /**
-   * "owner" or empty: everything; "agent": only what the rules show to the sandbox's commands. A key of role agent sees
-   * what "agent" shows.
-   */
-  as: string;
-}
-
-/** A rule that matches a path. */
-export interface MatchingRule {
-  /** Index in the sandbox's `permissions`. */
-  index: number;
-  /** The rule. */
-  rule?: PermissionRule;
-}
-
-/** Permission of a path, with the rules that decide it. */
-export interface PermissionExplanation {
-  /** Path from the codebase root. */
-  path: string;
-  /** Permission of the path. */
-  permission: Permission;
-  /** The rule that wins; absent: no rule matches. */
-  winner?: MatchingRule;
-  /** The other rules that match, best first. */
-  beaten: readonly MatchingRule[];
-  /** True if the path itself is hidden, but a directory there can be traversed because paths below it can be visible. */
-  pass_through: boolean;
-  /** The decision as a sentence. */
-  reason: string;
-}
-
-/** Request of ListRefusals. */
-export interface ListRefusalsRequest {
-  /** Sandbox whose refusals are listed. */
-  sandbox_id: string;
-}
-
-/** A path at which the rules refused what a command tried. */
-export interface RefusedPath {
-  /** Path from the codebase root. Of a name that could not be made in a directory, it may be the directory. */
-  path: string;
-  /**
-   * "hidden", "not_readable", "read_only", "placeholders" (they cannot be written), or "protected": what would be moved or
-   * removed with it.
-   */
-  code: string;
-  /** The reason as a sentence. */
-  reason: string;
-  /** The rule that decides; absent: no rule matches, or those of other paths decide. */
-  rule?: MatchingRule;
-  /** Number of times. */
-  count: number;
-}
-
-/** Response of ListRefusals. */
-export interface ListRefusalsResponse {
-  /** The paths, in the order in which they were first refused. */
-  refusals: readonly RefusedPath[];
-}
-
-/** A named set of rules. */
-export interface Preset {
-  /** Name for the `preset` field of requests. */
-  name: string;
-  /** Purpose of the rules, as a sentence. */
-  description: string;
-  /** Rules of the preset. */
-  permissions: readonly PermissionRule[];
-}
-
-/** Request of ListPresets. */
-export type ListPresetsRequest = Record<string, never>;
-
-/** Response of ListPresets. */
-export interface ListPresetsResponse {
-  /** All presets. */
-  presets: readonly Preset[];
-}
-
-/** Request of ListChanges. */
-export interface ListChangesRequest {
-  /** Sandbox whose changes are listed. */
-  sandbox_id: string;
-  /** Maximum number of changes in the answer; 0: 100. */
-  page_size: number;
-  /** next_page_token of the previous page; empty: the first page. */
-  page_token: string;
-  /**
-   * "owner" or empty: everything; "agent": only what the rules show to the sandbox's commands. A key of role agent sees
-   * what "agent" shows.
-   */
-  as: string;
-  /** Only changes at these paths, each with everything below it; none: all changes. An empty path is refused. */
-  paths: readonly string[];
-  /** Globs, as in rules: changes at the paths that one matches, and everything below them, are left out. */
-  exclude: readonly string[];
-  /** List what was written at scratch paths, too. */
-  include_scratch: boolean;
-  /** Compare modified files by lines: `diff` of their changes. A page ends early once it has 1 MiB of hunks. */
-  diff: boolean;
-}
-
-/** A path at which a sandbox differs from its codebase. */
-export interface FileChange {
-  /** Path from the codebase root. */
-  path: string;
-  /** Kind of the change. */
-  kind: ChangeKind;
-  /** Type of the sandbox's file; of a deletion: of the codebase's file. */
-  type: FileType;
-  /** Size of the sandbox's file in bytes; 0 for a deletion and for a directory. */
-  size: number;
-  /** Size of the codebase's file in bytes; 0 if it has none, and for a directory. */
-  base_size: number;
-  /** Permission bits in the sandbox; 0 for a deletion. */
-  mode: number;
-  /** Permission bits in the codebase; 0 for an addition. */
-  base_mode: number;
-  /** Type of the codebase's file, if it differs from `type`. */
-  base_type: FileType;
-  /** False if only the permission bits differ. */
-  content_changed: boolean;
-  /** Codebase path of an added file that is a renamed one, if known; empty otherwise. */
-  renamed_from: string;
-  /** True if the codebase's version is no longer the one that the sandbox started from: Commit needs on_conflict. */
-  conflict: boolean;
-  /** True if the rules make this path scratch; only with include_scratch. */
-  scratch: boolean;
-  /**
-   * Comparison by lines of a modified file, or of a renamed one with what the codebase has at `renamed_from`; only with `diff`
-   * of the request, and not of files that came along.
-   */
-  diff?: FileDiff;
-  /** True if the file or symlink was renamed with a directory above it, and is otherwise as the codebase has it at `renamed_from`. */
-  came_along: boolean;
-}
-
-/** Comparison of the two versions of a modified or renamed file by lines. */
-export interface FileDiff {
-  /** SHA-256 of the codebase's contents in lower-case hex; empty without hunks. */
-  base_sha256: string;
-  /** SHA-256 of the sandbox's contents in lower-case hex; empty without hunks. */
-  sha256: string;
-  /** Differences, in order. */
-  hunks: readonly Hunk[];
-  /**
-   * Reason why there are no hunks. "binary": not UTF-8 text; "large": a side has more than 512 KiB; "placeholders": the rules
-   * show placeholders in the file; "unreadable": the rules only list it. Empty otherwise.
-   */
-  no_hunks: string;
-  /** Permission bits of the codebase's file; 0 without hunks. A commit of some hunks keeps them. */
-  base_mode: number;
-}
-
-/** Adjacent lines of a text file that differ. Texts are whole lines with their ends. */
-export interface Hunk {
-  /** First line of the codebase's file that differs, from 1. With old_lines 0 the new lines are inserted before it. */
-  old_start: number;
-  /** Number of lines that are replaced or removed. */
-  old_lines: number;
-  /** First line of the sandbox's file that differs, from 1. */
-  new_start: number;
-  /** Number of lines that replace them. */
-  new_lines: number;
-  /** Up to three equal lines before. */
-  before: string;
-  /** Lines of the codebase's file. */
-  removed: string;
-  /** Lines of the sandbox's file. */
-  added: string;
-  /** Up to three equal lines after. */
-  after: string;
-}
-
-/** Response of ListChanges. */
-export interface ListChangesResponse {
-  /** Changes of this page. */
-  changes: readonly FileChange[];
-  /** page_token of the next page; empty: this was the last page. */
-  next_page_token: string;
-}
-
-/** Request of ExportChanges. */
-export interface ExportChangesRequest {
-  /** Sandbox whose changes are exported. */
-  sandbox_id: string;
-  /** "patch": a unified diff for git apply; "tar": an archive of the added and modified files. */
-  format: string;
-  /**
-   * "owner" or empty: everything; "agent": only what the rules show to the sandbox's commands. A key of role agent sees
-   * what "agent" shows.
-   */
-  as: string;
-  /** Only changes at these paths, each with everything below it; none: all changes. An empty path is refused. */
-  paths: readonly string[];
-  /** Globs, as in rules: changes at the paths that one matches, and everything below them, are left out. */
-  exclude: readonly string[];
-  /** Export what was written at scratch paths, too. */
-  include_scratch: boolean;
-}
-
-/** Response of ExportChanges. */
-export interface ExportChangesResponse {
-  /** Next bytes of the patch or archive. */
-  data: Uint8Array;
-}
-
-/** Request of Discard. */
-export interface DiscardRequest {
-  /** Sandbox whose changes are dropped. */
-  sandbox_id: string;
-  /** Paths, each with everything below it; none, or "/": all changes. An empty path is refused. */
-  paths: readonly string[];
-  /** Globs, as in rules: changes at the paths that one matches, and everything below them, are left out. */
-  exclude: readonly string[];
-  /** Drop what was written at scratch paths, too. */
-  include_scratch: boolean;
-}
-
-/** Response of Discard. */
-export interface DiscardResponse {
-  /** Number of paths whose changes were dropped. */
-  discarded: number;
-}
-
-/** Request of Commit. */
-export interface CommitRequest {
-  /** Sandbox whose changes are committed. */
-  sandbox_id: string;
-  /** Paths, each with everything below it; none, or "/": all changes. An empty path is refused. */
-  paths: readonly string[];
-  /**
-   * Resolution of conflicts, which are paths whose version in the codebase is no longer the one that the sandbox started
-   * from. "ours": take the sandbox's version; "theirs": keep the codebase's; empty: commit nothing.
-   */
-  on_conflict: string;
-  /** Only report what would be committed. */
-  dry_run: boolean;
-  /** Globs, as in rules: changes at the paths that one matches, and everything below them, are left out. */
-  exclude: readonly string[];
-  /** Commit what was written at scratch paths, too. */
-  include_scratch: boolean;
-  /**
-   * Modified or renamed text files of which only some hunks are committed; the others stay changes. These paths are chosen, too, a
-   * renamed file with the removal at its old path: without `paths` nothing else is.
-   */
-  hunks: readonly ChosenHunks[];
-}
-
-/** Hunks of one modified or renamed text file, as ListChanges showed them. */
-export interface ChosenHunks {
-  /** Path from the codebase root. */
-  path: string;
-  /** base_sha256 of the diff. The commit is refused if the codebase has other contents by now. */
-  base_sha256: string;
-  /** sha256 of the diff. The commit is refused if the sandbox has other contents by now. */
-  sha256: string;
-  /** Indexes in the list of hunks, from 0, ascending. */
-  indexes: readonly number[];
-}
-
-/** Response of Commit. */
-export interface CommitResponse {
-  /** False after dry_run. */
-  committed: boolean;
-  /** Number of committed changes; with dry_run, of changes that would be committed. */
-  count: number;
-  /** The first 1000 of these changes; fewer if their paths have more than 1 MiB. */
-  changes: readonly FileChange[];
-  /** The first 1000 paths in conflict; fewer if they have more than 1 MiB. */
-  conflicts: readonly string[];
-}
-
-/** A saved state of a sandbox. */
-export interface Checkpoint {
-  /** Sandbox of the checkpoint. */
-  sandbox_id: string;
-  /** Name, unique in the sandbox. */
-  name: string;
-  /** Time of creation. */
-  created_at: number;
-  /** Number of files, directories and symlinks in the sandbox's delta at that time. */
-  files: number;
-  /** Bytes of the files in the sandbox's delta at that time. */
-  bytes: number;
-}
-
-/** Request of CreateCheckpoint. */
-export interface CreateCheckpointRequest {
-  /** Sandbox whose state is saved. */
-  sandbox_id: string;
-  /** Name of the checkpoint: 1 to 128 letters, digits, ".", "_" and "-". */
-  name: string;
-}
-
-/** Request of ListCheckpoints. */
-export interface ListCheckpointsRequest {
-  /** Sandbox whose checkpoints are listed. */
-  sandbox_id: string;
-}
-
-/** Response of ListCheckpoints. */
-export interface ListCheckpointsResponse {
-  /** Checkpoints, oldest first. */
-  checkpoints: readonly Checkpoint[];
-}
-
-/** Request of DeleteCheckpoint. */
-export interface DeleteCheckpointRequest {
-  /** Sandbox of the checkpoint. */
-  sandbox_id: string;
-  /** Name of the checkpoint. */
-  name: string;
-}
-
-/** Request of Rollback. */
-export interface RollbackRequest {
-  /** Sandbox to return to a checkpoint. */
-  sandbox_id: string;
-  /** Name of the checkpoint. */
-  checkpoint: string;
-}
-
 /** Request of Fork. An empty field takes the value of the forked sandbox. */
 export interface ForkRequest {
   /** Sandbox to fork. */
@@ -2091,210 +2295,6 @@ export interface ForkResult {
 export interface ForkResponse {
   /** One result for each requested sandbox. */
   results: readonly ForkResult[];
-}
-
-/** A file, directory or symlink of a workspace. */
-export interface FileStat {
-  /** Path from the root of the workspace. */
-  path: string;
-  /** Type of the file. */
-  type: FileType;
-  /** Size in bytes; 0 for a directory; the length of its target for a symlink. */
-  size: number;
-  /** Permission bits as they apply to the caller. */
-  mode: number;
-  /** Time of the last change of the contents. */
-  modified_at: number;
-  /** Target of a symlink that the caller may read; empty otherwise. */
-  target: string;
-  /** Permission by the sandbox's rules, the same for agent and owner. */
-  permission: Permission;
-}
-
-/** Request of StatFile. */
-export interface StatFileRequest {
-  /** Sandbox of the workspace. */
-  sandbox_id: string;
-  /** "agent" or empty: as the sandbox's commands; "owner": without rules. */
-  as: string;
-  /** Path from the root of the workspace; empty: the root itself. */
-  path: string;
-}
-
-/** Request of PreviewFile. */
-export interface PreviewFileRequest {
-  /** Sandbox of the workspace. */
-  sandbox_id: string;
-  /** Path from the root of the workspace. */
-  path: string;
-}
-
-/** A value of a file that is shown as a placeholder. */
-export interface RedactedValue {
-  /** Names from the root of the file, joined by dots; the label of a block of PEM. */
-  key: string;
-  /** What commands read in its place. */
-  placeholder: string;
-}
-
-/** Answer of PreviewFile. */
-export interface PreviewFileResponse {
-  /** Path from the root of the workspace. */
-  path: string;
-  /** Whether a rule with `view` "redacted" decides at this path. If not, all other fields are empty: see ReadFile. */
-  redacted: boolean;
-  /** What commands read: the first 256 KiB. */
-  content: string;
-  /** The file is hidden as a whole: it is too large, or not of its redactor's format. */
-  hidden: boolean;
-  /** Values with placeholders in the order of the file: the first 1000. */
-  values: readonly RedactedValue[];
-  /** Number of all values with placeholders. */
-  value_count: number;
-}
-
-/** Request of ListDirectory. */
-export interface ListDirectoryRequest {
-  /** Sandbox of the workspace. */
-  sandbox_id: string;
-  /** "agent" or empty: as the sandbox's commands; "owner": without rules. */
-  as: string;
-  /** Directory to list; empty: the root. */
-  path: string;
-  /** List everything below the directory instead of its own entries only. */
-  recursive: boolean;
-  /** Maximum number of files in the answer; 0: 100. */
-  page_size: number;
-  /** next_page_token of the previous page; empty: the first page. */
-  page_token: string;
-}
-
-/** Response of ListDirectory. */
-export interface ListDirectoryResponse {
-  /** Files, directories and symlinks of this page. */
-  files: readonly FileStat[];
-  /** page_token of the next page; empty: this was the last page. */
-  next_page_token: string;
-}
-
-/** Request of ReadFile. */
-export interface ReadFileRequest {
-  /** Sandbox of the workspace. */
-  sandbox_id: string;
-  /** "agent" or empty: as the sandbox's commands; "owner": without rules. */
-  as: string;
-  /** Path of the file. */
-  path: string;
-}
-
-/** Response of ReadFile. */
-export interface ReadFileResponse {
-  /** Next bytes of the contents. */
-  data: Uint8Array;
-}
-
-/** Request of WriteFile. Later messages of the stream leave every field but chunk empty, or repeat its value. */
-export interface WriteFileRequest {
-  /** Sandbox of the workspace. */
-  sandbox_id: string;
-  /** "agent" or empty: as the sandbox's commands; "owner": without rules. */
-  as: string;
-  /** Path of the file. */
-  path: string;
-  /** Next bytes of the contents. */
-  chunk: Uint8Array;
-  /** Permission bits; 0: those of the file that is replaced, or 0644. */
-  mode: number;
-}
-
-/** Request of MakeDirectory. */
-export interface MakeDirectoryRequest {
-  /** Sandbox of the workspace. */
-  sandbox_id: string;
-  /** "agent" or empty: as the sandbox's commands; "owner": without rules. */
-  as: string;
-  /** Path of the directory. */
-  path: string;
-  /** Permission bits; 0: 0755. */
-  mode: number;
-  /** Create missing parent directories too, and succeed if the directory exists. */
-  parents: boolean;
-}
-
-/** Request of MoveFile. */
-export interface MoveFileRequest {
-  /** Sandbox of the workspace. */
-  sandbox_id: string;
-  /** "agent" or empty: as the sandbox's commands; "owner": without rules. */
-  as: string;
-  /** Present path. */
-  from: string;
-  /** New path. */
-  to: string;
-  /** Replace a file, or an empty directory, at the new path. */
-  replace: boolean;
-}
-
-/** Request of DeleteFile. */
-export interface DeleteFileRequest {
-  /** Sandbox of the workspace. */
-  sandbox_id: string;
-  /** "agent" or empty: as the sandbox's commands; "owner": without rules. */
-  as: string;
-  /** Path to remove. */
-  path: string;
-  /** Remove a directory with everything in it; nothing is removed if one entry may not be removed. */
-  recursive: boolean;
-}
-
-/** Response of DeleteFile. */
-export interface DeleteFileResponse {
-  /** Number of files, directories and symlinks removed. */
-  removed: number;
-}
-
-/** Request of ExportFiles. */
-export interface ExportFilesRequest {
-  /** Sandbox of the workspace. */
-  sandbox_id: string;
-  /** "agent" or empty: as the sandbox's commands; "owner": without rules. */
-  as: string;
-  /** Directory to export; names in the archive start there. Empty: the root. */
-  path: string;
-  /** "tar" or empty. */
-  format: string;
-}
-
-/** Response of ExportFiles. */
-export interface ExportFilesResponse {
-  /** Next bytes of the archive. */
-  data: Uint8Array;
-}
-
-/** Request of ImportFiles. Later messages of the stream leave every field but chunk empty, or repeat its value. */
-export interface ImportFilesRequest {
-  /** Sandbox of the workspace. */
-  sandbox_id: string;
-  /** "agent" or empty: as the sandbox's commands; "owner": without rules. */
-  as: string;
-  /** Directory to unpack into, created if it is missing; empty: the root. */
-  path: string;
-  /** Next bytes of the archive. */
-  chunk: Uint8Array;
-  /** "tar" or empty. */
-  format: string;
-}
-
-/** Response of ImportFiles. */
-export interface ImportFilesResponse {
-  /** Number of files unpacked. */
-  files: number;
-  /** Number of directories created. */
-  directories: number;
-  /** Number of symlinks created. */
-  symlinks: number;
-  /** Bytes of file contents. */
-  size: number;
 }
 
 /** A secret without its value. */

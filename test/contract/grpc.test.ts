@@ -56,9 +56,12 @@ const cases: Case[] = [
         const [list, service, message, nothing] = await reflect(scene, version, questions);
         const names = list?.list_services_response?.service.map(({ name }) => name);
         expect(names).toEqual(expect.arrayContaining(SERVICES));
-        for (const answer of [service, message]) {
+        for (const [answer, symbol] of [
+          [service, 'SandboxService'],
+          [message, 'ExecRequest'],
+        ] as const) {
           const [file] = answer?.file_descriptor_response?.file_descriptor_proto ?? [];
-          expect(Buffer.from(file ?? []).toString('latin1')).toContain('SandboxService');
+          expect(Buffer.from(file ?? []).toString('latin1')).toContain(symbol);
         }
         expect(nothing?.error_response?.error_code).toBe(5);
       },

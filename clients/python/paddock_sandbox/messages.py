@@ -108,6 +108,64 @@ __all__ = [
 ]
 
 
+class ChangeKind(ProtoEnum):
+    """Kind of a change."""
+
+    #: The path exists in the sandbox only.
+    ADDED = "added"
+    #: The path exists in both, with a difference.
+    MODIFIED = "modified"
+    #: The path exists in the codebase only.
+    DELETED = "deleted"
+
+    @classmethod
+    def wire_prefix(cls) -> str:
+        return "CHANGE_"
+
+
+class OutputStream(ProtoEnum):
+    """Output stream of a command."""
+
+    #: Standard output.
+    STDOUT = "stdout"
+    #: Standard error.
+    STDERR = "stderr"
+
+    @classmethod
+    def wire_prefix(cls) -> str:
+        return ""
+
+
+class SessionStatus(ProtoEnum):
+    """State of a session."""
+
+    #: The session accepts commands.
+    ACTIVE = "active"
+    #: The session has ended; status_reason gives the reason.
+    CLOSED = "closed"
+
+    @classmethod
+    def wire_prefix(cls) -> str:
+        return "SESSION_"
+
+
+class FileType(ProtoEnum):
+    """Type of a file."""
+
+    #: Regular file.
+    FILE = "file"
+    #: Directory.
+    DIRECTORY = "directory"
+    #: Symbolic link.
+    SYMLINK = "symlink"
+    #: FIFO, socket or device.
+    OTHER = "other"
+
+    @classmethod
+    def wire_prefix(cls) -> str:
+        return "TYPE_"
+
+
 class Permission(ProtoEnum):
     """Access that a rule grants to commands at the paths that it matches."""
 
@@ -173,62 +231,195 @@ class Runtime(ProtoEnum):
         return "RUNTIME_"
 
 
-class ChangeKind(ProtoEnum):
-    """Kind of a change."""
+@dataclasses.dataclass(frozen=True)
+class FileChange:
+    """A path at which a sandbox differs from its codebase.
 
-    #: The path exists in the sandbox only.
-    ADDED = "added"
-    #: The path exists in both, with a difference.
-    MODIFIED = "modified"
-    #: The path exists in the codebase only.
-    DELETED = "deleted"
+    Attributes:
+        path: Path from the codebase root.
+        kind: Kind of the change.
+        type: Type of the sandbox's file; of a deletion: of the codebase's file.
+        size: Size of the sandbox's file in bytes; 0 for a deletion and for a directory.
+        base_size: Size of the codebase's file in bytes; 0 if it has none, and for a directory.
+        mode: Permission bits in the sandbox; 0 for a deletion.
+        base_mode: Permission bits in the codebase; 0 for an addition.
+        base_type: Type of the codebase's file, if it differs from `type`.
+        content_changed: False if only the permission bits differ.
+        renamed_from: Codebase path of an added file that is a renamed one, if known; empty
+            otherwise.
+        conflict: True if the codebase's version is no longer the one that the sandbox started
+            from: Commit needs on_conflict.
+        scratch: True if the rules make this path scratch; only with include_scratch.
+        diff: Comparison by lines of a modified file, or of a renamed one with what the codebase
+            has at `renamed_from`; only with `diff`
+            of the request, and not of files that came along.
+        came_along: True if the file or symlink was renamed with a directory above it, and is
+            otherwise as the codebase has it at `renamed_from`.
+    """
 
-    @classmethod
-    def wire_prefix(cls) -> str:
-        return "CHANGE_"
-
-
-class FileType(ProtoEnum):
-    """Type of a file."""
-
-    #: Regular file.
-    FILE = "file"
-    #: Directory.
-    DIRECTORY = "directory"
-    #: Symbolic link.
-    SYMLINK = "symlink"
-    #: FIFO, socket or device.
-    OTHER = "other"
-
-    @classmethod
-    def wire_prefix(cls) -> str:
-        return "TYPE_"
-
-
-class OutputStream(ProtoEnum):
-    """Output stream of a command."""
-
-    #: Standard output.
-    STDOUT = "stdout"
-    #: Standard error.
-    STDERR = "stderr"
-
-    @classmethod
-    def wire_prefix(cls) -> str:
-        return ""
+    path: str = ""
+    kind: ChangeKind = ChangeKind.ADDED
+    type: FileType = FileType.FILE
+    size: int = 0
+    base_size: int = 0
+    mode: int = 0
+    base_mode: int = 0
+    base_type: FileType = FileType.FILE
+    content_changed: bool = False
+    renamed_from: str = ""
+    conflict: bool = False
+    scratch: bool = False
+    diff: Optional[FileDiff] = None
+    came_along: bool = False
 
 
-class SessionStatus(ProtoEnum):
-    """State of a session."""
+@dataclasses.dataclass(frozen=True)
+class FileDiff:
+    """Comparison of the two versions of a modified or renamed file by lines.
 
-    #: The session accepts commands.
-    ACTIVE = "active"
-    #: The session has ended; status_reason gives the reason.
-    CLOSED = "closed"
+    Attributes:
+        base_sha256: SHA-256 of the codebase's contents in lower-case hex; empty without hunks.
+        sha256: SHA-256 of the sandbox's contents in lower-case hex; empty without hunks.
+        hunks: Differences, in order.
+        no_hunks: Reason why there are no hunks. "binary": not UTF-8 text; "large": a side has
+            more than 512 KiB; "placeholders": the rules
+            show placeholders in the file; "unreadable": the rules only list it. Empty otherwise.
+        base_mode: Permission bits of the codebase's file; 0 without hunks. A commit of some
+            hunks keeps them.
+    """
 
-    @classmethod
-    def wire_prefix(cls) -> str:
-        return "SESSION_"
+    base_sha256: str = ""
+    sha256: str = ""
+    hunks: Tuple[Hunk, ...] = ()
+    no_hunks: str = ""
+    base_mode: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Hunk:
+    """Adjacent lines of a text file that differ. Texts are whole lines with their ends.
+
+    Attributes:
+        old_start: First line of the codebase's file that differs, from 1. With old_lines 0 the
+            new lines are inserted before it.
+        old_lines: Number of lines that are replaced or removed.
+        new_start: First line of the sandbox's file that differs, from 1.
+        new_lines: Number of lines that replace them.
+        before: Up to three equal lines before.
+        removed: Lines of the codebase's file.
+        added: Lines of the sandbox's file.
+        after: Up to three equal lines after.
+    """
+
+    old_start: int = 0
+    old_lines: int = 0
+    new_start: int = 0
+    new_lines: int = 0
+    before: str = ""
+    removed: str = ""
+    added: str = ""
+    after: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class ListChangesResponse:
+    """Response of ListChanges.
+
+    Attributes:
+        changes: Changes of this page.
+        next_page_token: page_token of the next page; empty: this was the last page.
+    """
+
+    changes: Tuple[FileChange, ...] = ()
+    next_page_token: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class ExportChangesResponse:
+    """Response of ExportChanges.
+
+    Attributes:
+        data: Next bytes of the patch or archive.
+    """
+
+    data: bytes = b""
+
+
+@dataclasses.dataclass(frozen=True)
+class DiscardResponse:
+    """Response of Discard.
+
+    Attributes:
+        discarded: Number of paths whose changes were dropped.
+    """
+
+    discarded: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class ChosenHunks:
+    """Hunks of one modified or renamed text file, as ListChanges showed them.
+
+    Attributes:
+        path: Path from the codebase root.
+        base_sha256: base_sha256 of the diff. The commit is refused if the codebase has other
+            contents by now.
+        sha256: sha256 of the diff. The commit is refused if the sandbox has other contents by
+            now.
+        indexes: Indexes in the list of hunks, from 0, ascending.
+    """
+
+    path: str = ""
+    base_sha256: str = ""
+    sha256: str = ""
+    indexes: Tuple[int, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class CommitResponse:
+    """Response of Commit.
+
+    Attributes:
+        committed: False after dry_run.
+        count: Number of committed changes; with dry_run, of changes that would be committed.
+        changes: The first 1000 of these changes; fewer if their paths have more than 1 MiB.
+        conflicts: The first 1000 paths in conflict; fewer if they have more than 1 MiB.
+    """
+
+    committed: bool = False
+    count: int = 0
+    changes: Tuple[FileChange, ...] = ()
+    conflicts: Tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Checkpoint:
+    """A saved state of a sandbox.
+
+    Attributes:
+        sandbox_id: Sandbox of the checkpoint.
+        name: Name, unique in the sandbox.
+        created_at: Time of creation.
+        files: Number of files, directories and symlinks in the sandbox's delta at that time.
+        bytes: Bytes of the files in the sandbox's delta at that time.
+    """
+
+    sandbox_id: str = ""
+    name: str = ""
+    created_at: int = 0
+    files: int = 0
+    bytes: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class ListCheckpointsResponse:
+    """Response of ListCheckpoints.
+
+    Attributes:
+        checkpoints: Checkpoints, oldest first.
+    """
+
+    checkpoints: Tuple[Checkpoint, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -365,6 +556,241 @@ class ExportCodebaseFilesResponse:
     """
 
     data: bytes = b""
+
+
+@dataclasses.dataclass(frozen=True)
+class ExecResponse:
+    """Response of Exec.
+
+    Attributes:
+        stdout: Standard output. Bytes that are not UTF-8 are replaced by U+FFFD. Output above
+            the server's limit is cut, and a last
+            line reports that; with `max_output`, a line between the beginning and the end.
+        stderr: Standard error, with the same restrictions.
+        exit_code: Exit code; 128+N if signal N ended the command.
+        duration_ms: Run time in milliseconds.
+        end_reason: Why the command ended: "exited", "signaled" (exit code 128+N, also a
+            shell's), "out_of_memory", or "timeout" with
+            `yield_after`; empty while it is `running`.
+        output_truncated: Whether output was left out of `stdout`, `stderr` or `output`.
+        stdout_dropped_bytes: Bytes of standard output that were left out.
+        stderr_dropped_bytes: Bytes of standard error that were left out.
+        running: Whether the command goes on as the process `process_id`. Its output from the
+            beginning is in the process's log.
+        process_id: Id of the process, if the command goes on.
+        output: With `merge`: standard output and error in the order in which they were written,
+            instead of `stdout` and `stderr`,
+            which are empty.
+        output_dropped_bytes: Bytes that were left out of `output`.
+        denied_hosts: Connections of the sandbox that were refused while the command ran, by this
+            command or another one: at most 50 names
+            or addresses with their ports, each once.
+        session_ended: SessionExec only. The shell of the session has ended with this command.
+        session_reset: SessionExec only. The command was the first in a new shell, without the
+            state of the one that was killed.
+    """
+
+    stdout: str = ""
+    stderr: str = ""
+    exit_code: int = 0
+    duration_ms: int = 0
+    end_reason: str = ""
+    output_truncated: bool = False
+    stdout_dropped_bytes: int = 0
+    stderr_dropped_bytes: int = 0
+    running: bool = False
+    process_id: str = ""
+    output: str = ""
+    output_dropped_bytes: int = 0
+    denied_hosts: Tuple[DeniedHost, ...] = ()
+    session_ended: bool = False
+    session_reset: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class ExecStreamChunk:
+    """Response of ExecStream.
+
+    Attributes:
+        data: Next bytes of the output; empty in the last chunk.
+        stream: Stream that the bytes were written to.
+        exit_code: Exit code, in the last chunk only; 128+N if signal N ended the command.
+        duration_ms: Run time in milliseconds, in the last chunk.
+        end_reason: Why the command ended, in the last chunk: "exited", "signaled" (exit code
+            128+N, also a shell's) or "out_of_memory".
+        keepalive: This chunk only shows that the command still runs.
+        denied: In the last chunk, if connections were refused: see `denied_hosts` of
+            ExecResponse.
+        session_ended: SessionExecStream only, in the last chunk: see ExecResponse.
+        session_reset: SessionExecStream only, in the last chunk: see ExecResponse.
+    """
+
+    data: bytes = b""
+    stream: OutputStream = OutputStream.STDOUT
+    exit_code: Optional[int] = None
+    duration_ms: int = 0
+    end_reason: Optional[str] = None
+    keepalive: Optional[bool] = None
+    denied: Optional[DeniedHosts] = None
+    session_ended: Optional[bool] = None
+    session_reset: Optional[bool] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Session:
+    """A shell in a sandbox that keeps its state between commands.
+
+    Attributes:
+        id: Identifier: "se_", then letters and digits.
+        sandbox_id: Sandbox of the session.
+        status: State of the session.
+        shell: Path of the shell in the sandbox.
+        created_at: Time of creation.
+        closed_at: Time of its end; 0: it has not ended.
+        status_reason: Reason of SESSION_CLOSED; empty otherwise.
+    """
+
+    id: str = ""
+    sandbox_id: str = ""
+    status: SessionStatus = SessionStatus.ACTIVE
+    shell: str = ""
+    created_at: int = 0
+    closed_at: int = 0
+    status_reason: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class ListSessionsResponse:
+    """Response of ListSessions.
+
+    Attributes:
+        sessions: Sessions of this page.
+        next_page_token: page_token of the next page; empty: this was the last page.
+    """
+
+    sessions: Tuple[Session, ...] = ()
+    next_page_token: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class FileStat:
+    """A file, directory or symlink of a workspace.
+
+    Attributes:
+        path: Path from the root of the workspace.
+        type: Type of the file.
+        size: Size in bytes; 0 for a directory; the length of its target for a symlink.
+        mode: Permission bits as they apply to the caller.
+        modified_at: Time of the last change of the contents.
+        target: Target of a symlink that the caller may read; empty otherwise.
+        permission: Permission by the sandbox's rules, the same for agent and owner.
+    """
+
+    path: str = ""
+    type: FileType = FileType.FILE
+    size: int = 0
+    mode: int = 0
+    modified_at: int = 0
+    target: str = ""
+    permission: Permission = Permission.NONE
+
+
+@dataclasses.dataclass(frozen=True)
+class RedactedValue:
+    """A value of a file that is shown as a placeholder.
+
+    Attributes:
+        key: Names from the root of the file, joined by dots; the label of a block of PEM.
+        placeholder: What commands read in its place.
+    """
+
+    key: str = ""
+    placeholder: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class PreviewFileResponse:
+    """Answer of PreviewFile.
+
+    Attributes:
+        path: Path from the root of the workspace.
+        redacted: Whether a rule with `view` "redacted" decides at this path. If not, all other
+            fields are empty: see ReadFile.
+        content: What commands read: the first 256 KiB.
+        hidden: The file is hidden as a whole: it is too large, or not of its redactor's format.
+        values: Values with placeholders in the order of the file: the first 1000.
+        value_count: Number of all values with placeholders.
+    """
+
+    path: str = ""
+    redacted: bool = False
+    content: str = ""
+    hidden: bool = False
+    values: Tuple[RedactedValue, ...] = ()
+    value_count: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class ListDirectoryResponse:
+    """Response of ListDirectory.
+
+    Attributes:
+        files: Files, directories and symlinks of this page.
+        next_page_token: page_token of the next page; empty: this was the last page.
+    """
+
+    files: Tuple[FileStat, ...] = ()
+    next_page_token: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class ReadFileResponse:
+    """Response of ReadFile.
+
+    Attributes:
+        data: Next bytes of the contents.
+    """
+
+    data: bytes = b""
+
+
+@dataclasses.dataclass(frozen=True)
+class DeleteFileResponse:
+    """Response of DeleteFile.
+
+    Attributes:
+        removed: Number of files, directories and symlinks removed.
+    """
+
+    removed: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class ExportFilesResponse:
+    """Response of ExportFiles.
+
+    Attributes:
+        data: Next bytes of the archive.
+    """
+
+    data: bytes = b""
+
+
+@dataclasses.dataclass(frozen=True)
+class ImportFilesResponse:
+    """Response of ImportFiles.
+
+    Attributes:
+        files: Number of files unpacked.
+        directories: Number of directories created.
+        symlinks: Number of symlinks created.
+        size: Bytes of file contents.
+    """
+
+    files: int = 0
+    directories: int = 0
+    symlinks: int = 0
+    size: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -780,6 +1206,205 @@ class OwnerSettings:
 
 
 @dataclasses.dataclass(frozen=True)
+class PermissionRule:
+    """One rule. For each path one rule wins: the highest priority; then FILE over DIRECTORY over
+    GLOB; then the more
+    specific pattern; then the more restrictive permission. A path that no rule matches has
+    PERMISSION_NONE.
+
+    Attributes:
+        pattern: Matched from the codebase root; a leading "/" is optional.
+        permission: Access that the rule grants.
+        type: Syntax and meaning of the pattern.
+        priority: Precedence over other rules; higher wins.
+        scratch: What is written at these paths is kept and seen by the sandbox, and is no change
+            of it: ListChanges, ExportChanges,
+            Commit, automatic commits and Discard leave it out, unless they ask for it. Only with
+            PERMISSION_WRITE. A rule that is
+            scratch wins over an otherwise equal one that is not. A `**` in its glob, except at
+            the end, does not match `.git`.
+        view: "redacted": files show placeholders in place of their values to programs and to
+            callers with `as` "agent". Keys, comments
+            and order stay; nothing can be changed, unless `on_write` says so. A file that its
+            redactor cannot read is hidden as a whole. Only with
+            PERMISSION_READ. Empty: the contents as they are.
+        on_write: With `view` or `contents` "redacted", what writing does. Empty or "refuse":
+            nothing can be changed. "merge": programs can change,
+            replace, rename and remove the files, with placeholders. A commit puts the values of
+            the codebase's file at the same path
+            in place of placeholders that are still at their keys; all others stay placeholders.
+        redactor: With `view` or `contents` "redacted", how values are found: "dotenv", "json",
+            "yaml", "ini", "netrc", "pem", "gitconfig",
+            "tokens" (what looks like a token, in any text), or "all" (nothing is shown). Empty:
+            by the name of the file.
+        contents: The rule decides no permission, but what is shown of files that another rule
+            lets be read; `permission` must be
+            PERMISSION_NONE. "redacted": placeholders in place of secrets; what may be written
+            can be, as with `on_write` "merge",
+            unless that is "refuse". "kept": the contents as they are, which cannot be changed.
+            "shown": as they are. Of several such rules one wins, by the same precedence. Empty:
+            an ordinary rule.
+    """
+
+    pattern: str = ""
+    permission: Permission = Permission.NONE
+    type: PatternType = PatternType.GLOB
+    priority: int = 0
+    scratch: Optional[bool] = None
+    view: Optional[str] = None
+    on_write: Optional[str] = None
+    redactor: Optional[str] = None
+    contents: Optional[str] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class PermissionRules:
+    """Rules in a short form: a list of patterns for each permission. The strictest list that
+    matches a path decides, in the
+    order none, view, redacted, read, scratch, write; the pattern "**" stands for all paths that
+    no other pattern matches. A pattern
+    without special characters is a path with everything below it, others are globs. A pattern in
+    two lists, and one that
+    can never decide because a stricter list matches all its paths, is refused. The sandbox's
+    `permissions` show the rules
+    that this stands for.
+
+    Attributes:
+        write: Every operation is allowed.
+        read: The contents can be read; nothing can be changed.
+        none: The paths do not exist for commands.
+        scratch: Every operation is allowed, and what is written is no change of the sandbox. See
+            PermissionRule.
+        view: The paths are listed; their contents cannot be opened.
+        redacted: The contents can be read with placeholders in place of values; nothing can be
+            changed. See PermissionRule.
+        shown: Contents that a preset redacts are shown as they are; the permission is that of
+            the other lists. See PermissionRule.
+    """
+
+    write: Tuple[str, ...] = ()
+    read: Tuple[str, ...] = ()
+    none: Tuple[str, ...] = ()
+    scratch: Tuple[str, ...] = ()
+    view: Tuple[str, ...] = ()
+    redacted: Tuple[str, ...] = ()
+    shown: Tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class RuleWarning:
+    """Something about the rules of a sandbox that is probably not meant.
+
+    Attributes:
+        code: "no_rules", "matches_nothing", "directory_only", "never_decides", "readable_secret"
+            or "incomplete" (the codebase was
+            too large to be examined completely).
+        rule: Index in the sandbox's `permissions`; -1: the warning is not about one rule.
+        path: The path that the warning is about; empty: none.
+        message: The warning as a sentence.
+    """
+
+    code: str = ""
+    rule: int = 0
+    path: str = ""
+    message: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class MatchingRule:
+    """A rule that matches a path.
+
+    Attributes:
+        index: Index in the sandbox's `permissions`.
+        rule: The rule.
+    """
+
+    index: int = 0
+    rule: Optional[PermissionRule] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class PermissionExplanation:
+    """Permission of a path, with the rules that decide it.
+
+    Attributes:
+        path: Path from the codebase root.
+        permission: Permission of the path.
+        winner: The rule that wins; absent: no rule matches.
+        beaten: The other rules that match, best first.
+        pass_through: True if the path itself is hidden, but a directory there can be traversed
+            because paths below it can be visible.
+        reason: The decision as a sentence.
+    """
+
+    path: str = ""
+    permission: Permission = Permission.NONE
+    winner: Optional[MatchingRule] = None
+    beaten: Tuple[MatchingRule, ...] = ()
+    pass_through: bool = False
+    reason: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class RefusedPath:
+    """A path at which the rules refused what a command tried.
+
+    Attributes:
+        path: Path from the codebase root. Of a name that could not be made in a directory, it
+            may be the directory.
+        code: "hidden", "not_readable", "read_only", "placeholders" (they cannot be written), or
+            "protected": what would be moved or
+            removed with it.
+        reason: The reason as a sentence.
+        rule: The rule that decides; absent: no rule matches, or those of other paths decide.
+        count: Number of times.
+    """
+
+    path: str = ""
+    code: str = ""
+    reason: str = ""
+    rule: Optional[MatchingRule] = None
+    count: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class ListRefusalsResponse:
+    """Response of ListRefusals.
+
+    Attributes:
+        refusals: The paths, in the order in which they were first refused.
+    """
+
+    refusals: Tuple[RefusedPath, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Preset:
+    """A named set of rules.
+
+    Attributes:
+        name: Name for the `preset` field of requests.
+        description: Purpose of the rules, as a sentence.
+        permissions: Rules of the preset.
+    """
+
+    name: str = ""
+    description: str = ""
+    permissions: Tuple[PermissionRule, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class ListPresetsResponse:
+    """Response of ListPresets.
+
+    Attributes:
+        presets: All presets.
+    """
+
+    presets: Tuple[Preset, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
 class OpenPortResponse:
     """Response of OpenPort.
 
@@ -1048,111 +1673,6 @@ class WaitPortResponse:
 
 
 @dataclasses.dataclass(frozen=True)
-class PermissionRule:
-    """One rule. For each path one rule wins: the highest priority; then FILE over DIRECTORY over
-    GLOB; then the more
-    specific pattern; then the more restrictive permission. A path that no rule matches has
-    PERMISSION_NONE.
-
-    Attributes:
-        pattern: Matched from the codebase root; a leading "/" is optional.
-        permission: Access that the rule grants.
-        type: Syntax and meaning of the pattern.
-        priority: Precedence over other rules; higher wins.
-        scratch: What is written at these paths is kept and seen by the sandbox, and is no change
-            of it: ListChanges, ExportChanges,
-            Commit, automatic commits and Discard leave it out, unless they ask for it. Only with
-            PERMISSION_WRITE. A rule that is
-            scratch wins over an otherwise equal one that is not. A `**` in its glob, except at
-            the end, does not match `.git`.
-        view: "redacted": files show placeholders in place of their values to programs and to
-            callers with `as` "agent". Keys, comments
-            and order stay; nothing can be changed, unless `on_write` says so. A file that its
-            redactor cannot read is hidden as a whole. Only with
-            PERMISSION_READ. Empty: the contents as they are.
-        on_write: With `view` or `contents` "redacted", what writing does. Empty or "refuse":
-            nothing can be changed. "merge": programs can change,
-            replace, rename and remove the files, with placeholders. A commit puts the values of
-            the codebase's file at the same path
-            in place of placeholders that are still at their keys; all others stay placeholders.
-        redactor: With `view` or `contents` "redacted", how values are found: "dotenv", "json",
-            "yaml", "ini", "netrc", "pem", "gitconfig",
-            "tokens" (what looks like a token, in any text), or "all" (nothing is shown). Empty:
-            by the name of the file.
-        contents: The rule decides no permission, but what is shown of files that another rule
-            lets be read; `permission` must be
-            PERMISSION_NONE. "redacted": placeholders in place of secrets; what may be written
-            can be, as with `on_write` "merge",
-            unless that is "refuse". "kept": the contents as they are, which cannot be changed.
-            "shown": as they are. Of several such rules one wins, by the same precedence. Empty:
-            an ordinary rule.
-    """
-
-    pattern: str = ""
-    permission: Permission = Permission.NONE
-    type: PatternType = PatternType.GLOB
-    priority: int = 0
-    scratch: Optional[bool] = None
-    view: Optional[str] = None
-    on_write: Optional[str] = None
-    redactor: Optional[str] = None
-    contents: Optional[str] = None
-
-
-@dataclasses.dataclass(frozen=True)
-class PermissionRules:
-    """Rules in a short form: a list of patterns for each permission. The strictest list that
-    matches a path decides, in the
-    order none, view, redacted, read, scratch, write; the pattern "**" stands for all paths that
-    no other pattern matches. A pattern
-    without special characters is a path with everything below it, others are globs. A pattern in
-    two lists, and one that
-    can never decide because a stricter list matches all its paths, is refused. The sandbox's
-    `permissions` show the rules
-    that this stands for.
-
-    Attributes:
-        write: Every operation is allowed.
-        read: The contents can be read; nothing can be changed.
-        none: The paths do not exist for commands.
-        scratch: Every operation is allowed, and what is written is no change of the sandbox. See
-            PermissionRule.
-        view: The paths are listed; their contents cannot be opened.
-        redacted: The contents can be read with placeholders in place of values; nothing can be
-            changed. See PermissionRule.
-        shown: Contents that a preset redacts are shown as they are; the permission is that of
-            the other lists. See PermissionRule.
-    """
-
-    write: Tuple[str, ...] = ()
-    read: Tuple[str, ...] = ()
-    none: Tuple[str, ...] = ()
-    scratch: Tuple[str, ...] = ()
-    view: Tuple[str, ...] = ()
-    redacted: Tuple[str, ...] = ()
-    shown: Tuple[str, ...] = ()
-
-
-@dataclasses.dataclass(frozen=True)
-class RuleWarning:
-    """Something about the rules of a sandbox that is probably not meant.
-
-    Attributes:
-        code: "no_rules", "matches_nothing", "directory_only", "never_decides", "readable_secret"
-            or "incomplete" (the codebase was
-            too large to be examined completely).
-        rule: Index in the sandbox's `permissions`; -1: the warning is not about one rule.
-        path: The path that the warning is about; empty: none.
-        message: The warning as a sentence.
-    """
-
-    code: str = ""
-    rule: int = 0
-    path: str = ""
-    message: str = ""
-
-
-@dataclasses.dataclass(frozen=True)
 class ResourceLimits:
     """Limits of a sandbox. 0: no limit; in a request: the server's default.
 
@@ -1325,405 +1845,6 @@ class ListSandboxesResponse:
 
 
 @dataclasses.dataclass(frozen=True)
-class ExecResponse:
-    """Response of Exec.
-
-    Attributes:
-        stdout: Standard output. Bytes that are not UTF-8 are replaced by U+FFFD. Output above
-            the server's limit is cut, and a last
-            line reports that; with `max_output`, a line between the beginning and the end.
-        stderr: Standard error, with the same restrictions.
-        exit_code: Exit code; 128+N if signal N ended the command.
-        duration_ms: Run time in milliseconds.
-        end_reason: Why the command ended: "exited", "signaled" (exit code 128+N, also a
-            shell's), "out_of_memory", or "timeout" with
-            `yield_after`; empty while it is `running`.
-        output_truncated: Whether output was left out of `stdout`, `stderr` or `output`.
-        stdout_dropped_bytes: Bytes of standard output that were left out.
-        stderr_dropped_bytes: Bytes of standard error that were left out.
-        running: Whether the command goes on as the process `process_id`. Its output from the
-            beginning is in the process's log.
-        process_id: Id of the process, if the command goes on.
-        output: With `merge`: standard output and error in the order in which they were written,
-            instead of `stdout` and `stderr`,
-            which are empty.
-        output_dropped_bytes: Bytes that were left out of `output`.
-        denied_hosts: Connections of the sandbox that were refused while the command ran, by this
-            command or another one: at most 50 names
-            or addresses with their ports, each once.
-        session_ended: SessionExec only. The shell of the session has ended with this command.
-        session_reset: SessionExec only. The command was the first in a new shell, without the
-            state of the one that was killed.
-    """
-
-    stdout: str = ""
-    stderr: str = ""
-    exit_code: int = 0
-    duration_ms: int = 0
-    end_reason: str = ""
-    output_truncated: bool = False
-    stdout_dropped_bytes: int = 0
-    stderr_dropped_bytes: int = 0
-    running: bool = False
-    process_id: str = ""
-    output: str = ""
-    output_dropped_bytes: int = 0
-    denied_hosts: Tuple[DeniedHost, ...] = ()
-    session_ended: bool = False
-    session_reset: bool = False
-
-
-@dataclasses.dataclass(frozen=True)
-class ExecStreamChunk:
-    """Response of ExecStream.
-
-    Attributes:
-        data: Next bytes of the output; empty in the last chunk.
-        stream: Stream that the bytes were written to.
-        exit_code: Exit code, in the last chunk only; 128+N if signal N ended the command.
-        duration_ms: Run time in milliseconds, in the last chunk.
-        end_reason: Why the command ended, in the last chunk: "exited", "signaled" (exit code
-            128+N, also a shell's) or "out_of_memory".
-        keepalive: This chunk only shows that the command still runs.
-        denied: In the last chunk, if connections were refused: see `denied_hosts` of
-            ExecResponse.
-        session_ended: SessionExecStream only, in the last chunk: see ExecResponse.
-        session_reset: SessionExecStream only, in the last chunk: see ExecResponse.
-    """
-
-    data: bytes = b""
-    stream: OutputStream = OutputStream.STDOUT
-    exit_code: Optional[int] = None
-    duration_ms: int = 0
-    end_reason: Optional[str] = None
-    keepalive: Optional[bool] = None
-    denied: Optional[DeniedHosts] = None
-    session_ended: Optional[bool] = None
-    session_reset: Optional[bool] = None
-
-
-@dataclasses.dataclass(frozen=True)
-class Session:
-    """A shell in a sandbox that keeps its state between commands.
-
-    Attributes:
-        id: Identifier: "se_", then letters and digits.
-        sandbox_id: Sandbox of the session.
-        status: State of the session.
-        shell: Path of the shell in the sandbox.
-        created_at: Time of creation.
-        closed_at: Time of its end; 0: it has not ended.
-        status_reason: Reason of SESSION_CLOSED; empty otherwise.
-    """
-
-    id: str = ""
-    sandbox_id: str = ""
-    status: SessionStatus = SessionStatus.ACTIVE
-    shell: str = ""
-    created_at: int = 0
-    closed_at: int = 0
-    status_reason: str = ""
-
-
-@dataclasses.dataclass(frozen=True)
-class ListSessionsResponse:
-    """Response of ListSessions.
-
-    Attributes:
-        sessions: Sessions of this page.
-        next_page_token: page_token of the next page; empty: this was the last page.
-    """
-
-    sessions: Tuple[Session, ...] = ()
-    next_page_token: str = ""
-
-
-@dataclasses.dataclass(frozen=True)
-class MatchingRule:
-    """A rule that matches a path.
-
-    Attributes:
-        index: Index in the sandbox's `permissions`.
-        rule: The rule.
-    """
-
-    index: int = 0
-    rule: Optional[PermissionRule] = None
-
-
-@dataclasses.dataclass(frozen=True)
-class PermissionExplanation:
-    """Permission of a path, with the rules that decide it.
-
-    Attributes:
-        path: Path from the codebase root.
-        permission: Permission of the path.
-        winner: The rule that wins; absent: no rule matches.
-        beaten: The other rules that match, best first.
-        pass_through: True if the path itself is hidden, but a directory there can be traversed
-            because paths below it can be visible.
-        reason: The decision as a sentence.
-    """
-
-    path: str = ""
-    permission: Permission = Permission.NONE
-    winner: Optional[MatchingRule] = None
-    beaten: Tuple[MatchingRule, ...] = ()
-    pass_through: bool = False
-    reason: str = ""
-
-
-@dataclasses.dataclass(frozen=True)
-class RefusedPath:
-    """A path at which the rules refused what a command tried.
-
-    Attributes:
-        path: Path from the codebase root. Of a name that could not be made in a directory, it
-            may be the directory.
-        code: "hidden", "not_readable", "read_only", "placeholders" (they cannot be written), or
-            "protected": what would be moved or
-            removed with it.
-        reason: The reason as a sentence.
-        rule: The rule that decides; absent: no rule matches, or those of other paths decide.
-        count: Number of times.
-    """
-
-    path: str = ""
-    code: str = ""
-    reason: str = ""
-    rule: Optional[MatchingRule] = None
-    count: int = 0
-
-
-@dataclasses.dataclass(frozen=True)
-class ListRefusalsResponse:
-    """Response of ListRefusals.
-
-    Attributes:
-        refusals: The paths, in the order in which they were first refused.
-    """
-
-    refusals: Tuple[RefusedPath, ...] = ()
-
-
-@dataclasses.dataclass(frozen=True)
-class Preset:
-    """A named set of rules.
-
-    Attributes:
-        name: Name for the `preset` field of requests.
-        description: Purpose of the rules, as a sentence.
-        permissions: Rules of the preset.
-    """
-
-    name: str = ""
-    description: str = ""
-    permissions: Tuple[PermissionRule, ...] = ()
-
-
-@dataclasses.dataclass(frozen=True)
-class ListPresetsResponse:
-    """Response of ListPresets.
-
-    Attributes:
-        presets: All presets.
-    """
-
-    presets: Tuple[Preset, ...] = ()
-
-
-@dataclasses.dataclass(frozen=True)
-class FileChange:
-    """A path at which a sandbox differs from its codebase.
-
-    Attributes:
-        path: Path from the codebase root.
-        kind: Kind of the change.
-        type: Type of the sandbox's file; of a deletion: of the codebase's file.
-        size: Size of the sandbox's file in bytes; 0 for a deletion and for a directory.
-        base_size: Size of the codebase's file in bytes; 0 if it has none, and for a directory.
-        mode: Permission bits in the sandbox; 0 for a deletion.
-        base_mode: Permission bits in the codebase; 0 for an addition.
-        base_type: Type of the codebase's file, if it differs from `type`.
-        content_changed: False if only the permission bits differ.
-        renamed_from: Codebase path of an added file that is a renamed one, if known; empty
-            otherwise.
-        conflict: True if the codebase's version is no longer the one that the sandbox started
-            from: Commit needs on_conflict.
-        scratch: True if the rules make this path scratch; only with include_scratch.
-        diff: Comparison by lines of a modified file, or of a renamed one with what the codebase
-            has at `renamed_from`; only with `diff`
-            of the request, and not of files that came along.
-        came_along: True if the file or symlink was renamed with a directory above it, and is
-            otherwise as the codebase has it at `renamed_from`.
-    """
-
-    path: str = ""
-    kind: ChangeKind = ChangeKind.ADDED
-    type: FileType = FileType.FILE
-    size: int = 0
-    base_size: int = 0
-    mode: int = 0
-    base_mode: int = 0
-    base_type: FileType = FileType.FILE
-    content_changed: bool = False
-    renamed_from: str = ""
-    conflict: bool = False
-    scratch: bool = False
-    diff: Optional[FileDiff] = None
-    came_along: bool = False
-
-
-@dataclasses.dataclass(frozen=True)
-class FileDiff:
-    """Comparison of the two versions of a modified or renamed file by lines.
-
-    Attributes:
-        base_sha256: SHA-256 of the codebase's contents in lower-case hex; empty without hunks.
-        sha256: SHA-256 of the sandbox's contents in lower-case hex; empty without hunks.
-        hunks: Differences, in order.
-        no_hunks: Reason why there are no hunks. "binary": not UTF-8 text; "large": a side has
-            more than 512 KiB; "placeholders": the rules
-            show placeholders in the file; "unreadable": the rules only list it. Empty otherwise.
-        base_mode: Permission bits of the codebase's file; 0 without hunks. A commit of some
-            hunks keeps them.
-    """
-
-    base_sha256: str = ""
-    sha256: str = ""
-    hunks: Tuple[Hunk, ...] = ()
-    no_hunks: str = ""
-    base_mode: int = 0
-
-
-@dataclasses.dataclass(frozen=True)
-class Hunk:
-    """Adjacent lines of a text file that differ. Texts are whole lines with their ends.
-
-    Attributes:
-        old_start: First line of the codebase's file that differs, from 1. With old_lines 0 the
-            new lines are inserted before it.
-        old_lines: Number of lines that are replaced or removed.
-        new_start: First line of the sandbox's file that differs, from 1.
-        new_lines: Number of lines that replace them.
-        before: Up to three equal lines before.
-        removed: Lines of the codebase's file.
-        added: Lines of the sandbox's file.
-        after: Up to three equal lines after.
-    """
-
-    old_start: int = 0
-    old_lines: int = 0
-    new_start: int = 0
-    new_lines: int = 0
-    before: str = ""
-    removed: str = ""
-    added: str = ""
-    after: str = ""
-
-
-@dataclasses.dataclass(frozen=True)
-class ListChangesResponse:
-    """Response of ListChanges.
-
-    Attributes:
-        changes: Changes of this page.
-        next_page_token: page_token of the next page; empty: this was the last page.
-    """
-
-    changes: Tuple[FileChange, ...] = ()
-    next_page_token: str = ""
-
-
-@dataclasses.dataclass(frozen=True)
-class ExportChangesResponse:
-    """Response of ExportChanges.
-
-    Attributes:
-        data: Next bytes of the patch or archive.
-    """
-
-    data: bytes = b""
-
-
-@dataclasses.dataclass(frozen=True)
-class DiscardResponse:
-    """Response of Discard.
-
-    Attributes:
-        discarded: Number of paths whose changes were dropped.
-    """
-
-    discarded: int = 0
-
-
-@dataclasses.dataclass(frozen=True)
-class ChosenHunks:
-    """Hunks of one modified or renamed text file, as ListChanges showed them.
-
-    Attributes:
-        path: Path from the codebase root.
-        base_sha256: base_sha256 of the diff. The commit is refused if the codebase has other
-            contents by now.
-        sha256: sha256 of the diff. The commit is refused if the sandbox has other contents by
-            now.
-        indexes: Indexes in the list of hunks, from 0, ascending.
-    """
-
-    path: str = ""
-    base_sha256: str = ""
-    sha256: str = ""
-    indexes: Tuple[int, ...] = ()
-
-
-@dataclasses.dataclass(frozen=True)
-class CommitResponse:
-    """Response of Commit.
-
-    Attributes:
-        committed: False after dry_run.
-        count: Number of committed changes; with dry_run, of changes that would be committed.
-        changes: The first 1000 of these changes; fewer if their paths have more than 1 MiB.
-        conflicts: The first 1000 paths in conflict; fewer if they have more than 1 MiB.
-    """
-
-    committed: bool = False
-    count: int = 0
-    changes: Tuple[FileChange, ...] = ()
-    conflicts: Tuple[str, ...] = ()
-
-
-@dataclasses.dataclass(frozen=True)
-class Checkpoint:
-    """A saved state of a sandbox.
-
-    Attributes:
-        sandbox_id: Sandbox of the checkpoint.
-        name: Name, unique in the sandbox.
-        created_at: Time of creation.
-        files: Number of files, directories and symlinks in the sandbox's delta at that time.
-        bytes: Bytes of the files in the sandbox's delta at that time.
-    """
-
-    sandbox_id: str = ""
-    name: str = ""
-    created_at: int = 0
-    files: int = 0
-    bytes: int = 0
-
-
-@dataclasses.dataclass(frozen=True)
-class ListCheckpointsResponse:
-    """Response of ListCheckpoints.
-
-    Attributes:
-        checkpoints: Checkpoints, oldest first.
-    """
-
-    checkpoints: Tuple[Checkpoint, ...] = ()
-
-
-@dataclasses.dataclass(frozen=True)
 class ForkError:
     """Error of one new sandbox.
 
@@ -1758,127 +1879,6 @@ class ForkResponse:
     """
 
     results: Tuple[ForkResult, ...] = ()
-
-
-@dataclasses.dataclass(frozen=True)
-class FileStat:
-    """A file, directory or symlink of a workspace.
-
-    Attributes:
-        path: Path from the root of the workspace.
-        type: Type of the file.
-        size: Size in bytes; 0 for a directory; the length of its target for a symlink.
-        mode: Permission bits as they apply to the caller.
-        modified_at: Time of the last change of the contents.
-        target: Target of a symlink that the caller may read; empty otherwise.
-        permission: Permission by the sandbox's rules, the same for agent and owner.
-    """
-
-    path: str = ""
-    type: FileType = FileType.FILE
-    size: int = 0
-    mode: int = 0
-    modified_at: int = 0
-    target: str = ""
-    permission: Permission = Permission.NONE
-
-
-@dataclasses.dataclass(frozen=True)
-class RedactedValue:
-    """A value of a file that is shown as a placeholder.
-
-    Attributes:
-        key: Names from the root of the file, joined by dots; the label of a block of PEM.
-        placeholder: What commands read in its place.
-    """
-
-    key: str = ""
-    placeholder: str = ""
-
-
-@dataclasses.dataclass(frozen=True)
-class PreviewFileResponse:
-    """Answer of PreviewFile.
-
-    Attributes:
-        path: Path from the root of the workspace.
-        redacted: Whether a rule with `view` "redacted" decides at this path. If not, all other
-            fields are empty: see ReadFile.
-        content: What commands read: the first 256 KiB.
-        hidden: The file is hidden as a whole: it is too large, or not of its redactor's format.
-        values: Values with placeholders in the order of the file: the first 1000.
-        value_count: Number of all values with placeholders.
-    """
-
-    path: str = ""
-    redacted: bool = False
-    content: str = ""
-    hidden: bool = False
-    values: Tuple[RedactedValue, ...] = ()
-    value_count: int = 0
-
-
-@dataclasses.dataclass(frozen=True)
-class ListDirectoryResponse:
-    """Response of ListDirectory.
-
-    Attributes:
-        files: Files, directories and symlinks of this page.
-        next_page_token: page_token of the next page; empty: this was the last page.
-    """
-
-    files: Tuple[FileStat, ...] = ()
-    next_page_token: str = ""
-
-
-@dataclasses.dataclass(frozen=True)
-class ReadFileResponse:
-    """Response of ReadFile.
-
-    Attributes:
-        data: Next bytes of the contents.
-    """
-
-    data: bytes = b""
-
-
-@dataclasses.dataclass(frozen=True)
-class DeleteFileResponse:
-    """Response of DeleteFile.
-
-    Attributes:
-        removed: Number of files, directories and symlinks removed.
-    """
-
-    removed: int = 0
-
-
-@dataclasses.dataclass(frozen=True)
-class ExportFilesResponse:
-    """Response of ExportFiles.
-
-    Attributes:
-        data: Next bytes of the archive.
-    """
-
-    data: bytes = b""
-
-
-@dataclasses.dataclass(frozen=True)
-class ImportFilesResponse:
-    """Response of ImportFiles.
-
-    Attributes:
-        files: Number of files unpacked.
-        directories: Number of directories created.
-        symlinks: Number of symlinks created.
-        size: Bytes of file contents.
-    """
-
-    files: int = 0
-    directories: int = 0
-    symlinks: int = 0
-    size: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
