@@ -119,9 +119,11 @@ function unary<N extends Rpc, const C extends Constraints, Result>(
   prepare: (event: HandlerEvent) => HandlerEvent,
 ): RpcHandler<Result> {
   const fields = requestFields(rpc, constraints);
-  const read = async (event: HandlerEvent, { guard, idempotencyKey }: HandlerContext) => {
+  const read = async (event: HandlerEvent, { guard, idempotencyKey, signal }: HandlerContext) => {
     const request = await withBreaks(readingRequest(fields, prepare(event)));
     checkRequired(request, constraints);
+    const placed = guard.place(signal);
+    if (placed !== undefined) await placed;
     return idempotencyKey === undefined ? guard.narrow(request) : request;
   };
   const used: Handle<RequestOf<N, C>, Result> = (input, context) =>

@@ -1,5 +1,5 @@
 import { ServiceError } from '../errors.ts';
-import type { RateState } from '../limits/token-bucket.ts';
+import { type CountedCall, UNCOUNTED } from '../limits/admission.ts';
 import { notFound } from '../not-found.ts';
 import { type Decision, decide } from './decide.ts';
 import type { Need } from './need.ts';
@@ -7,10 +7,8 @@ import { ANYONE, type Principal } from './principal.ts';
 import { type Owners, targetOf } from './target.ts';
 
 /** The rights of one call. */
-export interface Guard {
+export interface Guard extends CountedCall {
   readonly principal: Principal;
-  /** What is left of the caller's requests; absent: they are not limited. */
-  readonly rate?: RateState | undefined;
   /**
    * Checks a validated request; must precede every use of it. Returns the request to use: `owner_id` is the caller's own
    * unless it is an admin, and `as` is "agent" if it is an agent. Throws NOT_FOUND for what the caller must not know of,
@@ -18,18 +16,13 @@ export interface Guard {
    * UNAUTHENTICATED: a call whose body ends after that has no effect.
    */
   narrow<R extends object>(request: R): R;
-  /** Must be called once, at the end of the call. */
-  release(): void;
-  /** See `CountedCall`. */
-  keepCommand(): () => void;
 }
 
 /** The guard of callers that may do everything. */
 export const OPEN: Guard = Object.freeze({
+  ...UNCOUNTED,
   principal: ANYONE,
   narrow: <R extends object>(request: R) => request,
-  release: () => undefined,
-  keepCommand: () => () => undefined,
 });
 
 /** Throws PERMISSION_DENIED unless `decision` allows the call. `hide` is impossible before the target is known. */
@@ -37,25 +30,20 @@ export function requireAllowed(decision: Decision): void {
   if (decision.effect === 'deny') throw new ServiceError('PERMISSION_DENIED', decision.reason);
 }
 
-interface GuardParts {
+interface GuardParts extends CountedCall {
   principal: Principal;
-  rate?: RateState | undefined;
   need: Need;
   owners: Owners;
   /** Wall-clock time in milliseconds since the epoch. */
   now: () => number;
-  release: () => void;
-  keepCommand: () => () => void;
   /** Why the call must end, once its key was revoked or has expired. */
   ended: () => ServiceError | undefined;
 }
 
-export function createGuard({ principal, rate, need, owners, now, release, keepCommand, ended }: GuardParts): Guard {
+export function createGuard({ principal, need, owners, now, ended, ...counted }: GuardParts): Guard {
   return {
+    ...counted,
     principal,
-    rate,
-    release,
-    keepCommand,
     narrow(request) {
       if (need.role === 'public') return request;
       const reason = ended();

@@ -1,5 +1,5 @@
 import type { ServiceError } from '../errors.ts';
-import { CallAdmission, type CountedCall } from '../limits/admission.ts';
+import { CallAdmission, type CountedCall, UNCOUNTED } from '../limits/admission.ts';
 import type { CallLimits, Count } from '../limits/limits.ts';
 import type { OwnerLimitSource } from '../limits/stored-limits.ts';
 import type { Log } from '../log.ts';
@@ -38,8 +38,6 @@ export interface KeyAccessOptions {
   /** Monotonic clock in milliseconds. */
   uptime?: () => number;
 }
-
-const UNCOUNTED: CountedCall = { rate: undefined, release: () => undefined, keepCommand: () => () => undefined };
 
 /** Access by keys. */
 export function openKeyAccess(options: KeyAccessOptions): { access: Access; keys: Keys } {
@@ -90,8 +88,8 @@ export function openKeyAccess(options: KeyAccessOptions): { access: Access; keys
         forget();
         counted.release();
       };
-      const { rate, keepCommand } = counted;
-      return createGuard({ principal, rate, need, owners: ownersThen, now, release, keepCommand, ended: () => ended });
+      const parts = { principal, need, owners: ownersThen, now, ended: () => ended };
+      return createGuard({ ...counted, ...parts, release });
     },
   };
   return { access, keys };

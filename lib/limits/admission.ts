@@ -14,7 +14,20 @@ export interface CountedCall {
    * that goes on after its call. Further calls of that function do nothing.
    */
   keepCommand(): () => void;
+  /**
+   * A list waits until its owner has a place for it, which it has until `release`. Rejects with the reason of the signal.
+   * Others do not wait.
+   */
+  place(signal: AbortSignal): Promise<void> | undefined;
 }
+
+/** A call without limits. */
+export const UNCOUNTED: CountedCall = Object.freeze({
+  rate: undefined,
+  release: () => undefined,
+  keepCommand: () => () => undefined,
+  place: () => undefined,
+});
 
 export interface AdmissionOptions {
   /** The limits of each key. */
@@ -61,11 +74,20 @@ export class CallAdmission {
       owner.end(ended);
     };
     let own = counts;
+    let placed: Promise<void> | undefined;
     return {
       rate: fewer(key.requests(perKey), owner.requests(perOwner)),
       release: () => {
         end(own);
         own = [];
+        placed?.then(
+          () => owner.lists.give(),
+          () => undefined,
+        );
+      },
+      place: (signal) => {
+        if (own.includes('list')) placed ??= owner.lists.take(keyId, signal);
+        return placed;
       },
       keepCommand: () => {
         let kept = own.filter((count) => count === 'command');

@@ -1,4 +1,5 @@
 import type { CallLimits, Count } from './limits.ts';
+import { Places } from './places.ts';
 import { RefusalPace } from './refusal-pace.ts';
 import { type Rate, type RateState, TokenBucket } from './token-bucket.ts';
 
@@ -17,13 +18,21 @@ const RETRY_MS = 1000;
 /** Refusals that are answered at once: those of a client that meets its limit now and then. */
 const PROMPT = { perSecond: 5, burst: 20 };
 
+/**
+ * Lists at the same time: one is sent while the next one is made. The threat: the answers of hundreds, of megabytes each, fill the
+ * heap, and its collection and their work in one turn of the event loop delay all others by seconds.
+ */
+const LISTS = 4;
+
 /** The calls of one key, or of all keys of one owner, as far as they are limited. */
 export class CountedCalls {
   readonly pace: RefusalPace;
+  readonly lists = new Places(LISTS);
   readonly #requests: TokenBucket;
   readonly #creates: TokenBucket;
   #commands = 0;
   #streams = 0;
+  #lists = 0;
   #lastAt: number;
   readonly #now: () => number;
 
@@ -52,6 +61,7 @@ export class CountedCalls {
     for (const count of counts) {
       if (count === 'create') this.#creates.take(createRate(limits));
       else if (count === 'command') this.#commands++;
+      else if (count === 'list') this.#lists++;
       else this.#streams++;
     }
   }
@@ -59,6 +69,7 @@ export class CountedCalls {
   end(counts: readonly Count[]): void {
     for (const count of counts) {
       if (count === 'command') this.#commands--;
+      else if (count === 'list') this.#lists--;
       else if (count !== 'create') this.#streams--;
     }
   }
@@ -70,7 +81,7 @@ export class CountedCalls {
 
   /** Whether forgetting it changes nothing: no call is counted, and for `ms` there was none. */
   isIdle(ms: number): boolean {
-    return this.#commands === 0 && this.#streams === 0 && this.#now() - this.#lastAt > ms;
+    return this.#commands + this.#streams + this.#lists === 0 && this.#now() - this.#lastAt > ms;
   }
 
   #requestsExceeded(limits: CallLimits, counts: readonly Count[]): Exceeded | undefined {

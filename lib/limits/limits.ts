@@ -11,9 +11,9 @@ export type CallLimits = Pick<
 
 /**
  * What a call is counted as, in addition to a request. `connection`: one to a program in a sandbox, which is a stream and not a
- * request: a web page makes hundreds of them.
+ * request: a web page makes hundreds of them. `list`: one whose answer may be long, so that it waits for a place.
  */
-export type Count = 'command' | 'stream' | 'create' | 'connection';
+export type Count = 'command' | 'stream' | 'create' | 'connection' | 'list';
 
 export const NO_LIMITS: EffectiveLimits = Object.freeze({
   requests_per_second: 0,

@@ -3,6 +3,7 @@ import { createGuard } from '../../../lib/access/guard.ts';
 import type { Need } from '../../../lib/access/need.ts';
 import { ANYONE } from '../../../lib/access/principal.ts';
 import { ServiceError } from '../../../lib/errors.ts';
+import { UNCOUNTED } from '../../../lib/limits/admission.ts';
 
 const owners = {
   sandbox: (id: string) => (id === 'sb_bob' ? 'bob' : undefined),
@@ -11,7 +12,7 @@ const owners = {
   session: (id: string) => (id === 'se_1' ? { sandbox: 'sb_1', owner: 'ann' } : undefined),
 };
 const ann = { ...ANYONE, role: 'owner', owner_id: 'ann' } as const;
-const call = { now: () => 0, release: () => {}, keepCommand: () => () => undefined };
+const call = { ...UNCOUNTED, now: () => 0 };
 const guardFor = (need: Need, principal: Parameters<typeof createGuard>[0]['principal'] = ann) =>
   createGuard({ principal, need, owners, ...call, ended: () => undefined });
 

@@ -1,0 +1,93 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { openKeyAccess } from '../../lib/access/key-access.ts';
+import type { FileStat } from '../../lib/contract/messages.ts';
+import { NO_LIMITS } from '../../lib/limits/limits.ts';
+import { StoredLimits } from '../../lib/limits/stored-limits.ts';
+import { silentLog } from '../../lib/log.ts';
+import type { Metadata } from '../../lib/metadata/metadata.ts';
+import { type Rest, restOver, until } from '../adapters/clients.ts';
+import { fakeServices } from '../adapters/fake-services.ts';
+import { keyFor, tableOf } from '../adapters/keyed-services.ts';
+
+const PLACES = 4;
+const ann = keyFor({ owner_id: 'ann' });
+const bob = keyFor({ owner_id: 'bob' });
+
+let rest: Rest;
+/** Lists in progress, by sandbox, in order; each is answered by its call. */
+let listing: { sandbox: string; answer: () => void }[];
+
+beforeEach(async () => {
+  listing = [];
+  const keys = [ann, bob].map(({ record }) => record);
+  const owned = ['sb_ann', 'sb_bob'].map((id) => ({ id, owner_id: id === 'sb_bob' ? 'bob' : 'ann' }));
+  const metadata = { codebases: tableOf([]), sandboxes: tableOf(owned), keys: tableOf(keys) } as unknown as Metadata;
+  const limits = new StoredLimits(tableOf([]), NO_LIMITS);
+  const { access } = openKeyAccess({
+    metadata,
+    dbPath: '/nonexistent/db',
+    adminKey: undefined,
+    perKey: NO_LIMITS,
+    limits,
+    log: silentLog,
+  });
+  const listDirectory = ({ sandbox_id }: { sandbox_id: string }) =>
+    new Promise<{ files: FileStat[]; next_page_token: string }>((resolve) => {
+      const answer = () => {
+        listing.splice(listing.indexOf(entry), 1);
+        resolve({ files: [], next_page_token: '' });
+      };
+      const entry = { sandbox: sandbox_id, answer };
+      listing.push(entry);
+    });
+  rest = await restOver(fakeServices({ access, sandboxes: { listDirectory } }));
+});
+afterEach(() => rest.close());
+
+const list = async (key: string, sandbox: string) => {
+  const headers = { 'x-api-key': key };
+  const answer = await fetch(`${rest.url}/v1/sandboxes/${sandbox}/files`, { headers });
+  return answer.status;
+};
+
+/** Resolves when the calls before it have arrived: it is refused, as its sandbox does not exist. */
+const arrived = async (key: string) => {
+  const headers = { 'x-api-key': key };
+  expect((await fetch(`${rest.url}/v1/sandboxes/sb_none`, { headers })).status).toBe(404);
+};
+
+/** Asks for so many lists; those that have no place wait. */
+async function flood(count: number): Promise<Promise<number>[]> {
+  const all: Promise<number>[] = [];
+  for (let index = 0; index < count; index++) {
+    all.push(list(ann.text, 'sb_ann'));
+    if (index < PLACES) await until(() => listing.length === index + 1);
+  }
+  await arrived(ann.text);
+  return all;
+}
+
+it('of many lists of one owner a few are made at a time, and all are answered', async () => {
+  const all = await flood(20);
+  let most = 0;
+  for (let answered = 0; answered < 20; answered++) {
+    await until(() => listing.length > 0);
+    most = Math.max(most, listing.length);
+    listing[0]?.answer();
+  }
+  expect(await Promise.all(all)).toEqual(Array(20).fill(200));
+  expect(most).toBe(PLACES);
+});
+
+it("another owner's list does not wait for them", async () => {
+  const all = await flood(20);
+  const other = list(bob.text, 'sb_bob');
+  await until(() => listing.some(({ sandbox }) => sandbox === 'sb_bob'));
+  listing.find(({ sandbox }) => sandbox === 'sb_bob')?.answer();
+  expect(await other).toBe(200);
+  for (let answered = 0; answered < all.length; answered++) {
+    await until(() => listing.length > 0);
+    listing[0]?.answer();
+  }
+  expect(await Promise.all(all)).toEqual(all.map(() => 200));
+});
