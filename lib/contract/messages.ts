@@ -152,6 +152,12 @@ export interface FileChange {
   diff?: FileDiff;
   /** True if the file or symlink was renamed with a directory above it, and is otherwise as the codebase has it at `renamed_from`. */
   came_along: boolean;
+  /**
+   * True if the codebase's file has values that the rules show as placeholders, and they would be lost: it was removed or renamed,
+   * is no file any more, or has placeholders in their place. False with `as` "agent". Clients bring it to a local directory only if
+   * it is allowed by name.
+   */
+  loses_values: boolean;
 }
 
 /** Comparison of the two versions of a modified or renamed file by lines. */

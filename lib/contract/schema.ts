@@ -33,6 +33,7 @@ export const fields = {
     scratch: { type: 'bool' },
     diff: { type: 'FileDiff' },
     came_along: { type: 'bool' },
+    loses_values: { type: 'bool' },
   },
   FileDiff: {
     base_sha256: { type: 'string' },

@@ -14,6 +14,8 @@ const MARK = 'pdk';
 /** Digits after it: 120 bits. */
 const DIGITS = 24;
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
+/** Anywhere in a text, without the prefix. */
+export const ANY_PLACEHOLDER = /pdk[a-z2-7]{24}/g;
 const PLACEHOLDER = /^([A-Za-z0-9_.-]{0,40})pdk[a-z2-7]{24}$/;
 
 /** Whether a text has the form of a placeholder of any sandbox. */

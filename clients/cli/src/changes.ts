@@ -11,7 +11,7 @@ export const HOME_OPTIONS = {
     type: 'string',
     multiple: true,
     value: 'PATH',
-    help: 'also this path with everything below, although tools run it on sight, like .envrc or .vscode',
+    help: 'also this path with everything below, although tools run it on sight (.envrc), or values are lost (.env)',
   },
 } as const satisfies Options;
 
@@ -50,8 +50,9 @@ export function changeLine(change: FileChange, { green, red, yellow }: Output['p
 export const reviewLine = (change: FileChange, paint: Output['paint']): string =>
   `${changeLine(change, paint)}${runMark(change, paint)}`;
 
-/** " [runs on your machine: npm]"; empty: nothing runs it. */
-export function runMark({ kind, path }: FileChange, paint: Output['paint']): string {
+/** " [runs on your machine: npm]", or what else asks for a look; empty: nothing. */
+export function runMark({ kind, path, losesValues }: FileChange, paint: Output['paint']): string {
+  if (losesValues) return paint.red(' [loses values that the sandbox did not see]');
   const sight = kind === 'CHANGE_DELETED' ? undefined : runsOnSight(path);
   if (sight) return paint.red(` [${sight.tool} runs it on sight]`);
   const use = kind === 'CHANGE_DELETED' ? undefined : runsOnUse(path);

@@ -20,9 +20,10 @@ export async function warnOfUnpacked(
 ): Promise<void> {
   const home = new Home(process.cwd(), { git: false, allow: [] });
   const reasons = new Map<string, string>();
-  for (const { kind, path, type } of await sandbox.changes(selection)) {
-    if (kind === 'CHANGE_DELETED') continue;
-    const refusal = await home.refusal({ path, type: TYPES[type] ?? 'file' });
+  for (const change of await sandbox.changes(selection)) {
+    const { kind, path, type } = change;
+    const comes = kind !== 'CHANGE_DELETED';
+    const refusal = (comes && (await home.refusal({ path, type: TYPES[type] ?? 'file' }))) || home.loss(change);
     if (refusal === undefined) continue;
     const names = path.split('/');
     const at = names.findIndex((name) => repositoryOf(name) !== undefined);

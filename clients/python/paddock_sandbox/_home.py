@@ -13,9 +13,11 @@ from typing import Dict, FrozenSet, List, NamedTuple, Optional, Sequence, Set, T
 from ._glob import Glob
 from ._home_table import LAYOUTS, ON_SIGHT
 from ._refusals import link_refused, meaning, refused, repository_of
+from .messages import FileChange
 
 #: Names that are parts of a layout, as a local file system shows them.
 _PIECES = {"HEAD" if name == "head" else name for layout in LAYOUTS for name in layout}
+_LOSS = "values that are here, of which the sandbox saw placeholders only, would be lost"
 #: A short name of Windows may be that of any file.
 _SHORT = re.compile(r"[^~]{1,6}~\d+(\..{0,3})?\Z", re.DOTALL)
 
@@ -69,7 +71,7 @@ def _is_repository(pieces: Set[str]) -> bool:
 
 
 class Home:
-    """Decides for one directory. `allow`: paths that may come although tools run them on sight."""
+    """Decides for one directory. `allow`: paths that may come although tools run them on sight or values are lost."""
 
     def __init__(self, root: str, git: bool = False, allow: Sequence[str] = ()) -> None:
         self._root = root
@@ -85,9 +87,18 @@ class Home:
         if reason:
             return reason
         program = runs_on_sight(path)
-        if program is None or any(_is_within(path, each) for each in self._allow):
+        if program is None or self._is_allowed(path):
             return ""
         return f"{program.tool} would run it on sight: allow={[program.path]!r} brings it"
+
+    def loss(self, change: FileChange) -> str:
+        """Why it does not come: values that the sandbox did not see may be only here."""
+        if not change.loses_values or self._is_allowed(change.path):
+            return ""
+        return f"{_LOSS}: allow={[change.path]!r} brings it"
+
+    def _is_allowed(self, path: str) -> bool:
+        return any(not each or _is_within(path, each) for each in self._allow)
 
     def removal(self, path: str, is_directory: bool) -> str:
         """Why something here may not be removed."""

@@ -30,7 +30,8 @@ class PullResult:
         unchanged: Paths that were so already.
         conflicts: Paths whose local version is not the one that the sandbox started from. They were left as they are.
         skipped: Reasons by path of what is not written: repositories like .git, what would make a directory one, what
-            tools run on sight, symlinks that lead out of the directory.
+            tools run on sight, symlinks that lead out of the directory, what would lose values that the sandbox saw as
+            placeholders.
     """
 
     applied: Tuple[str, ...] = ()
@@ -66,7 +67,7 @@ class Pull:
             if change.renamed_from:
                 self._renamed[change.renamed_from] = path
             decide = self._home.removal if deleted else self._home.refusal
-            reason = decide(path, change.type == FileType.DIRECTORY)
+            reason = decide(path, change.type == FileType.DIRECTORY) or self._home.loss(change)
             if reason:
                 self._skipped[path] = reason
                 continue

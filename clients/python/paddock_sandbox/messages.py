@@ -255,6 +255,11 @@ class FileChange:
             of the request, and not of files that came along.
         came_along: True if the file or symlink was renamed with a directory above it, and is
             otherwise as the codebase has it at `renamed_from`.
+        loses_values: True if the codebase's file has values that the rules show as placeholders,
+            and they would be lost: it was removed or renamed,
+            is no file any more, or has placeholders in their place. False with `as` "agent".
+            Clients bring it to a local directory only if
+            it is allowed by name.
     """
 
     path: str = ""
@@ -271,6 +276,7 @@ class FileChange:
     scratch: bool = False
     diff: Optional[FileDiff] = None
     came_along: bool = False
+    loses_values: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

@@ -2,7 +2,7 @@ import { toText } from '../../byte-string.ts';
 import type { CommitResponse } from '../../contract/messages.ts';
 import { filtered } from '../../long-lists.ts';
 import type { WorkspaceChange } from '../../workspaces/workspaces.ts';
-import { shownChange } from './shown-change.ts';
+import { ownersChange } from './shown-change.ts';
 
 /** Maximum number of changes that a list of an answer or an error names, and of bytes of their paths. */
 const NAMED = 1000;
@@ -18,7 +18,7 @@ export async function answer(
   return {
     committed,
     count: selected.length,
-    changes: named(selected).map(shownChange),
+    changes: named(selected).map(ownersChange),
     conflicts: namedPaths(conflicts),
   };
 }

@@ -8,7 +8,7 @@ import type { ChangeChoice } from '../../services.ts';
 import type { ChangePage, WorkspaceChange } from '../../workspaces/workspaces.ts';
 import type { SandboxContext } from '../context.ts';
 import { selectionOf } from './selection.ts';
-import { shownChange } from './shown-change.ts';
+import { ownersChange, shownChange } from './shown-change.ts';
 import { visibleChanges } from './visible-changes.ts';
 import { withDiffs } from './with-diffs.ts';
 import { withWorkspace } from './with-workspace.ts';
@@ -30,7 +30,9 @@ export async function listChanges(
     return { ...(await agentPage(pageAfter, await withBreaks(compiling(record.permissions)), after, limit)), record };
   });
   const shown = changes.filter(({ hidden }) => !hidden);
-  const listed = diff ? await withDiffs(shown, record, choice.as, context) : shown.map(shownChange);
+  const listed = diff
+    ? await withDiffs(shown, record, choice.as, context)
+    : shown.map(choice.as === 'agent' ? shownChange : ownersChange);
   const isCut = listed.length < shown.length;
   const last = isCut ? shown[listed.length - 1] : changes.at(-1);
   return { changes: listed, next_page_token: (more || isCut) && last ? tokenOf(scope, last.path) : '' };

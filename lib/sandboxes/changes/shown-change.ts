@@ -1,5 +1,7 @@
 import { toText } from '../../byte-string.ts';
 import type { ChangeKind, FileChange, FileType } from '../../contract/messages.ts';
+import { isRedactedLevel } from '../../permissions/index.ts';
+import { MAX_REDACTED_BYTES } from '../../redaction/redacted-form.ts';
 import type { ChangeSide, WorkspaceChange } from '../../workspaces/workspaces.ts';
 
 const KINDS: Readonly<Record<WorkspaceChange['kind'], ChangeKind>> = {
@@ -44,7 +46,20 @@ export function shownChange({
     scratch,
     renamed_from: renamedFrom === undefined ? '' : toText(renamedFrom),
     came_along: cameAlong,
+    loses_values: false,
   };
+}
+
+/** The same for the owner. The agent must not learn which of its texts a commit gives the values: it could guess them. */
+export function ownersChange(change: WorkspaceChange): FileChange {
+  return { ...shownChange(change), loses_values: losesValues(change) };
+}
+
+function losesValues({ now, base, level }: WorkspaceChange): boolean {
+  if (!isRedactedLevel(level) || typeOf(base) !== 'TYPE_FILE') return false;
+  if (now?.isText === true) return now.keepsPlaceholders === true;
+  // Too large to be understood, the agent's text is stored as it is.
+  return typeOf(now) !== 'TYPE_FILE' || now!.size > MAX_REDACTED_BYTES;
 }
 
 /** The file type of one side of a change; TYPE_OTHER if there is none. */

@@ -5,7 +5,7 @@ import { threadedComparison } from '../../text-tools/differ.ts';
 import type { WorkspaceChange } from '../../workspaces/workspaces.ts';
 import type { SandboxContext } from '../context.ts';
 import { bytesOf, ChangeSides, SIDES_DESCRIPTORS } from './change-sides.ts';
-import { shownChange } from './shown-change.ts';
+import { ownersChange, shownChange } from './shown-change.ts';
 import { comparedWith, isComparedFile, undiffed } from './undiffed.ts';
 import { withWorkspace } from './with-workspace.ts';
 
@@ -36,6 +36,7 @@ export async function withDiffs(
     });
     const compare = threadedComparison(diffs.of(owner_id));
     const listed: FileChange[] = [];
+    const asSeen = as === 'agent' ? shownChange : ownersChange;
     let [shown, read] = [0, 0];
     for (const change of changes) {
       if (shown >= MAX_SHOWN || read >= MAX_READ) break;
@@ -44,7 +45,7 @@ export async function withDiffs(
       const diff = isCompared ? await diffOf(change, sides, compare) : undone;
       shown += diff === undefined ? 0 : charactersOf(diff);
       read += isCompared ? change.now!.size + comparedWith(change).base!.size : 0;
-      listed.push({ ...shownChange(change), ...(diff && { diff }) });
+      listed.push({ ...asSeen(change), ...(diff && { diff }) });
     }
     return listed;
   } finally {

@@ -38,7 +38,8 @@ export function* compareAt(
     contentChanged: !text.unchanged,
     base: sideOf(was),
   };
-  return { ...change, now: { ...rest, size: text.bytes.length, isText: true } };
+  const { bytes, keepsPlaceholders } = text;
+  return { ...change, now: { ...rest, size: bytes.length, isText: true, keepsPlaceholders } };
 }
 
 /** See `WorkspaceOperations.redactedTexts`. */

@@ -3,6 +3,7 @@ import type { Steps } from '../../fuse/connection/steps.ts';
 import { S_IFMT, S_IFREG } from '../../linux/mode.ts';
 import { isRedactedLevel, MERGED, type RuleState } from '../../permissions/index.ts';
 import { isForm } from '../../redaction/is-form.ts';
+import { ANY_PLACEHOLDER } from '../../redaction/placeholders.ts';
 import { type Origin, puttingBack } from '../../redaction/put-back.ts';
 import {
   findingValues,
@@ -29,6 +30,8 @@ export interface CommittedText {
   bytes: Buffer;
   /** The file is as the agent was shown that of the codebase. */
   unchanged: boolean;
+  /** Placeholders are left that the base file does not have. */
+  keepsPlaceholders: boolean;
 }
 
 interface Kept {
@@ -64,7 +67,7 @@ export function* committedText(
   const origin = originOf(workspace, base, { redactor, bound });
   const { placeholders } = origin;
   const bytes = yield* puttingBack(written, origin);
-  const text = { bytes, unchanged: false };
+  const text = { bytes, unchanged: false, keepsPlaceholders: keepsPlaceholders(bytes, base) };
   const found = yield* findingValues(base, redactor);
   for (const each of found === undefined ? [] : placeholders) {
     const shown = (yield* piecesOf(found!, each)).map((piece) => piece.shown).join('');
@@ -74,6 +77,16 @@ export function* committedText(
   if (bytes.length <= MAX_KEPT) texts.set(path, { version, text });
   for (const oldest of texts.keys()) if (texts.size > KEPT) texts.delete(oldest);
   return text;
+}
+
+function keepsPlaceholders(bytes: Buffer, base: Buffer): boolean {
+  const had = new Set(base.toString('latin1').match(ANY_PLACEHOLDER));
+  return (
+    bytes
+      .toString('latin1')
+      .match(ANY_PLACEHOLDER)
+      ?.some((each) => !had.has(each)) ?? false
+  );
 }
 
 /**

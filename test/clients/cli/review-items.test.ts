@@ -16,6 +16,7 @@ function change(kind: Kind, path: string, more: Partial<FileChange> = {}): FileC
       conflict: false,
       scratch: false,
       cameAlong: false,
+      losesValues: false,
       ...more,
     },
   };

@@ -129,7 +129,8 @@ class AsyncReviewMethods(AsyncRunMethods):
         `ConflictError`, and nothing is written. Each file is replaced in one step. Never written: anything through a
         symlink, a symlink that may lead out of the directory, repositories (with `git` those parts of .git that
         git does not run), and what would make a directory one. What tools run on sight, like .envrc or .vscode,
-        is written if `paths` or `allow` names it, or a directory above it. Of modes only the execute bit is taken.
+        is written if `paths` or `allow` names it, or a directory above it; a change that loses values of which the
+        sandbox saw placeholders only, if `allow` does. Of modes only the execute bit is taken.
         `hunks`: modified or renamed files of which only some hunks come, from `chosen_hunks`; without `paths` alone.
         More than `max_bytes` is an InvalidConfigurationError.
 

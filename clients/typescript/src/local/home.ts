@@ -1,5 +1,6 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { FileChange } from '../contract/messages.ts';
 import { LAYOUTS } from './home-table.ts';
 import { runsOnSight } from './programs.ts';
 import { linkRefusal, meaning, refusalOf, repositoryOf } from './refusals.ts';
@@ -22,7 +23,7 @@ export interface Incoming {
 export interface HomeOptions {
   /** Also what is in `.git`, except what git would run. */
   git: boolean;
-  /** Paths that may come, each with everything below, although tools run them on sight. */
+  /** Paths that may come, each with everything below, although tools run them on sight or values are lost. */
   allow: readonly string[];
   /** Path of the directory in a repository that it is in. */
   within?: string | undefined;
@@ -30,6 +31,8 @@ export interface HomeOptions {
 
 /** Names that are parts of a layout, as a local file system shows them. */
 const PIECES = [...new Set(LAYOUTS.flat())].map((name) => (name === 'head' ? 'HEAD' : name));
+
+const LOSS = 'values that are here, of which the sandbox saw placeholders only, would be lost';
 
 /**
  * What may come home from a sandbox. The threat: programs that are run here find it, and run what it names: git in any
@@ -49,15 +52,24 @@ export class Home {
 
   /** Whether it may come, after all that came before. undefined: it may. */
   async refusal({ path, type, target }: Incoming): Promise<Refusal | undefined> {
-    const { git, allow, within } = this.#options;
+    const { git, within } = this.#options;
     const reason =
       refusalOf(within === undefined ? path : `${within}/${path}`, type === 'directory', git) ??
       (type === 'symlink' && target !== undefined ? linkRefusal(path, target) : undefined) ??
       (await this.#layout(path, true));
     if (reason !== undefined) return { reason };
     const program = runsOnSight(path);
-    if (program === undefined || allow.some((each) => each === '' || isWithin(path, each))) return undefined;
+    if (program === undefined || this.#isAllowed(path)) return undefined;
     return { reason: `${program.tool} would run it on sight`, allow: program.path };
+  }
+
+  /** What the sandbox has is no copy of a file whose values it did not see; the one that is here may be the only one. */
+  loss({ path, losesValues }: Pick<FileChange, 'path' | 'losesValues'>): Refusal | undefined {
+    return losesValues && !this.#isAllowed(path) ? { reason: LOSS, allow: path } : undefined;
+  }
+
+  #isAllowed(path: string): boolean {
+    return this.#options.allow.some((each) => each === '' || isWithin(path, each));
   }
 
   /** Whether something here may be removed, as it was in a sandbox. */

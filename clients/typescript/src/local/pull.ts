@@ -21,8 +21,8 @@ export interface PullOptions extends ChangeSelection {
    */
   git?: boolean | undefined;
   /**
-   * Paths that are brought, each with everything below, although tools run them on sight: `['.envrc']`. One that is named
-   * in `paths` is, too. By default they are left out.
+   * Paths that are brought, each with everything below, although tools run them on sight (`['.envrc']`; one that is named in
+   * `paths` is, too), or values are lost that the sandbox saw as placeholders (`['.env']`). By default they are left out.
    */
   allow?: readonly string[] | undefined;
   /** Chooses paths one by one, besides `paths` and `exclude`; what is in a directory is asked for by itself. */
@@ -47,7 +47,7 @@ export interface Pulled {
   conflicts: string[];
   /**
    * What is not brought here: in a repository like `.git`, what would make a directory one, symlinks that lead out of the
-   * directory; or is gone from the sandbox. With `allow`: the path to be allowed for it.
+   * directory; what would lose values that the sandbox saw as placeholders; or is gone from the sandbox. With `allow`: the path to be allowed for it.
    */
   skipped: ({ path: string } & Refusal)[];
   /** What the local file system refused, and names that are not UTF-8. It is as it was. */
@@ -117,12 +117,13 @@ async function refusalsOf(
   only: NonNullable<PullOptions['only']>,
 ): Promise<ReadonlyMap<string, Refusal>> {
   const found = new Map<string, Refusal>();
-  for (const { path, kind, type } of listed) {
+  for (const change of listed) {
+    const { path, kind, type } = change;
     if (!only(path)) continue;
     const refusal =
-      kind === 'CHANGE_DELETED'
+      (kind === 'CHANGE_DELETED'
         ? await home.removal(path, type === 'TYPE_DIRECTORY')
-        : await home.refusal({ path, type: TYPES[type] ?? 'file' });
+        : await home.refusal({ path, type: TYPES[type] ?? 'file' })) ?? home.loss(change);
     if (refusal) found.set(path, refusal);
   }
   return found;
