@@ -16,6 +16,7 @@ from typing import IO, Dict, List, Mapping, Sequence, Set, Tuple
 from ._home import Home, runs_on_sight
 from ._hunks import Part, Taken
 from ._place import Local, Place
+from ._room import Room
 from ._versions import member_version
 from .errors import InvalidConfigurationError
 from .messages import ChangeKind, FileChange, FileType
@@ -31,7 +32,7 @@ class PullResult:
         conflicts: Paths whose local version is not the one that the sandbox started from. They were left as they are.
         skipped: Reasons by path of what is not written: repositories like .git, what would make a directory one, what
             tools run on sight, symlinks that lead out of the directory, what would lose values that the sandbox saw as
-            placeholders.
+            placeholders, files that `max_bytes` has no room for.
     """
 
     applied: Tuple[str, ...] = ()
@@ -43,7 +44,9 @@ class PullResult:
 class Pull:
     """One pull. `look`, then the versions of the codebase are asked for, then `apply`."""
 
-    def __init__(self, directory: str, git: bool, allow: Sequence[str] = (), named: Sequence[str] = ()) -> None:
+    def __init__(
+        self, directory: str, git: bool, allow: Sequence[str] = (), named: Sequence[str] = (), max_bytes: int = 2**30
+    ) -> None:
         if not os.path.isdir(directory):
             raise InvalidConfigurationError(f"{directory} is not a directory")
         self._root = os.path.realpath(directory)
@@ -51,6 +54,9 @@ class Pull:
         self._changes: Dict[str, FileChange] = {}
         self._local: Dict[str, Local] = {}
         self._skipped: Dict[str, str] = {}
+        self._max_bytes = max_bytes
+        #: Files that it has no room for; known after `look`.
+        self.too_large: List[FileChange] = []
         #: Paths that are written, by the path that was renamed, and by their form without upper and lower case.
         self._renamed: Dict[str, str] = {}
         self._folded: Dict[str, str] = {}
@@ -62,12 +68,17 @@ class Pull:
     def look(self, changes: Sequence[FileChange]) -> List[FileChange]:
         """Reads the local versions. Returns the changes for which the codebase's version must be known."""
         asked: List[FileChange] = []
+        room = Room(self._max_bytes)
         for change in changes:
             path, deleted = change.path, change.kind == ChangeKind.DELETED
             if change.renamed_from:
                 self._renamed[change.renamed_from] = path
             decide = self._home.removal if deleted else self._home.refusal
             reason = decide(path, change.type == FileType.DIRECTORY) or self._home.loss(change)
+            if not reason and not deleted and change.type == FileType.FILE:
+                reason = room.take(change.size)
+                if reason:
+                    self.too_large.append(change)
             if reason:
                 self._skipped[path] = reason
                 continue
@@ -83,6 +94,8 @@ class Pull:
     def apply(self, archive: "IO[bytes]", dry: bool = False) -> PullResult:
         """Applies the changes; `archive`: a tar of the added and modified files. `dry`: only says what it would do."""
         done = _Done(self._skipped)
+        # Files may have grown since they were listed.
+        room = Room(self._max_bytes)
         archive.seek(0)
         missing = {path for path, each in self._changes.items() if each.kind != ChangeKind.DELETED}
         with tarfile.open(fileobj=archive, mode="r:") as tar:
@@ -90,6 +103,10 @@ class Pull:
                 path = member.name.strip("/")
                 if path in missing:
                     missing.discard(path)
+                    reason = room.take(member.size)
+                    if reason:
+                        done.skipped[path] = reason
+                        continue
                     self._place(path, self._taken(path, tar, member), done, dry)
         for path in sorted(missing):
             done.skipped[path] = "it is not a file, directory or symlink, or its name is not UTF-8"

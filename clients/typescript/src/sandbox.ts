@@ -162,7 +162,8 @@ export class Sandbox {
     const { pull } = await loadLocal();
     const target = { sandboxId: this.id, codebaseId: this.info.codebaseId };
     const pulled = await pull(this.api, target, directory, options);
-    if (!options.dryRun) this.#unpulled = [...pulled.conflicts, ...pulled.failed.map(({ path }) => path)];
+    const left = [...pulled.failed, ...pulled.skipped.filter(({ option }) => option !== undefined)];
+    if (!options.dryRun) this.#unpulled = [...pulled.conflicts, ...left.map(({ path }) => path)];
     return pulled;
   }
 

@@ -181,12 +181,16 @@ describe('pull', () => {
     expect(result.failed.map(({ error }) => error.message)).toEqual([expect.not.stringContaining('/proc')]);
   });
 
-  it('has a limit of bytes, for what the list says and for what comes', async () => {
-    const large = { changes: [change('ADDED', 'a', { size: 1000 })], archive: [file('a', '1')] };
-    await expect(pulled(large, { maxBytes: 999 })).rejects.toThrow(RangeError);
+  it('leaves files out that do not fit, by what the list says and by what comes', async () => {
+    const changes = [change('ADDED', 'a', { size: 1000 }), change('ADDED', 'b', { size: 1 })];
+    const large = { changes, archive: [file('a', '1'), file('b', '2')] };
+    const option = 'maxBytes';
+    const reason = 'it has 1000 bytes, and all that comes may have 999';
+    const listed = await pulled(large, { maxBytes: 999 });
+    expect([listed.applied, listed.skipped]).toEqual([['b'], [{ path: 'a', reason, option }]]);
     const more = { changes: [change('ADDED', 'a')], archive: [file('a', '1'.repeat(1000))] };
-    await expect(pulled(more, { maxBytes: 999 })).rejects.toThrow(RangeError);
-    expect(await readdir(directory)).toEqual([]);
+    expect((await pulled(more, { maxBytes: 999 })).skipped).toEqual([{ path: 'a', reason, option }]);
+    expect(await readdir(directory)).toEqual(['b']);
   });
 
   it('says what it leaves out, and why', async () => {

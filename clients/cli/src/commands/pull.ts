@@ -7,6 +7,7 @@ import { bring } from '../run/bring.ts';
 import { pullCommits } from '../run/pull-commits.ts';
 import { report } from '../run/report.ts';
 import { commitsApart, hasCommitted } from '../run/settle-commits.ts';
+import { bytesOf } from '../sizes.ts';
 
 export default command({
   name: 'pull',
@@ -25,6 +26,11 @@ out. NAME is that of the sandbox, or the beginning of its id.`,
     commits: { type: 'boolean', help: 'no files, but the commits of the sandbox, as a branch of the repository here' },
     ...HOME_OPTIONS,
     exclude: { type: 'string', multiple: true, value: 'GLOB', help: 'not these paths' },
+    'max-bytes': {
+      type: 'string',
+      value: 'SIZE',
+      help: 'of contents that may come, like 4g (1g); other files are left out',
+    },
   },
   examples: ['paddock pull ID', 'paddock pull ID --commits', 'paddock pull ID . src --dry-run'],
   operands: [1, Number.POSITIVE_INFINITY],
@@ -43,6 +49,7 @@ out. NAME is that of the sandbox, or the beginning of its id.`,
       onConflict: values.replace ? 'replace' : 'keep',
       git: values.git ?? false,
       allow: (values.allow ?? []).map(relative),
+      ...(values['max-bytes'] && { maxBytes: bytesOf('max-bytes', values['max-bytes']) }),
       dryRun,
       signal,
     });

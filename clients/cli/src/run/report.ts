@@ -5,8 +5,9 @@ import { printableName, quotedName } from '../printable.ts';
 import type { Brought } from './bring.ts';
 
 /** Says why something did not come, and how it does. */
-export function tellLeftOut({ path, reason, allow }: { path: string } & Refusal, out: Output): void {
-  const how = allow === undefined ? '' : `; --allow ${quotedName(allow)} brings it`;
+export function tellLeftOut({ path, reason, allow, option }: { path: string } & Refusal, out: Output): void {
+  const larger = option === undefined ? '' : '; "paddock pull" brings it with a larger --max-bytes';
+  const how = allow === undefined ? larger : `; --allow ${quotedName(allow)} brings it`;
   out.note(`${out.paintError.yellow('left out')} ${quotedName(path)}: ${printableName(reason)}${how}`);
 }
 
@@ -22,7 +23,7 @@ export function report(brought: Brought, out: Output, { dryRun = false } = {}): 
     out.note(
       `${red('conflict')} ${quotedName(path)}: it was edited here, too, and stays as it is; "paddock pull --replace" takes the sandbox's`,
     );
-  for (const { path, reason, allow } of skipped) tellLeftOut({ path, reason, allow }, out);
+  for (const each of skipped) tellLeftOut(each, out);
   for (const { path, error } of failed)
     out.note(`${red('failed')} ${quotedName(path)}: ${printableName(error.message)}`);
   return conflicts.length + failed.length > 0;

@@ -178,7 +178,7 @@ async function settleFiles(context: Context, sandbox: Sandbox, run: Ending, prog
   await refreshIndex(run.from, { path: context.env.PATH, signal });
   const missing = report(brought, out);
   // Nobody was asked for what was left out: it can still be had from the sandbox.
-  const left = !asks && brought.skipped.some(({ allow }) => allow !== undefined);
+  const left = !asks && brought.skipped.some(({ allow, option }) => (allow ?? option) !== undefined);
   return { missing, keep: missing || left, result: { changes, brought } };
 }
 

@@ -9,6 +9,7 @@ from typing import Any, List, Optional, Sequence, Union
 
 from .._hunks import Taken, check, old_paths, with_hunks
 from .._pull import Pull, PullResult
+from .._room import without
 from .._versions import link_version
 from ..errors import ConflictError, InvalidConfigurationError
 from ..messages import (
@@ -132,34 +133,36 @@ class AsyncReviewMethods(AsyncRunMethods):
         is written if `paths` or `allow` names it, or a directory above it; a change that loses values of which the
         sandbox saw placeholders only, if `allow` does. Of modes only the execute bit is taken.
         `hunks`: modified or renamed files of which only some hunks come, from `chosen_hunks`; without `paths` alone.
-        More than `max_bytes` is an InvalidConfigurationError.
+        `max_bytes`: of contents that may come; a file that does not fit, in the order of paths, is left out.
 
         Changes stay in the sandbox; pull before a commit, which makes the codebase the sandbox's version. As a context
-        manager the sandbox is kept if the last pull left conflicts: what it has there is nowhere else.
+        manager the sandbox is kept if the last pull left conflicts, or files that did not fit: they are nowhere else.
         """
         if on_conflict not in ("keep", "raise"):
             raise InvalidConfigurationError('on_conflict must be "keep" or "raise"')
         if hunks:
             paths = [*(paths or ()), *(each.path for each in hunks)]
-        pull = Pull(os.fspath(directory), git, allow, paths or ())
+        pull = Pull(os.fspath(directory), git, allow, paths or (), max_bytes)
         removals = await self._take_parts(pull, hunks)
         found = await self._client.list_changes(self.id, paths, exclude=exclude)
         listed = {each.path for each in found}
         found += [each for each in removals if each.path not in listed]
-        if sum(each.size for each in found if each.kind != "deleted") > max_bytes:
-            raise _too_large(max_bytes)
         for change in await in_thread(pull.look, found):
             pull.base[change.path] = await self._base_version(change)
+        if pull.too_large:
+            exclude = [*(exclude or ()), *without(pull.too_large)]
         with tempfile.TemporaryFile() as archive:
             async for piece in self._client.export_changes(self.id, "tar", paths, exclude=exclude):
                 archive.write(piece)
                 # Each member has a header, and its name may take some blocks.
                 if archive.tell() > max_bytes + 2**14 * (len(found) + 1):
-                    raise _too_large(max_bytes)
+                    raise InvalidConfigurationError(
+                        f"the changes have more than {max_bytes} bytes: raise max_bytes, or name paths"
+                    )
             # Without writing first. The second result has other conflicts only if somebody edits files meanwhile.
             for dry in (True, False) if on_conflict == "raise" else (False,):
                 result = await in_thread(pull.apply, archive, dry)
-                self._unpulled = result.conflicts
+                self._unpulled = (*result.conflicts, *(each.path for each in pull.too_large))
                 if on_conflict == "raise" and result.conflicts:
                     error = ConflictError(f"edited locally since the upload: {', '.join(result.conflicts[:10])}")
                     error.paths = result.conflicts
@@ -198,7 +201,3 @@ class AsyncReviewMethods(AsyncRunMethods):
         async for piece in self._client.stream_file(self.codebase_id, change.path):
             digest.update(piece)
         return digest.hexdigest()
-
-
-def _too_large(max_bytes: int) -> InvalidConfigurationError:
-    return InvalidConfigurationError(f"the changes have more than {max_bytes} bytes: raise max_bytes, or name paths")

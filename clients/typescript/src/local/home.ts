@@ -10,6 +10,8 @@ export interface Refusal {
   reason: string;
   /** The path that must be allowed for it; absent: it is never brought. */
   allow?: string | undefined;
+  /** The option of `pull` that must be larger for it. */
+  option?: 'maxBytes' | undefined;
 }
 
 /** Something that comes from a sandbox. */

@@ -9,6 +9,7 @@ import { shown } from './parent.ts';
 import { Place } from './place.ts';
 import { runsOnSight } from './programs.ts';
 import { linkRefusal } from './refusals.ts';
+import { Room, without } from './room.ts';
 import { type Member, untar } from './untar.ts';
 import { requireDirectory } from './walk.ts';
 
@@ -32,7 +33,7 @@ export interface PullOptions extends ChangeSelection {
    * `only` nothing else is, but for the removal of the old path of a renamed one.
    */
   hunks?: readonly ChosenHunks[] | undefined;
-  /** Bytes of contents that the sandbox may bring at most. More is a RangeError. Default: 1 GiB. */
+  /** Bytes of contents that may come. A file that does not fit, in the order of paths, is left out. Default: 1 GiB. */
   maxBytes?: number | undefined;
   /** Change nothing, and only report. */
   dryRun?: boolean | undefined;
@@ -47,7 +48,8 @@ export interface Pulled {
   conflicts: string[];
   /**
    * What is not brought here: in a repository like `.git`, what would make a directory one, symlinks that lead out of the
-   * directory; what would lose values that the sandbox saw as placeholders; or is gone from the sandbox. With `allow`: the path to be allowed for it.
+   * directory; what would lose values that the sandbox saw as placeholders; what `maxBytes` has no room for; or is gone from the
+   * sandbox. With `allow`: the path to be allowed for it.
    */
   skipped: ({ path: string } & Refusal)[];
   /** What the local file system refused, and names that are not UTF-8. It is as it was. */
@@ -93,10 +95,12 @@ export async function pull(api: Api, target: Target, directory: string, options:
   const isChosen = (path: string) => parts.has(path) || removals.has(path) || (only?.(path) ?? true);
   const refusals = await refusalsOf(home, listed, isChosen);
   const changes = new Changes(directory, listed, { refusals, only: isChosen, choiceOf, parts });
-  changes.limit(maxBytes);
+  const left = changes.limit(maxBytes);
   if (changes.hasContents) {
-    const archive = await exportChanges(api, target.sandboxId, selection, { format: 'tar', whole: false });
-    await changes.write(untar(archive.body as ReadableStream<Uint8Array>));
+    const fitting =
+      left.length === 0 ? selection : { ...selection, exclude: [...(selection.exclude ?? []), ...without(left)] };
+    const archive = await exportChanges(api, target.sandboxId, fitting, { format: 'tar', whole: false });
+    await changes.write(untar(archive.body as ReadableStream<Uint8Array>), new Room(maxBytes));
   }
   await changes.remove();
   return changes.result();
@@ -141,7 +145,6 @@ class Changes {
   readonly #folded = new Map<string, string>();
   readonly #done = new Map<string, Outcome>();
   readonly #pulled: Pulled = { applied: [], same: [], conflicts: [], skipped: [], failed: [] };
-  #left = 0;
 
   constructor(
     directory: string,
@@ -182,27 +185,26 @@ class Changes {
     return this.#written.size > 0;
   }
 
-  /** Throws before anything is written. The archive may still be larger than the list. */
-  limit(maxBytes: number): void {
-    this.#left = maxBytes;
-    const sizes = [...this.#written.values()].map(({ type, size }) => (type === 'TYPE_FILE' ? size : 0));
-    this.#take(sizes.reduce((sum, size) => sum + size, 0));
-    this.#left = maxBytes;
+  /** Leaves files out that do not fit, and returns them. */
+  limit(maxBytes: number): FileChange[] {
+    const room = new Room(maxBytes);
+    const files = [...this.#written.values()].filter(({ type }) => type === 'TYPE_FILE');
+    return files.filter(({ path, size }) => {
+      const refusal = room.take(size);
+      if (refusal) this.#skip(path, refusal);
+      return refusal !== undefined;
+    });
   }
 
-  #take(bytes: number): void {
-    this.#left -= bytes;
-    if (this.#left < 0) throw new RangeError('the changes have more bytes than maxBytes');
-  }
-
-  async write(members: AsyncIterable<Member>): Promise<void> {
+  /** `room`: files may have grown since they were listed. */
+  async write(members: AsyncIterable<Member>, room: Room): Promise<void> {
     for await (const member of members) {
       const { path, type } = member;
       const change = this.#written.get(path);
       if (change === undefined || this.#done.has(path)) continue;
-      this.#take(member.size);
       const reason = type === 'symlink' ? linkRefusal(path, member.target) : undefined;
-      if (reason !== undefined) this.#skip(path, reason);
+      const refusal = reason === undefined ? room.take(member.size) : { reason };
+      if (refusal !== undefined) this.#skip(path, refusal);
       else {
         const clear = () => this.remove(`${path}/`);
         const taken = await this.#part(member);
@@ -212,7 +214,7 @@ class Changes {
     for (const path of this.#written.keys()) {
       const reason =
         'it was not in the archive: the sandbox changed it meanwhile, or it is of no type that archives have';
-      if (!this.#done.has(path)) this.#skip(path, reason);
+      if (!this.#done.has(path)) this.#skip(path, { reason });
     }
   }
 
@@ -270,9 +272,9 @@ class Changes {
     this.#pulled[outcome].push(path);
   }
 
-  #skip(path: string, reason: string): void {
+  #skip(path: string, refusal: Refusal): void {
     this.#done.set(path, 'conflicts');
-    this.#pulled.skipped.push({ path, reason });
+    this.#pulled.skipped.push({ path, ...refusal });
   }
 
   result(): Pulled {
