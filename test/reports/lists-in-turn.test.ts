@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openKeyAccess } from '../../lib/access/key-access.ts';
 import type { FileStat } from '../../lib/contract/messages.ts';
@@ -14,11 +16,13 @@ const ann = keyFor({ owner_id: 'ann' });
 const bob = keyFor({ owner_id: 'bob' });
 
 let rest: Rest;
+let answerOf: { files: FileStat[]; next_page_token: string };
 /** Lists in progress, by sandbox, in order; each is answered by its call. */
 let listing: { sandbox: string; answer: () => void }[];
 
 beforeEach(async () => {
   listing = [];
+  answerOf = { files: [], next_page_token: '' };
   const keys = [ann, bob].map(({ record }) => record);
   const owned = ['sb_ann', 'sb_bob'].map((id) => ({ id, owner_id: id === 'sb_bob' ? 'bob' : 'ann' }));
   const metadata = { codebases: tableOf([]), sandboxes: tableOf(owned), keys: tableOf(keys) } as unknown as Metadata;
@@ -35,7 +39,7 @@ beforeEach(async () => {
     new Promise<{ files: FileStat[]; next_page_token: string }>((resolve) => {
       const answer = () => {
         listing.splice(listing.indexOf(entry), 1);
-        resolve({ files: [], next_page_token: '' });
+        resolve(answerOf);
       };
       const entry = { sandbox: sandbox_id, answer };
       listing.push(entry);
@@ -90,4 +94,26 @@ it("another owner's list does not wait for them", async () => {
     listing[0]?.answer();
   }
   expect(await Promise.all(all)).toEqual(all.map(() => 200));
+});
+
+it('answers that nobody reads hold no place', async () => {
+  const { hostname, port } = new URL(rest.url);
+  const file = { path: 'x'.repeat(1024) } as FileStat;
+  answerOf = { files: Array(4096).fill(file), next_page_token: '' };
+  const sockets = Array.from({ length: PLACES }, () => {
+    const socket = connect(Number(port), hostname);
+    socket.write(
+      `GET /v1/sandboxes/sb_ann/files HTTP/1.1\r\nhost: ${hostname}:${port}\r\nx-api-key: ${ann.text}\r\n\r\n`,
+    );
+    return socket;
+  });
+  await until(() => listing.length === PLACES);
+  for (const { answer } of [...listing]) answer();
+  await Promise.all(sockets.map((socket) => once(socket, 'readable')));
+  answerOf = { files: [], next_page_token: '' };
+  const other = list(ann.text, 'sb_ann');
+  await until(() => listing.length > 0);
+  listing[0]?.answer();
+  expect(await other).toBe(200);
+  for (const socket of sockets) socket.destroy();
 });
