@@ -19,6 +19,7 @@ export async function removeTree(path: string, parallel = BATCH): Promise<void> 
     const found = await parent?.lstat(name);
     if (parent === undefined || found === undefined) return;
     if (!found.isDirectory()) return await parent.unlink(name).catch(ignoreAbsent);
+    if (await wasRemoved(parent, name)) return;
     const top = await entered(parent, name).catch(ignoreAbsent);
     if (top === undefined) return;
     await emptied(top, parallel).finally(() => top.close());
@@ -57,6 +58,14 @@ async function removeInner(
     await directory.close();
   }
   await top.removeDirectory(name).catch(ignoreAbsent);
+}
+
+/** Removes a directory if it is empty. Returns false, whatever the reason, if it could not. */
+function wasRemoved(parent: Directory, name: ByteString): Promise<boolean> {
+  return parent.removeDirectory(name).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Removes entries that are not directories; returns the names of the directories. */

@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Unzstd } from '../../archive/unzstd.ts';
 import type { MakePlan } from '../../codebases/plan.ts';
@@ -258,12 +258,13 @@ export type RemovedLayers = DeltaLayers | 'unknown' | undefined;
 export async function removeDelta(id: string, platform: Platform): Promise<RemovedLayers> {
   const { layout } = platform;
   const delta = deltaOf(id, layout);
-  const layers = await layersOfDelta(delta).catch(() => 'unknown' as const);
-  const removals = [platform.removeTree(delta)];
+  // An unused HOME is empty, and without it so is the delta of a sandbox without changes.
+  const unused = rmdir(homeDeltaOf(id, layout)).catch(() => undefined);
+  const [layers] = await Promise.all([layersOfDelta(delta).catch(() => 'unknown' as const), unused]);
+  const removals = [platform.removeTree(delta), rm(join(layout.run, id), { recursive: true, force: true })];
   // No other sandbox can refer to the top layer. Lower ones may belong to a fork.
   if (layers !== undefined && layers !== 'unknown') removals.push(platform.removeTree(join(layout.layers, layers.top)));
   await Promise.all(removals);
-  await rm(join(layout.run, id), { recursive: true, force: true });
   return layers;
 }
 

@@ -79,6 +79,8 @@ export class DeltaSyncs {
    * Makes everything durable, in steps, between which the caller prevents other use of the delta. Throws host errors.
    */
   *syncing(): Steps<void> {
+    // Each change is journaled before it is made.
+    if (this.#index.journal.size === 0) return;
     yield* this.syncingContents();
     this.#written.recordAll();
     yield* this.syncingJournal();

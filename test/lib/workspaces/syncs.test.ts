@@ -227,6 +227,14 @@ describe('a long operation that waits for a slow disk', () => {
     },
   );
 
+  it('detach: begins none without a change', () => {
+    const { s, syncs, turn, run, results } = slowDisk();
+    expect(s.stat('')).toBeDefined();
+    run(begin(s, 'detach', 'sb_1'));
+    turn();
+    expect([results, syncs]).toEqual([['done'], []]);
+  });
+
   it.each(['freeze', 'detach'] as const)(
     '%s: comes after the sync under way, and before the next ones',
     (operation) => {
