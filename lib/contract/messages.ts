@@ -1145,6 +1145,8 @@ export interface DeniedHost {
   code: string;
   /** The reason as a sentence. */
   reason: string;
+  /** The address that was refused; empty: the decision was about the name or a request. */
+  address: string;
 }
 
 /** Hosts that connections of a sandbox were refused to. */

@@ -498,6 +498,7 @@ export const fields = {
     port: { type: 'int32' },
     code: { type: 'string' },
     reason: { type: 'string' },
+    address: { type: 'string' },
   },
   DeniedHosts: {
     hosts: { type: 'DeniedHost', repeated: true },

@@ -991,12 +991,15 @@ class DeniedHost:
         code: "denied_by_rule", "not_allowed", "special_address", "ceiling", "needs_inspection"
             or another reason of the same form.
         reason: The reason as a sentence.
+        address: The address that was refused; empty: the decision was about the name or a
+            request.
     """
 
     host: str = ""
     port: int = 0
     code: str = ""
     reason: str = ""
+    address: str = ""
 
 
 @dataclasses.dataclass(frozen=True)

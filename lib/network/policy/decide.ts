@@ -65,12 +65,12 @@ function decideBy(
   const denied = denying.find((each) => !isOpen(each));
   if (denied) return refused('denied_by_rule', `${describe(denied)} denies it.`, denied.index);
   const allowed = allowing[0];
-  if (allowed === undefined && mode === 'allow_list') {
-    return refused('not_allowed', 'No rule allows it, and the mode is allow_list.');
-  }
   const special = target.address && specialOf(target.address, limits.ownAddresses);
   const unlisted = special && refusedAddress(target.address!, special, allowing);
   if (unlisted !== undefined) return refused('special_address', unlisted);
+  if (allowed === undefined && mode === 'allow_list') {
+    return refused('not_allowed', 'No rule allows it, and the mode is allow_list.');
+  }
   const beyond = beyondCeiling(target, special, limits.allowMax);
   if (beyond !== undefined) return refused('ceiling', beyond);
   const inspect =

@@ -24,6 +24,7 @@ export function refusedAddress(
   const allows = ({ network }: CompiledRule) =>
     network !== undefined && (special.isHost ? network.length === network.bits : namesPart(network, special));
   if (allowing.some(allows)) return undefined;
-  const needed = special.isHost ? 'this address' : 'this address, or of its part of that network';
-  return `${formatAddress(address)} is ${special.what}, which only a rule with the cidr of ${needed} allows.`;
+  const needed = special.isHost ? 'this address' : 'this address or of its part of that network';
+  const who = `${formatAddress(address)} is ${special.what}`;
+  return `${who}: a rule with the cidr of ${needed} and network.allow_max of the server allow it, both together.`;
 }

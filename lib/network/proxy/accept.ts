@@ -4,7 +4,7 @@ import { ALERTS, answerOf, endWithAlert, endWithAnswer, endWithGoAway } from './
 import type { Connection } from './connections.ts';
 import { checkedAddresses, dial } from './dial.ts';
 import { type FirstBytes, NoRequest, readFirstBytes } from './first-bytes.ts';
-import { type Destination, type Gate, inWords, Refused, refuse, Unreachable } from './gate.ts';
+import { type Destination, type Gate, inWords, Refused, record, refuse, Unreachable } from './gate.ts';
 import type { HttpProxy } from './http-proxy.ts';
 import { splice } from './splice.ts';
 
@@ -53,7 +53,7 @@ async function serveConnect(accepted: Accepted, destination: Destination, head: 
   try {
     await checkedAddresses(gate, destination);
   } catch (error) {
-    if (error instanceof Refused) gate.refused(destination, 'http', error.code, error.message);
+    if (error instanceof Refused) record(gate, error, destination, 'http');
     return endWithAnswer(socket, answerOf(error));
   }
   socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
@@ -196,7 +196,7 @@ function passLine(accepted: Accepted, destination: Destination, upstream: Socket
 function end({ gate, connection }: Accepted, destination: Destination, error: unknown): void {
   const { client, info } = connection;
   if (error instanceof Refused) {
-    gate.refused(connection.target ?? destination, info.protocol, error.code, error.message);
+    record(gate, error, connection.target ?? destination, info.protocol);
     Object.assign(info, { allowed: false, code: error.code, reason: error.message });
     if (error instanceof RefusedHttp2 && !client.destroyed) return void endWithGoAway(client, error.message);
     if (info.protocol === 'tls' && !client.destroyed) {

@@ -24,10 +24,13 @@ export type Destination =
 /** Why a connection is not made. The program gets `message` where its protocol has a place for it. */
 export class Refused extends Error {
   readonly code: string;
+  /** The address that was refused; undefined: the decision was about a name or a request. */
+  readonly address: string | undefined;
 
-  constructor(code: string, message: string) {
+  constructor(code: string, message: string, address?: string) {
     super(message);
     this.code = code;
+    this.address = address;
   }
 }
 
@@ -44,7 +47,12 @@ export class Unreachable extends Error {
 }
 
 export function refuse({ code, reason }: Decision, target: Target): Refused {
-  return new Refused(code, `${inWords(target)} is not allowed. ${reason}`);
+  return new Refused(code, `${inWords(target)} is not allowed. ${reason}`, target.address);
+}
+
+/** Records the refusal of a connection, with the address behind its name. */
+export function record(gate: Pick<Gate, 'refused'>, error: Refused, target: Target, protocol: string): void {
+  gate.refused({ ...target, address: error.address || target.address }, protocol, error.code, error.message);
 }
 
 export function inWords({ host, address, port }: Target | InspectedTarget): string {

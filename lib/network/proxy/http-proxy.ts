@@ -6,7 +6,7 @@ import type { Connection } from './connections.ts';
 import { contained } from './contained.ts';
 import { dial } from './dial.ts';
 import { fail, forward, UpstreamAgent } from './forward-request.ts';
-import { type Destination, type Gate, Refused, refuse } from './gate.ts';
+import { type Destination, type Gate, Refused, record, refuse } from './gate.ts';
 import {
   allowHalfOpen,
   hasTooManyFields,
@@ -107,7 +107,7 @@ export class HttpProxy {
     socket.once('close', () => gone.abort());
     const agent = new UpstreamAgent(async (to) => {
       const dialled = await dial(gate, to, gone.signal).catch((error: unknown) => {
-        if (error instanceof Refused) gate.refused(connection.target ?? to, 'http', error.code, error.message);
+        if (error instanceof Refused) record(gate, error, connection.target ?? to, 'http');
         throw error;
       });
       connection.hold(dialled.socket);

@@ -37,6 +37,7 @@ export class RefusalLog {
       port,
       code,
       reason,
+      address,
     }));
   }
 

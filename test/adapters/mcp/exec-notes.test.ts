@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { endFields, noteOf } from '../../../adapters/mcp/tools/exec.ts';
 
 const END = { reason: 'exited', exit_code: 0, signal: 0, duration_ms: 1 };
-const denied = { hosts: [{ host: 'pypi.org', port: 0, code: 'not_allowed', reason: 'No rule.' }] };
+const denied = { hosts: [{ host: 'pypi.org', port: 0, code: 'not_allowed', reason: 'No rule.', address: '' }] };
 
 it('the end of a command has the hosts that its policy refused', () => {
   expect(noteOf('p', END, 'a\n')).toBe('');

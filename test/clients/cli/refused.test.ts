@@ -1,8 +1,12 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { refusedText } from '../../../clients/cli/src/exec/refused.ts';
+import { settingsThatAllow } from '../../../clients/cli/src/exec/settings-that-allow.ts';
 import { refusedByRules } from '../../../clients/cli/src/run/refused.ts';
 
-const denied = (host: string, port = 0, code = 'not_allowed') => ({ host, port, code, reason: '' });
+const denied = (host: string, port = 0, code = 'not_allowed') => ({ host, port, code, reason: '', address: '' });
 
 it('refused hosts are named with the command that allows them', () => {
   expect(refusedText('sb_1', [denied('pypi.org'), denied('pypi.org', 443), denied('a.example', 8443)])).toBe(
@@ -46,5 +50,28 @@ it('refused paths are named with their rules, and with the options that permit t
   const many = ['a', 'b', 'c', 'd'].map((name) => at(`secrets/${name}`, 'hidden', 'PERMISSION_NONE', 'secrets/**'));
   expect(refusedByRules(many)).toBe(
     'paddock: 4 paths were refused by the rules: secrets/a (none secrets/**), secrets/b (none secrets/**), secrets/c (none secrets/**), and 1 more; to permit: --rule read:PATTERN',
+  );
+});
+
+it('a mirror at a private address is named with the two settings that allow it', () => {
+  const home = mkdtempSync(join(tmpdir(), 'paddock-home-'));
+  const local = { env: { HOME: home }, connection: () => ({ url: '', key: undefined, from: 'default' as const }) };
+  const mirror = { ...denied('mirror.corp', 8081, 'special_address'), address: '10.0.0.5' };
+  const usual = { ...denied('fd00::5', 443, 'special_address'), address: 'fd00::5' };
+  const ceiling = { ...mirror, code: 'ceiling' };
+  expect(settingsThatAllow(undefined, [denied('pypi.org', 443)], local)).toBe('');
+  expect(settingsThatAllow(undefined, [mirror, mirror, usual], local).split('\n')).toEqual([
+    'paddock: mirror.corp:8081 is at 10.0.0.5, which is not a public address; these two lines allow it:',
+    `  network: {allow_max: [public, 10.0.0.5, "fd00::5"]}    # in ${home}/.config/paddock/server.yaml`,
+    '  network: {allow: [10.0.0.5:8081, "fd00::5"]}    # in .paddock.yaml, or --allow',
+  ]);
+  mkdirSync(join(home, '.config/paddock'), { recursive: true });
+  writeFileSync(join(home, '.config/paddock/server.yaml'), 'network: {allow_max: ["*.corp:443"]}', { mode: 0o600 });
+  expect(settingsThatAllow('sb_1', [mirror], local)).toMatch(
+    /allow_max: \["\*.corp:443", 10.0.0.5\]}.*\n {2}paddock network allow sb_1 10.0.0.5:8081$/,
+  );
+  const remote = { ...local, connection: () => ({ url: '', key: undefined, from: 'option' as const }) };
+  expect(settingsThatAllow('sb_1', [ceiling], remote)).toMatch(
+    /this line allows it:\n {2}network: {allow_max: \[public, 10.0.0.5\]} {4}# in the configuration of the server$/,
   );
 });

@@ -282,7 +282,7 @@ it('a command has the hosts that were refused while it ran, each once', async ()
   let denied: readonly DeniedHost[] = [];
   for await (const event of execution) if (event.kind === 'exit') denied = event.denied ?? [];
   expect(denied.map(({ host }) => host)).toEqual(Array.from({ length: 50 }, (_, at) => `h${at + 10}.example`));
-  expect(denied[0]).toEqual({ host: 'h10.example', port: 443, code: 'not_allowed', reason: 'No.' });
+  expect(denied[0]).toEqual({ host: 'h10.example', address: '', port: 443, code: 'not_allowed', reason: 'No.' });
 });
 
 it('a command that runs longer than its timeout has the refused hosts in its error', async () => {

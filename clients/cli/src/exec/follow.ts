@@ -9,6 +9,7 @@ import { endingOf } from './ending.ts';
 import { sendInput } from './input.ts';
 import { Patience } from './patience.ts';
 import { refusedText } from './refused.ts';
+import { settingsThatAllow } from './settings-that-allow.ts';
 import { Sink } from './sink.ts';
 
 /** Signals after which this program ends without the process, as docker's does. */
@@ -87,7 +88,12 @@ async function copyOutput(
         if (sinks.stdout.isBroken) return await new Promise<never>(() => undefined);
         const { exitCode, note } = endingOf(event.end);
         if (note) context.out.note(`paddock: ${note}`);
-        if (event.end.denied) context.out.note(refusedText(last ? undefined : sandboxId, event.end.denied.hosts));
+        if (event.end.denied) {
+          const { hosts } = event.end.denied;
+          context.out.note(refusedText(last ? undefined : sandboxId, hosts));
+          const settings = settingsThatAllow(last ? undefined : sandboxId, hosts, context);
+          if (settings !== '') context.out.note(settings);
+        }
         if (lost > 0) throw new CliError(`${sizeText(lost)} of the output are lost: it was written faster than read`);
         return exitCode;
       }

@@ -199,7 +199,7 @@ describe('an explanation', () => {
       /^rules\[0\] .* allows it. The address .* must be public/,
     );
     expect(explain(policy, to('169.254.169.254'), limits).reason).toBe(
-      'No rule allows it, and the mode is allow_list.',
+      '169.254.169.254 is a link-local address, as the metadata services of clouds have: a rule with the cidr of this address or of its part of that network and network.allow_max of the server allow it, both together.',
     );
     expect(explain(policyOf('open'), to('169.254.169.254'), limits).reason).toMatch(
       /link-local address, as the metadata/,

@@ -27,7 +27,6 @@ export function oracle(
     action === 'deny' && (methods.length === 0 || target.method !== undefined);
   if (found.some(denies)) return 'denied_by_rule';
   const allows = found.filter(({ action }) => action === 'allow');
-  if (policy.mode === 'allow_list' && allows.length === 0) return 'not_allowed';
   const special = target.address === undefined ? undefined : specialNetwork(target.address, own);
   if (special !== undefined) {
     const isNamedAlone = special.endsWith('/32');
@@ -36,6 +35,7 @@ export function oracle(
     );
     if (!listed) return 'special_address';
   }
+  if (policy.mode === 'allow_list' && allows.length === 0) return 'not_allowed';
   const within = (ceiling ?? [{ host: '*', cidr: '', ports: [] }]).some(({ host, cidr, ports }) => {
     if (ports.length > 0 && !ports.includes(target.port)) return false;
     if (cidr !== '')

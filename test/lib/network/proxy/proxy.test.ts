@@ -141,7 +141,14 @@ describe('programs that know no proxy', () => {
       expect(await curl(`-i http://${name}.api.test/`)).toContain('x-paddock-network: refused; code=special_address');
       expect(await curl(`https://${name}.api.test/`)).toMatch(/alert/);
     }
-    expect(new Set((await service.refusals('s')).map(({ code }) => code))).toEqual(new Set(['special_address']));
+    const refusals = (await service.refusals('s')).map(({ host, address, code }) => `${host} ${address} ${code}`);
+    expect(new Set(refusals)).toEqual(
+      new Set([
+        'a.api.test 127.0.0.1 special_address',
+        'b.api.test 169.254.169.254 special_address',
+        `c.api.test ${own} special_address`,
+      ]),
+    );
   });
 
   it('get the address that was checked, although the name has another one at the next question', async () => {
