@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { credentialsOf } from '../../../clients/cli/src/image/credentials.ts';
 import { referenceOf } from '../../../clients/cli/src/image/reference.ts';
 import { busybox, sha256, tarOf } from '../../lib/images/archives.ts';
 import { servedOnce } from '../typescript/served.ts';
@@ -132,6 +133,32 @@ it('an archive is imported from a file or standard input', async () => {
 it('a reference names the host of its registry', () => {
   expect(referenceOf('r.example/team/app')).toEqual({ host: 'r.example', repository: 'team/app', version: 'latest' });
   expect(referenceOf(`localhost:5000/a@${index.digest}`)).toMatchObject({ version: index.digest });
-  for (const wrong of ['python:3.12', 'r.example/A', 'r.example/a:b/c', 'r.example/../x', 'r.example/a@md5:00'])
-    expect(() => referenceOf(wrong)).toThrow(/an image is HOST\/NAME:TAG/);
+  for (const wrong of [
+    '',
+    'A',
+    'r.example/A',
+    'r.example/a:b/c',
+    'r.example/../x',
+    'r.example/a@md5:00',
+    '../x',
+    'http://a',
+  ])
+    expect(() => referenceOf(wrong), wrong).toThrow(/an image is NAME:TAG or HOST\/NAME:TAG/);
+});
+
+it('a reference without a host means what it means to docker', () => {
+  const host = 'docker.io';
+  expect(referenceOf('python:3.12')).toEqual({ host, repository: 'library/python', version: '3.12' });
+  expect(referenceOf('docker.io/python')).toEqual({ host, repository: 'library/python', version: 'latest' });
+  expect(referenceOf('ann/app')).toEqual({ host, repository: 'ann/app', version: 'latest' });
+  expect(referenceOf('localhost/app')).toMatchObject({ host: 'localhost', repository: 'app' });
+  expect(referenceOf('r:5000/app:1')).toMatchObject({ host: 'r:5000', repository: 'app', version: '1' });
+});
+
+it('the login of docker without a host is that of names without one', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'paddock-login-'));
+  const auths = { 'https://index.docker.io/v1/': { auth: LOGIN } };
+  await writeFile(join(directory, 'config.json'), JSON.stringify({ auths }));
+  expect(await credentialsOf('docker.io', { DOCKER_CONFIG: directory })).toBe(LOGIN);
+  expect(await credentialsOf('r.example', { DOCKER_CONFIG: directory })).toBeUndefined();
 });

@@ -2,6 +2,10 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { DEFAULT_HOST } from './reference.ts';
+
+/** Under which `docker login` stores those of its default registry. */
+const DEFAULT_KEY = `https://index.${DEFAULT_HOST}/v1/`;
 
 interface DockerConfig {
   auths?: Record<string, { auth?: string }>;
@@ -17,11 +21,12 @@ export async function credentialsOf(
   const directory = env.DOCKER_CONFIG ?? join(env.HOME ?? homedir(), '.docker');
   const text = await readFile(join(directory, 'config.json'), 'utf8').catch(() => '{}');
   const { auths = {}, credHelpers = {}, credsStore }: DockerConfig = JSON.parse(text);
-  const stored = [host, `https://${host}`].map((each) => auths[each]?.auth).find((auth) => auth);
+  const key = host === DEFAULT_HOST ? DEFAULT_KEY : host;
+  const stored = [key, `https://${key}`].map((each) => auths[each]?.auth).find((auth) => auth);
   if (stored !== undefined) return stored;
-  const helper = credHelpers[host] ?? credsStore;
+  const helper = credHelpers[key] ?? credsStore;
   // The name of a program, and no path.
-  return helper !== undefined && /^[\w.-]+$/.test(helper) ? fromHelper(helper, host) : undefined;
+  return helper !== undefined && /^[\w.-]+$/.test(helper) ? fromHelper(helper, key) : undefined;
 }
 
 function fromHelper(helper: string, host: string): Promise<string | undefined> {
