@@ -14,7 +14,7 @@ import { ServiceError } from '../../lib/errors.ts';
 import type { Turns } from '../../lib/turns.ts';
 import { errorFor } from '../listener.ts';
 import { isLarge, textWeight } from '../message-weight.ts';
-import { answerBytesOf, fitting } from './answer-size.ts';
+import { answerBytesOf, requireFitting } from './answer-size.ts';
 import { http2StreamOf, messagesOf } from './client-stream.ts';
 import { type Calls, enteredCall } from './entrance.ts';
 import { encodeLarge, sendLarge } from './large-message.ts';
@@ -81,16 +81,11 @@ async function respond(
     if (input.body instanceof ServiceError) throw input.body;
     const limit = answerBytesOf(call.metadata);
     entered.begin(input.stream === undefined);
-    const answer = (body = input.body) =>
-      operation.handler({ headers, ...input, body }, { ...context, answerBytes: limit }) as Promise<Message>;
-    const result = await answer();
+    const result = (await operation.handler({ headers, ...input }, { ...context, answerBytes: limit })) as Message;
     entered.unsent(textWeight(result));
     if (serialize && isLarge(result)) {
-      const encoded = await fitting(result, {
-        again: (page_size) => answer({ ...(input.body as Message), page_size }),
-        encode: (message) => encodeLarge(message, serialize, mount.turns),
-        limit,
-      });
+      const encoded = await encodeLarge(result, serialize, mount.turns);
+      requireFitting(encoded.length, limit);
       entered.end();
       await sendLarge(call as ServerUnaryCall<Message, Message>, encoded, mount.turns);
       callback(SENT);

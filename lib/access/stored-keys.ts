@@ -96,8 +96,8 @@ export class StoredKeys implements Keys {
 
   list({ owner_id, ...page }: { owner_id: string } & Page): { keys: Key[]; next_page_token: string } {
     const all = [...this.#options.records.values()].filter((each) => owner_id === '' || each.owner_id === owner_id);
-    const { items, next_page_token } = pageById(JSON.stringify(['keys', owner_id]), all, page);
-    return { keys: items.map(shownKey), next_page_token };
+    const { items, next_page_token } = pageById(JSON.stringify(['keys', owner_id]), all, page, shownKey);
+    return { keys: items, next_page_token };
   }
 
   async revoke(id: string): Promise<void> {

@@ -109,6 +109,7 @@ export class StoredCodebases implements Codebases {
       (before) => this.#options.records.newestOf(filter.owner_id, before),
       () => true,
       filter,
+      (record) => record,
     );
     const { records, log } = this.#options;
     const shown = ({ id }: CodebaseRecord) =>

@@ -13,7 +13,7 @@ import type { FileInfo } from '../contract/messages.ts';
 import { isAbsence } from '../host-tree/at.ts';
 import { errorCode } from '../linux/errno.ts';
 import { missing } from '../not-found.ts';
-import { cursorOf, type Page, tokenOf } from '../paging.ts';
+import { cursorOf, type Page, PageRoom, tokenOf } from '../paging.ts';
 import { parseDirectoryPath } from './file-path.ts';
 import { resolveAll } from './resolve-path.ts';
 import { type Found, walkTree } from './walk-tree.ts';
@@ -33,10 +33,12 @@ export async function listFiles(
   const after = fromLatin1(cursorOf(scope, request.page_token) ?? '');
   await checkDirectory(root, names, request.path);
   const files: FileInfo[] = [];
+  const room = new PageRoom();
   let last = ROOT_PATH;
   for await (const found of walkTree(root, { names, recursive: request.recursive, after, hold: 2 * size })) {
-    if (files.length === size) return { files, next_page_token: tokenOf(scope, last) };
-    files.push(await fileInfo(root, found));
+    const info = files.length < size ? await fileInfo(root, found) : undefined;
+    if (info === undefined || !room.fits(info)) return { files, next_page_token: tokenOf(scope, last) };
+    files.push(info);
     last = found.path;
   }
   return { files, next_page_token: '' };

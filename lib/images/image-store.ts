@@ -122,8 +122,8 @@ export class ImageStore implements Images {
   }
 
   list(page: Page): { images: Image[]; next_page_token: string } {
-    const { items, next_page_token } = pageById('images', this.#images.values(), page);
-    return { images: items.map((image) => this.#shown(image)), next_page_token };
+    const { items, next_page_token } = pageById('images', this.#images.values(), page, (image) => this.#shown(image));
+    return { images: items, next_page_token };
   }
 
   delete(image: string): Promise<void> {

@@ -18,6 +18,6 @@ export function listSandboxes(
   const filter = { codebase_id, owner_id, ...(status !== undefined && { status }), labels };
   const candidates = (before?: string) => sandboxes.candidates(filter, before);
   const scope = scopeOf('sandboxes', [codebase_id, owner_id, status, wanted]);
-  const { items, next_page_token } = newestPage(scope, candidates, matches, page);
-  return { sandboxes: items.map((sandbox) => sandbox.view()), next_page_token };
+  const { items, next_page_token } = newestPage(scope, candidates, matches, page, (sandbox) => sandbox.view());
+  return { sandboxes: items, next_page_token };
 }

@@ -3,6 +3,7 @@ import { IdMap } from '../../lib/id-map.ts';
 import { cursorOf, newestPage, pageById, scopeOf, tokenOf } from '../../lib/paging.ts';
 
 const items = ['b', 'd', 'a', 'c', 'e'].map((id) => ({ id }));
+const itself = <T>(item: T) => item;
 const refusal = expect.objectContaining({ code: 'INVALID_ARGUMENT' });
 
 describe('a page', () => {
@@ -10,7 +11,7 @@ describe('a page', () => {
     const ids: string[] = [];
     let page_token = '';
     do {
-      const page = pageById('letters', items, { page_size: 2, page_token });
+      const page = pageById('letters', items, { page_size: 2, page_token }, itself);
       ids.push(...page.items.map(({ id }) => id));
       page_token = page.next_page_token;
     } while (page_token !== '');
@@ -18,13 +19,26 @@ describe('a page', () => {
   });
 
   it('has no next page if it ends with the last item', () => {
-    expect(pageById('letters', items, { page_size: 5, page_token: '' }).next_page_token).toBe('');
+    expect(pageById('letters', items, { page_size: 5, page_token: '' }, itself).next_page_token).toBe('');
+  });
+
+  it('ends early with 1 MiB, and has at least one item', () => {
+    const sizes = [300_000, 300_000, 300_000, 300_000, 3_000_000, 1].map((size, index) => ({ id: `${index}`, size }));
+    const view = ({ id, size }: { id: string; size: number }) => ({ id, text: 'x'.repeat(size) });
+    const pages: string[] = [];
+    let page_token = '';
+    do {
+      const page = pageById('sizes', sizes, { page_size: 1000, page_token }, view);
+      pages.push(page.items.map(({ id }) => id).join(''));
+      page_token = page.next_page_token;
+    } while (page_token !== '');
+    expect(pages).toEqual(['012', '3', '4', '5']);
   });
 
   it('continues after a removed item', () => {
-    const { next_page_token } = pageById('letters', items, { page_size: 2, page_token: '' });
+    const { next_page_token } = pageById('letters', items, { page_size: 2, page_token: '' }, itself);
     const left = items.filter(({ id }) => id !== 'b');
-    expect(pageById('letters', left, { page_size: 2, page_token: next_page_token }).items).toEqual([
+    expect(pageById('letters', left, { page_size: 2, page_token: next_page_token }, itself).items).toEqual([
       { id: 'c' },
       { id: 'd' },
     ]);
@@ -32,13 +46,33 @@ describe('a page', () => {
 });
 
 describe('a page of the newest items', () => {
+  it('ends early with 1 MiB, and has at least one item', () => {
+    const ids = ['d', 'c', 'b', 'a'].map((id) => ({ id }));
+    const after = (before?: string) => ids.filter(({ id }) => before === undefined || id < before);
+    const view = ({ id }: { id: string }) => ({ id, text: 'x'.repeat(id === 'c' ? 2_000_000 : 400_000) });
+    const pages: string[] = [];
+    let page_token = '';
+    do {
+      const page = newestPage('sizes', after, () => true, { page_size: 1000, page_token }, view);
+      pages.push(page.items.map(({ id }) => id).join(''));
+      page_token = page.next_page_token;
+    } while (page_token !== '');
+    expect(pages).toEqual(['d', 'c', 'ba']);
+  });
+
   const of = (ids: string) => {
     const map = new IdMap<{ id: string }>();
     for (const id of ids) map.set(id, { id });
     return map;
   };
   const letters = (map: IdMap<{ id: string }>, page_token: string, matches = (_: { id: string }) => true) => {
-    const page = newestPage('letters', (before) => map.newestFirst(before), matches, { page_size: 2, page_token });
+    const page = newestPage(
+      'letters',
+      (before) => map.newestFirst(before),
+      matches,
+      { page_size: 2, page_token },
+      itself,
+    );
     return [page.items.map(({ id }) => id).join(''), page.next_page_token] as const;
   };
 

@@ -68,9 +68,9 @@ export class StoredSecrets {
 
   list({ owner_id, ...page }: { owner_id: string } & Page): { secrets: Secret[]; next_page_token: string } {
     const all = [...this.#options.records.values()].filter((each) => owner_id === '' || each.owner_id === owner_id);
-    const { items, next_page_token } = pageById(scopeOf('secrets', [owner_id]), all, page);
     const used = this.#options.usedBy(owner_id);
-    return { secrets: items.map((each) => shown(each, used)), next_page_token };
+    const { items, next_page_token } = pageById(scopeOf('secrets', [owner_id]), all, page, (each) => shown(each, used));
+    return { secrets: items, next_page_token };
   }
 
   /** Needs no key, so that secrets whose key is lost can be removed. */

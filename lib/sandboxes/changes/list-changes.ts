@@ -2,7 +2,7 @@ import { withBreaks } from '../../breaks.ts';
 import { type ByteString, fromLatin1 } from '../../byte-string.ts';
 import type { FileChange } from '../../contract/messages.ts';
 import type { Actor } from '../../field-values.ts';
-import { cursorOf, type Page, tokenOf } from '../../paging.ts';
+import { cursorOf, fitting, type Page, tokenOf } from '../../paging.ts';
 import { compiling, type RuleSet, VIEW } from '../../permissions/index.ts';
 import type { ChangeChoice } from '../../services.ts';
 import type { ChangePage, WorkspaceChange } from '../../workspaces/workspaces.ts';
@@ -32,7 +32,7 @@ export async function listChanges(
   const shown = changes.filter(({ hidden }) => !hidden);
   const listed = diff
     ? await withDiffs(shown, record, choice.as, context)
-    : shown.map(choice.as === 'agent' ? shownChange : ownersChange);
+    : fitting(shown.map(choice.as === 'agent' ? shownChange : ownersChange));
   const isCut = listed.length < shown.length;
   const last = isCut ? shown[listed.length - 1] : changes.at(-1);
   return { changes: listed, next_page_token: (more || isCut) && last ? tokenOf(scope, last.path) : '' };

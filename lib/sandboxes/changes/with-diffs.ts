@@ -1,6 +1,7 @@
 import type { FileChange, FileDiff } from '../../contract/messages.ts';
 import type { Actor } from '../../field-values.ts';
 import type { SandboxRecord } from '../../metadata/metadata.ts';
+import { PageRoom } from '../../paging.ts';
 import { threadedComparison } from '../../text-tools/differ.ts';
 import type { WorkspaceChange } from '../../workspaces/workspaces.ts';
 import type { SandboxContext } from '../context.ts';
@@ -9,14 +10,12 @@ import { ownersChange, shownChange } from './shown-change.ts';
 import { comparedWith, isComparedFile, undiffed } from './undiffed.ts';
 import { withWorkspace } from './with-workspace.ts';
 
-/** Characters of the hunks of one answer, beside those of its last file. */
-const MAX_SHOWN = 1024 * 1024;
 /** Bytes that are read for one answer, beside those of its last file: most have no difference to show, or are binary. */
 const MAX_READ = 16 * 1024 * 1024;
 
 /**
- * The changes with comparisons of their modified and renamed files, in the same order; the first ones, if those have MAX_SHOWN
- * characters or MAX_READ bytes. Contents are read now: a diff has the digests of what it compares.
+ * The changes with comparisons of their modified and renamed files, in the same order; the first ones, if those fill a page or
+ * have MAX_READ bytes. Contents are read now: a diff has the digests of what it compares.
  */
 export async function withDiffs(
   changes: readonly WorkspaceChange[],
@@ -37,15 +36,17 @@ export async function withDiffs(
     const compare = threadedComparison(diffs.of(owner_id));
     const listed: FileChange[] = [];
     const asSeen = as === 'agent' ? shownChange : ownersChange;
-    let [shown, read] = [0, 0];
+    const room = new PageRoom();
+    let read = 0;
     for (const change of changes) {
-      if (shown >= MAX_SHOWN || read >= MAX_READ) break;
+      if (room.isFull || read >= MAX_READ) break;
       const isCompared = compared.has(change);
       const undone = isComparedFile(change) ? undiffed(change, as) : undefined;
       const diff = isCompared ? await diffOf(change, sides, compare) : undone;
-      shown += diff === undefined ? 0 : charactersOf(diff);
       read += isCompared ? change.now!.size + comparedWith(change).base!.size : 0;
-      listed.push({ ...asSeen(change), ...(diff && { diff }) });
+      const shown = { ...asSeen(change), ...(diff && { diff }) };
+      room.fits(shown);
+      listed.push(shown);
     }
     return listed;
   } finally {
@@ -63,11 +64,4 @@ async function diffOf(
   const [before, after] = [(await sides.base(from))!, (await sides.present(change))!];
   const compared = await compare(await bytesOf(before), await bytesOf(after));
   return { ...compared, base_mode: compared.no_hunks === '' ? from.base!.mode & 0o777 : 0 };
-}
-
-function charactersOf({ hunks }: FileDiff): number {
-  return hunks.reduce(
-    (sum, { before, removed, added, after }) => sum + before.length + removed.length + added.length + after.length,
-    0,
-  );
 }

@@ -13,7 +13,7 @@ import { parsePolicy } from '../../network/policy/parse-policy.ts';
 import { NETWORK_PRESETS } from '../../network/policy/presets.ts';
 import { NO_NETWORK, shownPolicy, shownRule } from '../../network/policy/shown-policy.ts';
 import type { Networks } from '../../network-services.ts';
-import { cursorOf, tokenOf } from '../../paging.ts';
+import { cursorOf, fitting, tokenOf } from '../../paging.ts';
 import type { SandboxContext } from '../context.ts';
 import { WatchPauses } from './network-watch.ts';
 import { changeNetwork } from './open-network.ts';
@@ -96,9 +96,7 @@ async function listConnections(
   const isOpen = context.find(sandbox_id).refusals !== undefined;
   const all = isOpen ? await context.platform.networks!.connections(sandbox_id) : [];
   const rest = all.filter(({ sequence }) => sequence < before).sort((a, b) => b.sequence - a.sequence);
-  const last = rest.length > page_size ? rest[page_size - 1] : undefined;
-  return {
-    connections: rest.slice(0, page_size).map(shownConnection),
-    next_page_token: last ? tokenOf(scope, String(last.sequence)) : '',
-  };
+  const connections = fitting(rest.slice(0, page_size).map(shownConnection));
+  const isLast = connections.length === rest.length;
+  return { connections, next_page_token: isLast ? '' : tokenOf(scope, String(rest[connections.length - 1]!.sequence)) };
 }

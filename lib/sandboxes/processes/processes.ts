@@ -1,5 +1,5 @@
 import type { ListProcessesRequest, Process } from '../../contract/messages.ts';
-import { cursorOf, scopeOf, tokenOf } from '../../paging.ts';
+import { cursorOf, fitting, scopeOf, tokenOf } from '../../paging.ts';
 import type { Processes } from '../../process-services.ts';
 import type { SandboxContext } from '../context.ts';
 import { waitPort } from '../ports/wait-port.ts';
@@ -46,10 +46,7 @@ async function listProcesses(
     (!running || process.end === undefined) &&
     wanted.every(([key, value]) => Object.hasOwn(process.labels, key) && process.labels[key] === value);
   const found = (await processesOf(sandbox_id, context)).all.filter(matches).reverse();
-  const page = found.slice(0, page_size);
-  const last = page.at(-1);
-  return {
-    processes: page.map((process) => process.view()),
-    next_page_token: found.length > page_size && last ? tokenOf(scope, String(last.order)) : '',
-  };
+  const processes = fitting(found.slice(0, page_size).map((process) => process.view()));
+  const isLast = processes.length === found.length;
+  return { processes, next_page_token: isLast ? '' : tokenOf(scope, String(found[processes.length - 1]!.order)) };
 }

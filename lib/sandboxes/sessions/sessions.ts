@@ -70,8 +70,9 @@ function listSessions(
     (before) => context.sessions.newestFirst(sandbox_id, before),
     () => true,
     { page_size, page_token },
+    (session) => session.view(),
   );
-  return { sessions: items.map((session) => session.view()), next_page_token };
+  return { sessions: items, next_page_token };
 }
 
 async function execInSession(

@@ -2,6 +2,7 @@ import { type ByteString, joinPath, NO_BYTES, sliceOf, withSlash } from '../../b
 import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { EACCES, ENOTDIR } from '../../linux/errno.ts';
 import { isDirectory } from '../../linux/mode.ts';
+import { PageRoom } from '../../paging.ts';
 import { VIEW } from '../../permissions/index.ts';
 import { isVisible, isVisibleNode } from '../access/visibility.ts';
 import { cachedListing } from '../nodes/merged-listing.ts';
@@ -27,7 +28,7 @@ interface Frame {
   cut: boolean;
 }
 
-/** Returns the entries of a page; see `visit`. */
+/** Returns the entries of a page, at most `limit`; see `visit`. */
 export function* list(
   request: FileRequest,
   path: ByteString,
@@ -36,9 +37,11 @@ export function* list(
   limit: number,
 ): Steps<{ entries: FileStatus[]; more: boolean }> {
   const entries: FileStatus[] = [];
+  const room = new PageRoom();
   const more = yield* visit(request, path, { recursive, after, about: limit }, (node, at) => {
-    if (entries.length === limit) return false;
-    entries.push(statusOf(request, node, at));
+    const status = entries.length < limit ? statusOf(request, node, at) : undefined;
+    if (status === undefined || !room.fits(status)) return false;
+    entries.push(status);
     return true;
   });
   return { entries, more };
