@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Modules that each of the two packages has in a form of its own. */
-const OWN = new Set(['transport.py', 'opening.py', '__init__.py']);
+const OWN = new Set(['concurrency.py', 'opening.py', '__init__.py']);
 
 /**
  * In this order. The words are Python's own names of the asynchronous protocols.
@@ -17,6 +17,8 @@ const REPLACEMENTS = [
   [/\bAwaitable\[(\w+)\]/g, '$1'],
   [/\basync (def|with|for)\b/g, '$1'],
   [/\bawait /g, ''],
+  [/\bhandle_async_request\b/g, 'handle_request'],
+  [/\bAsyncByteStream\b/g, 'SyncByteStream'],
   [/\bAsyncGenerator\[(.*), None\]/g, 'Generator[$1, None, None]'],
   [/\basyncio\.run\((.*)\)/g, '$1'],
   [/\b__a(enter|exit|iter|next)__/g, '__$1__'],

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Tmux } from './clients/cli/tmux.ts';
+import { PYTHON, pythonPath } from './clients/python-packages.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const PAGES = join(ROOT, 'docs/how-to');
@@ -34,14 +35,13 @@ beforeAll(async () => {
   project = join(home, 'my-project');
   await mkdir(join(home, 'programs'));
   await symlink(join(ROOT, 'dist/paddock.mjs'), join(home, 'programs/paddock'));
-  await symlink(join(ROOT, 'clients/python/paddock_sandbox'), join(home, 'paddock_sandbox'));
   const { PATH } = process.env;
   environment = {
     HOME: home,
     PADDOCK_LOCAL_STATE: join(home, 'local'),
     PAGER: 'cat',
     PATH: `${home}/programs:${PATH}`,
-    PYTHONPATH: home,
+    PYTHONPATH: pythonPath(),
   };
   const { stdout } = await run('paddock', ['server', 'env'], { env: environment });
   for (const [, name = '', value] of stdout.matchAll(/(PADDOCK_\w+)='?([^';\s]*)/g)) environment[name] = value;
@@ -80,7 +80,7 @@ async function tabsOf(page: string): Promise<Record<string, { code: string; answ
 /** Runs a program as its tab says. Returns its standard output; a code other than 0 is an error. */
 async function perform(tab: string, code: string, answers: readonly string[]): Promise<string> {
   const options = { cwd: project, env: environment };
-  if (tab === 'Python') return (await run('python3', ['-c', code], options)).stdout;
+  if (tab === 'Python') return (await run(PYTHON, ['-c', code], options)).stdout;
   if (tab === 'TypeScript') {
     const bundle = await build({
       stdin: { contents: code, loader: 'ts', resolveDir: project },

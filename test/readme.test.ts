@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { PYTHON, pythonPath } from './clients/python-packages.ts';
 import { connectStdio } from './contract/mcp-clients.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -113,8 +114,7 @@ it('each command and program of README.md does what it says', async () => {
   await rm(join(project, 'docs/result.txt'));
 
   await writeFile(join(home, 'agent.py'), block('python', 'from_local'));
-  await symlink(join(ROOT, 'clients/python/paddock_sandbox'), join(home, 'paddock_sandbox'));
-  const python = await sh(`${variables}\npython3 ${home}/agent.py`);
+  const python = await sh(`${variables}\nPYTHONPATH=${pythonPath()} ${PYTHON} ${home}/agent.py`);
   expect(python.output).toMatch(/^0 [\s\S]*tested\n[\s\S]*\+exit code 0\n/);
   expect(await readFile(join(project, 'docs/result.txt'), 'utf8')).toBe('exit code 0\n');
 

@@ -5,10 +5,9 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Server, State } from '../contract/server.ts';
+import { PYTHON } from './python-packages.ts';
 
 const PACKAGE = resolve(import.meta.dirname, '../../clients/python');
-// The system's own, which scripts/setup.sh installs.
-const PYTHON = '/usr/bin/python3';
 const FROM_NETWORK = resolve(import.meta.dirname, '../../scripts/from-network.sh');
 
 let state: State;
@@ -24,7 +23,7 @@ async function python(args: string[], more: Record<string, string> = {}): Promis
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'paddock-python-'));
   installed = join(directory, 'installed');
-  const install = ['-m', 'pip', 'install', '--quiet', '--no-compile', '--no-deps', '--target', installed, PACKAGE];
+  const install = ['-m', 'pip', 'install', '--quiet', '--no-compile', '--target', installed, PACKAGE];
   await promisify(execFile)('sh', [FROM_NETWORK, PYTHON, ...install]);
   state = await State.create();
   server = await Server.start(state);
@@ -57,7 +56,7 @@ print(sorted(name for name in ROUTES if f'"{name}"' not in text))`;
   it('is installed as its wheel says', async () => {
     const script = `
 import base64, csv, glob, hashlib, sys
-(info,) = glob.glob(sys.argv[1] + '/*.dist-info')
+(info,) = glob.glob(sys.argv[1] + '/paddock_sandbox-*.dist-info')
 listed = set()
 for path, digest, size in csv.reader(open(info + '/RECORD')):
     listed.add(path)
@@ -65,7 +64,7 @@ for path, digest, size in csv.reader(open(info + '/RECORD')):
     content = open(sys.argv[1] + '/' + path, 'rb').read()
     found = 'sha256=' + base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b'=').decode()
     assert (found, str(len(content))) == (digest, size), path
-present = {path[len(sys.argv[1]) + 1:] for path in glob.glob(sys.argv[1] + '/**/*.*', recursive=True)}
+present = {path[len(sys.argv[1]) + 1:] for path in glob.glob(sys.argv[1] + '/paddock_sandbox*/**/*.*', recursive=True)}
 assert present <= listed | {info[len(sys.argv[1]) + 1:]}, present - listed
 from importlib.metadata import metadata, version
 import paddock_sandbox
@@ -75,12 +74,12 @@ print(open(paddock_sandbox.__path__[0] + '/py.typed').read() + 'complete')`;
     expect((await python(['-c', script, installed])).stdout).toBe('complete\n');
   });
 
-  it('is small files of Python 3.9', async () => {
+  it('is small files of Python 3.11', async () => {
     const script = `
 import ast, glob, sys
 for path in sorted(glob.glob(sys.argv[1] + '/**/*.py', recursive=True)):
     text = open(path, encoding='utf-8').read()
-    tree = ast.parse(text, path, feature_version=(3, 9))
+    tree = ast.parse(text, path, feature_version=(3, 11))
     compile(tree, path, 'exec')
     lines = text.splitlines()
     for number, line in enumerate(lines, 1):

@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../clients/typescript/src/index.ts';
 import { runCli } from '../clients/cli/run-cli.ts';
+import { PYTHON, pythonPath } from '../clients/python-packages.ts';
 import { servedOnce } from '../clients/typescript/served.ts';
 import { actLocally, type Entry, PROGRAM, randomSteps, type Steps, shownAs } from './random-changes.ts';
 
@@ -13,7 +14,6 @@ const RUNS = Number(process.env.PADDOCK_MODEL_RUNS ?? 8);
 /** Of a model: most of its time is that of the programs that it starts. */
 const MODEL_MS = Math.max(120_000, RUNS * 20_000);
 const SEED = process.env.PADDOCK_MODEL_SEED === undefined ? {} : { seed: Number(process.env.PADDOCK_MODEL_SEED) };
-const PYTHON_CLIENT = resolve(import.meta.dirname, '../../clients/python');
 
 const served = servedOnce();
 interface Made {
@@ -253,11 +253,11 @@ json.dump([result.conflicts, list(result.skipped)], sys.stdout)`;
       await pulled(async ({ sandbox, base }) => {
         const env = {
           PATH: process.env.PATH,
-          PYTHONPATH: PYTHON_CLIENT,
+          PYTHONPATH: pythonPath(),
           PYTHONDONTWRITEBYTECODE: '1',
           PADDOCK_URL: served.url,
         };
-        const output = execFileSync('/usr/bin/python3', ['-c', script, sandbox.id, base], { env, encoding: 'utf8' });
+        const output = execFileSync(PYTHON, ['-c', script, sandbox.id, base], { env, encoding: 'utf8' });
         const [conflicts, skipped] = JSON.parse(output) as [string[], string[]];
         const old = await oldPathsOf(sandbox, skipped);
         expect(conflicts.filter((path) => !old.has(path))).toEqual([]);

@@ -10,10 +10,10 @@ import { ruleOptionsOf } from '../../clients/cli/src/sandbox-options.ts';
 import type { Api } from '../../clients/typescript/src/api.ts';
 import { createSandbox } from '../../clients/typescript/src/create.ts';
 import { presetOf, type RuleOptions } from '../../clients/typescript/src/rules.ts';
+import { PYTHON, pythonPath } from '../clients/python-packages.ts';
 import { servedOnce } from '../clients/typescript/served.ts';
 
 const served = servedOnce();
-const PYTHON = resolve(import.meta.dirname, '../../clients/python');
 let directory: string;
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'paddock-policy-'));
@@ -34,9 +34,14 @@ async function inPython(options: object): Promise<string> {
 from paddock_sandbox import Sandbox
 with Sandbox.from_local(sys.argv[1], **json.loads(sys.argv[2])) as sandbox:
     print(sandbox.run(sys.argv[3]).stdout, end="")`;
-  const env = { PATH: process.env.PATH, PYTHONPATH: PYTHON, PYTHONDONTWRITEBYTECODE: '1', PADDOCK_URL: served.url };
+  const env = {
+    PATH: process.env.PATH,
+    PYTHONPATH: pythonPath(),
+    PYTHONDONTWRITEBYTECODE: '1',
+    PADDOCK_URL: served.url,
+  };
   const args = ['-c', script, directory, JSON.stringify(options), COMMAND];
-  return (await promisify(execFile)('/usr/bin/python3', args, { env })).stdout;
+  return (await promisify(execFile)(PYTHON, args, { env })).stdout;
 }
 
 it.each([

@@ -4,15 +4,15 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { Paddock } from '../../clients/typescript/src/index.ts';
 import { cli } from '../clients/cli/cli.ts';
+import { PYTHON, pythonPath } from '../clients/python-packages.ts';
 import { servedOnce } from '../clients/typescript/served.ts';
 
 const served = servedOnce();
-const PYTHON = resolve(import.meta.dirname, '../../clients/python');
 let directory: string;
 let front: Server;
 let url: string;
@@ -53,8 +53,8 @@ async function inPython(options: object): Promise<unknown> {
 from paddock_sandbox import Sandbox
 options = json.loads(sys.argv[2])
 with Sandbox.from_local(sys.argv[1], **options) as sandbox: print(sandbox.id)`;
-  const env = { PATH: process.env.PATH, PYTHONPATH: PYTHON, PYTHONDONTWRITEBYTECODE: '1', PADDOCK_URL: url };
-  return promisify(execFile)('/usr/bin/python3', ['-c', script, directory, JSON.stringify(options)], { env });
+  const env = { PATH: process.env.PATH, PYTHONPATH: pythonPath(), PYTHONDONTWRITEBYTECODE: '1', PADDOCK_URL: url };
+  return promisify(execFile)(PYTHON, ['-c', script, directory, JSON.stringify(options)], { env });
 }
 
 const long = 'x'.repeat(2000);

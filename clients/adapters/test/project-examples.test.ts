@@ -23,6 +23,8 @@ afterAll(async () => {
   expect(left).toEqual([]);
 });
 
+const PYTHON = join(ROOT, 'clients/adapters/node_modules/.python/bin/python');
+
 interface Printed {
   code: number;
   stdout: string;
@@ -40,7 +42,7 @@ function run(program: string, args: string[], cwd = folder): Promise<Printed> {
 
 it('the agent loop does the same in TypeScript and in Python, in 60 lines', async () => {
   const typescript = await run(process.execPath, ['agent-loop/agent.ts']);
-  const python = await run('/usr/bin/python3', ['agent-loop/agent.py']);
+  const python = await run(PYTHON, ['agent-loop/agent.py']);
   expect(typescript.stderr).toBe('');
   expect(typescript.stdout).toMatch(
     /AssertionError: 2 and 3 are not -1.*passed.*test\.py: Permission denied.*token: No such file.*- {4}return a - b\n\+ {4}return a \+ b/s,
@@ -53,7 +55,7 @@ it('the agent loop does the same in TypeScript and in Python, in 60 lines', asyn
 });
 
 it('agents work on tickets under the rules, and their work is not lost', async () => {
-  const { stdout, stderr } = await run('/usr/bin/python3', ['tickets/main.py']);
+  const { stdout, stderr } = await run(PYTHON, ['tickets/main.py']);
   expect(stderr).toBe('');
   for (const ticket of ['17', '18']) {
     const rows = stdout.split(`ticket ${ticket}: `)[1]!.split('\n').slice(1, 6);

@@ -10,6 +10,8 @@ import socket
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Union
 from urllib.parse import quote, urlencode
 
+import httpx
+
 from ._json import encode
 from ._routes import ROUTES
 from ._settings import Settings
@@ -21,6 +23,7 @@ PIECE = 256 * 1024
 #: Seconds after which an idle connection is not used again: the server closes it after 75.
 IDLE = 60.0
 _IDEMPOTENCY_KEY = re.compile(r'[A-Za-z0-9\-._~:/+=@]{1,255}|"[A-Za-z0-9\-._~:/+=@]{1,255}"')
+_DOTS = re.compile(r"(?<![^/])\.\.?(?![^/])")
 #: Parts of an answer come at least every 15 seconds in streams with keepalives.
 STREAM_TIMEOUT = 60.0
 
@@ -110,9 +113,11 @@ def request_of(
 def _fill(name: str, fields: Dict[str, Any]) -> str:
     value = str(fields.pop(name.rstrip("+"), ""))
     try:
-        return quote(value, safe="/" if name.endswith("+") else "")
+        text = quote(value, safe="/" if name.endswith("+") else "")
     except UnicodeEncodeError:
         raise InvalidConfigurationError(f"{name.rstrip('+')} must be valid Unicode") from None
+    # httpx would resolve them, and ask for something else.
+    return _DOTS.sub(lambda dots: dots[0].replace(".", "%2E"), text)
 
 
 def _query(fields: Mapping[str, Any]) -> List[Any]:
@@ -149,13 +154,27 @@ class Lines:
         return [line for line in lines if line]
 
 
-def tune(sock: socket.socket) -> None:
-    """Finds dead peers also while a long command says nothing: after about a minute and a half."""
-    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+def pieces_of(body: Optional[Union[bytes, Body]]) -> Iterator[bytes]:
+    """A body in pieces, none of which is empty."""
+    if isinstance(body, Body):
+        return filter(None, body.pieces())
+    content = body or b""
+    return (content[at : at + PIECE] for at in range(0, len(content), PIECE))
+
+
+def pool_options(settings: Settings, keep: Optional[int] = None) -> Dict[str, Any]:
+    """Options of a transport of httpx that keeps this number of idle connections; None: all."""
+    # Finds dead peers also while a long command says nothing: after about a minute and a half.
+    options = [(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)]
     for name, value in (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 6)):
         if hasattr(socket, name):
-            sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+            options.append((socket.IPPROTO_TCP, getattr(socket, name), value))
+    return {
+        "verify": settings.tls or False,
+        "proxy": settings.proxy,
+        "limits": httpx.Limits(max_keepalive_connections=keep, keepalive_expiry=IDLE),
+        "socket_options": options,
+    }
 
 
 def parse(raw: bytes) -> Any:

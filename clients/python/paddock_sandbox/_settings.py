@@ -7,6 +7,7 @@ import os
 import ssl
 from typing import Optional
 from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from ._duration import Duration, exact_seconds
 from .errors import InvalidConfigurationError
@@ -38,9 +39,22 @@ class Settings:
     attempts: int
 
     @property
+    def proxy(self) -> Optional[str]:
+        """The proxy of the environment (HTTP_PROXY, HTTPS_PROXY, NO_PROXY); this machine is reached without one."""
+        if self.host == "localhost" or self.host.startswith("127.") or self.host == "::1":
+            return None
+        scheme = "https" if self.tls else "http"
+        return None if proxy_bypass(self.host) else getproxies().get(scheme)
+
+    @property
     def endpoint(self) -> str:
         """The address, for error messages."""
-        return f"{'https' if self.tls else 'http'}://{self.authority}{self.prefix}"
+        return self.origin + self.prefix
+
+    @property
+    def origin(self) -> str:
+        """The address without its path."""
+        return f"{'https' if self.tls else 'http'}://{self.authority}"
 
     @property
     def authority(self) -> str:

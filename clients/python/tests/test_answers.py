@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import Any
 
 from both import Retries
 from fake import CUT, FakeServer, answer, error
 from paddock_sandbox import (
-    AsyncSandboxClient,
     ConnectionError,
     InvalidConfigurationError,
     NotFoundError,
@@ -44,15 +42,6 @@ class Answers(Retries):
 
         bad, gone = answer(502, b"<html>"), error(404, 5, 'sandbox "sb_1" does not exist')
         self.each_client(lambda: FakeServer(bad, answer(503, b""), SANDBOX, bad, bad, gone), check)
-
-    def test_a_connection_with_more_than_an_answer_is_not_used_again(self) -> None:
-        async def main() -> None:
-            with FakeServer(answer(200, {}) + SANDBOX, stay=True) as fake:
-                async with AsyncSandboxClient(url=fake.url) as client:
-                    await client.health()
-                    self.assertEqual([each.usable for each in client._transport._idle], [False])
-
-        asyncio.run(main())
 
     def test_an_idempotency_key_cannot_be_another_header(self) -> None:
         def check(client: Any, fake: FakeServer) -> None:

@@ -8,7 +8,6 @@ import unittest
 import warnings
 
 from paddock_sandbox import AsyncSandbox, AsyncSandboxClient, CommandExecutionError, SandboxNotFoundError
-from paddock_sandbox._within import within
 from support import ServerCase
 
 
@@ -68,28 +67,3 @@ class SeveralLoops(ServerCase):
                 self.assertTrue(asyncio.run(client.health()))
             asyncio.run(client.close())
             gc.collect()
-
-
-class Within(unittest.IsolatedAsyncioTestCase):
-    async def test_a_cancellation_that_comes_as_the_work_ends_is_not_lost(self) -> None:
-        work = asyncio.get_running_loop().create_future()
-        task = asyncio.ensure_future(within(work, 60))
-        await asyncio.sleep(0)
-        work.set_result("done")
-        task.cancel()
-        with self.assertRaises(asyncio.CancelledError):
-            await task
-
-    async def test_work_that_takes_too_long_is_cancelled(self) -> None:
-        work = asyncio.get_running_loop().create_future()
-        with self.assertRaises(asyncio.TimeoutError):
-            await within(work, 0.001)
-        self.assertTrue(work.cancelled())
-
-    async def test_the_error_of_the_work_is_its_own(self) -> None:
-        async def fails() -> None:
-            raise EOFError("cut")
-
-        for seconds in (None, 60):
-            with self.assertRaises(EOFError):
-                await within(fails(), seconds)

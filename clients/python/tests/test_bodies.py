@@ -18,9 +18,6 @@ class Bodies(Retries):
                 client.upload_file("cb_1", "a", b"x" * 50_000_000)
 
         self.each_client(lambda: FakeServer(error(429, 8, "full"), read_body=False), check)
-        # A server that reads no more.
-        refuse = error(429, 8, "full")
-        self.each_client(lambda: FakeServer(refuse, read_body=False, stay=True), check, attempts=1, timeout="500ms")
 
     def test_large_bytes_are_sent_with_their_length(self) -> None:
         content = bytes(range(256)) * 4000

@@ -222,6 +222,19 @@ class Connections(Retries):
             with self.assertRaises(NotConnectedError):
                 client.health()
 
+    def test_a_proxy_of_the_environment_is_used(self) -> None:
+        with FakeServer(SANDBOX) as fake, mock.patch.dict("os.environ", {"http_proxy": fake.url, "no_proxy": ""}):
+            with SandboxClient(url="http://paddock.invalid:8080/base") as client:
+                self.assertEqual(client.get_sandbox("sb_1").id, "sb_1")
+            self.assertEqual(fake.requests[0]["target"], "http://paddock.invalid:8080/base/v1/sandboxes/sb_1")
+
+    def test_dots_in_the_path_of_a_file_are_not_resolved(self) -> None:
+        def check(client: Any, fake: FakeServer) -> None:
+            client.read_workspace_file("sb_1", "../a/..b/.")
+            self.assertEqual(fake.requests[0]["target"], "/v1/sandboxes/sb_1/files/%2E%2E/a/..b/%2E")
+
+        self.each_client(lambda: FakeServer(answer(200, b"")), check)
+
     def test_the_key_is_sent_and_not_shown(self) -> None:
         def check(client: Any, fake: FakeServer) -> None:
             client.get_sandbox("a b/ä")

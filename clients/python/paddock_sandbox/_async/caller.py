@@ -24,7 +24,8 @@ from .._retry import may_have_worked, pause
 from .._routes import ROUTES
 from .._settings import Settings
 from ..errors import ConnectionError, NotFoundError, SandboxError, UnavailableError
-from .transport import AsyncAnswer, AsyncTransport, sleep
+from .concurrency import sleep
+from .transport import AsyncAnswer, AsyncTransport
 
 M = TypeVar("M")
 T = TypeVar("T")

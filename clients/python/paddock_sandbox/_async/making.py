@@ -9,7 +9,7 @@ from typing import Any, Awaitable, Callable, Dict, Optional, Sequence, Tuple, Ty
 from ..errors import NotFoundError, PreconditionError, SandboxError
 from ..messages import Codebase, Sandbox
 from .client import AsyncSandboxClient
-from .transport import sleep
+from .concurrency import sleep
 
 R = TypeVar("R", Codebase, Sandbox)
 #: How often the removal of a codebase is tried, while sandboxes are still made on it.

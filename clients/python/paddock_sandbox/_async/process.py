@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, AsyncGenerator, Optional, Type
 from .._duration import Duration, exact_seconds
 from ..errors import NotFoundError, RequestTimeoutError
 from ..messages import Process, ProcessEnd, ProcessEvent, ProcessOutput
-from .transport import monotonic
+from .concurrency import monotonic
 
 if TYPE_CHECKING:
     from .processes import AsyncProcessOperations

@@ -27,7 +27,7 @@ from ..presets import Rule, ShortRules
 from .changes import Paths
 from .files import AsyncFiles
 from .running import AsyncRunMethods
-from .transport import in_thread
+from .concurrency import in_thread
 
 
 class AsyncReviewMethods(AsyncRunMethods):

@@ -25,7 +25,8 @@ from .._retry import may_have_worked, pause
 from .._routes import ROUTES
 from .._settings import Settings
 from ..errors import ConnectionError, NotFoundError, SandboxError, UnavailableError
-from .transport import Answer, Transport, sleep
+from .concurrency import sleep
+from .transport import Answer, Transport
 
 M = TypeVar("M")
 T = TypeVar("T")

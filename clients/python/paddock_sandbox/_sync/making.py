@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, Optional, Sequence, Tuple, TypeVar, Unio
 from ..errors import NotFoundError, PreconditionError, SandboxError
 from ..messages import Codebase, Sandbox
 from .client import SandboxClient
-from .transport import sleep
+from .concurrency import sleep
 
 R = TypeVar("R", Codebase, Sandbox)
 #: How often the removal of a codebase is tried, while sandboxes are still made on it.

@@ -28,7 +28,7 @@ from ..presets import Rule, ShortRules
 from .changes import Paths
 from .files import Files
 from .running import RunMethods
-from .transport import in_thread
+from .concurrency import in_thread
 
 
 class ReviewMethods(RunMethods):

@@ -1,0 +1,23 @@
+"""Threads and time."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Callable, TypeVar
+
+from .._http import pieces_of
+
+T = TypeVar("T")
+
+sleep = time.sleep
+monotonic = time.monotonic
+each_of = pieces_of
+
+
+def running_loop() -> None:
+    """There is none."""
+
+
+def in_thread(work: Callable[..., T], *arguments: Any) -> T:
+    """Runs work on files. The asynchronous client does it in a thread."""
+    return work(*arguments)
