@@ -72,6 +72,8 @@ export type * from './sandbox-requests.ts';
 export interface Granted {
   write: readonly string[];
   read: readonly string[];
+  /** The mode of the network policy; empty: no connections. */
+  network: string;
 }
 
 export type NewCodebase = CreateCodebaseRequest & WithIntent;

@@ -3,11 +3,17 @@ import type { Granted } from '../../lib/services.ts';
 const ORCHESTRATOR =
   'Sandboxes are isolated copies of codebases. Create one, work in it with the tools that take sandbox_id, look at its changes, then commit or discard them.';
 const AGENT = [
-  'You work in a sandbox: files are in /workspace, commands run there.',
-  'A path that the rules hide does not exist for you, and secrets are placeholders. A refusal is the same when it is tried again; explain_access says why.',
+  'You work in a sandbox: files are in /workspace, commands run there. Files and background commands stay between calls; the shell of exec does not.',
+  'A path that the rules hide does not exist for you (ENOENT), and secrets are placeholders. A refusal does not change on retry; explain_access says why.',
   'Work with these tools only: a shell or an editor that your client has besides works outside of the sandbox.',
   'Nothing changes outside until the owner commits.',
 ].join(' ');
+
+const NETWORK: Readonly<Record<string, string>> = {
+  none: 'Commands have no network.',
+  allow_list: 'Commands reach allowed hosts only; exec names those that were refused.',
+  open: 'Commands reach public addresses.',
+};
 
 /** Patterns of a line. Presets have a dozen that matter little. */
 const MOST_PATTERNS = 8;
@@ -16,7 +22,7 @@ const MOST_CHARACTERS = 60;
 /** What the server tells a model when it connects. `granted`: of the agent's sandbox; undefined: the orchestrator's face. */
 export function instructionsFor(granted: Granted | undefined): string {
   if (granted === undefined) return ORCHESTRATOR;
-  return `${AGENT}\nWritable: ${shown(granted.write)}\nReadable besides: ${shown(granted.read)}`;
+  return `${AGENT} ${NETWORK[granted.network] ?? NETWORK.none}\nWritable: ${shown(granted.write)}\nReadable besides: ${shown(granted.read)}`;
 }
 
 function shown(patterns: readonly string[]): string {

@@ -119,7 +119,7 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
     destroy: (id, discard) => destroySandbox(id, context, discard),
     exec: (request, signal) => execInSandbox(request, signal, context),
     updatePermissions: (request) => updatePermissions(request, context),
-    granted: async (id) => grantedBy(context.find(id).record.permissions),
+    granted: async (id) => grantedBy(context.find(id).record),
     explainPermission: (id, path, as) => explainPermission(id, path, as ?? '', context),
     listRefusals: (id) => listRefusals(id, context),
     presets: () => PRESETS,

@@ -1,14 +1,21 @@
 import { isUtf8 } from 'node:buffer';
 import { ServiceError } from '../errors.ts';
 import { hunks } from '../patch/unified.ts';
-import { applied, findEdit } from './find-edit.ts';
+import { applied, findEach, findEdit } from './find-edit.ts';
 import { LineEnds } from './line-ends.ts';
+
+export interface Edit {
+  oldText: string;
+  newText: string;
+  /** Each match; otherwise there must be one. */
+  replace_all?: boolean | undefined;
+}
 
 export interface TextEdit {
   /** Of the file. */
   bytes: Uint8Array;
   /** Made one after the other. */
-  edits: readonly { oldText: string; newText: string }[];
+  edits: readonly Edit[];
   /** As the diff names it. */
   path: string;
 }
@@ -27,10 +34,11 @@ export function editText({ bytes, edits, path }: TextEdit): EditedText {
   const before = text.replaceAll('\r\n', '\n');
   const ends = new LineEnds(text);
   let after = before;
-  for (const { oldText, newText } of edits) {
-    const edit = findEdit(after, oldText.replaceAll('\r\n', '\n'), newText.replaceAll('\r\n', '\n'));
-    ends.replace(after, edit);
-    after = applied(after, edit);
+  for (const { oldText, newText, replace_all = false } of edits) {
+    const [wanted, by] = [oldText, newText].map((each) => each.replaceAll('\r\n', '\n')) as [string, string];
+    const found = replace_all ? findEach(after, wanted, by) : [findEdit(after, wanted, by)];
+    ends.replace(after, found);
+    after = applied(after, found);
   }
   const stored = ends.restored(after);
   return {

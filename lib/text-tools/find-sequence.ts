@@ -1,18 +1,21 @@
 /**
- * The first index at which `wanted` occurs in `list`, or -1. Knuth, Morris and Pratt: at most two comparisons for each
- * element. The threat: `String.prototype.indexOf` takes the product of both lengths for a text of one character.
+ * The indexes at which `wanted` occurs in `list`, without those that overlap the one before. Knuth, Morris and Pratt: at
+ * most two comparisons for each element. The threat: `String.prototype.indexOf` takes the product of both lengths for a
+ * text of one character.
  */
-export function indexOfSequence(list: ArrayLike<number>, wanted: ArrayLike<number>): number {
-  if (wanted.length === 0) return 0;
-  if (wanted.length > list.length) return -1;
+export function indexesOfSequence(list: ArrayLike<number>, wanted: ArrayLike<number>): number[] {
+  const found: number[] = [];
+  if (wanted.length === 0 || wanted.length > list.length) return found;
   const borders = bordersOf(wanted);
   let matched = 0;
   for (let at = 0; at < list.length; at++) {
     while (matched > 0 && list[at] !== wanted[matched]) matched = borders[matched - 1]!;
     if (list[at] === wanted[matched]) matched++;
-    if (matched === wanted.length) return at + 1 - matched;
+    if (matched < wanted.length) continue;
+    found.push(at + 1 - matched);
+    matched = 0;
   }
-  return -1;
+  return found;
 }
 
 /** For each prefix the length of the longest shorter one that it also ends with. */

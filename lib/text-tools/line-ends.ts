@@ -14,14 +14,23 @@ export class LineEnds {
     }
   }
 
-  /** Follows an edit of `text`, which is without CR. New lines end like those that they replace, or those beside. */
-  replace(text: string, { from, to, text: by }: Replacement): void {
-    const first = breaksOf(text, 0, from);
-    const replaced = this.#ends.subarray(first, first + breaksOf(text, from, to));
-    const ends = new Uint8Array(breaksOf(by)).fill(replaced.at(-1) ?? this.#ends[first - 1] ?? this.#ends[first] ?? 0);
-    ends.set(replaced.subarray(0, ends.length));
-    const after = this.#ends.subarray(first + replaced.length);
-    this.#ends = Buffer.concat([this.#ends.subarray(0, first), ends, after]);
+  /**
+   * Follows replacements in `text`, which is without CR, in ascending order. New lines end like those that they replace, or
+   * those beside.
+   */
+  replace(text: string, replacements: readonly Replacement[]): void {
+    const parts: Uint8Array[] = [];
+    let [at, line] = [0, 0];
+    for (const { from, to, text: by } of replacements) {
+      const first = line + breaksOf(text.slice(at, from));
+      const replaced = this.#ends.subarray(first, first + breaksOf(text.slice(from, to)));
+      const beside = replaced.at(-1) ?? this.#ends[first - 1] ?? this.#ends[first] ?? 0;
+      const ends = new Uint8Array(breaksOf(by)).fill(beside);
+      ends.set(replaced.subarray(0, ends.length));
+      parts.push(this.#ends.subarray(line, first), ends);
+      [at, line] = [to, first + replaced.length];
+    }
+    this.#ends = Buffer.concat([...parts, this.#ends.subarray(line)]);
   }
 
   /** The text with its ends. */
@@ -33,8 +42,8 @@ export class LineEnds {
   }
 }
 
-function breaksOf(text: string, from = 0, to = text.length): number {
+function breaksOf(text: string): number {
   let count = 0;
-  for (let at = text.indexOf('\n', from); at >= 0 && at < to; at = text.indexOf('\n', at + 1)) count++;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count++;
   return count;
 }

@@ -87,15 +87,15 @@ it.each([
   expect(changes).toHaveLength(1);
 });
 
-it('changes_discard without paths loses nothing, unless all is true', async () => {
+it.each(['changes_discard', 'changes_commit'])('%s without paths does nothing, unless all is true', async (name) => {
   await rest.call('Exec', { sandbox_id, command: 'echo x > lost' });
   for (const args of [{}, { all: false }, { exclude: ['names'] }]) {
-    const text = await call('/mcp', 'changes_discard', { sandbox_id, ...args });
+    const text = await call('/mcp', name, { sandbox_id, ...args });
     expect(text).toContain('INVALID_ARGUMENT: paths must name at least one path; use all: true for all changes');
   }
   expect((await rest.call('ListChanges', { sandbox_id, paths: ['lost'] })).changes).toHaveLength(1);
-  const all = await call('/mcp', 'changes_discard', { sandbox_id, all: true, exclude: ['names'] });
-  expect(all).toMatch(/"discarded":\d/);
+  const all = await call('/mcp', name, { sandbox_id, all: true, exclude: ['names'] });
+  expect(all).toMatch(/"(?:discarded|count)":\d/);
   expect((await rest.call('ListChanges', { sandbox_id, paths: ['lost'] })).changes).toEqual([]);
 });
 

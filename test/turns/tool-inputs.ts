@@ -40,10 +40,14 @@ export const toolInputs: Readonly<Record<string, (world: World) => ToolInput[]>>
   edit_file: () => [
     ...refused('INVALID_ARGUMENT', { path: 'lines', edits: [{ oldText: ` \n`.repeat(400_000), newText: '' }] }),
     ...permitted(
-      { path: 'lines', edits: range(100, () => ({ oldText: '\n', newText: ' \n' })), dryRun: true },
-      { path: 'ticks', edits: [{ oldText: '`', newText: 'x' }], dryRun: true },
-      { path: 'ticks', edits: [{ oldText: '`'.repeat(500_000), newText: 'x' }], dryRun: true },
-      { path: 'control', edits: [{ oldText: '\u0001', newText: '\u0001'.repeat(500_000) }], dryRun: true },
+      { path: 'lines', edits: range(100, () => ({ oldText: '\n', newText: ' \n', replace_all: true })), dryRun: true },
+      { path: 'ticks', edits: [{ oldText: '`', newText: 'x', replace_all: true }], dryRun: true },
+      { path: 'ticks', edits: [{ oldText: '`'.repeat(600_000), newText: 'x', replace_all: true }], dryRun: true },
+      {
+        path: 'control',
+        edits: [{ oldText: '\u0001'.repeat(600_000), newText: '\u0001'.repeat(400_000), replace_all: true }],
+        dryRun: true,
+      },
     ),
   ],
   list_directory: () => permitted({ path: 'wide' }),
@@ -65,9 +69,10 @@ export const toolInputs: Readonly<Record<string, (world: World) => ToolInput[]>>
   sandbox_fork: () => permitted({ count: 2 }),
   checkpoint: () => permitted({ name: 'two' }),
   rollback: () => permitted({ checkpoint: 'two' }),
+  codebase_create: () => permitted({ name: 'n'.repeat(255) }),
   codebases_list: () => permitted({}),
   changes_show: () => permitted({ diff: true }),
-  changes_commit: () => permitted({ dry_run: true, exclude: range(900, (n) => `**/${'x'.repeat(60)}${n}`) }),
+  changes_commit: () => permitted({ all: true, dry_run: true, exclude: range(900, (n) => `**/${'x'.repeat(60)}${n}`) }),
   changes_discard: () => {
     const paths = range(10_000, (n) => `wide/${'n'.repeat(245)}${String(n + 1).padStart(5, '0')}`);
     return [...refused('INVALID_ARGUMENT', { paths: [...paths, 'wide'] }), ...permitted({ paths })];

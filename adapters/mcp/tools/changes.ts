@@ -39,15 +39,25 @@ export const changes = [
     operation: 'Commit',
     description: 'Apply changes of a sandbox to its codebase, all or nothing.',
     input: {
-      ...choiceOf('By default all'),
-      on_conflict: z.enum(['ours', 'theirs']).optional().describe('By default a conflict fails'),
+      ...choiceOf('These, or all: true'),
+      on_conflict: z
+        .enum(['ours', 'theirs'])
+        .optional()
+        .describe('By default a conflict fails; ours: the version of the sandbox'),
       dry_run: z.boolean().optional(),
       hunks: chosenHunks.optional(),
     },
     output: { committed: z.boolean(), count: z.int(), conflicts: z.array(z.string()) },
     hints: CHANGES,
     async run({ sandbox_id, paths, all, exclude = [], on_conflict = '', dry_run = false, hunks = [] }, { caller }) {
-      const request = { sandbox_id, paths: chosen(paths, all), exclude, on_conflict, dry_run, hunks: hunksIn(hunks) };
+      const request = {
+        sandbox_id,
+        paths: hunks.length > 0 && paths === undefined ? [] : chosen(paths, all),
+        exclude,
+        on_conflict,
+        dry_run,
+        hunks: hunksIn(hunks),
+      };
       const { committed, count, conflicts } = await caller.request('Commit', request);
       const conflicting = conflicts.length > 0 ? `; conflicts: ${conflicts.join(', ')}` : '';
       const text = `${committed ? 'committed' : 'would commit'} ${count} changes${conflicting}`;
@@ -58,11 +68,10 @@ export const changes = [
     name: 'changes_discard',
     operation: 'Discard',
     description: 'Drop changes: files become those of the codebase.',
-    input: choiceOf('Or all: true'),
+    input: choiceOf('These, or all: true'),
     output: { discarded: z.int() },
     hints: CHANGES,
     async run({ sandbox_id, paths, all, exclude = [] }, { caller }) {
-      if (paths === undefined && !all) throw noPaths();
       const { discarded } = await caller.request('Discard', { sandbox_id, paths: chosen(paths, all), exclude });
       return answerOf(`discarded ${discarded} changes`, { discarded });
     },
@@ -70,17 +79,13 @@ export const changes = [
 ];
 
 /**
- * The paths of a request, in which none are all. The threat: a program that found no path to discard names none, and all
- * changes are lost. A commit loses nothing, and may leave out the list.
+ * The paths of a request, in which none are all. The threat: a program that found no path names none, and all changes are
+ * lost, or committed.
  */
-function chosen(paths: readonly string[] | undefined, all = false): string[] {
-  if (all && paths !== undefined && paths.length > 0) throw invalidArgument('all', 'must be false if paths are named');
-  if (all || paths === undefined) return [];
-  if (paths.length === 0) throw noPaths();
+function chosen(paths: readonly string[] = [], all = false): string[] {
+  if (all && paths.length > 0) throw invalidArgument('all', 'must be false if paths are named');
+  if (all) return [];
+  if (paths.length === 0) throw invalidArgument('paths', 'must name at least one path; use all: true for all changes');
   const named = paths.map((path) => workspacePath(path, 'paths'));
   return named.includes('') ? [] : named;
-}
-
-function noPaths() {
-  return invalidArgument('paths', 'must name at least one path; use all: true for all changes');
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { invalidArgument } from '../../../lib/errors.ts';
+import type { Edit } from '../../../lib/text-tools/edit-text.ts';
 import { shownPath, workspacePath } from '../paths.ts';
 import { CHANGES, type Place, textAnswer, tool } from '../tool.ts';
 import { EditTurns } from './edit-turns.ts';
@@ -12,10 +13,12 @@ export const editFile = tool({
   name: 'edit_file',
   operation: 'WriteFile',
   description:
-    'Replace exact text in a file; differences in indentation are tolerated. Each edit replaces its first match. Returns a diff.',
+    'Replace exact text in a file; differences in indentation are tolerated. A text that matches several times is refused, unless replace_all. Returns a diff.',
   input: {
     path: z.string(),
-    edits: z.array(z.object({ oldText: z.string(), newText: z.string() })).max(MAX_EDITS),
+    edits: z
+      .array(z.object({ oldText: z.string(), newText: z.string(), replace_all: z.boolean().optional() }))
+      .max(MAX_EDITS),
     dryRun: z.boolean().default(false).describe('Only show the diff'),
   },
   hints: CHANGES,
@@ -28,16 +31,14 @@ export const editFile = tool({
 
 const turns = new EditTurns();
 
-type Edits = readonly { oldText: string; newText: string }[];
-
 /** Each edit has the text of those before it. */
-function checkSize(edits: Edits): void {
+function checkSize(edits: readonly Edit[]): void {
   const size = edits.reduce((sum, { oldText, newText }) => sum + oldText.length + newText.length, 0);
   if (size > MAX_TEXT_BYTES) throw invalidArgument('edits', `must have at most ${MAX_TEXT_BYTES} characters together`);
 }
 
 /** Returns the diff. */
-async function edit(place: Place, path: string, edits: Edits, dryRun: boolean): Promise<string> {
+async function edit(place: Place, path: string, edits: readonly Edit[], dryRun: boolean): Promise<string> {
   const { caller } = place;
   caller.signal.throwIfAborted();
   const bytes = await readBytes(place, path, whole(MAX_TEXT_BYTES, 'edit it with exec'));

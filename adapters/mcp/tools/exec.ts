@@ -27,12 +27,17 @@ export const exec = tool({
   name: 'exec',
   operation: 'StartProcess',
   description:
-    'Run a shell command in /workspace. Output above 20 kB is cut in the middle; read the rest with process. A command that takes longer than yield_after goes on: wait for it, write to it or end it with process.',
+    'Run a shell command in /workspace. Each call is a new shell: directory and variables are not kept. Output above 20 kB is cut in the middle; read the rest with process. A command that takes longer than yield_after goes on: wait for it, write to it or end it with process.',
   input: {
     command: z.string(),
     workdir: z.string().optional(),
-    yield_after: z.number().min(0).max(MAX_YIELD_SECONDS).optional().describe(`Seconds, by default ${YIELD_SECONDS}`),
-    timeout: z.int().min(0).optional().describe('Seconds until it is killed; by default never'),
+    yield_after: z
+      .number()
+      .min(0)
+      .max(MAX_YIELD_SECONDS)
+      .optional()
+      .describe(`Seconds until the call returns; the command goes on. By default ${YIELD_SECONDS}`),
+    timeout: z.int().min(0).optional().describe('Seconds until the command is killed; by default never'),
     stdin: z.boolean().optional().describe('Keep standard input open for process'),
   },
   output: { ...processOutput, omitted_bytes: z.int().optional(), omitted_offset: z.int().optional() },

@@ -5,8 +5,16 @@ import { ADDS, answerOf, CHANGES, type Hints, READS, tool } from '../tool.ts';
 const PAGE = 100;
 const DESTROYS: Hints = { readOnlyHint: false, destructiveHint: true, idempotentHint: true };
 
-const patterns = z.array(z.string()).optional();
+const globs = (of: string) => z.array(z.string()).optional().describe(of);
 const NO_PATTERNS = { write: [], read: [], view: [], none: [], scratch: [], redacted: [], shown: [] };
+const RULES = {
+  write: globs('May be changed'),
+  read: globs('May be read only'),
+  view: globs('Names and sizes only'),
+  none: globs('Do not exist for the agent'),
+  scratch: globs('May be changed, and are never committed'),
+  redacted: globs('May be read, with placeholders for secrets'),
+};
 const shownSandbox = {
   sandbox_id: z.string(),
   codebase_id: z.string(),
@@ -33,19 +41,10 @@ export const sandboxes = [
     input: {
       codebase_id: z.string(),
       preset: z
-        .string()
+        .enum(['development', 'agent-safe', 'read-only', 'full-access', 'none'])
         .optional()
-        .describe('default development, with rules agent-safe; read-only, full-access, none'),
-      rules: z
-        .object({
-          write: patterns,
-          read: patterns,
-          view: patterns,
-          none: patterns,
-          scratch: patterns,
-          redacted: patterns,
-        })
-        .optional(),
+        .describe('By default development, with rules agent-safe; the rules are added to it'),
+      rules: z.object(RULES).optional(),
       labels: z.record(z.string(), z.string()).optional(),
       expires_in: z.int().optional().describe('Seconds'),
     },
@@ -118,6 +117,15 @@ export const sandboxes = [
     output: shownSandbox,
     hints: CHANGES,
     run: async (request, { caller }) => json(shown(await caller.request('Rollback', request))),
+  }),
+  tool({
+    name: 'codebase_create',
+    operation: 'CreateCodebase',
+    description: 'Create an empty codebase. Files get into it by changes_commit of a sandbox on it.',
+    input: { name: z.string() },
+    output: { codebase_id: z.string() },
+    hints: ADDS,
+    run: async (request, { caller }) => json({ codebase_id: (await caller.request('CreateCodebase', request)).id }),
   }),
   tool({
     name: 'codebases_list',

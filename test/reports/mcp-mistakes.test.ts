@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { connect, type McpClient } from '../contract/mcp-clients.ts';
+import { RestClient } from '../contract/rest-client.ts';
+import { Server, State } from '../contract/server.ts';
+
+let state: State;
+let server: Server;
+let rest: RestClient;
+let sandbox_id: string;
+const clients: McpClient[] = [];
+let owner: McpClient;
+let agent: McpClient;
+
+beforeAll(async () => {
+  state = await State.create();
+  server = await Server.start(state);
+  rest = new RestClient(server.httpAddress);
+  owner = await connect('2026-07-28', `http://${server.httpAddress}/mcp`, 'none');
+  clients.push(owner);
+  const { structuredContent } = await owner.call('codebase_create', { name: 'c' });
+  const made = await owner.call('sandbox_create', { ...structuredContent, rules: { write: ['**'], none: ['hidden'] } });
+  sandbox_id = String(made.structuredContent!.sandbox_id);
+  agent = await connect('2026-07-28', `http://${server.httpAddress}/v1/sandboxes/${sandbox_id}/mcp`, 'none');
+  clients.push(agent);
+});
+
+afterAll(async () => {
+  for (const client of clients) await client.close();
+  rest?.close();
+  await server?.stop();
+  await state?.remove();
+});
+
+async function call(client: McpClient, name: string, args: object): Promise<string> {
+  const { isError = false, content } = await client.call(name, args);
+  return `${isError ? 'refused ' : ''}${content.map(({ text }) => text).join('')}`;
+}
+
+const write = (path: string, content: string) => call(agent, 'write_file', { path, content });
+
+it.each(['changes_commit', 'changes_discard'])('%s without a choice names both choices', async (name) => {
+  await write('one', name);
+  await write('two', name);
+  for (const args of [{}, { paths: [] }]) {
+    expect(await call(owner, name, { sandbox_id, ...args })).toBe(
+      'refused INVALID_ARGUMENT: paths must name at least one path; use all: true for all changes',
+    );
+  }
+  expect(await call(owner, name, { sandbox_id, paths: ['one'] })).toMatch(/^(committed|discarded) 1 changes$/);
+  expect(await call(owner, name, { sandbox_id, all: true })).toMatch(/^(committed|discarded) 1 changes$/);
+});
+
+it('an edit of a text that is there several times tells how often, and how to mean one or all', async () => {
+  await write('a.txt', 'x = 1\ny\nx = 1\n');
+  const edit = (of: object) => call(agent, 'edit_file', { path: 'a.txt', edits: [of] });
+  expect(await edit({ oldText: 'x = 1', newText: 'x = 2' })).toMatch(
+    /^refused INVALID_ARGUMENT: oldText matches 2 times; name more of the lines around it, or use replace_all:/,
+  );
+  expect(await call(agent, 'read_text_file', { path: 'a.txt' })).toBe('x = 1\ny\nx = 1\n');
+  await edit({ oldText: 'y\nx = 1', newText: 'y\nx = 2' });
+  expect(await call(agent, 'read_text_file', { path: 'a.txt' })).toBe('x = 1\ny\nx = 2\n');
+  await edit({ oldText: 'x', newText: 'z', replace_all: true });
+  expect(await call(agent, 'read_text_file', { path: 'a.txt' })).toBe('z = 1\ny\nz = 2\n');
+});
+
+it('an edit of a text that is not there tells to read the file again', async () => {
+  await write('b.txt', 'new\n');
+  const args = { path: 'b.txt', edits: [{ oldText: 'old', newText: 'x' }] };
+  expect(await call(agent, 'edit_file', args)).toMatch(
+    /^refused INVALID_ARGUMENT: oldText is not in the file; read it again/,
+  );
+});
+
+it('the tool and the instructions tell that no shell is kept, what is kept, and which network there is', async () => {
+  const exec = (await agent.tools()).find(({ name }) => name === 'exec');
+  expect(JSON.stringify(exec)).toMatch(
+    /Each call is a new shell[\s\S]*until the call returns[\s\S]*until the command is killed/,
+  );
+  expect(agent.instructions()).toMatch(/stay between calls; the shell of exec does not/);
+  expect(agent.instructions()).toMatch(/\(ENOENT\)[\s\S]*does not change on retry[\s\S]*have no network\.\nWritable: /);
+});
+
+it('a preset of another name is refused with the names that there are', async () => {
+  const { presets } = await rest.call('ListPresets', {});
+  const { codebase_id } = await rest.call('GetSandbox', { sandbox_id });
+  const refusal = await call(owner, 'sandbox_create', { codebase_id, preset: 'safe' });
+  for (const { name } of [...presets, { name: 'none' }]) expect(refusal).toContain(`"${name}"`);
+  expect(await call(owner, 'sandbox_create', { codebase_id, preset: 'read-only' })).toContain('"running"');
+});
