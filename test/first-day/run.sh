@@ -5,8 +5,11 @@
 set -eu
 cd "$(dirname "$0")/../.."
 
-npm run --silent build
-npm run --silent packages -- --only=deb >/dev/null
+# CI has made it before, in the same system.
+if ! [ -f "$(echo dist/packages/paddock_*.deb)" ]; then
+  npm run --silent build
+  npm run --silent packages -- --only=deb >/dev/null
+fi
 sh scripts/apt-install.sh ./dist/packages/paddock_*.deb git python3 python3-venv uidmap procps >/dev/null
 # As on a desktop: the device is for everybody.
 chmod 666 /dev/fuse
