@@ -1,8 +1,8 @@
 import { type ClientRequest, type IncomingMessage, type RequestOptions, request } from 'node:http';
-import { Socket } from 'node:net';
 import { ServiceError } from '../../../lib/errors.ts';
 import { errorCode } from '../../../lib/linux/errno.ts';
 import { pacedPipe } from './paced-pipe.ts';
+import { ProgramSocket } from './program-socket.ts';
 import { requestHeaders } from './request-headers.ts';
 import { responseHeaders } from './response-headers.ts';
 import { splice } from './splice.ts';
@@ -38,9 +38,12 @@ export function mayKeep({ req, head }: Pick<PreviewExchange, 'req' | 'head'>): b
  * or options of `http.request` if it may keep one (`mayKeep`). Rejects with the error to answer as long as nothing was sent,
  * or with `KeptEnded`: then it can be carried again.
  */
-export async function carryRequest(exchange: PreviewExchange, connection: Socket | RequestOptions): Promise<void> {
+export async function carryRequest(
+  exchange: PreviewExchange,
+  connection: ProgramSocket | RequestOptions,
+): Promise<void> {
   const { req, res, target, isTls, signal } = exchange;
-  const own = connection instanceof Socket ? connection : undefined;
+  const own = connection instanceof ProgramSocket ? connection : undefined;
   own?.on('error', () => undefined);
   // A client that does not read the end of an answer. Node replaces it when the connection is used again.
   req.socket.setTimeout(2 * IDLE_MS);
@@ -62,21 +65,21 @@ export async function carryRequest(exchange: PreviewExchange, connection: Socket
   sendBody(exchange, sent);
   const { answer, head } = await answered;
   if (head === undefined) await sendAnswer(answer, exchange);
-  else await splice(exchange, answer, own ?? answer.socket, head);
+  else await splice(exchange, answer, own!, head);
 }
 
 function requestOn(
-  connection: Socket | RequestOptions,
+  connection: ProgramSocket | RequestOptions,
   { req, target }: PreviewExchange,
   headers: Record<string, string | string[]>,
 ): ClientRequest {
   const path = `${target.path || '/'}${target.query === '' ? '' : `?${target.query}`}`;
   const method = req.method ?? 'GET';
   try {
-    const way = connection instanceof Socket ? { createConnection: () => connection } : connection;
+    const way = connection instanceof ProgramSocket ? { createConnection: () => connection } : connection;
     return request({ ...way, method, path, headers, maxHeaderSize: MAX_HEADER_BYTES });
   } catch (error) {
-    if (connection instanceof Socket) connection.destroy();
+    if (connection instanceof ProgramSocket) connection.destroy();
     throw new ServiceError('INVALID_ARGUMENT', 'the request has characters that HTTP does not allow', [], {
       cause: error,
     });

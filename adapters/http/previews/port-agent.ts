@@ -2,6 +2,8 @@ import { Agent, type ClientRequest, type ClientRequestArgs } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Route } from '../../../lib/port-services.ts';
+import type { ReadPace } from '../../../lib/read-pace.ts';
+import { ProgramSocket } from './program-socket.ts';
 
 /**
  * A connection without a request is ended after this time. Short, because a server that serves one connection at a time waits for
@@ -16,8 +18,12 @@ export const routed = (agent: PortAgent, route: Route): ClientRequestArgs => ({ 
 
 /** Keeps the connections of HTTP requests to opened ports for a moment: a new one costs a process that enters the sandbox. */
 export class PortAgent extends Agent {
-  constructor() {
+  readonly #pace: ReadPace;
+
+  /** `pace`: see `ProgramSocket`. */
+  constructor(pace: ReadPace) {
     super({ keepAlive: true, timeout: KEPT_MS, maxFreeSockets: MOST_KEPT, scheduling: 'lifo' });
+    this.#pace = pace;
   }
 
   override getName(options?: ClientRequestArgs): string {
@@ -31,7 +37,7 @@ export class PortAgent extends Agent {
     const made = (socket: Socket) => {
       // Otherwise the end of a kept connection would show only with the next request.
       socket.allowHalfOpen = false;
-      callback?.(null, socket);
+      callback?.(null, new ProgramSocket(socket, this.#pace));
     };
     routeOf(options)
       .connect()

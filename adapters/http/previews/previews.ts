@@ -20,6 +20,7 @@ import { parseTarget } from '../router.ts';
 import { carryRequest, KeptEnded, mayKeep } from './exchange.ts';
 import { answerPage, statusOf, wantsPage } from './page.ts';
 import { PortAgent, routed } from './port-agent.ts';
+import { ProgramSocket } from './program-socket.ts';
 import { refuseForeignPage } from './same-site.ts';
 import { type PreviewExchange, type PreviewTarget, previewTarget } from './target.ts';
 import { carryBytes } from './tcp.ts';
@@ -30,6 +31,8 @@ const NEED: Need = { role: 'agent', scope: 'exec', on: 'sandbox' };
 const COUNTS = ['connection'] as const;
 /** Bytes of all bodies, WebSockets and connections in one turn of the event loop: about a millisecond. */
 const TURN_BYTES = 1_048_576;
+/** Bytes of programs that are parsed in one turn: they may cost a hundred times as much. */
+const PARSED_BYTES = 131_072;
 
 interface Shared {
   services: Services;
@@ -49,9 +52,11 @@ interface Admitted {
 /** Responds to the requests to opened ports of sandboxes. */
 export class Previews {
   readonly #shared: Shared;
-  readonly #agent = new PortAgent();
   /** Of the bodies of all requests and answers. */
   readonly #pace = new ReadPace(TURN_BYTES, (next) => void setImmediate(next));
+  /** Of what is parsed of programs. */
+  readonly #parsing = new ReadPace(PARSED_BYTES, (next) => void setImmediate(next));
+  readonly #agent = new PortAgent(this.#parsing);
 
   constructor(shared: Shared) {
     this.#shared = shared;
@@ -142,7 +147,8 @@ export class Previews {
       if (target.door === 'connect') {
         await this.#connect(incoming, await use.connect(call.signal));
       } else {
-        await carry({ req, res, head, target, isTls, signal: call.signal, pace: this.#pace }, use, this.#agent);
+        const paces = { pace: this.#pace, parsing: this.#parsing };
+        await carry({ req, res, head, target, isTls, signal: call.signal, ...paces }, use, this.#agent);
       }
     } finally {
       for (const end of endings) end();
@@ -171,7 +177,7 @@ async function carry(exchange: PreviewExchange, use: PortUse, agent: PortAgent):
       if (!(error instanceof KeptEnded)) throw error;
     }
   }
-  await carryRequest(exchange, await use.connect(exchange.signal));
+  await carryRequest(exchange, new ProgramSocket(await use.connect(exchange.signal), exchange.parsing));
 }
 
 function notOpen(port: number): ServiceError {

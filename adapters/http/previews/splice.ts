@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
 import { pacedPipe } from './paced-pipe.ts';
+import type { ProgramSocket } from './program-socket.ts';
 import { responseHeaders } from './response-headers.ts';
 import type { PreviewExchange } from './target.ts';
 
@@ -12,7 +12,7 @@ const END_MS = 30_000;
 export function splice(
   { req, head: fromClient, target, pace }: Pick<PreviewExchange, 'req' | 'head' | 'target' | 'pace'>,
   answer: IncomingMessage,
-  inside: Socket,
+  inside: ProgramSocket,
   fromInside: Buffer,
 ): Promise<void> {
   const client = req.socket;

@@ -31,6 +31,8 @@ export interface PreviewExchange {
   signal: AbortSignal;
   /** Of the bytes of all previews. */
   pace: ReadPace;
+  /** Of what is parsed of all programs; see `ProgramSocket`. */
+  parsing: ReadPace;
 }
 
 /**
