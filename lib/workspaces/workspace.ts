@@ -65,6 +65,8 @@ export class Workspace implements MemoryHolder {
   knownNodes = 0;
   listedNames = 0;
   #rules: RuleSet | undefined;
+  /** Of `setRules`; before it, those of `spec` hold. */
+  #given: WorkspaceSpec['rules'] | undefined;
   #checkpoints: readonly string[];
   #opened: Opened | undefined;
   /** The error of opening in steps, until a request reports it. */
@@ -89,8 +91,14 @@ export class Workspace implements MemoryHolder {
     return this.#rules;
   }
 
-  set rules(rules: RuleSet) {
-    this.#rules = rules;
+  /** The rules as they were given. */
+  get givenRules(): WorkspaceSpec['rules'] {
+    return this.#given ?? this.spec.rules;
+  }
+
+  setRules(given: WorkspaceSpec['rules'], compiled: RuleSet): void {
+    this.#given = given;
+    this.#rules = compiled;
   }
 
   setCheckpoints(layers: readonly string[]): void {

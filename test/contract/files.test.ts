@@ -181,7 +181,11 @@ const cases: Case[] = [
       expect(await outcome(scene, sandbox, 'ls secret')).toBe(ABSENT);
       expect(await outcome(scene, sandbox, 'echo x > fixed/one')).toBe(DENIED);
       expect(await text(scene, sandbox, 'secret/new/deep', 'owner')).toBe('deep\n');
-      await expectRefusal(put(scene, sandbox, 'secret/key', 'agent'), 'PERMISSION_DENIED', /"secret\/key"/);
+      await expectRefusal(
+        put(scene, sandbox, 'secret/key', 'agent'),
+        'PERMISSION_DENIED',
+        /"secret\/key" is hidden by a rule/,
+      );
     },
   },
   {

@@ -38,7 +38,7 @@ const ITEMS_PER_STEP = 64;
  */
 export function* setRules(workspace: Workspace, rules: readonly PermissionRule[]): Steps<void> {
   const compiled = yield* compiling(rules);
-  workspace.rules = compiled;
+  workspace.setRules(rules, compiled);
   if (!workspace.isOpen) return;
   try {
     yield* applyRules(workspace, compiled);

@@ -20,7 +20,7 @@ export const ELOOP = new Errno(errno.ELOOP);
 
 const ERRORS: ReadonlyMap<number, readonly [Code, string]> = new Map([
   [errno.ENOENT, ['NOT_FOUND', 'does not exist']],
-  [errno.EACCES, ['PERMISSION_DENIED', 'cannot be accessed: permission denied by rules or mode bits']],
+  [errno.EACCES, ['PERMISSION_DENIED', 'cannot be accessed: a rule or its mode does not permit it']],
   [errno.EPERM, ['PERMISSION_DENIED', 'does not permit this operation']],
   [errno.EEXIST, ['ALREADY_EXISTS', 'already exists']],
   [errno.EISDIR, ['FAILED_PRECONDITION', 'is a directory']],
@@ -37,9 +37,13 @@ const ERRORS: ReadonlyMap<number, readonly [Code, string]> = new Map([
 
 /**
  * Converts an `Errno` to the ServiceError that clients receive, with the path in its message. Returns any other value
- * unchanged.
+ * unchanged. `refused`: the predicate for EACCES.
  */
-export function toServiceError(thrown: unknown, path: ByteString | undefined): unknown {
+export function toServiceError(
+  thrown: unknown,
+  path: ByteString | undefined,
+  refused?: (path: ByteString) => string,
+): unknown {
   if (!(thrown instanceof Errno)) return thrown;
   if (thrown instanceof Damage) return new ServiceError('DATA_LOSS', thrown.message);
   const name = path === undefined ? 'the file' : quotePath(path);
@@ -52,6 +56,8 @@ export function toServiceError(thrown: unknown, path: ByteString | undefined): u
   if (thrown === DISK_EDQUOT) return new ServiceError('RESOURCE_EXHAUSTED', `${name} is not stored: ${NO_ROOM}`);
   const known = ERRORS.get(thrown.errno);
   if (known?.[0] === 'NOT_FOUND' && path !== undefined) return missing('file', toText(path), `${name} ${known[1]}`);
+  if (refused !== undefined && path !== undefined && thrown.errno === errno.EACCES)
+    return new ServiceError('PERMISSION_DENIED', `${name} ${refused(path)}`);
   if (known !== undefined) return new ServiceError(known[0], `${name} ${known[1]}`);
   return hostFault(thrown, `${name} could not be read or written`);
 }

@@ -14,6 +14,7 @@ import { pack } from './pack.ts';
 import { mayPlace, place } from './place.ts';
 import { checkOpen, open, readOpen } from './read.ts';
 import { redaction } from './redaction.ts';
+import { refusedByRules } from './refused-by-rules.ts';
 import { append, seal, stage } from './stage.ts';
 import { statusOf } from './status.ts';
 import { addMembers, beginUnpack, dropUnpack, unpack } from './unpack.ts';
@@ -99,7 +100,7 @@ export function runFileOperation(
       request.end();
     }
   } catch (error) {
-    throw error instanceof ServiceError ? error : toServiceError(error, path(...args));
+    throw toError(request, error, path(...args));
   }
 }
 
@@ -125,13 +126,19 @@ export function beginFileOperation(
 ): Steps<unknown> {
   const { run, path } = longTable[operation] as unknown as Run;
   const request = new FileRequest(workspace, actor === 'owner' ? OWNER : AGENT);
-  const toError = (error: unknown) => (error instanceof ServiceError ? error : toServiceError(error, path(...args)));
+  const toOwn = (error: unknown) => toError(request, error, path(...args));
   try {
-    return finishing(request, run(request, ...args) as Steps<unknown>, toError);
+    return finishing(request, run(request, ...args) as Steps<unknown>, toOwn);
   } catch (error) {
     request.end();
-    throw toError(error);
+    throw toOwn(error);
   }
+}
+
+function toError({ workspace, isOwner }: FileRequest, error: unknown, path: ByteString | undefined): unknown {
+  if (error instanceof ServiceError) return error;
+  const refused = (at: ByteString) => refusedByRules(at, workspace.rules, workspace.givenRules);
+  return toServiceError(error, path, isOwner ? undefined : refused);
 }
 
 function* finishing(request: FileRequest, steps: Steps<unknown>, toError: (error: unknown) => unknown): Steps<unknown> {
