@@ -24,24 +24,3 @@ export function weigh(value: unknown, budget: number): number {
   }
   return left;
 }
-
-/** Entries of a list that are all looked at: a page has fewer. */
-const ALL = 4096;
-
-/**
- * About as many characters as the message has, without its LongTexts and bytes, whose memory is limited elsewhere. Of a long list some
- * entries are looked at, so that this takes no time.
- */
-export function textWeight(value: unknown): number {
-  if (value instanceof LongText || value instanceof Uint8Array) return 0;
-  if (typeof value === 'string') return value.length;
-  if (typeof value !== 'object' || value === null) return 8;
-  let sum = 0;
-  if (Array.isArray(value)) {
-    const step = Math.ceil(value.length / ALL);
-    for (let index = 0; index < value.length; index += step) sum += step * (8 + textWeight(value[index]));
-    return sum;
-  }
-  for (const name in value) sum += name.length + 3 + textWeight((value as Record<string, unknown>)[name]);
-  return sum;
-}

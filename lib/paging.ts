@@ -39,7 +39,7 @@ export function fitting<T>(items: Iterable<T>): T[] {
 }
 
 /** About as many bytes as the value has in an answer. Those of a LongText are limited elsewhere. */
-function weightOf(value: unknown): number {
+export function weightOf(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(value);
   if (typeof value !== 'object' || value === null) return 8;
   if (value instanceof Uint8Array) return value.byteLength;

@@ -11,9 +11,10 @@ import {
 } from '@grpc/grpc-js';
 import type { HandlerEvent, Operation } from '../../handlers/index.ts';
 import { ServiceError } from '../../lib/errors.ts';
+import { weightOf } from '../../lib/paging.ts';
 import type { Turns } from '../../lib/turns.ts';
 import { errorFor } from '../listener.ts';
-import { isLarge, textWeight } from '../message-weight.ts';
+import { isLarge } from '../message-weight.ts';
 import { answerBytesOf, requireFitting } from './answer-size.ts';
 import { http2StreamOf, messagesOf } from './client-stream.ts';
 import { type Calls, enteredCall } from './entrance.ts';
@@ -82,7 +83,7 @@ async function respond(
     const limit = answerBytesOf(call.metadata);
     entered.begin(input.stream === undefined);
     const result = (await operation.handler({ headers, ...input }, { ...context, answerBytes: limit })) as Message;
-    entered.unsent(textWeight(result));
+    entered.unsent(weightOf(result));
     if (serialize && isLarge(result)) {
       const encoded = await encodeLarge(result, serialize, mount.turns);
       requireFitting(encoded.length, limit);

@@ -3,8 +3,9 @@ import { hideKeys } from '../../lib/access/key-format.ts';
 import { CODES, type ServiceError } from '../../lib/errors.ts';
 import type { Sender } from '../../lib/limits/fair-memory.ts';
 import type { ReceivedBytes } from '../../lib/limits/received-bytes.ts';
+import { weightOf } from '../../lib/paging.ts';
 import type { Turns } from '../../lib/turns.ts';
-import { isLarge, textWeight } from '../message-weight.ts';
+import { isLarge } from '../message-weight.ts';
 import { jsonPieces } from './json-pieces.ts';
 
 /** Headers of every JSON response. */
@@ -43,7 +44,7 @@ export async function answerAny(
   turns: Turns,
   unsent?: (bytes: number) => void,
 ): Promise<void> {
-  unsent?.(textWeight(body));
+  unsent?.(weightOf(body));
   if (res.destroyed) return;
   if (!isLarge(body)) return answer(res, status, body);
   res.writeHead(status, JSON_HEADERS);
