@@ -1,5 +1,5 @@
 // An agent loop in a sandbox: the model asks for commands, until it has an answer. Put a real model in place of `script`.
-import { Sandbox, TimeoutError } from 'paddock-sandbox';
+import { CommandTimeoutError, Sandbox } from 'paddock-sandbox';
 
 type Reply = { run: string } | { answer: string };
 interface Message {
@@ -30,7 +30,7 @@ async function run(command: string): Promise<string> {
     const { output, exitCode } = await sandbox.run(command, { timeout: '1m', maxOutput: 20_000, merge: true });
     return `${output}[exit code ${exitCode}]`;
   } catch (error) {
-    if (error instanceof TimeoutError) return `${error.output}\n[killed after a minute]`;
+    if (error instanceof CommandTimeoutError) return `${error.output}\n[killed after a minute]`;
     throw error;
   }
 }

@@ -6,7 +6,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { Paddock, type Sandbox, TimeoutError } from 'paddock-sandbox';
+import { CommandTimeoutError, Paddock, type Sandbox } from 'paddock-sandbox';
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -61,7 +61,7 @@ async function problemOf(sandbox: Sandbox, command: string): Promise<string | un
     console.log(tests.output);
     return tests.ok ? undefined : `The tests fail: exit code ${tests.exitCode}`;
   } catch (error) {
-    if (error instanceof TimeoutError) return `${error.output}\nThe tests do not end within 10 minutes.`;
+    if (error instanceof CommandTimeoutError) return `${error.output}\nThe tests do not end within 10 minutes.`;
     throw error;
   }
 }

@@ -4,7 +4,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from paddock_sandbox import CommandExecutionError, Sandbox, SandboxClient
+from paddock_sandbox import CommandError, Sandbox, SandboxClient
 
 FILES = {
     "docs/faq.md": "# FAQ\n\n## How do I log in?\n\nWith your e-mail address.\n",
@@ -31,11 +31,11 @@ ANSWERS = {
 def work_on(ticket: str, sandbox: Sandbox) -> None:
     """What a model would do by tools: commands."""
     print(f"ticket {ticket}: {sandbox.run(f'cat tickets/{ticket}.txt').stdout.strip()}")
-    sandbox.run("cat >> docs/faq.md", stdin=f"\n{ANSWERS[ticket]}", raise_on_error=True)
+    sandbox.run("cat >> docs/faq.md", stdin=f"\n{ANSWERS[ticket]}", check=True)
     for command in ("ls", "ls metadata", "cat metadata/customers.csv", "cat secrets/api-key", f"rm tickets/{ticket}.txt"):
         try:
-            print(f"  $ {command}: {sandbox.run(command, raise_on_error=True).stdout.split()}")
-        except CommandExecutionError as error:
+            print(f"  $ {command}: {sandbox.run(command, check=True).stdout.split()}")
+        except CommandError as error:
             print(f"  $ {command}: {error.stderr.strip()}")
 
 

@@ -6,6 +6,7 @@ import re
 from typing import Any, Dict, List, Mapping, Optional, Tuple, Type
 
 from . import errors
+from ._json import parse
 
 CODES = (
     "OK CANCELLED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS PERMISSION_DENIED "
@@ -13,24 +14,47 @@ CODES = (
     "DATA_LOSS UNAUTHENTICATED"
 ).split()
 
-_CLASSES: Dict[str, Type[errors.SandboxError]] = {
-    "INVALID_ARGUMENT": errors.InvalidConfigurationError,
-    "OUT_OF_RANGE": errors.InvalidConfigurationError,
+_CLASSES: Dict[str, Type[errors.PaddockError]] = {
+    "INVALID_ARGUMENT": errors.InvalidArgumentError,
+    "OUT_OF_RANGE": errors.InvalidArgumentError,
     "DEADLINE_EXCEEDED": errors.CommandTimeoutError,
+    "CANCELLED": errors.CancelledError,
+    "UNKNOWN": errors.ServerError,
+    "INTERNAL": errors.ServerError,
+    "DATA_LOSS": errors.ServerError,
+    "UNIMPLEMENTED": errors.ServerError,
+    "FAILED_PRECONDITION": errors.FailedPreconditionError,
     "ALREADY_EXISTS": errors.AlreadyExistsError,
     "PERMISSION_DENIED": errors.PermissionDeniedError,
     "ABORTED": errors.ConflictError,
     "UNAVAILABLE": errors.UnavailableError,
-    "UNAUTHENTICATED": errors.AuthenticationError,
+    "UNAUTHENTICATED": errors.UnauthenticatedError,
 }
 
-_MISSING: Dict[str, Type[errors.NotFoundError]] = {
-    "sandbox": errors.SandboxNotFoundError,
-    "codebase": errors.CodebaseNotFoundError,
-    "session": errors.SessionNotFoundError,
-    "file": errors.FileNotFoundError,
+#: Of answers that are not the service's, for example of a proxy.
+_CODE_OF_STATUS = {
+    400: "INVALID_ARGUMENT",
+    401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
+    404: "NOT_FOUND",
+    409: "ABORTED",
+    429: "RESOURCE_EXHAUSTED",
+    501: "UNIMPLEMENTED",
+    502: "UNAVAILABLE",
+    503: "UNAVAILABLE",
+    504: "UNAVAILABLE",
 }
-_NAMED = re.compile(r'(sandbox|codebase|session|process|key|image) "([^"]*)" (?:does not|no longer) exist')
+
+
+def error_of_answer(
+    status: int, raw: bytes, retry_after: str, address: str, operation: str, request: Mapping[str, Any]
+) -> errors.PaddockError:
+    """The exception for an answer that is no success. `retry_after`: the header, or empty."""
+    body = parse(raw)
+    if not isinstance(body, dict) or not isinstance(body.get("code"), int) or "message" not in body:
+        code = CODES.index(_CODE_OF_STATUS.get(status, "UNKNOWN"))
+        body = {"code": code, "message": f"{status} from {address} (not a Paddock response)"}
+    return error_of(body, operation, request, float(retry_after) if retry_after.isdigit() else None)
 
 
 def error_of(
@@ -38,7 +62,7 @@ def error_of(
     operation: str,
     request: Mapping[str, Any],
     retry_after: Optional[float] = None,
-) -> errors.SandboxError:
+) -> errors.PaddockError:
     """The exception for the body of an error answer: `{code, message, details}`.
 
     `retry_after`: the header's seconds.
@@ -47,7 +71,7 @@ def error_of(
     name = CODES[number] if isinstance(number, int) and 0 <= number < len(CODES) else ""
     message = str(body.get("message", ""))
     details: List[Any] = body.get("details") or []
-    kind, more = _classify(name, message, details, operation, request, retry_after)
+    kind, more = _classify(name, details, operation, request, retry_after)
     error = kind(message, code=name, grpc_code=number, details=details)
     for attribute, value in more.items():
         setattr(error, attribute, value)
@@ -56,27 +80,19 @@ def error_of(
 
 def _classify(
     name: str,
-    message: str,
     details: List[Any],
     operation: str,
     request: Mapping[str, Any],
     retry_after: Optional[float],
-) -> Tuple[Type[errors.SandboxError], Dict[str, Any]]:
+) -> Tuple[Type[errors.PaddockError], Dict[str, Any]]:
     if name == "NOT_FOUND":
-        resource, identifier = _missing(message, details, request)
-        return _MISSING.get(resource, errors.NotFoundError), {
-            "resource": resource,
-            "id": identifier,
-            **({"session_id": identifier} if resource == "session" else {}),
-        }
+        return errors.NotFoundError, _missing(details)
     if name == "RESOURCE_EXHAUSTED":
         delay = _retry_delay(details) if retry_after is None else retry_after
         if delay is None:
-            return errors.ResourceLimitExceededError, {}
+            return errors.ResourceExhaustedError, {}
         return errors.RateLimitError, {"retry_after": delay}
-    if name == "FAILED_PRECONDITION":
-        return _precondition(message, request)
-    return _CLASSES.get(name, errors.SandboxError), _more(name, details, operation, request)
+    return _CLASSES.get(name, errors.PaddockError), _more(name, details, operation, request)
 
 
 def _more(name: str, details: List[Any], operation: str, request: Mapping[str, Any]) -> Dict[str, Any]:
@@ -96,28 +112,11 @@ def _more(name: str, details: List[Any], operation: str, request: Mapping[str, A
     return {}
 
 
-def _missing(message: str, details: List[Any], request: Mapping[str, Any]) -> Tuple[str, str]:
+def _missing(details: List[Any]) -> Dict[str, Any]:
     for each in details:
         if isinstance(each, dict) and str(each.get("@type", "")).endswith("google.rpc.ResourceInfo"):
-            return str(each.get("resourceType", "")), str(each.get("resourceName", ""))
-    # Servers that do not say it yet.
-    named = _NAMED.search(message)
-    if named:
-        return named.group(1), named.group(2)
-    if "has no checkpoint" in message:
-        return "checkpoint", str(request.get("name") or request.get("checkpoint") or "")
-    path = request.get("file_path") or request.get("path") or request.get("from") or ""
-    return ("file", str(path)) if path else ("", "")
-
-
-def _precondition(
-    message: str, request: Mapping[str, Any]
-) -> Tuple[Type[errors.SandboxError], Dict[str, Any]]:
-    if "session" in message and ("has ended" in message or "SESSION_CLOSED" in message):
-        return errors.SessionClosedError, {"session_id": request.get("session_id", "")}
-    if re.search(r"SANDBOX_(STOPPED|ERROR|PENDING)|not running", message):
-        return errors.SandboxNotRunningError, {"sandbox_id": request.get("sandbox_id", "")}
-    return errors.PreconditionError, {}
+            return {"resource": str(each.get("resourceType", "")), "id": str(each.get("resourceName", ""))}
+    return {}
 
 
 def _retry_delay(details: List[Any]) -> Optional[float]:

@@ -16,7 +16,7 @@ from ._json import encode
 from ._routes import ROUTES
 from ._settings import Settings
 from ._version import __version__
-from .errors import InvalidConfigurationError
+from .errors import InvalidArgumentError
 
 #: Bytes of a body that are read or written at once.
 PIECE = 256 * 1024
@@ -56,7 +56,7 @@ def body_of(content: Any) -> Union[bytes, Body]:
         return Body(lambda: _bytes_of(iter(lambda: content.read(PIECE), b"")), again=False)
     if hasattr(content, "__iter__") and not isinstance(content, io.TextIOBase):
         return Body(lambda: _bytes_of(iter(content)), again=False)
-    raise InvalidConfigurationError(_CONTENT)
+    raise InvalidArgumentError(_CONTENT)
 
 
 _CONTENT = "content must be text, bytes, an iterator of bytes or a file opened in binary mode"
@@ -65,7 +65,7 @@ _CONTENT = "content must be text, bytes, an iterator of bytes or a file opened i
 def _bytes_of(pieces: Iterator[Any]) -> Iterator[bytes]:
     for piece in pieces:
         if not isinstance(piece, (bytes, bytearray, memoryview)):
-            raise InvalidConfigurationError(_CONTENT)
+            raise InvalidArgumentError(_CONTENT)
         yield bytes(piece)
 
 
@@ -98,7 +98,7 @@ def request_of(
         headers["Authorization"] = f"Bearer {settings.key}"
     if key is not None:
         if not _IDEMPOTENCY_KEY.fullmatch(key):
-            raise InvalidConfigurationError(
+            raise InvalidArgumentError(
                 "idempotency_key must be 1 to 255 letters, digits and - . _ ~ : / + = @"
             )
         headers["Idempotency-Key"] = key
@@ -115,7 +115,7 @@ def _fill(name: str, fields: Dict[str, Any]) -> str:
     try:
         text = quote(value, safe="/" if name.endswith("+") else "")
     except UnicodeEncodeError:
-        raise InvalidConfigurationError(f"{name.rstrip('+')} must be valid Unicode") from None
+        raise InvalidArgumentError(f"{name.rstrip('+')} must be valid Unicode") from None
     # httpx would resolve them, and ask for something else.
     return _DOTS.sub(lambda dots: dots[0].replace(".", "%2E"), text)
 
@@ -175,11 +175,3 @@ def pool_options(settings: Settings, keep: Optional[int] = None) -> Dict[str, An
         "limits": httpx.Limits(max_keepalive_connections=keep, keepalive_expiry=IDLE),
         "socket_options": options,
     }
-
-
-def parse(raw: bytes) -> Any:
-    """JSON; None for anything else, which is not from the service."""
-    try:
-        return json.loads(raw)
-    except ValueError:
-        return None

@@ -8,7 +8,7 @@ import re
 import tarfile
 from typing import IO, Callable, Dict, Iterable, List, Optional, Sequence
 
-from .errors import InvalidConfigurationError, PreconditionError
+from .errors import InvalidArgumentError, FailedPreconditionError
 from .messages import ChangeKind, ChosenHunks, FileChange, Hunk
 
 
@@ -16,7 +16,7 @@ def chosen_hunks(change: FileChange, indexes: Sequence[int]) -> ChosenHunks:
     """A choice of hunks, by index from 0, of a change that was listed with `diff`."""
     diff = change.diff
     if diff is None or diff.no_hunks:
-        raise InvalidConfigurationError(
+        raise InvalidArgumentError(
             f"{change.path} has no hunks: list the changes with diff, or choose its path"
         )
     return ChosenHunks(path=change.path, base_sha256=diff.base_sha256, sha256=diff.sha256, indexes=tuple(indexes))
@@ -52,8 +52,8 @@ def with_hunks(base: bytes, hunks: Sequence[Hunk], indexes: Sequence[int], path:
     return b"".join([*parts, *lines[at:]])
 
 
-def _changed(path: str) -> PreconditionError:
-    return PreconditionError(f"hunks: {path} has other contents by now; list the changes again")
+def _changed(path: str) -> FailedPreconditionError:
+    return FailedPreconditionError(f"hunks: {path} has other contents by now; list the changes again")
 
 
 def old_paths(changes: Iterable[FileChange]) -> List[str]:

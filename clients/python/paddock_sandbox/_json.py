@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 import functools
+import json
 import typing
 from typing import Any, Dict, Mapping, Type, TypeVar, Union, cast
 
@@ -67,3 +68,11 @@ def encode(value: Any) -> Any:
 def _is_default(field: "dataclasses.Field[Any]", value: Any) -> bool:
     # A message's presence is in its fields: an enum is sent always, because 0 is a value like the others.
     return value is None or (not isinstance(value, ProtoEnum) and bool(value == field.default))
+
+
+def parse(raw: bytes) -> Any:
+    """JSON; None for anything else, which is not from the service."""
+    try:
+        return json.loads(raw)
+    except ValueError:
+        return None

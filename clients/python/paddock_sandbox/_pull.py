@@ -18,7 +18,7 @@ from ._hunks import Part, Taken
 from ._place import Local, Place
 from ._room import Room
 from ._versions import member_version
-from .errors import InvalidConfigurationError
+from .errors import InvalidArgumentError
 from .messages import ChangeKind, FileChange, FileType
 
 
@@ -48,7 +48,7 @@ class Pull:
         self, directory: str, git: bool, allow: Sequence[str] = (), named: Sequence[str] = (), max_bytes: int = 2**30
     ) -> None:
         if not os.path.isdir(directory):
-            raise InvalidConfigurationError(f"{directory} is not a directory")
+            raise InvalidArgumentError(f"{directory} is not a directory")
         self._root = os.path.realpath(directory)
         self._home = Home(self._root, git, [*allow, *(each for each in named if runs_on_sight(each))])
         self._changes: Dict[str, FileChange] = {}

@@ -8,15 +8,15 @@ from __future__ import annotations
 import random
 from typing import Optional
 
-from .errors import ConnectionError, NotConnectedError, RateLimitError, SandboxError, UnavailableError
+from .errors import ConnectionFailedError, NotConnectedError, RateLimitError, PaddockError, UnavailableError
 
 #: Longest pause between two attempts, in seconds. A refusal that names a longer one is raised.
-LONGEST = 30.0
+LONGEST = 60.0
 _FIRST = 0.1
 _CEILING = 5.0
 
 
-def pause(error: SandboxError, attempt: int, attempts: int, repeatable: bool) -> Optional[float]:
+def pause(error: PaddockError, attempt: int, attempts: int, repeatable: bool) -> Optional[float]:
     """Seconds to wait before the next attempt; None: the error is final.
 
     `attempt`: number of the failed one, from 1. `repeatable`: a second call has no second effect.
@@ -28,7 +28,9 @@ def pause(error: SandboxError, attempt: int, attempts: int, repeatable: bool) ->
             return None
         # Clients that were refused together must not come back together.
         return error.retry_after + random.uniform(0, _backoff(attempt))
-    if isinstance(error, NotConnectedError) or (repeatable and isinstance(error, ConnectionError)):
+    if isinstance(error, NotConnectedError) or (
+        repeatable and isinstance(error, (ConnectionFailedError, UnavailableError))
+    ):
         return random.uniform(_backoff(attempt) / 2, _backoff(attempt))
     return None
 
@@ -37,9 +39,6 @@ def _backoff(attempt: int) -> float:
     return min(_CEILING, _FIRST * 2.0 ** (attempt - 1))
 
 
-def may_have_worked(error: SandboxError) -> bool:
+def may_have_worked(error: PaddockError) -> bool:
     """Whether the request may have taken effect although it failed."""
-    if isinstance(error, UnavailableError):
-        # That of a proxy, which has no code, says nothing of what the service did.
-        return not error.code
-    return isinstance(error, ConnectionError) and not isinstance(error, NotConnectedError)
+    return isinstance(error, (ConnectionFailedError, UnavailableError)) and not isinstance(error, NotConnectedError)

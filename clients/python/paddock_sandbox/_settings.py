@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from ._duration import Duration, exact_seconds
-from .errors import InvalidConfigurationError
+from .errors import InvalidArgumentError
 
 DEFAULT_URL = "http://127.0.0.1:8080"
 #: The address that programs for the reference interface name: it is gRPC's, and stands for the default.
@@ -80,11 +80,11 @@ def settings(
     address = url or _of_endpoint(endpoint, secure) or default
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise InvalidConfigurationError(
+        raise InvalidArgumentError(
             f"the URL of the service must be http://… or https://…, not {address!r}"
         )
     if parts.username or parts.password or parts.query or parts.fragment:
-        raise InvalidConfigurationError(
+        raise InvalidArgumentError(
             "the URL of the service must have no user, query or fragment: a key is `key`"
         )
     # The key of the environment is that of the address in the environment: no other host gets it.
@@ -106,11 +106,11 @@ def _context(
 ) -> Optional[ssl.SSLContext]:
     if scheme == "https":
         if tls is not None and ca_file is not None:
-            raise InvalidConfigurationError("tls and ca_file exclude each other")
+            raise InvalidArgumentError("tls and ca_file exclude each other")
         return tls or ssl.create_default_context(cafile=ca_file)
     if secure or ca_file is not None or tls is not None:
         # The key would be sent in plain text although the caller asks for TLS.
-        raise InvalidConfigurationError("secure, ca_file and tls need an address with https://")
+        raise InvalidArgumentError("secure, ca_file and tls need an address with https://")
     return None
 
 
@@ -124,5 +124,5 @@ def _of_endpoint(endpoint: Optional[str], secure: bool) -> Optional[str]:
 
 def _checked_key(key: Optional[str]) -> Optional[str]:
     if key is not None and not (key.isascii() and key.isprintable() and " " not in key):
-        raise InvalidConfigurationError("the key must be printable ASCII without spaces")
+        raise InvalidArgumentError("the key must be printable ASCII without spaces")
     return key

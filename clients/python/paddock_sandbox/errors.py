@@ -1,4 +1,4 @@
-"""Errors of the service and of the connection to it. All are a `SandboxError`."""
+"""Errors of the service and of the connection to it. All are a `PaddockError`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import builtins
 from typing import Any, Dict, Optional, Sequence, Tuple, Type
 
 
-class SandboxError(Exception):
+class PaddockError(Exception):
     """Base of all errors of this package.
 
     Attributes:
@@ -38,36 +38,36 @@ class SandboxError(Exception):
         return _restored, (type(self), self.args, self.__dict__)
 
 
-def _restored(kind: Type[SandboxError], arguments: Tuple[Any, ...], state: Dict[str, Any]) -> SandboxError:
+def _restored(kind: Type[PaddockError], arguments: Tuple[Any, ...], state: Dict[str, Any]) -> PaddockError:
     error = kind.__new__(kind)
     error.args = arguments
     error.__dict__.update(state)
     return error
 
 
-class ConnectionError(SandboxError, builtins.ConnectionError):
+class ConnectionFailedError(PaddockError, builtins.ConnectionError):
     """The service cannot be reached, or the connection was cut. What was asked may have taken effect or not."""
 
     endpoint: str = ""
 
 
-class NotConnectedError(ConnectionError):
+class NotConnectedError(ConnectionFailedError):
     """The connection could not be made: the service has not seen the request."""
 
 
-class UnavailableError(ConnectionError):
+class UnavailableError(PaddockError):
     """UNAVAILABLE: the service cannot do it now, or the sandbox ended meanwhile."""
 
 
-class RequestTimeoutError(ConnectionError, builtins.TimeoutError):
+class RequestTimeoutError(ConnectionFailedError, builtins.TimeoutError):
     """No answer, or no further part of it, within the time limit of the client."""
 
 
-class NotFoundError(SandboxError):
+class NotFoundError(PaddockError):
     """NOT_FOUND.
 
     Attributes:
-        resource: "sandbox", "codebase", "session", "process", "key", "image", "checkpoint" or "file".
+        resource: "sandbox", "codebase", "session", "process", "key", "image", "checkpoint" or "file"; empty: not known.
         id: Its identifier, name or path.
     """
 
@@ -75,38 +75,7 @@ class NotFoundError(SandboxError):
     id: str = ""
 
 
-class SandboxNotFoundError(NotFoundError):
-    """The sandbox does not exist, or belongs to another owner."""
-
-    @property
-    def sandbox_id(self) -> str:
-        """Identifier of the sandbox."""
-        return self.id
-
-
-class CodebaseError(SandboxError):
-    """An error of a codebase or of a file."""
-
-
-class CodebaseNotFoundError(NotFoundError, CodebaseError):
-    """The codebase does not exist, or belongs to another owner."""
-
-    @property
-    def codebase_id(self) -> str:
-        """Identifier of the codebase."""
-        return self.id
-
-
-class FileNotFoundError(NotFoundError, CodebaseError, builtins.FileNotFoundError):
-    """The file does not exist, or the rules hide it."""
-
-    @property
-    def file_path(self) -> str:
-        """Path of the file."""
-        return self.id
-
-
-class UploadError(CodebaseError):
+class UploadError(PaddockError):
     """A local directory cannot be uploaded.
 
     Attributes:
@@ -116,43 +85,19 @@ class UploadError(CodebaseError):
     file_path: str = ""
 
 
-class SessionError(SandboxError):
-    """An error of a session."""
-
-    session_id: str = ""
-
-
-class SessionNotFoundError(NotFoundError, SessionError):
-    """The session does not exist, or ended with the server."""
-
-
-class SessionClosedError(SessionError):
-    """The session has ended: its shell exited, or its sandbox was stopped."""
-
-
-class PreconditionError(SandboxError):
+class FailedPreconditionError(PaddockError):
     """FAILED_PRECONDITION: the state of the sandbox or codebase does not permit it."""
 
 
-class SandboxNotRunningError(PreconditionError):
-    """The sandbox is not running.
-
-    Attributes:
-        sandbox_id: Identifier of the sandbox.
-    """
-
-    sandbox_id: str = ""
-
-
-class InvalidConfigurationError(SandboxError, ValueError):
+class InvalidArgumentError(PaddockError, ValueError):
     """INVALID_ARGUMENT or OUT_OF_RANGE: the message names the field and the allowed values."""
 
 
-class AuthenticationError(SandboxError):
+class UnauthenticatedError(PaddockError):
     """UNAUTHENTICATED: no key, or one that is not valid (any more)."""
 
 
-class PermissionDeniedError(SandboxError, builtins.PermissionError):
+class PermissionDeniedError(PaddockError, builtins.PermissionError):
     """PERMISSION_DENIED: the rules of the sandbox, or the rights of the key, do not permit it.
 
     Attributes:
@@ -164,7 +109,15 @@ class PermissionDeniedError(SandboxError, builtins.PermissionError):
     path: Optional[str] = None
 
 
-class ConflictError(SandboxError):
+class CancelledError(PaddockError):
+    """CANCELLED."""
+
+
+class ServerError(PaddockError):
+    """UNKNOWN, INTERNAL, DATA_LOSS or UNIMPLEMENTED: a fault of the server."""
+
+
+class ConflictError(PaddockError):
     """ABORTED: somebody else changed the same thing meanwhile.
 
     Attributes:
@@ -174,15 +127,15 @@ class ConflictError(SandboxError):
     paths: Tuple[str, ...] = ()
 
 
-class AlreadyExistsError(ConflictError):
+class AlreadyExistsError(PaddockError):
     """ALREADY_EXISTS: the name or path is taken."""
 
 
-class ResourceLimitExceededError(SandboxError):
+class ResourceExhaustedError(PaddockError):
     """RESOURCE_EXHAUSTED: a limit, which the message names, does not permit it until something is removed."""
 
 
-class RateLimitError(ResourceLimitExceededError):
+class RateLimitError(ResourceExhaustedError):
     """RESOURCE_EXHAUSTED by a limit of calls, also after the retries of the client.
 
     Attributes:
@@ -192,7 +145,7 @@ class RateLimitError(ResourceLimitExceededError):
     retry_after: float = 0.0
 
 
-class CommandTimeoutError(SandboxError, builtins.TimeoutError):
+class CommandTimeoutError(PaddockError, builtins.TimeoutError):
     """DEADLINE_EXCEEDED: the command and what it started were killed at the end of its time limit.
 
     Attributes:
@@ -208,7 +161,7 @@ class CommandTimeoutError(SandboxError, builtins.TimeoutError):
     stderr: str = ""
 
 
-class CommandExecutionError(SandboxError):
+class CommandError(PaddockError):
     """A command ended with an exit code other than 0, and the caller asked for an error then.
 
     Attributes:

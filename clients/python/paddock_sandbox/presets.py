@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from ._preset_rules import SERVER_PRESETS
-from .errors import InvalidConfigurationError
+from .errors import InvalidArgumentError
 from .messages import PatternType, Permission, PermissionRule
 
 PRESET_AGENT_SAFE = "agent-safe"
@@ -48,7 +48,7 @@ def rule_of(rule: Rule) -> PermissionRule:
         return rule
     unknown = set(rule) - set(_FIELDS)
     if unknown or "pattern" not in rule or not ("permission" in rule or rule.get("contents")):
-        raise InvalidConfigurationError(
+        raise InvalidArgumentError(
             "a rule has pattern and permission or contents, and may have "
             f"{', '.join(_FIELDS[3:])}: {dict(rule)!r} does not"
         )
@@ -146,7 +146,7 @@ def rule_fields(
     given = [rule_of(each) for each in permissions or ()]
     name, own = _divided(preset)
     if own and rules:
-        raise InvalidConfigurationError(
+        raise InvalidArgumentError(
             f"rules cannot extend the preset {preset!r}: give permissions instead"
         )
     return {"preset": name, "permissions": own + given or None, "rules": rules or None}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from datetime import timedelta
 
-from .errors import CommandExecutionError
+from .errors import CommandError
 from .messages import ExecResponse
 
 
@@ -24,7 +24,7 @@ class ExecResult(ExecResponse):
     merged: str = ""
 
     @property
-    def success(self) -> bool:
+    def ok(self) -> bool:
         """Whether the command ended with exit code 0."""
         return self.exit_code == 0 and not self.running
 
@@ -33,10 +33,10 @@ class ExecResult(ExecResponse):
         """Run time."""
         return timedelta(milliseconds=self.duration_ms)
 
-    def raise_on_error(self) -> "ExecResult":
-        """Returns the result itself; raises `CommandExecutionError` for an exit code other than 0."""
+    def check(self) -> "ExecResult":
+        """Returns the result itself; raises `CommandError` for an exit code other than 0."""
         if self.exit_code != 0:
-            raise CommandExecutionError(self.command, self.exit_code, self.stdout or self.merged, self.stderr)
+            raise CommandError(self.command, self.exit_code, self.stdout or self.merged, self.stderr)
         return self
 
 

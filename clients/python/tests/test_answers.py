@@ -8,8 +8,8 @@ from typing import Any
 from both import Retries
 from fake import CUT, FakeServer, answer, error
 from paddock_sandbox import (
-    ConnectionError,
-    InvalidConfigurationError,
+    ConnectionFailedError,
+    InvalidArgumentError,
     NotFoundError,
     UnavailableError,
 )
@@ -24,7 +24,7 @@ class Answers(Retries):
 
         def check(client: Any, fake: FakeServer) -> None:
             for _ in range(3):
-                with self.assertRaises(ConnectionError):
+                with self.assertRaises(ConnectionFailedError):
                     client.exec("sb_1", "true")
             self.assertEqual(len(fake.requests), 3)
 
@@ -46,7 +46,7 @@ class Answers(Retries):
     def test_an_idempotency_key_cannot_be_another_header(self) -> None:
         def check(client: Any, fake: FakeServer) -> None:
             for wrong in ("a\r\nx: y", "", "a b", "ä", "a" * 256, '"a'):
-                with self.assertRaises(InvalidConfigurationError):
+                with self.assertRaises(InvalidArgumentError):
                     client.create_codebase("x", idempotency_key=wrong)
             client.create_codebase("x", idempotency_key="aZ0-._~:/+=@")
             self.assertEqual(len(fake.requests), 1)

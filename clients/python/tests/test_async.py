@@ -7,7 +7,7 @@ import gc
 import unittest
 import warnings
 
-from paddock_sandbox import AsyncSandbox, AsyncSandboxClient, CommandExecutionError, SandboxNotFoundError
+from paddock_sandbox import AsyncSandbox, AsyncSandboxClient, CommandError, NotFoundError
 from support import ServerCase
 
 
@@ -23,7 +23,7 @@ class Asynchronous(ServerCase, unittest.IsolatedAsyncioTestCase):
 
     async def test_a_cancelled_task_ends_its_command(self) -> None:
         task = asyncio.ensure_future(self.same.run("touch /tmp/begun; exec sleep 4321"))
-        while not (await self.same.run("test -e /tmp/begun")).success:
+        while not (await self.same.run("test -e /tmp/begun")).ok:
             await asyncio.sleep(0.02)
         task.cancel()
         with self.assertRaises(asyncio.CancelledError):
@@ -37,8 +37,8 @@ class Asynchronous(ServerCase, unittest.IsolatedAsyncioTestCase):
             await session.exec("X=1")
             self.assertEqual((await session.exec("echo $X")).stdout, "1\n")
         async with await self.same.session() as session:
-            with self.assertRaises(CommandExecutionError):
-                await session.exec("false", raise_on_error=True)
+            with self.assertRaises(CommandError):
+                await session.exec("false", check=True)
         async with await self.same.start_process("cat", stdin=True) as process:
             await process.write(iter([b"a" * 300_000, b"b"]), end=True)
             output = b"".join([each.data async for each in process.output()])
@@ -53,7 +53,7 @@ class Asynchronous(ServerCase, unittest.IsolatedAsyncioTestCase):
             self.assertEqual((await sandbox.pull(directory)).applied, ("main.py",))
             self.assertEqual(self.get(directory, "main.py"), "changed\n")
         async with AsyncSandboxClient() as client:
-            with self.assertRaises(SandboxNotFoundError):
+            with self.assertRaises(NotFoundError):
                 await client.get_sandbox(sandbox.id)
 
 

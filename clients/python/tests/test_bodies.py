@@ -8,13 +8,13 @@ from typing import Any
 
 from both import Retries
 from fake import SILENT, FakeServer, answer, error
-from paddock_sandbox import InvalidConfigurationError, RequestTimeoutError, ResourceLimitExceededError
+from paddock_sandbox import InvalidArgumentError, RequestTimeoutError, ResourceExhaustedError
 
 
 class Bodies(Retries):
     def test_the_refusal_of_large_bytes_is_the_error(self) -> None:
         def check(client: Any, fake: FakeServer) -> None:
-            with self.assertRaises(ResourceLimitExceededError):
+            with self.assertRaises(ResourceExhaustedError):
                 client.upload_file("cb_1", "a", b"x" * 50_000_000)
 
         self.each_client(lambda: FakeServer(error(429, 8, "full"), read_body=False), check)
@@ -40,14 +40,14 @@ class Bodies(Retries):
     def test_content_that_is_not_bytes_is_refused(self) -> None:
         def check(client: Any, fake: FakeServer) -> None:
             for wrong in (io.StringIO("text"), ["text"], 5):
-                with self.assertRaises(InvalidConfigurationError):
+                with self.assertRaises(InvalidArgumentError):
                     client.upload_file("cb_1", "a", wrong)
 
         self.each_client(lambda: FakeServer(*[SILENT] * 3, read_body=False), check)
 
     def test_an_early_answer_ends_an_upload(self) -> None:
         def check(client: Any, fake: FakeServer) -> None:
-            with self.assertRaises(ResourceLimitExceededError):
+            with self.assertRaises(ResourceExhaustedError):
                 client.import_codebase("cb_1", itertools.repeat(b"x" * 65536))
 
         self.each_client(lambda: FakeServer(error(429, 8, "full"), read_body=False), check)

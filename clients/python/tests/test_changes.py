@@ -62,11 +62,11 @@ class Changes(ServerCase):
             self.sandbox.codebase_id, rules={"write": ["src"], "view": ["data"], "read": ["**"]}, preset="none"
         ) as second:
             self.assertEqual(second.explain("src/x").permission, Permission.WRITE)
-            self.assertFalse(second.run("cat data/blob.bin").success)
+            self.assertFalse(second.run("cat data/blob.bin").ok)
             refused = [(each.path, each.code) for each in second.refusals()]
             self.assertEqual(refused, [("data/blob.bin", "not_readable")])
             second.set_rules([{"pattern": "**", "permission": "read"}])
-            self.assertTrue(second.run("cat data/blob.bin > /dev/null").success)
+            self.assertTrue(second.run("cat data/blob.bin > /dev/null").ok)
             self.assertEqual([rule.permission for rule in second.rules], [Permission.READ])
 
     def test_the_presets_of_this_package_are_those_of_the_server(self) -> None:

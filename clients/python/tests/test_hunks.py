@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from paddock_sandbox import InvalidConfigurationError, PreconditionError, chosen_hunks
+from paddock_sandbox import InvalidArgumentError, FailedPreconditionError, chosen_hunks
 from paddock_sandbox._hunks import with_hunks
 from paddock_sandbox.messages import Hunk
 from support import ServerCase, TestCase
@@ -21,7 +21,7 @@ class TextTests(TestCase):
                 ]
                 base = case["base"].encode()
                 if case["text"] is None:
-                    with self.assertRaises(PreconditionError):
+                    with self.assertRaises(FailedPreconditionError):
                         with_hunks(base, hunks, case["indexes"])
                 else:
                     self.assertEqual(with_hunks(base, hunks, case["indexes"]).decode(), case["text"])
@@ -64,12 +64,12 @@ class HunkTests(ServerCase):
         directory = self.directory()
         self.sandbox.run("echo three >> src/app.txt; echo new > new")
         (new, change) = self.sandbox.changes(diff=True)
-        with self.assertRaises(InvalidConfigurationError):
+        with self.assertRaises(InvalidArgumentError):
             chosen_hunks(new, [0])
         self.sandbox.run("echo four >> src/app.txt")
-        with self.assertRaises(PreconditionError):
+        with self.assertRaises(FailedPreconditionError):
             self.sandbox.pull(directory, ["new"], hunks=[chosen_hunks(change, [0])])
-        with self.assertRaises(PreconditionError):
+        with self.assertRaises(FailedPreconditionError):
             self.sandbox.commit(hunks=[chosen_hunks(change, [0])])
         self.assertEqual(self.get(directory, "src/app.txt"), "one\ntwo\n")
         self.assertNotIn("new", os.listdir(directory))

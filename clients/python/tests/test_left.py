@@ -10,14 +10,13 @@ from paddock_sandbox import (
     AsyncSandbox,
     AsyncSandboxClient,
     Codebase,
-    ConnectionError,
-    InvalidConfigurationError,
+    ConnectionFailedError,
+    InvalidArgumentError,
     NotFoundError,
-    PreconditionError,
+    FailedPreconditionError,
     Sandbox,
     SandboxClient,
     SandboxInfo,
-    SandboxNotRunningError,
 )
 from paddock_sandbox.messages import CommitResponse, ForkError, ForkResponse, ForkResult, NetworkPolicy, SecretBinding
 from support import TestCase
@@ -43,10 +42,10 @@ def called(client: Any) -> List[str]:
 class Creation(TestCase):
     def test_a_sandbox_that_cannot_be_stopped_is_destroyed(self) -> None:
         client = fake(SandboxClient)
-        client.stop_sandbox.side_effect = ConnectionError("cut")
+        client.stop_sandbox.side_effect = ConnectionFailedError("cut")
         client.list_sandboxes.side_effect = [[SANDBOX], []]
-        client.delete_codebase.side_effect = [PreconditionError("in use"), None]
-        with self.assertRaises(ConnectionError), mock.patch("paddock_sandbox._sync.making.sleep"):
+        client.delete_codebase.side_effect = [FailedPreconditionError("in use"), None]
+        with self.assertRaises(ConnectionFailedError), mock.patch("paddock_sandbox._sync.making.sleep"):
             Sandbox.from_local(self.directory({}), auto_start=False, client=client)
         self.assertEqual(
             called(client)[3:],
@@ -91,9 +90,9 @@ class Creation(TestCase):
 
     def test_the_arguments_of_the_connection_are_named(self) -> None:
         options = {"url": "http://127.0.0.1:1", "key": "k", "timeout": "1s", "connect_timeout": "2s", "attempts": 1}
-        with self.assertRaises(ConnectionError):
+        with self.assertRaises(ConnectionFailedError):
             Sandbox.from_local(self.directory({}), **options)
-        with self.assertRaises(ConnectionError):
+        with self.assertRaises(ConnectionFailedError):
             Sandbox.from_codebase("cb_1", **options)
 
 
@@ -113,8 +112,8 @@ class Ownership(TestCase):
         sandbox.commit(dry_run=True)
         self.assertTrue(self.deletes(sandbox))
         sandbox = self.made()
-        sandbox.client.commit.side_effect = ConnectionError("the answer is lost")
-        with self.assertRaises(ConnectionError):
+        sandbox.client.commit.side_effect = ConnectionFailedError("the answer is lost")
+        with self.assertRaises(ConnectionFailedError):
             sandbox.commit()
         self.assertFalse(self.deletes(sandbox))
         sandbox = self.made()
@@ -130,9 +129,10 @@ class Ownership(TestCase):
 
     def test_destroy_can_be_tried_again(self) -> None:
         sandbox = self.made()
-        sandbox.client.destroy_sandbox.side_effect = [PreconditionError("the commit failed"), NotFoundError("gone")]
+        failed = FailedPreconditionError("the commit failed")
+        sandbox.client.destroy_sandbox.side_effect = [failed, NotFoundError("gone")]
         sandbox.client.delete_codebase.side_effect = [NotFoundError("gone")]
-        with self.assertRaises(PreconditionError):
+        with self.assertRaises(FailedPreconditionError):
             sandbox.destroy()
         sandbox.destroy(discard=True)
         sandbox.destroy()
@@ -143,7 +143,7 @@ class Ownership(TestCase):
         sandbox = self.made()
         failed = ForkResult(error=ForkError(9, "the sandbox is not running"))
         sandbox.client.fork.return_value = ForkResponse((ForkResult(SANDBOX), failed))
-        with self.assertRaises(SandboxNotRunningError):
+        with self.assertRaises(FailedPreconditionError):
             sandbox.fork(2)
         sandbox.client.destroy_sandbox.assert_called_once_with("sb_1", discard=True)
 
@@ -153,7 +153,7 @@ class Selection(TestCase):
         with SandboxClient(url="http://127.0.0.1:1") as client:
             for wrong in ([], (), "src"):
                 for call in (client.discard, client.commit, client.list_changes, client.patch):
-                    with self.assertRaises(InvalidConfigurationError):
+                    with self.assertRaises(InvalidArgumentError):
                         call("sb_1", wrong)
-                with self.assertRaises(InvalidConfigurationError):
+                with self.assertRaises(InvalidArgumentError):
                     Sandbox(client, SANDBOX).pull(self.directory({}), wrong)

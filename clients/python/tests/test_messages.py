@@ -15,9 +15,9 @@ import paddock_sandbox
 from paddock_sandbox import (
     AsyncSandbox,
     AsyncSandboxClient,
-    CommandExecutionError,
+    CommandError,
     ExecResult,
-    InvalidConfigurationError,
+    InvalidArgumentError,
     OwnerLimits,
     PatternType,
     Permission,
@@ -94,8 +94,8 @@ class Messages(TestCase):
 
     def test_a_result_has_both_streams(self) -> None:
         result = ExecResult(stdout="a", exit_code=0, duration_ms=1500)
-        self.assertEqual((result.success, result.duration), (True, timedelta(seconds=1.5)))
-        self.assertIs(result.raise_on_error(), result)
+        self.assertEqual((result.ok, result.duration), (True, timedelta(seconds=1.5)))
+        self.assertIs(result.check(), result)
 
 
 class Rules(TestCase):
@@ -127,7 +127,7 @@ class Rules(TestCase):
             get_preset("none")
         with self.assertRaises(ValueError):
             rule_fields("mine", None, {"read": ["a"]})
-        with self.assertRaises(InvalidConfigurationError):
+        with self.assertRaises(InvalidArgumentError):
             extend_preset("read-only", [{"pattern": "a", "permision": "read"}])
 
 
@@ -146,17 +146,17 @@ class Settings(TestCase):
         with mock.patch.dict(os.environ, clear=True):
             self.assertEqual((settings().endpoint, settings().key), ("http://127.0.0.1:8080", None))
         for wrong in ("ftp://a", "http://", "http://user:secret@a", "http://a?x=1"):
-            with self.assertRaises(InvalidConfigurationError):
+            with self.assertRaises(InvalidArgumentError):
                 settings(url=wrong)
-        with self.assertRaises(InvalidConfigurationError):
+        with self.assertRaises(InvalidArgumentError):
             settings(key="a\r\nb")
 
     def test_what_needs_tls_is_refused_without(self) -> None:
         context = ssl.create_default_context()
         for options in ({"tls": context}, {"ca_file": "/x"}, {"secure": True}):
-            with self.assertRaises(InvalidConfigurationError):
+            with self.assertRaises(InvalidArgumentError):
                 settings(url="http://host", **options)
-        with self.assertRaises(InvalidConfigurationError):
+        with self.assertRaises(InvalidArgumentError):
             settings(url="https://host", tls=context, ca_file="/x")
         self.assertIs(settings(url="https://host", tls=context, secure=True).tls, context)
 
@@ -165,7 +165,7 @@ class Errors(TestCase):
     def test_all_errors_can_be_pickled(self) -> None:
         kinds = [each for each in vars(errors).values() if inspect.isclass(each) and each.__module__ == errors.__name__]
         for kind in kinds:
-            made = kind("x", 7, "out", "err") if kind is CommandExecutionError else kind("x", code="C", details=[1])
+            made = kind("x", 7, "out", "err") if kind is CommandError else kind("x", code="C", details=[1])
             for again in (pickle.loads(pickle.dumps(made)), copy.copy(made)):
                 self.assertIs(type(again), kind)
                 self.assertEqual((str(again), again.args, vars(again)), (str(made), made.args, vars(made)))

@@ -1,4 +1,4 @@
-"""Programs for the reference interface run with one import changed: its calls, in examples of ours."""
+"""The calls of the reference interface, in examples of ours."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from datetime import timedelta
 from paddock_sandbox import (
     AsyncSandbox,
     AsyncSandboxClient,
-    CodebaseNotFoundError,
-    CommandExecutionError,
+    NotFoundError,
+    CommandError,
     CommandTimeoutError,
     PatternType,
     Permission,
@@ -18,7 +18,7 @@ from paddock_sandbox import (
     RuntimeType,
     Sandbox,
     SandboxClient,
-    SandboxError,
+    PaddockError,
     SandboxStatus,
     extend_preset,
     get_preset,
@@ -50,7 +50,7 @@ class HighLevel(TestCase):
             self.assertIn("sealed.txt", sandbox.run("ls inbox").stdout)
             self.assertNotEqual(sandbox.run("cat inbox/sealed.txt").exit_code, 0)
             self.assertNotIn("diary", sandbox.run("ls -A").stdout)
-            self.assertTrue(sandbox.run("echo Dear > drafts/reply.txt").success)
+            self.assertTrue(sandbox.run("echo Dear > drafts/reply.txt").ok)
             self.assertNotEqual(sandbox.run("echo x >> inbox/open.txt").exit_code, 0)
             self.assertEqual(sandbox.read_file("/workspace/drafts/reply.txt"), "Dear\n")
             self.assertEqual(sandbox.read_file_bytes("drafts/reply.txt"), b"Dear\n")
@@ -90,15 +90,15 @@ class HighLevel(TestCase):
         with Sandbox.from_local(self.directory(LETTERS)) as sandbox:
             with self.assertRaises(CommandTimeoutError):
                 sandbox.run("sleep 60", timeout="1s")
-            with self.assertRaises(CommandExecutionError) as caught:
-                sandbox.run("echo why >&2; exit 7", raise_on_error=True)
+            with self.assertRaises(CommandError) as caught:
+                sandbox.run("echo why >&2; exit 7", check=True)
             self.assertEqual((caught.exception.exit_code, caught.exception.stderr.strip()), (7, "why"))
-            with self.assertRaises(CommandExecutionError):
-                sandbox.run("false").raise_on_error()
-        with self.assertRaises(CodebaseNotFoundError) as missing:
+            with self.assertRaises(CommandError):
+                sandbox.run("false").check()
+        with self.assertRaises(NotFoundError) as missing:
             Sandbox.from_codebase(codebase_id="cb_none", preset="read-only")
-        self.assertIsInstance(missing.exception, SandboxError)
-        self.assertEqual((missing.exception.codebase_id, missing.exception.grpc_code), ("cb_none", 5))
+        self.assertIsInstance(missing.exception, PaddockError)
+        self.assertEqual((missing.exception.id, missing.exception.grpc_code), ("cb_none", 5))
         with self.assertRaises(ValueError):
             Sandbox.from_local("/no/such/directory")
 
@@ -107,7 +107,7 @@ class HighLevel(TestCase):
         self.assertEqual(sandbox.status, SandboxStatus.STOPPED)
         sandbox.start()
         sandbox.write_file("/workspace/notes.json", '{"a": 1}')
-        self.assertTrue(sandbox.stop().start().run("cat notes.json").success)
+        self.assertTrue(sandbox.stop().start().run("cat notes.json").ok)
         codebase = sandbox.codebase_id
         sandbox.destroy(delete_codebase=False)
         with Sandbox.from_codebase(codebase, preset="read-only", labels={"of": "second"}) as second:

@@ -12,16 +12,16 @@ from both import Retries
 from fake import CUT, SILENT, FakeServer, answer, error
 from paddock_sandbox import (
     AsyncSandboxClient,
-    AuthenticationError,
+    UnauthenticatedError,
     CommandTimeoutError,
-    ConnectionError,
+    ConnectionFailedError,
     NotConnectedError,
     RateLimitError,
     RequestTimeoutError,
-    ResourceLimitExceededError,
+    ResourceExhaustedError,
     Sandbox,
     SandboxClient,
-    SandboxError,
+    PaddockError,
     SandboxInfo,
     UnavailableError,
 )
@@ -53,7 +53,7 @@ class Repeated(Retries):
 
     def test_a_command_is_never_sent_twice(self) -> None:
         def check(client: Any, fake: FakeServer) -> None:
-            with self.assertRaises(ConnectionError):
+            with self.assertRaises(ConnectionFailedError):
                 client.exec("sb_1", "true")
             with self.assertRaises(UnavailableError):
                 client.exec("sb_1", "true")
@@ -76,7 +76,7 @@ class Repeated(Retries):
             with self.assertRaises(RateLimitError) as caught:
                 client.get_sandbox("sb_1")
             self.assertEqual((caught.exception.retry_after, len(fake.requests)), (3600.5, 3))
-            with self.assertRaises(ResourceLimitExceededError) as limit:
+            with self.assertRaises(ResourceExhaustedError) as limit:
                 client.get_sandbox("sb_1")
             self.assertNotIsInstance(limit.exception, RateLimitError)
             self.assertEqual(len(fake.requests), 4)
@@ -89,7 +89,7 @@ class Repeated(Retries):
     def test_a_removal_whose_answer_was_lost_has_worked(self) -> None:
         def check(client: Any, fake: FakeServer) -> None:
             client.destroy_sandbox("sb_1")
-            with self.assertRaises(SandboxError):
+            with self.assertRaises(PaddockError):
                 client.destroy_sandbox("sb_1")
 
         gone = error(404, 5, 'sandbox "sb_1" does not exist')
@@ -136,17 +136,18 @@ class Streams(Retries):
 
     def test_a_watch_is_tried_as_often_as_a_call(self) -> None:
         def check(client: Any, fake: FakeServer) -> None:
-            with self.assertRaises(ConnectionError):
+            with self.assertRaises(ConnectionFailedError):
                 list(client.watch_process("sb_1", "p"))
             self.assertEqual(len(fake.requests), 4)
 
         self.each_client(lambda: FakeServer(*[CUT] * 20), check)
 
     def test_waiting_may_take_longer_than_the_time_limit_of_the_client(self) -> None:
-        with mock.patch("paddock_sandbox._sync.transport.Transport.send", side_effect=ConnectionError("x")) as sent:
+        failed = ConnectionFailedError("x")
+        with mock.patch("paddock_sandbox._sync.transport.Transport.send", side_effect=failed) as sent:
             with SandboxClient(url="http://127.0.0.1:1", timeout="1s", attempts=1) as client:
                 for wait in ("30s", None):
-                    with self.assertRaises(ConnectionError):
+                    with self.assertRaises(ConnectionFailedError):
                         client.read_process_output("sb_1", "p", wait=wait)
         self.assertEqual([each.args[0].timeout for each in sent.call_args_list], [90, 1])
 
@@ -163,9 +164,9 @@ class Streams(Retries):
 
     def test_a_stream_without_its_end_is_an_error(self) -> None:
         def check(client: Any, fake: FakeServer) -> None:
-            with self.assertRaises(ConnectionError):
+            with self.assertRaises(ConnectionFailedError):
                 list(client.exec_stream("sb_1", "true"))
-            with self.assertRaises(AuthenticationError):
+            with self.assertRaises(UnauthenticatedError):
                 list(client.exec_stream("sb_1", "true"))
             self.assertEqual(len(fake.requests), 2)
 

@@ -8,17 +8,14 @@ import tarfile
 from typing import List
 
 from paddock_sandbox import (
-    CommandExecutionError,
+    CommandError,
     CommandTimeoutError,
-    FileNotFoundError,
     FileType,
     NotFoundError,
     PermissionDeniedError,
     Sandbox,
-    SandboxNotFoundError,
-    SandboxNotRunningError,
+    FailedPreconditionError,
     SandboxStatus,
-    SessionClosedError,
 )
 from paddock_sandbox.messages import NetworkPolicy, NetworkRule
 from support import PROJECT, ServerCase
@@ -29,10 +26,10 @@ class Commands(ServerCase):
         result = self.sandbox.run("cat; echo error >&2; exit 3", stdin="input", env={"A": "1"})
         self.assertEqual((result.stdout, result.stderr, result.exit_code), ("input", "error\n", 3))
         self.assertEqual(result.output, "input\nerror\n")
-        self.assertFalse(result.success)
+        self.assertFalse(result.ok)
         self.assertGreaterEqual(result.duration.total_seconds(), 0)
-        with self.assertRaises(CommandExecutionError) as caught:
-            result.raise_on_error()
+        with self.assertRaises(CommandError) as caught:
+            result.check()
         self.assertEqual((caught.exception.exit_code, caught.exception.stderr), (3, "error\n"))
 
     def test_a_list_is_a_program_with_arguments(self) -> None:
@@ -73,7 +70,7 @@ class Commands(ServerCase):
             self.assertEqual(session.exec("pwd; echo $A$B").stdout, "/workspace/src\n12\n")
             self.assertEqual(b"".join(session.exec_stream("echo $B")), b"2\n")
             self.assertEqual(session.exec("exit 5").exit_code, 5)
-            with self.assertRaises(SessionClosedError):
+            with self.assertRaises(FailedPreconditionError):
                 session.exec("true")
         with self.assertRaises(NotFoundError) as caught:
             self.client.get_session(session.id)
@@ -94,9 +91,9 @@ class Files(ServerCase):
         self.assertEqual(paths, ["new/c.txt", "new/deep", "new/deep/er"])
         self.assertTrue(files.exists("new/c.txt"))
         self.assertEqual(files.remove("new", recursive=True), 4)
-        with self.assertRaises(FileNotFoundError) as caught:
+        with self.assertRaises(NotFoundError) as caught:
             files.read("new/c.txt")
-        self.assertEqual((caught.exception.resource, caught.exception.file_path), ("file", "new/c.txt"))
+        self.assertEqual((caught.exception.resource, caught.exception.id), ("file", "new/c.txt"))
 
     def test_rules_hold_for_files_and_not_for_the_owner(self) -> None:
         self.assertRegex(self.sandbox.files.read(".env").decode(), "^SECRET=pdk")
@@ -131,9 +128,9 @@ class LifeCycle(ServerCase):
             self.assertEqual(
                 [each.id for each in self.client.list_sandboxes(labels={"of": "test"})], [second.id]
             )
-        with self.assertRaises(SandboxNotFoundError) as caught:
+        with self.assertRaises(NotFoundError) as caught:
             self.client.get_sandbox(second.id)
-        self.assertEqual(caught.exception.sandbox_id, second.id)
+        self.assertEqual((caught.exception.resource, caught.exception.id), ("sandbox", second.id))
 
     def test_a_connected_sandbox_stays(self) -> None:
         with Sandbox.connect(self.sandbox.id) as same:
@@ -142,11 +139,10 @@ class LifeCycle(ServerCase):
 
     def test_stop_and_start(self) -> None:
         self.assertEqual(self.sandbox.stop().status, SandboxStatus.STOPPED)
-        with self.assertRaises(SandboxNotRunningError) as caught:
+        with self.assertRaises(FailedPreconditionError):
             self.sandbox.run("true")
-        self.assertEqual(caught.exception.sandbox_id, self.sandbox.id)
         self.sandbox.start()
-        self.assertTrue(self.sandbox.run("true").success)
+        self.assertTrue(self.sandbox.run("true").ok)
 
     def test_nothing_is_left_of_a_creation_that_fails(self) -> None:
         before = len(self.client.list_codebases())

@@ -1,5 +1,5 @@
 import type { Api } from './api.ts';
-import { AbortedError, CODES, ConnectionError, PaddockError } from './errors.ts';
+import { CODES, ConflictError, ConnectionFailedError, PaddockError } from './errors.ts';
 import type { WebSocketLike } from './http/call.ts';
 import { Queue } from './http/queue.ts';
 import { OPEN, socketTo } from './http/socket-to.ts';
@@ -26,7 +26,7 @@ export interface AttachOptions {
 
 /**
  * A connection to a process. Leaving the loop over its events closes it; the process goes on. What is sent after its end
- * throws ConnectionError. The loop ends with AbortedError when another client becomes the writer.
+ * throws ConnectionFailedError. The loop ends with ConflictError when another client becomes the writer.
  */
 export interface Attachment extends AsyncIterable<AttachEvent> {
   /** Bytes of input that are not yet sent, because the process does not read. */
@@ -69,7 +69,10 @@ function opened(socket: WebSocketLike, signal: AbortSignal | undefined): Promise
   // A socket that is not open drops what it is given, silently.
   const send = (frame: string | Uint8Array<ArrayBuffer>) => {
     if (socket.readyState !== OPEN) {
-      throw new ConnectionError({ message: 'the connection to the process is closed', operation: 'attachProcess' });
+      throw new ConnectionFailedError({
+        message: 'the connection to the process is closed',
+        operation: 'attachProcess',
+      });
     }
     socket.send(frame);
   };
@@ -114,8 +117,8 @@ const TAKEN_OVER = 4001;
 
 function closedError(code: number, message: string): PaddockError {
   const operation = 'attachProcess';
-  if (code !== TAKEN_OVER) return new ConnectionError({ message, operation });
-  return new AbortedError({ code: 'ABORTED', message: 'another client has taken over the process', operation });
+  if (code !== TAKEN_OVER) return new ConnectionFailedError({ message, operation });
+  return new ConflictError({ code: 'ABORTED', message: 'another client has taken over the process', operation });
 }
 
 const REPLAY = 3;

@@ -15,7 +15,7 @@ export interface UploadOptions extends PackOptions, Signal {
    * they, unless an empty file ".wh.NAME" of an archive removes NAME.
    */
   mode?: 'merge' | 'replace' | 'update' | undefined;
-  /** Only if the codebase has this revision: otherwise it fails with an AbortedError, and nothing is changed. */
+  /** Only if the codebase has this revision: otherwise it fails with a ConflictError, and nothing is changed. */
   ifRevision?: string | undefined;
 }
 

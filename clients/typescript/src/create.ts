@@ -2,7 +2,7 @@ import type { Api } from './api.ts';
 import { Codebases, type Source } from './codebases.ts';
 import type { CreateSandboxRequest, Sandbox as SandboxInfo } from './contract/messages.ts';
 import { type Life, lifeOf } from './duration.ts';
-import { ConnectionError, PaddockError, UnavailableError } from './errors.ts';
+import { ConnectionFailedError, PaddockError, UnavailableError } from './errors.ts';
 import { randomId } from './http/transport.ts';
 import type { PackOptions } from './local/pack.ts';
 import { bodyOf } from './local.ts';
@@ -106,7 +106,7 @@ async function createOrNone(
 }
 
 function mayHaveTakenEffect(error: unknown): boolean {
-  if (error instanceof ConnectionError) return !error.unsent;
+  if (error instanceof ConnectionFailedError) return !error.unsent;
   // The reason of a signal is no error of this package.
   return error instanceof UnavailableError || !(error instanceof PaddockError);
 }

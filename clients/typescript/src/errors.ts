@@ -74,10 +74,6 @@ export class UnauthenticatedError extends PaddockError {
 export class FailedPreconditionError extends PaddockError {
   override name = 'FailedPreconditionError';
 }
-/** ABORTED: something else changed meanwhile. */
-export class AbortedError extends PaddockError {
-  override name = 'AbortedError';
-}
 /** RESOURCE_EXHAUSTED: a quota or limit is reached. */
 export class ResourceExhaustedError extends PaddockError {
   override name = 'ResourceExhaustedError';
@@ -92,8 +88,8 @@ export class ServerError extends PaddockError {
 }
 
 /** There was no answer: the server cannot be reached, or the connection was lost. */
-export class ConnectionError extends PaddockError {
-  override name = 'ConnectionError';
+export class ConnectionFailedError extends PaddockError {
+  override name = 'ConnectionFailedError';
   /** Whether it is certain that the server got nothing of the request. */
   readonly unsent: boolean;
 
@@ -118,12 +114,13 @@ export class NotFoundError extends PaddockError {
   }
 }
 
-/** A commit, or a pull, that would overwrite other changes: nothing was changed at these paths. */
-export class ConflictError extends AbortedError {
+/** ABORTED: something else changed meanwhile. */
+export class ConflictError extends PaddockError {
   override name = 'ConflictError';
+  /** What a commit or a pull would have overwritten, if it was refused for that: nothing was changed at these paths. */
   readonly paths: readonly string[];
 
-  constructor(failure: Failure, paths: readonly string[]) {
+  constructor(failure: Failure, paths: readonly string[] = []) {
     super(failure);
     this.paths = paths;
   }
@@ -142,8 +139,8 @@ export class RateLimitError extends ResourceExhaustedError {
 }
 
 /** DEADLINE_EXCEEDED: a command ran longer than its timeout, and was killed. */
-export class TimeoutError extends PaddockError {
-  override name = 'TimeoutError';
+export class CommandTimeoutError extends PaddockError {
+  override name = 'CommandTimeoutError';
   /** Output of the command so far. */
   readonly stdout: string;
   readonly stderr: string;

@@ -1,5 +1,5 @@
 import type { Api } from './api.ts';
-import { ConnectionError } from './errors.ts';
+import { ConnectionFailedError } from './errors.ts';
 import type { WebSocketLike } from './http/call.ts';
 import { Queue } from './http/queue.ts';
 import { OPEN, socketTo } from './http/socket-to.ts';
@@ -11,7 +11,7 @@ const EOF = '{"type":"eof"}';
 
 /**
  * A connection to a program in a sandbox. The loop over it has the bytes that the program sends, and ends when it sends no
- * more; leaving it early closes the connection. What goes wrong throws ConnectionError.
+ * more; leaving it early closes the connection. What goes wrong throws ConnectionFailedError.
  */
 export interface PortConnection extends AsyncIterable<Uint8Array> {
   /** Resolves when more may be written. */
@@ -41,7 +41,7 @@ function opened(socket: WebSocketLike, port: number, signal: AbortSignal | undef
     socket.close(1000);
   };
   const failure = (why: string) =>
-    new ConnectionError({ message: `the connection to port ${port} ${why}`, operation: 'connectPort' });
+    new ConnectionFailedError({ message: `the connection to port ${port} ${why}`, operation: 'connectPort' });
   socket.addEventListener('message', ({ data }: { data: string | ArrayBuffer }) => {
     if (typeof data !== 'string') received.push(new Uint8Array(data));
     else if (data === EOF) received.end();

@@ -1,7 +1,7 @@
 import type { Api } from './api.ts';
 import type { ListeningPort, OpenedPort, OpenPortResponse } from './contract/messages.ts';
 import { type Duration, secondsOf, wholeSecondsOf } from './duration.ts';
-import { TimeoutError } from './errors.ts';
+import { CommandTimeoutError } from './errors.ts';
 import { connectPort, type PortConnection } from './port-connection.ts';
 
 /** Milliseconds of one call. */
@@ -13,7 +13,7 @@ export interface WaitPortOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Waits until a program of the sandbox listens on the port. Throws TimeoutError. */
+/** Waits until a program of the sandbox listens on the port. Throws CommandTimeoutError. */
 export async function waitPort(
   api: Api,
   sandboxId: string,
@@ -27,7 +27,7 @@ export async function waitPort(
     if (left <= STEP_MS) break;
   }
   const message = `no program of the sandbox listens on port ${port} after ${timeout}`;
-  throw new TimeoutError({ code: 'DEADLINE_EXCEEDED', message, operation: 'waitPort' });
+  throw new CommandTimeoutError({ code: 'DEADLINE_EXCEEDED', message, operation: 'waitPort' });
 }
 
 export interface OpenOptions {
@@ -58,7 +58,7 @@ export class Ports {
     return (await this.#api.waitPort({ sandboxId: this.#sandboxId }, options)).ports;
   }
 
-  /** Waits until a program listens on the port. Throws TimeoutError. */
+  /** Waits until a program listens on the port. Throws CommandTimeoutError. */
   wait(port: number, options: WaitPortOptions = {}): Promise<ListeningPort> {
     return waitPort(this.#api, this.#sandboxId, port, options);
   }

@@ -1,7 +1,7 @@
 import type { Api } from './api.ts';
 import { type Attachment, type AttachOptions, attach } from './attach.ts';
 import type { ListeningPort, ProcessEnd, Process as ProcessInfo } from './contract/messages.ts';
-import { ConnectionError } from './errors.ts';
+import { ConnectionFailedError } from './errors.ts';
 import { type WaitPortOptions, waitPort } from './ports.ts';
 
 /** A part of the output of a process, or bytes of it that are no longer kept. */
@@ -84,12 +84,12 @@ export class Process {
     for await (const event of this.#api.watchProcess({ ...this.#ids, offset: outputNext }, { signal })) {
       if (event.end !== undefined) return event.end;
     }
-    throw new ConnectionError({ message: 'the stream of the process ended without its end' });
+    throw new ConnectionFailedError({ message: 'the stream of the process ended without its end' });
   }
 
   /**
    * Writes to standard input, at the pace at which the process reads. Needs `stdin: true`, or a terminal. Throws
-   * ConnectionError if the answer is lost: `info().inputNext` says how much was taken in all.
+   * ConnectionFailedError if the answer is lost: `info().inputNext` says how much was taken in all.
    */
   write(input: string | Uint8Array, options: Signal = {}): Promise<void> {
     const bytes = typeof input === 'string' ? new TextEncoder().encode(input) : input;
@@ -131,7 +131,7 @@ export class Process {
     await this.#api.deleteProcess(this.#ids, options);
   }
 
-  /** Waits until a program of the sandbox listens on the port. Throws TimeoutError. */
+  /** Waits until a program of the sandbox listens on the port. Throws CommandTimeoutError. */
   waitForPort(port: number, options: WaitPortOptions = {}): Promise<ListeningPort> {
     return waitPort(this.#api, this.sandboxId, port, options);
   }

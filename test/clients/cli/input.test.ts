@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { sendInput } from '../../../clients/cli/src/exec/input.ts';
-import { ConnectionError, FailedPreconditionError } from '../../../clients/typescript/src/errors.ts';
+import { ConnectionFailedError, FailedPreconditionError } from '../../../clients/typescript/src/errors.ts';
 
 const target = { sandboxId: 'sb', id: 'p' } as never;
 const { signal } = new AbortController();
@@ -16,7 +16,7 @@ it('repeats what may not have arrived, with its offset, and then closes the inpu
   const api = {
     async writeProcessInput({ offset, end }: { offset: number; end: boolean }, bytes: Uint8Array) {
       calls.push([offset, Buffer.from(bytes).toString(), end]);
-      if (lost-- > 0) throw new ConnectionError({ message: 'lost' });
+      if (lost-- > 0) throw new ConnectionFailedError({ message: 'lost' });
     },
   };
   await sendInput(api as never, target, source(), { offset: 10, signal });

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect, it } from 'vitest';
-import { AbortedError, ConnectionError, Paddock, Process } from '../../../clients/typescript/src/index.ts';
+import { ConflictError, ConnectionFailedError, Paddock, Process } from '../../../clients/typescript/src/index.ts';
 
 class FakeSocket extends EventTarget {
   static last: FakeSocket;
@@ -45,7 +45,7 @@ it('what is sent after the end of a connection is an error, and its signal is fo
   attachment.write('a');
   expect([FakeSocket.last.sent.length, getEventListeners(signal, 'abort').length]).toEqual([1, 1]);
   attachment.close();
-  expect(() => attachment.write('b')).toThrow(ConnectionError);
+  expect(() => attachment.write('b')).toThrow(ConnectionFailedError);
   expect(() => attachment.end()).toThrow(/is closed/);
   expect([FakeSocket.last.sent.length, getEventListeners(signal, 'abort').length]).toEqual([1, 0]);
 });
@@ -75,8 +75,8 @@ it('output that nobody reads stays with the server, and nothing of it is lost', 
 it('tells a client that lost its place as the writer from one that lost its connection', async () => {
   const { api } = new Paddock({ url: 'http://x', WebSocket: FakeSocket as never });
   for (const [code, error] of [
-    [4001, AbortedError],
-    [1006, ConnectionError],
+    [4001, ConflictError],
+    [1006, ConnectionFailedError],
   ] as const) {
     const attachment = await new Process(api, 'sb_1', 'p').attach();
     FakeSocket.last.close(code);

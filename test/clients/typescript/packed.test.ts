@@ -75,7 +75,7 @@ it('has types that need nothing else', async () => {
 
 it('runs without anything of Node.js, bundled for browsers', async () => {
   const program = `
-    import { ConnectionError, Paddock } from 'paddock-sandbox';
+    import { ConnectionFailedError, Paddock } from 'paddock-sandbox';
     const sandbox = await new Paddock({ url: '${served.url}' }).sandboxes.create({ rules: { write: ['**'] } });
     await sandbox.files.write('a.txt', new Blob(['b']).stream());
     const { stdout } = await sandbox.run('cat a.txt; echo c', { stdin: new Uint8Array([1]) });

@@ -105,7 +105,7 @@ describe('pull', () => {
       res.write(Buffer.concat(file('new', 'n').slice(0, 1)), () => setImmediate(() => res.destroy()));
     };
     await expect(pulled({ changes, archive: cut, base: { gone: 'g' } })).rejects.toMatchObject({
-      name: 'ConnectionError',
+      name: 'ConnectionFailedError',
     });
     expect(await readdir(directory)).toEqual(['gone']);
     const done = await pulled({ changes, archive: [file('new', 'n')], base: { gone: 'g' } });

@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
-  ConnectionError,
+  ConnectionFailedError,
   NotFoundError,
   Paddock,
   RateLimitError,
@@ -32,9 +32,9 @@ describe('a call whose answer is lost', () => {
 
   it('is not repeated if it takes effect again', async () => {
     const { url, seen } = await fakeServer(cut());
-    await expect(sandbox(url).run('date')).rejects.toThrow(ConnectionError);
-    await expect(sandbox(url).discard()).rejects.toThrow(ConnectionError);
-    await expect(sandbox(url).run('date', { onStdout: () => undefined })).rejects.toThrow(ConnectionError);
+    await expect(sandbox(url).run('date')).rejects.toThrow(ConnectionFailedError);
+    await expect(sandbox(url).discard()).rejects.toThrow(ConnectionFailedError);
+    await expect(sandbox(url).run('date', { onStdout: () => undefined })).rejects.toThrow(ConnectionFailedError);
     expect(seen).toHaveLength(3);
   });
 
@@ -45,9 +45,9 @@ describe('a call whose answer is lost', () => {
     async function* content() {
       yield new Uint8Array(1);
     }
-    await expect(sandbox(url).files.write('a', content())).rejects.toThrow(ConnectionError);
+    await expect(sandbox(url).files.write('a', content())).rejects.toThrow(ConnectionFailedError);
     expect(seen).toHaveLength(3);
-    await expect(sandbox(url).files.write('a', () => content())).rejects.toThrow(ConnectionError);
+    await expect(sandbox(url).files.write('a', () => content())).rejects.toThrow(ConnectionFailedError);
     expect(seen).toHaveLength(7);
   });
 
@@ -78,7 +78,7 @@ describe('a call whose answer is lost', () => {
   it('does not write input twice, and has no offset, for which bytes of another writer would be skipped', async () => {
     const { url, seen } = await fakeServer(cut(), json({ input_next: 9 }));
     const process = sandbox(url).process('p');
-    await expect(process.write('ab')).rejects.toThrow(ConnectionError);
+    await expect(process.write('ab')).rejects.toThrow(ConnectionFailedError);
     await process.closeStdin();
     expect(seen.map(({ url: target, body }) => `${target.split('?')[1]} ${body}`)).toEqual([
       'end=false ab',
@@ -92,7 +92,7 @@ describe('a call whose answer is lost', () => {
     expect(await sandbox(url).files.text('a')).toBe('whole');
     expect(seen).toHaveLength(2);
     const stream = await sandbox(url).files.stream('a');
-    await expect(new Response(stream as never).text()).rejects.toThrow(ConnectionError);
+    await expect(new Response(stream as never).text()).rejects.toThrow(ConnectionFailedError);
     expect(seen).toHaveLength(3);
   });
 });
@@ -182,10 +182,10 @@ describe('the output of a process', () => {
     const read = async (events: AsyncIterable<unknown>) => {
       for await (const _ of events);
     };
-    await expect(read(sandbox(url).process('p').output())).rejects.toThrow(ConnectionError);
+    await expect(read(sandbox(url).process('p').output())).rejects.toThrow(ConnectionFailedError);
     expect(seen.length).toBeGreaterThan(3);
     const command = await fakeServer(cut('{"data":"","stream":"STDOUT","duration_ms":0}\n'));
-    await expect(read(sandbox(command.url).stream('date'))).rejects.toThrow(ConnectionError);
+    await expect(read(sandbox(command.url).stream('date'))).rejects.toThrow(ConnectionFailedError);
     expect(command.seen).toHaveLength(1);
   });
 });

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
 import {
   CommandError,
+  CommandTimeoutError,
   ConflictError,
   FailedPreconditionError,
   InvalidArgumentError,
@@ -12,7 +13,6 @@ import {
   type Paddock,
   PermissionDeniedError,
   Sandbox,
-  TimeoutError,
 } from '../../../clients/typescript/src/index.ts';
 import { atTimeout } from '../../at-timeout.ts';
 import { servedOnce } from './served.ts';
@@ -83,10 +83,10 @@ describe('commands', () => {
       const failed = await atTimeout(
         (seconds) =>
           sandbox.run('echo begun; sleep 60', { timeout: `${seconds}s`, onStdout }).catch((error: unknown) => error),
-        (error) => error instanceof TimeoutError && error.stdout !== '',
+        (error) => error instanceof CommandTimeoutError && error.stdout !== '',
       );
-      expect(failed).toMatchObject({ name: 'TimeoutError', code: 'DEADLINE_EXCEEDED', stdout: 'begun\n' });
-      expect(failed).toBeInstanceOf(TimeoutError);
+      expect(failed).toMatchObject({ name: 'CommandTimeoutError', code: 'DEADLINE_EXCEEDED', stdout: 'begun\n' });
+      expect(failed).toBeInstanceOf(CommandTimeoutError);
     }
   });
 

@@ -23,8 +23,8 @@ from paddock_sandbox import (
     AsyncSandbox,
     AsyncSandboxClient,
     NotFoundError,
-    PreconditionError,
-    SandboxError,
+    FailedPreconditionError,
+    PaddockError,
     SandboxStatus,
     UnavailableError,
 )
@@ -36,7 +36,7 @@ from .shared import TooMuchOutput, read_file, run, write_file
 LABEL = "inspect-task"
 _CODEBASE = "inspect"
 # The sandbox does not exist, does not run, or has ended meanwhile.
-_GONE = (NotFoundError, PreconditionError, UnavailableError)
+_GONE = (NotFoundError, FailedPreconditionError, UnavailableError)
 _RETRY_SECONDS = (60, 30)
 
 
@@ -162,7 +162,7 @@ class PaddockSandboxEnvironment(SandboxEnvironment):
             raise SandboxUserUnsupportedError(f"a sandbox of paddock has one user, and no shell for {user}")
         try:
             await self.sandbox.refresh()
-        except SandboxError as error:
+        except PaddockError as error:
             raise ConnectionError(str(error)) from error
         if self.sandbox.status is not SandboxStatus.RUNNING:
             raise ConnectionError(f"the sandbox {self.sandbox.id} does not run")
@@ -245,5 +245,5 @@ async def _delete_codebase(client: AsyncSandboxClient, codebase_id: str) -> None
     try:
         if (await client.get_codebase(codebase_id)).name == _CODEBASE:
             await client.delete_codebase(codebase_id)
-    except (NotFoundError, PreconditionError):
+    except (NotFoundError, FailedPreconditionError):
         pass

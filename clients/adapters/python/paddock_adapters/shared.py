@@ -16,8 +16,8 @@ from paddock_sandbox import (
     AsyncSandbox,
     NotFoundError,
     PermissionDeniedError,
-    PreconditionError,
-    SandboxError,
+    FailedPreconditionError,
+    PaddockError,
 )
 from paddock_sandbox.messages import OutputStream
 
@@ -108,7 +108,7 @@ async def run(
     async with started(sandbox, argv, env=env, workdir=cwd, stdin=stdin is not None) as process:
         try:
             return await within(_collected(process, stdin, limit), timeout)
-        except SandboxError:
+        except PaddockError:
             # One of them is a TimeoutError.
             raise
         except asyncio.TimeoutError:
@@ -142,9 +142,9 @@ async def _written(process, stdin: Optional[bytes]) -> None:
         return
     try:
         await process.write(stdin, end=True)
-    except (NotFoundError, PreconditionError):
+    except (NotFoundError, FailedPreconditionError):
         pass
-    except SandboxError:
+    except PaddockError:
         await process.kill()
         raise
 
@@ -174,7 +174,7 @@ async def read_file(sandbox: AsyncSandbox, path: str, limit: int, *, owner: bool
             content += piece
             if len(content) > limit:
                 raise TooMuchOutput(bytes(content[:limit]))
-    except SandboxError as error:
+    except PaddockError as error:
         raise await _problem(sandbox, at, error) from error
     finally:
         await pieces.aclose()
@@ -188,7 +188,7 @@ async def write_file(sandbox: AsyncSandbox, path: str, content: bytes, *, owner:
         files = sandbox.files.as_owner() if owner else sandbox.files
         try:
             await files.write(_relative(at), content)
-        except SandboxError as error:
+        except PaddockError as error:
             raise await _problem(sandbox, at, error) from error
     else:
         _refuse(at, await run(sandbox, ["sh", "-c", _SCRIPTS["write"], "sh", at], stdin=content))
@@ -208,13 +208,13 @@ def _refuse(path: str, ended: Ended) -> None:
         raise OSError(number, os.strerror(number), path)
 
 
-async def _problem(sandbox: AsyncSandbox, path: str, error: SandboxError) -> Exception:
+async def _problem(sandbox: AsyncSandbox, path: str, error: PaddockError) -> Exception:
     """The error of Python; the same error if it has another reason than the path. Of a path it begins with it in quotes."""
     if isinstance(error, PermissionDeniedError):
         number = errno.EACCES
     elif isinstance(error, NotFoundError) and error.resource == "file":
         number = errno.ENOENT
-    elif not isinstance(error, PreconditionError) or not error.message.startswith('"'):
+    elif not isinstance(error, FailedPreconditionError) or not error.message.startswith('"'):
         return error
     elif "\" is a directory" in error.message:
         number = errno.EISDIR

@@ -12,7 +12,7 @@ import {
   SandboxWorkspaceReadNotFoundError,
 } from '@openai/agents/sandbox';
 import { sandboxPathGrantHostPath } from '@openai/agents-core/sandbox/internal';
-import { ConnectionError, FailedPreconditionError, NotFoundError, PaddockError } from 'paddock-sandbox';
+import { ConnectionFailedError, FailedPreconditionError, NotFoundError, PaddockError } from 'paddock-sandbox';
 
 /** The result of a call of the service, whose errors become those of the SDK. */
 export async function failing<T>(call: Promise<T>): Promise<T> {
@@ -33,7 +33,7 @@ function sandboxError(error: PaddockError): SandboxError {
 
 function classOf(error: PaddockError): new (message: string, details: Record<string, unknown>) => SandboxError {
   if (error instanceof NotFoundError && error.resourceType === 'file') return SandboxWorkspaceReadNotFoundError;
-  if (error instanceof ConnectionError) return SandboxExecTransportError;
+  if (error instanceof ConnectionFailedError) return SandboxExecTransportError;
   if (error instanceof FailedPreconditionError) return SandboxLifecycleError;
   return SandboxProviderError;
 }

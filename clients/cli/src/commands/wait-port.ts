@@ -1,4 +1,4 @@
-import { TimeoutError } from '../../../typescript/src/errors.ts';
+import { CommandTimeoutError } from '../../../typescript/src/errors.ts';
 import { waitPort } from '../../../typescript/src/ports.ts';
 import { command } from '../command.ts';
 import { CliError } from '../errors.ts';
@@ -24,7 +24,7 @@ export default command({
       context.out.result(found, () => `${found.address}:${found.port}`);
       return 0;
     } catch (error) {
-      if (error instanceof TimeoutError) throw new CliError(error.message, { exitCode: 1, cause: error });
+      if (error instanceof CommandTimeoutError) throw new CliError(error.message, { exitCode: 1, cause: error });
       throw error;
     }
   },

@@ -1,4 +1,4 @@
-import { ConnectionError } from '../../../typescript/src/errors.ts';
+import { ConnectionFailedError } from '../../../typescript/src/errors.ts';
 import type { Paddock } from '../../../typescript/src/paddock.ts';
 import type { Process } from '../../../typescript/src/process.ts';
 import type { Context } from '../command.ts';
@@ -98,7 +98,7 @@ async function copyOutput(
         return exitCode;
       }
     } catch (error) {
-      if (!(error instanceof ConnectionError)) throw error;
+      if (!(error instanceof ConnectionFailedError)) throw error;
       if (!patience.isTried) context.out.note('paddock: the connection was lost; trying again');
       await patience.wait(error);
     }
@@ -125,7 +125,7 @@ function forwarding(
       }
       target.signal(signal, lastCall()).catch((error: unknown) => {
         // Without the server there is nothing to wait for. A process that has ended tells so itself.
-        if (!(error instanceof ConnectionError || (error as Error).name === 'TimeoutError')) return;
+        if (!(error instanceof ConnectionFailedError || (error as Error).name === 'TimeoutError')) return;
         out.note(`paddock: the signal could not be sent; the process goes on as ${refOf(target)}`);
         resolve(code);
       });

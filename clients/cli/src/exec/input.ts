@@ -1,5 +1,5 @@
 import type { Api } from '../../../typescript/src/api.ts';
-import { ConnectionError, FailedPreconditionError, NotFoundError } from '../../../typescript/src/errors.ts';
+import { ConnectionFailedError, FailedPreconditionError, NotFoundError } from '../../../typescript/src/errors.ts';
 import type { Process } from '../../../typescript/src/process.ts';
 import { gathered } from './gathered.ts';
 import { Patience } from './patience.ts';
@@ -30,7 +30,7 @@ export async function sendInput(
         break;
       } catch (error) {
         // Also a process that does not read for minutes: the answer takes too long.
-        if (!(error instanceof ConnectionError)) throw error;
+        if (!(error instanceof ConnectionFailedError)) throw error;
         await patience.wait(error);
       }
     }

@@ -1,5 +1,5 @@
 import type { AttachEvent, Attachment } from '../../../typescript/src/attach.ts';
-import { ConnectionError } from '../../../typescript/src/errors.ts';
+import { ConnectionFailedError } from '../../../typescript/src/errors.ts';
 import { Paddock } from '../../../typescript/src/paddock.ts';
 import type { Process } from '../../../typescript/src/process.ts';
 import type { Context } from '../command.ts';
@@ -86,10 +86,10 @@ class Interaction {
           const left = await this.#on(event);
           if (left) return left;
         }
-        throw new ConnectionError({ message: 'the connection to the process was closed' });
+        throw new ConnectionFailedError({ message: 'the connection to the process was closed' });
       } catch (error) {
         this.#attachment = undefined;
-        if (!(error instanceof ConnectionError)) throw error;
+        if (!(error instanceof ConnectionFailedError)) throw error;
         if (!this.#patience.isTried) this.#say('the connection was lost; trying again, ^C gives up');
         await this.#patience.wait(error);
       }
@@ -136,7 +136,7 @@ class Interaction {
       }
     } catch (error) {
       // What is typed without a connection is dropped.
-      if (!(error instanceof ConnectionError)) throw error;
+      if (!(error instanceof ConnectionFailedError)) throw error;
     }
     if (bytes.includes(CONTROL_C)) this.#leave({ exitCode: EXIT.failed, message: this.#goesOn() });
   }

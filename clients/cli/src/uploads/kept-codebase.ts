@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { AbortedError, InvalidArgumentError, NotFoundError } from '../../../typescript/src/errors.ts';
+import { ConflictError, InvalidArgumentError, NotFoundError } from '../../../typescript/src/errors.ts';
 import { differenceOf } from '../../../typescript/src/local/difference.ts';
 import { packed } from '../../../typescript/src/local/pack.ts';
 import { type Found, type Walked, type WalkOptions, walked } from '../../../typescript/src/local/walk.ts';
@@ -87,9 +87,9 @@ async function update(call: KeptCall, record: UploadRecord, source: Source): Pro
       return true;
   } catch (error) {
     // It is gone, somebody else has changed it, or an archive cannot say what was changed.
-    if (!(error instanceof NotFoundError || error instanceof AbortedError || error instanceof InvalidArgumentError))
+    if (!(error instanceof NotFoundError || error instanceof ConflictError || error instanceof InvalidArgumentError))
       throw error;
-    if (error instanceof AbortedError) record.forget();
+    if (error instanceof ConflictError) record.forget();
   }
   await deleteOwn(call.paddock, record);
   return false;

@@ -6,7 +6,7 @@ from typing import Any, List, Optional, Sequence
 
 from .._duration import Duration, seconds
 from .._http import body_of
-from ..errors import ConnectionError
+from ..errors import ConnectionFailedError
 from ..messages import Caller, CreatedKey, Image, Key, OwnerLimits, OwnerSettings, Secret, Ticket
 from .codebases import AsyncCodebaseOperations
 
@@ -27,7 +27,7 @@ class AsyncAdminOperations(AsyncCodebaseOperations):
         return await self._all(Image, "ListImages", "images", {})
 
     async def delete_image(self, image: str) -> None:
-        """Deletes an image with all its names. `PreconditionError` while sandboxes use it. Admins only."""
+        """Deletes an image with all its names. `FailedPreconditionError` while sandboxes use it. Admins only."""
         await self._call("DeleteImage", {"image": image})
 
     async def create_key(
@@ -63,7 +63,9 @@ class AsyncAdminOperations(AsyncCodebaseOperations):
         created = await self._message(CreatedKey, "CreateKey", fields)
         if not created.secret and created.key is not None:
             await self.revoke_key(created.key.id)
-            raise ConnectionError("the answer with the secret of the new key was lost twice; both keys are revoked")
+            raise ConnectionFailedError(
+                "the answer with the secret of the new key was lost twice; both keys are revoked"
+            )
         return created
 
     async def list_keys(self, owner_id: Optional[str] = None) -> List[Key]:
@@ -71,7 +73,7 @@ class AsyncAdminOperations(AsyncCodebaseOperations):
         return await self._all(Key, "ListKeys", "keys", {"owner_id": owner_id})
 
     async def revoke_key(self, key_id: str) -> None:
-        """Revokes a key. Calls in progress with it end with `AuthenticationError`."""
+        """Revokes a key. Calls in progress with it end with `UnauthenticatedError`."""
         await self._call("RevokeKey", {"key_id": key_id})
 
     async def get_caller(self) -> Caller:

@@ -17,13 +17,13 @@ from typing import (
     Union,
 )
 
-from .._error_of import error_of
-from .._http import STREAM_TIMEOUT, Body, Lines, parse, request_of
-from .._json import decode
+from .._error_of import error_of, error_of_answer
+from .._http import STREAM_TIMEOUT, Body, Lines, request_of
+from .._json import decode, parse
 from .._retry import may_have_worked, pause
 from .._routes import ROUTES
 from .._settings import Settings
-from ..errors import ConnectionError, NotFoundError, SandboxError, UnavailableError
+from ..errors import ConnectionFailedError, NotFoundError, PaddockError
 from .concurrency import sleep
 from .transport import AsyncAnswer, AsyncTransport
 
@@ -125,7 +125,7 @@ class AsyncCaller:
                 for line in lines.add(piece):
                     message = parse(line)
                     if not isinstance(message, dict):
-                        raise ConnectionError(f"{operation} sent what is not a message")
+                        raise ConnectionFailedError(f"{operation} sent what is not a message")
                     if "error" in message:
                         raise error_of(message["error"], operation, fields)
                     yield message
@@ -152,8 +152,8 @@ class AsyncCaller:
                     yield message
                     if message.get("end") is not None:
                         return
-                raise ConnectionError(f"the stream of {operation} ended before its end")
-            except SandboxError as error:
+                raise ConnectionFailedError(f"the stream of {operation} ended before its end")
+            except PaddockError as error:
                 failures += 1
                 delay = pause(error, failures, self._settings.attempts, True)
                 if delay is None:
@@ -175,13 +175,8 @@ class AsyncCaller:
         answer = await self._transport.send(request)
         if answer.status in (200, 204):
             return answer
-        content = parse(await answer.read())
-        if not isinstance(content, dict) or "message" not in content:
-            # 502 to 504 are a proxy's, which does not reach the service, or has lost its answer.
-            kind = UnavailableError if answer.status in (502, 503, 504) else SandboxError
-            raise kind(f"{self._settings.endpoint} answered {answer.status}, and not as the service does")
-        after = answer.headers.get("retry-after", "")
-        raise error_of(content, operation, fields, float(after) if after.isdigit() else None)
+        raw, after = await answer.read(), answer.headers.get("retry-after", "")
+        raise error_of_answer(answer.status, raw, after, self._settings.endpoint, operation, fields)
 
     async def _repeated(
         self,
@@ -206,7 +201,7 @@ class AsyncCaller:
             attempt += 1
             try:
                 return await once(key)
-            except SandboxError as error:
+            except PaddockError as error:
                 if lost and route.method == "DELETE" and isinstance(error, NotFoundError):
                     # An earlier attempt, whose answer was lost, has removed it.
                     return None  # type: ignore[return-value]

@@ -6,7 +6,7 @@ from typing import Any, AsyncGenerator, Dict, List, Mapping, Optional, Sequence
 
 from .._duration import Duration, seconds
 from .._json import decode
-from ..errors import InvalidConfigurationError
+from ..errors import InvalidArgumentError
 from ..messages import (
     Checkpoint,
     ChosenHunks,
@@ -160,10 +160,10 @@ class AsyncChangeOperations(AsyncProcessOperations):
 
 def _selection(sandbox_id: str, paths: Paths, exclude: Paths, include_scratch: bool) -> Dict[str, Any]:
     if isinstance(paths, str) or isinstance(exclude, str):
-        raise InvalidConfigurationError("paths and exclude must be lists of text")
+        raise InvalidArgumentError("paths and exclude must be lists of text")
     if paths is not None and not paths:
         # The service takes no path for all of them.
-        raise InvalidConfigurationError("paths must name at least one path; None stands for all")
+        raise InvalidArgumentError("paths must name at least one path; None stands for all")
     return {
         "sandbox_id": sandbox_id,
         "paths": None if paths is None else list(paths),

@@ -24,7 +24,7 @@ class AsyncCodebaseOperations(AsyncWorkspaceOperations):
         return await self._message(Codebase, "CreateCodebase", fields, key=idempotency_key)
 
     async def get_codebase(self, codebase_id: str) -> Codebase:
-        """One codebase with its file count and total size. `CodebaseNotFoundError` if there is none."""
+        """One codebase with its file count and total size. `NotFoundError` if there is none."""
         return await self._message(Codebase, "GetCodebase", {"codebase_id": codebase_id})
 
     async def list_codebases(self, owner_id: Optional[str] = None) -> List[Codebase]:
@@ -32,7 +32,7 @@ class AsyncCodebaseOperations(AsyncWorkspaceOperations):
         return await self._all(Codebase, "ListCodebases", "codebases", {"owner_id": owner_id})
 
     async def delete_codebase(self, codebase_id: str) -> None:
-        """Deletes a codebase. `PreconditionError`, naming them, while sandboxes use it."""
+        """Deletes a codebase. `FailedPreconditionError`, naming them, while sandboxes use it."""
         await self._call("DeleteCodebase", {"codebase_id": codebase_id})
 
     async def upload_file(
@@ -47,7 +47,7 @@ class AsyncCodebaseOperations(AsyncWorkspaceOperations):
         return await self._message(UploadFileResponse, "UploadFilePut", fields, body=body_of(content))
 
     async def download_file(self, codebase_id: str, file_path: str) -> bytes:
-        """The contents of a file. `FileNotFoundError` if there is none."""
+        """The contents of a file. `NotFoundError` if there is none."""
         fields = {"codebase_id": codebase_id, "file_path": in_workspace(file_path)}
         return await self._whole("DownloadFile", fields)
 

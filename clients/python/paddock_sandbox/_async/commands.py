@@ -6,7 +6,7 @@ from typing import AsyncGenerator, Dict, List, Mapping, Optional, Sequence, Unio
 
 from .._duration import Duration, exact_seconds, seconds
 from .._json import decode
-from ..errors import ConnectionError
+from ..errors import ConnectionFailedError
 from ..messages import ExecResponse, ExecStreamChunk, Session
 from ..result import ExecResult, result_of
 from .opening import Opening
@@ -114,7 +114,7 @@ class AsyncCommandOperations(AsyncSandboxOperations):
             # An outer generator that is closed does not close this one: its command would go on.
             await messages.aclose()
         if not ended:
-            raise ConnectionError(f"the stream of {operation} ended before the command")
+            raise ConnectionFailedError(f"the stream of {operation} ended before the command")
 
     @staticmethod
     async def _data(chunks: AsyncGenerator[ExecStreamChunk, None]) -> AsyncGenerator[bytes, None]:
@@ -177,7 +177,7 @@ class AsyncCommandOperations(AsyncSandboxOperations):
         """Runs one command in the shell of a session, after those that were sent before.
 
         A timeout kills everything in the session (`CommandTimeoutError`); the next command has a new shell, and
-        `session_reset` in its result. `SessionClosedError` once the shell has exited.
+        `session_reset` in its result. `FailedPreconditionError` once the shell has exited.
         """
         fields = {
             "session_id": session_id,

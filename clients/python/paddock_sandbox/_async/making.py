@@ -6,7 +6,7 @@ import os
 import uuid
 from typing import Any, Awaitable, Callable, Dict, Optional, Sequence, Tuple, TypeVar, Union
 
-from ..errors import NotFoundError, PreconditionError, SandboxError
+from ..errors import NotFoundError, FailedPreconditionError, PaddockError
 from ..messages import Codebase, Sandbox
 from .client import AsyncSandboxClient
 from .concurrency import sleep
@@ -110,7 +110,7 @@ async def _remove_codebase(client: AsyncSandboxClient, codebase_id: str) -> None
             await _discard(client, each.id)
         try:
             return await client.delete_codebase(codebase_id)
-        except PreconditionError:
+        except FailedPreconditionError:
             if attempt == _REMOVALS:
                 raise
         await sleep(0.1 * attempt)
@@ -120,5 +120,5 @@ async def _attempt(cleanup: Callable[..., Awaitable[None]], *arguments: Any) -> 
     """Cleans up after an error, which is the one that the caller gets."""
     try:
         await cleanup(*arguments)
-    except SandboxError:
+    except PaddockError:
         pass

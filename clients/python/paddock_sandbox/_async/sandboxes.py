@@ -81,7 +81,7 @@ class AsyncSandboxOperations(AsyncNetworkOperations):
         return await self._message(Sandbox, "CreateSandbox", fields, key=idempotency_key)
 
     async def get_sandbox(self, sandbox_id: str) -> Sandbox:
-        """One sandbox. `SandboxNotFoundError` if there is none."""
+        """One sandbox. `NotFoundError` if there is none."""
         return await self._message(Sandbox, "GetSandbox", {"sandbox_id": sandbox_id})
 
     async def list_sandboxes(
@@ -116,7 +116,8 @@ class AsyncSandboxOperations(AsyncNetworkOperations):
     async def destroy_sandbox(self, sandbox_id: str, *, discard: bool = False) -> None:
         """Removes a sandbox with its uncommitted changes.
 
-        With `auto_commit` they are committed first, and `PreconditionError` if that fails; `discard` leaves that out.
+        With `auto_commit` they are committed first, and `FailedPreconditionError` if that fails; `discard` leaves that
+        out.
         """
         await self._call("DestroySandbox", {"sandbox_id": sandbox_id, "discard": discard or None})
 

@@ -18,7 +18,7 @@ class AsyncWorkspaceOperations(AsyncChangeOperations):
     """
 
     async def stat_file(self, sandbox_id: str, path: str = "", *, view: Optional[str] = None) -> FileStat:
-        """The metadata of a path. A symlink is not followed. `FileNotFoundError` if there is nothing."""
+        """The metadata of a path. A symlink is not followed. `NotFoundError` if there is nothing."""
         return await self._message(FileStat, "StatFile", _file(sandbox_id, path, view))
 
     async def preview_file(self, sandbox_id: str, path: str) -> PreviewFileResponse:

@@ -7,7 +7,7 @@ from typing import Any, List, Optional, Sequence
 
 from .._duration import Duration, seconds
 from .._http import body_of
-from ..errors import ConnectionError
+from ..errors import ConnectionFailedError
 from ..messages import Caller, CreatedKey, Image, Key, OwnerLimits, OwnerSettings, Secret, Ticket
 from .codebases import CodebaseOperations
 
@@ -28,7 +28,7 @@ class AdminOperations(CodebaseOperations):
         return self._all(Image, "ListImages", "images", {})
 
     def delete_image(self, image: str) -> None:
-        """Deletes an image with all its names. `PreconditionError` while sandboxes use it. Admins only."""
+        """Deletes an image with all its names. `FailedPreconditionError` while sandboxes use it. Admins only."""
         self._call("DeleteImage", {"image": image})
 
     def create_key(
@@ -64,7 +64,9 @@ class AdminOperations(CodebaseOperations):
         created = self._message(CreatedKey, "CreateKey", fields)
         if not created.secret and created.key is not None:
             self.revoke_key(created.key.id)
-            raise ConnectionError("the answer with the secret of the new key was lost twice; both keys are revoked")
+            raise ConnectionFailedError(
+                "the answer with the secret of the new key was lost twice; both keys are revoked"
+            )
         return created
 
     def list_keys(self, owner_id: Optional[str] = None) -> List[Key]:
@@ -72,7 +74,7 @@ class AdminOperations(CodebaseOperations):
         return self._all(Key, "ListKeys", "keys", {"owner_id": owner_id})
 
     def revoke_key(self, key_id: str) -> None:
-        """Revokes a key. Calls in progress with it end with `AuthenticationError`."""
+        """Revokes a key. Calls in progress with it end with `UnauthenticatedError`."""
         self._call("RevokeKey", {"key_id": key_id})
 
     def get_caller(self) -> Caller:

@@ -7,7 +7,7 @@ from typing import Generator, Dict, List, Mapping, Optional, Sequence, Union
 
 from .._duration import Duration, exact_seconds, seconds
 from .._json import decode
-from ..errors import ConnectionError
+from ..errors import ConnectionFailedError
 from ..messages import ExecResponse, ExecStreamChunk, Session
 from ..result import ExecResult, result_of
 from .sandboxes import SandboxOperations
@@ -114,7 +114,7 @@ class CommandOperations(SandboxOperations):
             # An outer generator that is closed does not close this one: its command would go on.
             messages.close()
         if not ended:
-            raise ConnectionError(f"the stream of {operation} ended before the command")
+            raise ConnectionFailedError(f"the stream of {operation} ended before the command")
 
     @staticmethod
     def _data(chunks: Generator[ExecStreamChunk, None]) -> Generator[bytes, None, None]:
@@ -177,7 +177,7 @@ class CommandOperations(SandboxOperations):
         """Runs one command in the shell of a session, after those that were sent before.
 
         A timeout kills everything in the session (`CommandTimeoutError`); the next command has a new shell, and
-        `session_reset` in its result. `SessionClosedError` once the shell has exited.
+        `session_reset` in its result. `FailedPreconditionError` once the shell has exited.
         """
         fields = {
             "session_id": session_id,

@@ -28,7 +28,7 @@ class Files:
         return Files(self._client, self._sandbox_id, "owner")
 
     def read(self, path: str) -> bytes:
-        """The content of a file. `FileNotFoundError` if there is none, or the rules hide it."""
+        """The content of a file. `NotFoundError` if there is none, or the rules hide it."""
         return self._client.read_workspace_file(self._sandbox_id, path, view=self._view)
 
     def read_text(self, path: str, encoding: str = "utf-8") -> str:

@@ -7,7 +7,7 @@ import os
 import uuid
 from typing import Any, Callable, Dict, Optional, Sequence, Tuple, TypeVar, Union
 
-from ..errors import NotFoundError, PreconditionError, SandboxError
+from ..errors import NotFoundError, FailedPreconditionError, PaddockError
 from ..messages import Codebase, Sandbox
 from .client import SandboxClient
 from .concurrency import sleep
@@ -111,7 +111,7 @@ def _remove_codebase(client: SandboxClient, codebase_id: str) -> None:
             _discard(client, each.id)
         try:
             return client.delete_codebase(codebase_id)
-        except PreconditionError:
+        except FailedPreconditionError:
             if attempt == _REMOVALS:
                 raise
         sleep(0.1 * attempt)
@@ -121,5 +121,5 @@ def _attempt(cleanup: Callable[..., None], *arguments: Any) -> None:
     """Cleans up after an error, which is the one that the caller gets."""
     try:
         cleanup(*arguments)
-    except SandboxError:
+    except PaddockError:
         pass

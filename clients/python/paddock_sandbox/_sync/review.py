@@ -12,7 +12,7 @@ from .._hunks import Taken, check, old_paths, with_hunks
 from .._pull import Pull, PullResult
 from .._room import without
 from .._versions import link_version
-from ..errors import ConflictError, InvalidConfigurationError
+from ..errors import ConflictError, InvalidArgumentError
 from ..messages import (
     ChangeKind,
     Checkpoint,
@@ -140,7 +140,7 @@ class ReviewMethods(RunMethods):
         manager the sandbox is kept if the last pull left conflicts, or files that did not fit: they are nowhere else.
         """
         if on_conflict not in ("keep", "raise"):
-            raise InvalidConfigurationError('on_conflict must be "keep" or "raise"')
+            raise InvalidArgumentError('on_conflict must be "keep" or "raise"')
         if hunks:
             paths = [*(paths or ()), *(each.path for each in hunks)]
         pull = Pull(os.fspath(directory), git, allow, paths or (), max_bytes)
@@ -157,7 +157,7 @@ class ReviewMethods(RunMethods):
                 archive.write(piece)
                 # Each member has a header, and its name may take some blocks.
                 if archive.tell() > max_bytes + 2**14 * (len(found) + 1):
-                    raise InvalidConfigurationError(
+                    raise InvalidArgumentError(
                         f"the changes have more than {max_bytes} bytes: raise max_bytes, or name paths"
                     )
             # Without writing first. The second result has other conflicts only if somebody edits files meanwhile.

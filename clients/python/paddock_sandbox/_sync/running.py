@@ -32,7 +32,7 @@ class RunMethods(SandboxBase):
         timeout: Duration = "1m",
         env: Optional[Mapping[str, str]] = None,
         workdir: Optional[str] = None,
-        raise_on_error: bool = False,
+        check: bool = False,
         *,
         stdin: Union[str, bytes, None] = None,
         shell: Optional[str] = None,
@@ -43,7 +43,7 @@ class RunMethods(SandboxBase):
     ) -> ExecResult:
         """Runs a command until it exits.
 
-        An exit code other than 0 is a result; with `raise_on_error` it is a `CommandExecutionError`. `timeout`:
+        An exit code other than 0 is a result; with `check` it is a `CommandError`. `timeout`:
         like "5m", then everything that it started is killed and `CommandTimeoutError` raised; None: the
         server's default. `on_stdout`, `on_stderr`: are called with text as it is written, which is in the result as
         well (all of it, `max_output` does not apply). No character is divided; `exec_stream` has the bytes. Not
@@ -76,7 +76,7 @@ class RunMethods(SandboxBase):
                 # Also after an exception of a callback, which ends the command.
                 chunks.close()
             result = collected.result(command, merge)
-        return result.raise_on_error() if raise_on_error else result
+        return result.check() if check else result
 
     def exec(
         self,

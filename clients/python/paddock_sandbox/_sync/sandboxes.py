@@ -82,7 +82,7 @@ class SandboxOperations(NetworkOperations):
         return self._message(Sandbox, "CreateSandbox", fields, key=idempotency_key)
 
     def get_sandbox(self, sandbox_id: str) -> Sandbox:
-        """One sandbox. `SandboxNotFoundError` if there is none."""
+        """One sandbox. `NotFoundError` if there is none."""
         return self._message(Sandbox, "GetSandbox", {"sandbox_id": sandbox_id})
 
     def list_sandboxes(
@@ -117,7 +117,8 @@ class SandboxOperations(NetworkOperations):
     def destroy_sandbox(self, sandbox_id: str, *, discard: bool = False) -> None:
         """Removes a sandbox with its uncommitted changes.
 
-        With `auto_commit` they are committed first, and `PreconditionError` if that fails; `discard` leaves that out.
+        With `auto_commit` they are committed first, and `FailedPreconditionError` if that fails; `discard` leaves that
+        out.
         """
         self._call("DestroySandbox", {"sandbox_id": sandbox_id, "discard": discard or None})
 

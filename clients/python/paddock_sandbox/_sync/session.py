@@ -49,13 +49,13 @@ class SessionWrapper:
         *,
         max_output: Optional[int] = None,
         merge: bool = False,
-        raise_on_error: bool = False,
+        check: bool = False,
     ) -> ExecResult:
         """Runs one command in the shell: see `session_exec` of the client."""
         result = self._client.session_exec(
             self.id, command, timeout, max_output=max_output, merge=merge
         )
-        return result.raise_on_error() if raise_on_error else result
+        return result.check() if check else result
 
     def exec_stream(self, command: str, timeout: "Duration" = None) -> Generator[bytes, None, None]:
         """Runs one command in the shell and yields its output as it is written."""

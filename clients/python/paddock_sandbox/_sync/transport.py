@@ -10,7 +10,7 @@ import httpx
 
 from .._http import PIECE, Body, Request, pool_options
 from .._settings import Settings
-from ..errors import ConnectionError, NotConnectedError, RequestTimeoutError, SandboxError
+from ..errors import ConnectionFailedError, NotConnectedError, RequestTimeoutError, PaddockError
 from .concurrency import each_of, running_loop
 
 
@@ -61,7 +61,7 @@ class Transport:
     def send(self, request: Request) -> Answer:
         """The head of the answer."""
         if self._closed:
-            raise SandboxError("the client is closed")
+            raise PaddockError("the client is closed")
         self._belong()
         large = isinstance(request.body, Body) or (request.body is not None and len(request.body) > PIECE)
         try:
@@ -106,12 +106,12 @@ class Transport:
             request.headers["Content-Length"] = str(len(request.body))
         return self._request(request, content=content(), extensions={"trace": trace})
 
-    def cut(self, error: Exception) -> ConnectionError:
+    def cut(self, error: Exception) -> ConnectionFailedError:
         """The exception for an error of a connection that was made."""
         if isinstance(error, httpx.TimeoutException):
-            failed: ConnectionError = RequestTimeoutError(f"{self._settings.endpoint} did not answer in time")
+            failed: ConnectionFailedError = RequestTimeoutError(f"{self._settings.endpoint} did not answer in time")
         else:
-            failed = ConnectionError(f"the connection to {self._settings.endpoint} was cut: {error!r}")
+            failed = ConnectionFailedError(f"the connection to {self._settings.endpoint} was cut: {error!r}")
         failed.endpoint = self._settings.endpoint
         return failed
 

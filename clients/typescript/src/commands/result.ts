@@ -1,3 +1,5 @@
+import { PaddockError } from '../errors.ts';
+
 /** The result of a command. An exit code other than 0 is a result, not an error. */
 export class CommandResult {
   readonly command: string;
@@ -44,14 +46,14 @@ export class CommandResult {
 const SHOWN = 2000;
 
 /** A command ended with an exit code other than 0, and was to be checked. */
-export class CommandError extends Error {
+export class CommandError extends PaddockError {
   override name = 'CommandError';
   readonly result: CommandResult;
 
   constructor(result: CommandResult) {
     const { command, exitCode, stderr, output, stdout } = result;
     const shown = (stderr || output || stdout).trimEnd().slice(-SHOWN);
-    super(`${command} ended with exit code ${exitCode}${shown && `:\n${shown}`}`);
+    super({ code: 'UNKNOWN', message: `${command} ended with exit code ${exitCode}${shown && `:\n${shown}`}` });
     this.result = result;
   }
 

@@ -1,6 +1,6 @@
 import type { ExecResponse, ExecStreamChunk } from '../contract/messages.ts';
 import { secondsOf } from '../duration.ts';
-import { TimeoutError } from '../errors.ts';
+import { CommandTimeoutError } from '../errors.ts';
 import type { CallOptions } from '../http/call.ts';
 import { KeptOutput } from './kept-output.ts';
 import { type Command, type RunOptions, requestOf, type StreamOptions } from './options.ts';
@@ -66,9 +66,9 @@ async function runStreamed(runner: Runner, command: Command, options: RunOptions
       if (event.text !== '') listener?.(event.text);
     }
   } catch (error) {
-    if (!(error instanceof TimeoutError)) throw error;
+    if (!(error instanceof CommandTimeoutError)) throw error;
     const { code, message, details, operation, status } = error;
-    throw new TimeoutError({ code, message, details, operation, status, cause: error }, output());
+    throw new CommandTimeoutError({ code, message, details, operation, status, cause: error }, output());
   }
   throw new Error('a stream without an end'); // commandEvents throws before.
 }

@@ -1,5 +1,5 @@
 import type { ExecStreamChunk } from '../contract/messages.ts';
-import { ConnectionError } from '../errors.ts';
+import { ConnectionFailedError } from '../errors.ts';
 
 /** Output of a command as it is written; the last event is its end. */
 export type CommandEvent =
@@ -36,5 +36,5 @@ export async function* commandEvents(chunks: AsyncIterable<ExecStreamChunk>): As
     const type = stream === 'STDERR' ? 'stderr' : 'stdout';
     yield { type, data, text: decoders[type].decode(data, { stream: true }) };
   }
-  throw new ConnectionError({ message: 'the stream of the command ended without its exit code' });
+  throw new ConnectionFailedError({ message: 'the stream of the command ended without its exit code' });
 }

@@ -1,12 +1,12 @@
 import { isObject } from '../contract/wire.ts';
 import {
-  AbortedError,
   AlreadyExistsError,
   CancelledError,
   CODES,
   type Code,
+  CommandTimeoutError,
   ConflictError,
-  ConnectionError,
+  ConnectionFailedError,
   FailedPreconditionError,
   type Failure,
   InvalidArgumentError,
@@ -16,7 +16,6 @@ import {
   RateLimitError,
   ResourceExhaustedError,
   ServerError,
-  TimeoutError,
   UnauthenticatedError,
   UnavailableError,
 } from '../errors.ts';
@@ -47,7 +46,7 @@ const CODE_OF_STATUS: Readonly<Record<number, Code>> = {
   501: 'UNIMPLEMENTED',
   502: 'UNAVAILABLE',
   503: 'UNAVAILABLE',
-  504: 'DEADLINE_EXCEEDED',
+  504: 'UNAVAILABLE',
 };
 
 const RESOURCE_INFO = 'type.googleapis.com/google.rpc.ResourceInfo';
@@ -55,7 +54,8 @@ const RESOURCE_INFO = 'type.googleapis.com/google.rpc.ResourceInfo';
 /** The error that an answer reports. */
 export async function errorOfAnswer(answer: Response, operation: string): Promise<PaddockError> {
   const text = await answer.text().catch(() => '');
-  const retryAfter = Number(answer.headers.get('retry-after') ?? Number.NaN);
+  const after = answer.headers.get('retry-after') ?? '';
+  const retryAfter = /^\d+$/.test(after) ? Number(after) : Number.NaN;
   const { status } = answer;
   let body: unknown;
   try {
@@ -99,20 +99,28 @@ function classified(failure: Failure, retryAfter = Number.NaN): PaddockError {
     case 'NOT_FOUND':
       return new NotFoundError(failure, resourceOf(details));
     case 'RESOURCE_EXHAUSTED':
-      if (Number.isNaN(retryAfter)) return new ResourceExhaustedError(failure);
-      return new RateLimitError(failure, retryAfter);
+      return limited(failure, Number.isNaN(retryAfter) ? delayOf(details) : retryAfter);
     case 'DEADLINE_EXCEEDED':
-      return new TimeoutError(
+      return new CommandTimeoutError(
         failure,
         details.find(({ stdout, output }) => isText(stdout) || isText(output)),
       );
     case 'ABORTED': {
       const paths = details.find(({ conflicts }) => Array.isArray(conflicts))?.conflicts;
-      return paths ? new ConflictError(failure, paths as string[]) : new AbortedError(failure);
+      return new ConflictError(failure, (paths ?? []) as string[]);
     }
     default:
       return new (CLASSES[failure.code] ?? PaddockError)(failure);
   }
+}
+
+const limited = (failure: Failure, retryAfter: number): PaddockError =>
+  Number.isNaN(retryAfter) ? new ResourceExhaustedError(failure) : new RateLimitError(failure, retryAfter);
+
+/** Seconds of google.rpc.RetryInfo; NaN: none. */
+function delayOf(details: readonly Readonly<Record<string, unknown>>[]): number {
+  const delay = details.find((each) => isText(each.retryDelay))?.retryDelay as string | undefined;
+  return delay !== undefined && /^\d+(\.\d+)?s$/.test(delay) ? Number(delay.slice(0, -1)) : Number.NaN;
 }
 
 const isText = (value: unknown): boolean => typeof value === 'string';
@@ -126,11 +134,11 @@ function resourceOf(details: readonly Readonly<Record<string, unknown>>[]): { ty
 const UNSENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT', 'ConnectionRefused']);
 
 /** The error of a call without an answer, or whose answer was cut short. */
-export function connectionError(thrown: unknown, url: string, operation: string): ConnectionError {
+export function connectionError(thrown: unknown, url: string, operation: string): ConnectionFailedError {
   const codes = [thrown, (thrown as { cause?: unknown } | undefined)?.cause].map((each) => codeOf(each));
   const reason = codes.find((code) => code !== undefined) ?? String((thrown as Error | undefined)?.message ?? thrown);
   const unsent = codes.some((code) => code !== undefined && UNSENT.has(code));
-  return new ConnectionError({ message: sentenceOf(reason, url, unsent), operation, unsent, cause: thrown });
+  return new ConnectionFailedError({ message: sentenceOf(reason, url, unsent), operation, unsent, cause: thrown });
 }
 
 /** Codes of OpenSSL for a certificate that no known authority has signed. */

@@ -1,5 +1,5 @@
 import { fromWire, isObject } from '../contract/wire.ts';
-import { ConnectionError, PaddockError } from '../errors.ts';
+import { ConnectionFailedError, PaddockError } from '../errors.ts';
 import { connectionError, type ErrorBody, errorOfBody } from './error-of.ts';
 import { delay } from './retry.ts';
 import type { Call, Transport } from './transport.ts';
@@ -27,7 +27,8 @@ export async function* events(transport: Transport, call: Call): AsyncGenerator<
     } catch (error) {
       const { signal } = call.options;
       if (signal?.aborted) throw signal.reason;
-      if (cursor === undefined || !(error instanceof ConnectionError) || ++failures > transport.maxRetries) throw error;
+      if (cursor === undefined || !(error instanceof ConnectionFailedError) || ++failures > transport.maxRetries)
+        throw error;
       await delay(100 * 2 ** failures * Math.random(), signal);
     }
   }

@@ -1,4 +1,4 @@
-import { ConnectionError, NotFoundError, PaddockError, RateLimitError, UnavailableError } from '../errors.ts';
+import { ConnectionFailedError, NotFoundError, PaddockError, RateLimitError, UnavailableError } from '../errors.ts';
 import type { Row } from './call.ts';
 
 /** A call that may be repeated only later than this fails at once. */
@@ -31,7 +31,7 @@ export async function repeated<T>(call: () => Promise<T>, repetition: Repetition
       if (lost && row.method === 'DELETE' && isRemoved(error, row))
         return (row.empty ? undefined : { removed: 0 }) as T;
       if (!(error instanceof PaddockError) || attempt >= maxRetries || !mayRepeat(error, repetition)) throw error;
-      lost ||= error instanceof ConnectionError ? !error.unsent : error instanceof UnavailableError;
+      lost ||= error instanceof ConnectionFailedError ? !error.unsent : error instanceof UnavailableError;
       await delay(waitOf(error, attempt), signal);
     }
   }
@@ -45,8 +45,8 @@ function isRemoved(error: unknown, row: Row): boolean {
 function mayRepeat(error: PaddockError, { row, again, repeatable }: Repetition): boolean {
   if (!again) return false;
   if (error instanceof RateLimitError) return error.retryAfter <= MAX_WAIT_S;
-  if (error instanceof ConnectionError && error.unsent) return true;
-  if (!(error instanceof ConnectionError || error instanceof UnavailableError)) return false;
+  if (error instanceof ConnectionFailedError && error.unsent) return true;
+  if (!(error instanceof ConnectionFailedError || error instanceof UnavailableError)) return false;
   return repeatable || row.retry !== 'again';
 }
 

@@ -19,9 +19,9 @@ from paddock_sandbox import (
     AsyncProcessHandle,
     AsyncSandbox,
     NotFoundError,
-    PreconditionError,
+    FailedPreconditionError,
     ProcessEnd,
-    SandboxError,
+    PaddockError,
     TerminalSize,
 )
 
@@ -52,7 +52,7 @@ class _Running:
             output.append(note)
             try:
                 end = await within(self._collect(output, time.monotonic() + seconds), seconds)
-            except SandboxError:
+            except PaddockError:
                 # One of them is a TimeoutError.
                 raise
             except asyncio.TimeoutError:
@@ -84,10 +84,10 @@ class _Running:
         """Writes to the terminal. Returns what is to be said of it."""
         try:
             await within(self.process.write(text.encode(errors="replace")), seconds)
-        except (PreconditionError, NotFoundError):
+        except (FailedPreconditionError, NotFoundError):
             # It has ended: its output says how.
             return ""
-        except SandboxError:
+        except PaddockError:
             raise
         except asyncio.TimeoutError:
             return "[the command did not read all of the input]\n"
@@ -173,5 +173,5 @@ class Commands:
 
 async def _deleted(process: AsyncProcessHandle) -> None:
     """With its output; what cannot be deleted ends with the sandbox."""
-    with suppress(SandboxError):
+    with suppress(PaddockError):
         await process.delete()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 from pathlib import Path
 from typing import Dict, Optional, Sequence
 
@@ -13,24 +12,24 @@ from agents.sandbox.errors import (
     WorkspaceReadNotFoundError,
 )
 from agents.sandbox.errors import SandboxError as AgentsSandboxError
-from paddock_sandbox import ConnectionError, SandboxError
+from paddock_sandbox import ConnectionFailedError, NotFoundError, PaddockError, UnavailableError
 
 from ..shared import TooMuchOutput
 
 
 def _context(error: Exception) -> Dict[str, object]:
     context: Dict[str, object] = {"backend": "paddock", "message": str(error)}
-    if isinstance(error, SandboxError):
+    if isinstance(error, PaddockError):
         context["code"] = error.code
     return context
 
 
 def _retryable(error: Exception) -> Optional[bool]:
     """Of a lost connection nobody knows."""
-    return None if isinstance(error, ConnectionError) else False
+    return None if isinstance(error, (ConnectionFailedError, UnavailableError)) else False
 
 
-def exec_error(command: Sequence[str], error: SandboxError) -> AgentsSandboxError:
+def exec_error(command: Sequence[str], error: PaddockError) -> AgentsSandboxError:
     return ExecTransportError(
         command=command, context=_context(error), cause=error, message=str(error), retryable=_retryable(error)
     )
@@ -52,7 +51,7 @@ def output_error(command: Sequence[str], error: TooMuchOutput, limit: int) -> Ag
 
 
 def read_error(path: Path, error: Exception) -> AgentsSandboxError:
-    if isinstance(error, builtins.FileNotFoundError):
+    if isinstance(error, (FileNotFoundError, NotFoundError)):
         return WorkspaceReadNotFoundError(path=path, cause=error)
     return WorkspaceArchiveReadError(path=path, context=_context(error), cause=error, retryable=_retryable(error))
 

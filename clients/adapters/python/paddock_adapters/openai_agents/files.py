@@ -25,7 +25,7 @@ from agents.sandbox.materialization import MaterializationResult, MaterializedFi
 from agents.sandbox.session import BaseSandboxSession
 from agents.sandbox.util.tar_utils import should_skip_tar_member
 from agents.sandbox.workspace_paths import sandbox_path_str
-from paddock_sandbox import AsyncSandbox, FileStat, FileType, NotFoundError, SandboxError
+from paddock_sandbox import AsyncSandbox, FileStat, FileType, NotFoundError, PaddockError
 
 from ..shared import TooMuchOutput, in_workspace, read_file, write_file
 from .errors import read_error, write_error
@@ -58,7 +58,7 @@ class SandboxFiles(BaseSandboxSession):
             return io.BytesIO(await read_file(self.sandbox, sandbox_path_str(at), _READ_LIMIT, owner=_owner.get()))
         except TooMuchOutput as error:
             raise read_error(at, OSError(f"more than {_READ_LIMIT} bytes")) from error
-        except (OSError, SandboxError) as error:
+        except (OSError, PaddockError) as error:
             raise read_error(at, error) from error
 
     async def _read_bounded(self, path: Path, *, max_bytes: int) -> bytes:
@@ -69,7 +69,7 @@ class SandboxFiles(BaseSandboxSession):
             if len(error.beginning) < max_bytes:
                 raise read_error(at, error) from error
             return error.beginning
-        except (OSError, SandboxError) as error:
+        except (OSError, PaddockError) as error:
             raise read_error(at, error) from error
 
     async def write(self, path: Union[Path, str], data: io.IOBase, *, user: Union[str, User, None] = None) -> None:
@@ -82,7 +82,7 @@ class SandboxFiles(BaseSandboxSession):
         at = await self._validate_path_access(path, for_write=True)
         try:
             await write_file(self.sandbox, sandbox_path_str(at), bytes(content), owner=_owner.get())
-        except (OSError, SandboxError) as error:
+        except (OSError, PaddockError) as error:
             raise write_error(at, error) from error
 
     async def _write_new_file(
@@ -93,7 +93,7 @@ class SandboxFiles(BaseSandboxSession):
             try:
                 if await self.sandbox.files.exists(sandbox_path_str(at)):
                     raise FileExistsError(f"{at} exists")
-            except SandboxError as error:
+            except PaddockError as error:
                 raise write_error(at, error) from error
         await self.write(at, data, user=user)
 
@@ -103,7 +103,7 @@ class SandboxFiles(BaseSandboxSession):
         files = self.sandbox.files.as_owner() if _owner.get() else self.sandbox.files
         if in_workspace(at):
             # The command's answer names nothing that has a line break, and has the error of what is no directory.
-            with suppress(SandboxError):
+            with suppress(PaddockError):
                 return [_entry(each) for each in await files.list(at)]
         return await super().ls(at)
 
@@ -117,7 +117,7 @@ class SandboxFiles(BaseSandboxSession):
             return
         try:
             await self.sandbox.files.as_owner().mkdir(sandbox_path_str(at), parents=parents)
-        except SandboxError as error:
+        except PaddockError as error:
             raise write_error(at, error) from error
 
     async def rm(
@@ -131,7 +131,7 @@ class SandboxFiles(BaseSandboxSession):
         except NotFoundError as error:
             if not recursive:
                 raise write_error(at, error) from error
-        except SandboxError as error:
+        except PaddockError as error:
             raise write_error(at, error) from error
 
     async def _exec_checked_nonzero(self, *command: Union[str, Path]) -> ExecResult:
@@ -140,7 +140,7 @@ class SandboxFiles(BaseSandboxSession):
             at = sandbox_path_str(Path(command[2]))
             try:
                 await self._set_mode(at, int(str(command[1]), 8))
-            except SandboxError as error:
+            except PaddockError as error:
                 raise write_error(Path(at), error) from error
             return ExecResult(stdout=b"", stderr=b"", exit_code=0)
         return await super()._exec_checked_nonzero(*command)
@@ -177,7 +177,7 @@ class SandboxFiles(BaseSandboxSession):
                 archive = await asyncio.to_thread(_without, archive, skipped)
         except BaseException as error:
             archive.close()
-            if isinstance(error, (OSError, SandboxError, tarfile.TarError)):
+            if isinstance(error, (OSError, PaddockError, tarfile.TarError)):
                 raise read_error(Path(ROOT), error) from error
             raise
         return cast(io.IOBase, archive)
@@ -186,7 +186,7 @@ class SandboxFiles(BaseSandboxSession):
         """All or nothing. The service refuses paths and symlinks that lead out of the workspace."""
         try:
             await self.sandbox.files.as_owner().import_tar(data)
-        except (OSError, SandboxError) as error:
+        except (OSError, PaddockError) as error:
             raise write_error(Path(ROOT), error) from error
 
     async def _restore_snapshot_into_workspace_on_resume(self) -> None:

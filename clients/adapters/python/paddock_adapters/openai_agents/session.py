@@ -32,10 +32,10 @@ from agents.sandbox.session.pty_types import (
 from paddock_sandbox import (
     AsyncSandbox,
     AsyncSandboxClient,
-    InvalidConfigurationError,
+    InvalidArgumentError,
     NotFoundError,
-    PreconditionError,
-    SandboxError,
+    FailedPreconditionError,
+    PaddockError,
     SandboxStatus,
 )
 
@@ -80,7 +80,7 @@ class PaddockSandboxSession(SandboxFiles):
         except NotFoundError:
             async with AsyncSandboxClient(**self._connection) as client:
                 await self._delete_codebase(client)
-        except SandboxError as error:
+        except PaddockError as error:
             raise self._wrap_start_error(error) from error
         if self._sandbox is None:
             self._forget()
@@ -126,7 +126,7 @@ class PaddockSandboxSession(SandboxFiles):
         self.state.workspace_root_ready = False
 
     def _wrap_start_error(self, error: Exception) -> Exception:
-        if not isinstance(error, SandboxError):
+        if not isinstance(error, PaddockError):
             return error
         context = {"backend": "paddock", "code": error.code}
         return WorkspaceStartError(path=Path(ROOT), context=context, cause=error, message=str(error))
@@ -141,14 +141,14 @@ class PaddockSandboxSession(SandboxFiles):
                 await client.destroy_sandbox(self._sandbox.id)
             await self._delete_codebase(client)
             await self._sandbox.close()
-        except SandboxError as error:
+        except PaddockError as error:
             context = {"backend": "paddock", "code": error.code, "message": str(error)}
             raise WorkspaceStopError(path=Path(ROOT), context=context, cause=error) from error
         self._forget()
 
     async def _delete_codebase(self, client: AsyncSandboxClient) -> None:
         if self.state.codebase_id:
-            with suppress(NotFoundError, PreconditionError):
+            with suppress(NotFoundError, FailedPreconditionError):
                 codebase = await client.get_codebase(self.state.codebase_id)
                 if codebase.file_count == 0 and not codebase.status_reason:
                     await client.delete_codebase(codebase.id)
@@ -165,7 +165,7 @@ class PaddockSandboxSession(SandboxFiles):
             return (await self._sandbox.refresh()).status is SandboxStatus.RUNNING
         except NotFoundError:
             return False
-        except SandboxError as error:
+        except PaddockError as error:
             raise exec_error(["running"], error) from error
 
     # Commands.
@@ -183,7 +183,7 @@ class PaddockSandboxSession(SandboxFiles):
             ended = await run(self.sandbox, argv, env=env, timeout=timeout, limit=_EXEC_LIMIT)
         except TooMuchOutput as error:
             raise output_error(argv, error, _EXEC_LIMIT) from error
-        except SandboxError as error:
+        except PaddockError as error:
             raise exec_error(argv, error) from error
         except TimeoutError as error:
             raise ExecTimeoutError(command=argv, timeout_s=timeout, cause=error) from error
@@ -211,7 +211,7 @@ class PaddockSandboxSession(SandboxFiles):
                 return ExposedPortEndpoint(url.hostname, url.port or (443 if tls else 80), tls, query)
             await self.sandbox.close_port(port)
             cause, detail = None, "the URL would have a path: the server needs server.preview_domain"
-        except SandboxError as error:
+        except PaddockError as error:
             cause, detail = error, str(error)
         raise ExposedPortUnavailableError(
             port=port,
@@ -241,10 +241,10 @@ class PaddockSandboxSession(SandboxFiles):
             number, answer = await self._commands.start(
                 self.sandbox, argv, env=env, tty=tty, timeout=timeout, seconds=seconds
             )
-        except InvalidConfigurationError as error:
+        except InvalidArgumentError as error:
             # The model may have written what no program can be given, for example a NUL.
             return PtyExecUpdate(process_id=None, output=str(error).encode(), exit_code=126, original_token_count=None)
-        except SandboxError as error:
+        except PaddockError as error:
             raise exec_error(argv, error) from error
         return _update(number, answer, max_output_tokens)
 
@@ -260,7 +260,7 @@ class PaddockSandboxSession(SandboxFiles):
         seconds = resolve_pty_write_yield_time_ms(yield_time_ms=milliseconds, input_empty=chars == "") / 1000
         try:
             number, answer = await self._commands.write(session_id, chars, seconds)
-        except SandboxError as error:
+        except PaddockError as error:
             raise exec_error(["write_stdin"], error) from error
         return _update(number, answer, max_output_tokens)
 

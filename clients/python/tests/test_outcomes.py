@@ -1,0 +1,67 @@
+"""What answers are, and how often calls are sent, as in the other clients. Both clients of this package."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Union
+
+import paddock_sandbox
+from both import Retries
+from fake import CUT, Answer, FakeServer, answer
+from paddock_sandbox import PaddockError
+from test_ignore import spec
+
+
+def _answer(described: Union[str, Dict[str, Any]]) -> Answer:
+    if isinstance(described, str):
+        return CUT if described == "cut" else answer(200, {"id": "x"})
+    headers = {"retry-after": described["retry_after"]} if "retry_after" in described else {}
+    if "code" not in described:
+        return answer(described["status"], b"<html>", headers)
+    body = {"code": described["code"], "message": "said", "details": described.get("details", [])}
+    return answer(described["status"], body, headers)
+
+
+class Outcomes(Retries):
+    def test_the_error_of_one_answer_is_that_of_all_clients(self) -> None:
+        for case in spec("errors.json")["cases"]:
+            with self.subTest(case["name"]):
+                self.each_client(lambda: FakeServer(_answer(case["answer"])), self._error_is(case), attempts=1)
+
+    def _error_is(self, case: Dict[str, Any]) -> Any:
+        def check(client: Any, fake: FakeServer) -> None:
+            with self.assertRaises(PaddockError) as caught:
+                client.get_sandbox("sb_1")
+            error: Any = caught.exception
+            self.assertEqual((type(error).__name__, error.code), (case["class"], case["code"]))
+            self.assertEqual(getattr(paddock_sandbox, case["class"]), type(error))
+            if "resource" in case:
+                self.assertEqual([error.resource, error.id], case["resource"])
+            if "paths" in case:
+                self.assertEqual(list(error.paths), case["paths"])
+            if "retry_after" in case:
+                self.assertEqual(error.retry_after, case["retry_after"])
+
+        return check
+
+    def test_a_call_is_sent_as_often_as_in_all_clients(self) -> None:
+        for case in spec("retries.json")["cases"]:
+            with self.subTest(case["name"]):
+                answers: List[Any] = [_answer(each) for each in case["answers"]]
+                self.each_client(lambda: FakeServer(*answers), self._sent(case))
+
+    def _sent(self, case: Dict[str, Any]) -> Any:
+        def check(client: Any, fake: FakeServer) -> None:
+            calls = {
+                "read": lambda: client.get_sandbox("sb_1"),
+                "create": lambda: client.create_codebase("a"),
+                "exec": lambda: client.exec("sb_1", "true"),
+                "remove": lambda: client.destroy_sandbox("sb_1"),
+            }
+            ended = None
+            try:
+                calls[case["call"]]()
+            except PaddockError as error:
+                ended = type(error).__name__
+            self.assertEqual((ended, len(fake.requests)), (case.get("class"), case["requests"]))
+
+        return check
