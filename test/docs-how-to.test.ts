@@ -127,6 +127,24 @@ describe.each(Object.entries(RESULTS))('docs/how-to/%s', (page, result) => {
   });
 });
 
+/** The program of a column of docs/clients.md: the code of its cells, one below the other. */
+async function columnOf(column: number): Promise<string> {
+  const text = await readFile(join(ROOT, 'docs/clients.md'), 'utf8');
+  const rows = text.split('\n').filter((line) => line.startsWith('| '));
+  const cells = rows.map((row) => row.split(/(?<!\\)\|/)[column + 1]!.replaceAll('\\|', '|'));
+  const functions = column === 3 ? /```sh\n([\s\S]*?)```/.exec(text)![1]! : '';
+  return functions + cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, code]) => code)).join('\n');
+}
+
+it.each([
+  ['TypeScript', 1],
+  ['Python', 2],
+  ['curl', 3],
+])('the table of docs/clients.md is a program in %s', async (tab, column) => {
+  await makeProject();
+  expect(await perform(tab, await columnOf(column), [])).toBe('total.py\n0\nnew\n4\nc\n2\ntrue\n');
+});
+
 it('each page of docs/how-to begins with the same in four tabs', async () => {
   const pages = await readdir(PAGES);
   expect(pages.toSorted()).toEqual(Object.keys(RESULTS));
