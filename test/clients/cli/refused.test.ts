@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { refusedText } from '../../../clients/cli/src/exec/refused.ts';
 import { settingsThatAllow } from '../../../clients/cli/src/exec/settings-that-allow.ts';
-import { refusedByRules } from '../../../clients/cli/src/run/refused.ts';
+import { refusedByRules, refusedSince } from '../../../clients/cli/src/run/refused.ts';
 
 const denied = (host: string, port = 0, code = 'not_allowed') => ({ host, port, code, reason: '', address: '' });
 
@@ -74,4 +74,12 @@ it('a mirror at a private address is named with the two settings that allow it',
   expect(settingsThatAllow('sb_1', [ceiling], remote)).toMatch(
     /this line allows it:\n {2}network: {allow_max: \[public, 10.0.0.5\]} {4}# in the configuration of the server$/,
   );
+});
+
+it('of the paths that were refused in a sandbox a command is told those that it tried', () => {
+  const path = (name: string, count: number) => ({ path: name, code: 'hidden', reason: '', count }) as never;
+  expect(refusedSince([path('a', 1), path('b', 2)], [path('a', 1), path('b', 3), path('c', 1)])).toEqual([
+    path('b', 3),
+    path('c', 1),
+  ]);
 });

@@ -1,3 +1,5 @@
+import type { Paddock } from '../../../typescript/src/paddock.ts';
+import type { Process } from '../../../typescript/src/process.ts';
 import { type Context, command, type Values } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { durationOf } from '../exec/durations.ts';
@@ -7,6 +9,7 @@ import { labelsOf } from '../exec/pairs.ts';
 import { startIn } from '../exec/start.ts';
 import { refOf } from '../process-ref.ts';
 import { sandboxIdOf } from '../resolve.ts';
+import { refusalsIn, refusedByRules, refusedSince } from '../run/refused.ts';
 import { DEFAULT_KEYS, keysOf } from '../terminal/detach-keys.ts';
 import { terminalSize } from '../terminal/local-terminal.ts';
 
@@ -49,18 +52,40 @@ Signals go to the command. A shell is used only if it is named: paddock exec SAN
     }
     const paddock = await context.paddock();
     const sandboxId = await sandboxIdOf(paddock, operands[0]!, context);
+    // Beside the start, which does not wait for it.
+    const before = detach ? undefined : refusalsIn(paddock, sandboxId);
     const target = await startIn(paddock, sandboxId, rest, options, context);
     if (detach) {
       context.out.result({ sandboxId, processId: target.id }, () => refOf(target));
       return 0;
     }
-    if (tty) {
-      const { interact } = await import('../terminal/interact.ts');
-      return interact(context, target, { offset: 0, input: interactive, detachKeys });
+    const exitCode = await ended(context, paddock, target, { tty, interactive, detachKeys });
+    // Only a failure may be one of the rules: what succeeds waits for nothing.
+    if (exitCode !== 0) {
+      const refused = refusedByRules(
+        refusedSince((await before) ?? [], await refusalsIn(paddock, sandboxId)),
+        sandboxId,
+      );
+      if (refused !== '') context.out.note(refused);
     }
-    return follow(context, paddock, target, { offset: 0, inputOffset: interactive ? 0 : undefined, forward: true });
+    return exitCode;
   },
 });
+
+interface Shown {
+  tty: boolean;
+  interactive: boolean;
+  detachKeys: ReturnType<typeof keysOf>;
+}
+
+/** Shows the process to its end. */
+async function ended(context: Context, paddock: Paddock, target: Process, { tty, interactive, detachKeys }: Shown) {
+  if (tty) {
+    const { interact } = await import('../terminal/interact.ts');
+    return interact(context, target, { offset: 0, input: interactive, detachKeys });
+  }
+  return follow(context, paddock, target, { offset: 0, inputOffset: interactive ? 0 : undefined, forward: true });
+}
 
 function startOptions({ env }: Context, values: Values<typeof OPTIONS>) {
   return {

@@ -1,4 +1,5 @@
 import type { RefusedPath } from '../../../typescript/src/contract/messages.ts';
+import type { Paddock } from '../../../typescript/src/paddock.ts';
 import type { Sandbox } from '../../../typescript/src/sandbox.ts';
 import { counted } from '../changes.ts';
 import { quotedName } from '../printable.ts';
@@ -19,8 +20,21 @@ const PERMITS: Readonly<Record<string, string>> = {
 export const refusalsOf = (sandbox: Sandbox): Promise<readonly RefusedPath[]> =>
   sandbox.refusals({ signal: AbortSignal.timeout(MOST_MS) }).catch(() => []);
 
-/** One line for people; '' if nothing was refused. */
-export function refusedByRules(refusals: readonly RefusedPath[]): string {
+/** As `refusalsOf`, by the id. */
+export const refusalsIn = (paddock: Paddock, sandboxId: string): Promise<readonly RefusedPath[]> =>
+  paddock.api.listRefusals({ sandboxId }, { signal: AbortSignal.timeout(MOST_MS) }).then(
+    ({ refusals }) => refusals,
+    () => [],
+  );
+
+/** Those that were refused again, or for the first time. */
+export function refusedSince(before: readonly RefusedPath[], now: readonly RefusedPath[]): readonly RefusedPath[] {
+  const counts = new Map(before.map(({ path, count }) => [path, count]));
+  return now.filter(({ path, count }) => count > (counts.get(path) ?? 0));
+}
+
+/** One line for people; '' if nothing was refused. `sandboxId`: undefined if the sandbox ends with the command. */
+export function refusedByRules(refusals: readonly RefusedPath[], sandboxId?: string): string {
   if (refusals.length === 0) return '';
   const first = refusals.slice(0, MOST_NAMED);
   const named = first.map(
@@ -28,7 +42,8 @@ export function refusedByRules(refusals: readonly RefusedPath[]): string {
   );
   const more = refusals.length > first.length ? `, and ${refusals.length - first.length} more` : '';
   const permits = new Set(first.flatMap(({ code }) => PERMITS[code] ?? []));
-  const advice = permits.size === 0 ? '' : `; to permit: ${[...permits].join(', ')}`;
+  const how = sandboxId === undefined ? [...permits].join(', ') : `paddock rules add ${sandboxId} LEVEL:PATTERN`;
+  const advice = permits.size === 0 ? '' : `; to permit: ${how}`;
   const were = refusals.length === 1 ? 'was' : 'were';
   return `paddock: ${counted(refusals.length, 'path')} ${were} refused by the rules: ${named.join(', ')}${more}${advice}`;
 }
