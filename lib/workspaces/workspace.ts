@@ -65,8 +65,8 @@ export class Workspace implements MemoryHolder {
   knownNodes = 0;
   listedNames = 0;
   #rules: RuleSet | undefined;
-  /** Of `setRules`; before it, those of `spec` hold. */
-  #given: WorkspaceSpec['rules'] | undefined;
+  /** The rules as they were given. */
+  givenRules: WorkspaceSpec['rules'];
   #checkpoints: readonly string[];
   #opened: Opened | undefined;
   /** The error of opening in steps, until a request reports it. */
@@ -79,6 +79,7 @@ export class Workspace implements MemoryHolder {
 
   constructor(spec: WorkspaceSpec, shared: Shared<Workspace>, place?: Node<Workspace>) {
     this.spec = spec;
+    this.givenRules = spec.rules;
     this.shared = shared;
     this.#place = place;
     this.changing = shared.bases.changingOf(spec.codebaseId);
@@ -91,13 +92,8 @@ export class Workspace implements MemoryHolder {
     return this.#rules;
   }
 
-  /** The rules as they were given. */
-  get givenRules(): WorkspaceSpec['rules'] {
-    return this.#given ?? this.spec.rules;
-  }
-
   setRules(given: WorkspaceSpec['rules'], compiled: RuleSet): void {
-    this.#given = given;
+    this.givenRules = given;
     this.#rules = compiled;
   }
 
