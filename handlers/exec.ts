@@ -1,7 +1,7 @@
 import { DEFAULT_OUTPUT_BYTES } from '../lib/command-limits.ts';
 import { ExecMemory } from '../lib/exec-memory.ts';
 import type { KeptOutput, YieldedExec } from '../lib/process-services.ts';
-import { define, execCommand } from './define.ts';
+import { CONTENT, define, execCommand } from './define.ts';
 import { afterTimeout } from './input/after-timeout.ts';
 import { ExecOutput } from './input/exec-output.ts';
 import { collect, type ExecResult, NOT_GOING_ON } from './input/exec-result.ts';
@@ -11,8 +11,17 @@ const MAX_YIELD_MS = 600_000;
 
 /** Runs a command to its end. After a timeout, the output so far is in the details of the error. */
 export const exec = define(
-  'Exec',
-  { ...execCommand, yield_after: { minimum: 0, maximum: MAX_YIELD_MS, unit: 'milliseconds' } },
+  {
+    rpc: 'Exec',
+    route: 'POST /v1/sandboxes/{sandbox_id}/exec',
+    access: { role: 'agent', scope: 'exec', on: 'sandbox' },
+    retry: 'again',
+    counts: ['command'],
+    maxBody: CONTENT,
+    inExecMemory: true,
+    example: { body: { command: 'ls -l', timeout: 10 } },
+    constraints: { ...execCommand, yield_after: { minimum: 0, maximum: MAX_YIELD_MS, unit: 'milliseconds' } },
+  },
   async ({ request }, { services, signal, guard, answered, answerBytes }): Promise<ExecResult> => {
     const { limits } = services;
     const memory = new ExecMemory(limits?.execMemory, request.sandbox_id);

@@ -1,9 +1,17 @@
 import { withShownWarnings } from '../lib/access/shown-warnings.ts';
-import { define, newSandbox } from './define.ts';
+import { define, LISTS, newSandbox } from './define.ts';
 
 export const fork = define(
-  'Fork',
-  { ...newSandbox, count: { minimum: 0, maximum: 100, default: 1 } },
+  {
+    rpc: 'Fork',
+    route: 'POST /v1/sandboxes/{sandbox_id}/fork',
+    access: { role: 'owner', scope: 'sandboxes:write', on: 'sandbox' },
+    retry: 'key',
+    counts: ['create'],
+    maxBody: LISTS,
+    example: { body: { count: 2 } },
+    constraints: { ...newSandbox, count: { minimum: 0, maximum: 100, default: 1 } },
+  },
   async ({ request }, { services, intent, guard }) => {
     const results = await services.sandboxes.fork({ ...request, intent });
     const shown = results.map((each) =>

@@ -2,14 +2,14 @@
 //
 //   lib/contract/messages.ts  types of messages and enums, with the comments of the .proto files
 //   lib/contract/schema.ts    fields, enums and rpcs as data, used by the handlers to parse requests
-//   proto/service/v1/released.txt   names, numbers and types that clients rely on
 //   clients/python/paddock_sandbox/messages.py   Python classes of the messages
 //
 // and, from clients/python/paddock_sandbox/_async, the synchronous client in _sync; and from clients/spec/home.json the
 // table of what a sandbox must not bring home, for both clients.
 //
-// and, with the table of operations and the constraints of handlers/:
+// and, with the declarations of handlers/:
 //
+//   proto/service/v1/released.txt   names, numbers and types that clients rely on, and what each operation needs
 //   docs/openapi.json         the REST interface, for people, generators of clients, and /docs of the server
 //   clients/python/paddock_sandbox/_routes.py    that table for the Python client
 //   clients/typescript/src/contract/  types of the messages, and the table of operations, for the TypeScript client
@@ -22,7 +22,7 @@ import { pathToFileURL } from 'node:url';
 import { contractOf } from './contract.mjs';
 import { renderDocument } from './openapi/document.mjs';
 import { loadOperations } from './openapi/operations.mjs';
-import { brokenPromises, renderReleased } from './released.mjs';
+import { brokenPromises, renderDecisions, renderReleased } from './released.mjs';
 import { renderClientMessages, renderClientOperations } from './render-client.mjs';
 import { renderHome } from './render-home.mjs';
 import { renderMessages } from './render-messages.mjs';
@@ -53,13 +53,11 @@ function serviceContract() {
 /** Returns the contents of the files generated from the .proto files alone. Throws if a released definition would change. */
 export function generate() {
   const contract = serviceContract();
-  const released = renderReleased(contract);
-  const broken = brokenPromises(textOf(RELEASED), released);
+  const broken = brokenPromises(textOf(RELEASED), renderReleased(contract));
   if (broken.length > 0) throw new Error(`clients rely on definitions that changed:\n${broken.join('\n')}`);
   return {
     [join(CONTRACT, 'messages.ts')]: renderMessages(contract),
     [join(CONTRACT, 'schema.ts')]: renderSchema(contract),
-    [RELEASED]: released,
     [join(PYTHON, 'messages.py')]: renderPython(contract),
     ...renderPythonSync(PYTHON),
     ...renderHome(HOME, join(CLIENT, '../local/home-table.ts'), join(PYTHON, '_home_table.py')),
@@ -73,6 +71,7 @@ export async function generateFromTable() {
   const contract = serviceContract();
   const document = renderDocument({ contract, operations, codes, version });
   return {
+    [RELEASED]: renderReleased(contract) + renderDecisions(operations),
     [DOCUMENT]: `${JSON.stringify(document, null, 2)}\n`,
     [join(CLIENT, 'messages.ts')]: renderClientMessages(contract, operations),
     [join(CLIENT, 'operations.ts')]: renderClientOperations(contract, operations),

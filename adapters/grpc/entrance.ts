@@ -1,8 +1,6 @@
 import { constants } from 'node:http2';
 import type { ServerInterceptingCall, ServerInterceptor } from '@grpc/grpc-js';
-import { bodyLimit, isExecInput } from '../../handlers/body-limits.ts';
-import { COUNTED_AS } from '../../handlers/counted-as.ts';
-import type { HandlerContext, HandlerEvent, Operation } from '../../handlers/index.ts';
+import { type HandlerContext, type HandlerEvent, type Operation, PLAIN_BODY } from '../../handlers/index.ts';
 import { OPEN } from '../../lib/access/guard.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import type { Sender } from '../../lib/limits/fair-memory.ts';
@@ -107,7 +105,7 @@ class EnteredCall {
     this.#begun = true;
     if (!isComplete) return;
     if (this.#inbound) this.#calls.arriving.delete(this.#inbound);
-    this.#received?.complete(this.#operation && isExecInput(this.#operation.operation));
+    this.#received?.complete(this.#operation?.inExecMemory);
   }
 
   /** The message that was read first is not needed any more. */
@@ -173,8 +171,7 @@ class EnteredCall {
     requireOneHost(this.#call);
     const { services } = this.#calls;
     const end = (reason: ServiceError) => this.#abort.refuse(reason, () => stream.close(constants.NGHTTP2_CANCEL));
-    const counts = COUNTED_AS[operation.operation];
-    const guard = services.access.admit(() => credentialsOf(this.#call), operation.access, end, counts);
+    const guard = services.access.admit(() => credentialsOf(this.#call), operation.access, end, operation.counts);
     const context = { requestId: this.requestId, signal: this.signal, services, guard, answered: this.#answered };
     this.#context = context;
     const idempotencyKey =
@@ -187,7 +184,7 @@ class EnteredCall {
     const received = this.#calls.services.received.begin(this.#sender, failed);
     this.#received = received;
     this.#inbound = new Inbound(this.#call, {
-      max: bodyLimit(this.#operation?.operation ?? 'Health'),
+      max: this.#operation?.maxBody ?? PLAIN_BODY,
       single: !this.#requestStream,
       paced: this.#requestStream,
       received,

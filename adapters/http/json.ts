@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { bodyLimit, isExecInput } from '../../handlers/body-limits.ts';
 import type { HandlerEvent } from '../../handlers/index.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import type { Received } from '../../lib/limits/received-bytes.ts';
@@ -29,24 +28,23 @@ export async function withJsonBody({
   event,
   turns,
   context,
-  operation: { operation },
+  operation: { maxBody, inExecMemory },
   received,
 }: Exchange): Promise<HandlerEvent> {
   if (!METHODS_WITH_BODY.has(req.method)) return event;
-  const bytes = await readBody(req, { turns, signal: context.signal, limit: bodyLimit(operation), received });
-  const isExec = isExecInput(operation);
+  const bytes = await readBody(req, { turns, signal: context.signal, limit: maxBody, received });
   if (bytes.length > LONG_JSON) {
     context.signal.throwIfAborted();
     // The input of a command counts for the memory of commands from its handler on.
-    if (!isExec) received?.complete();
+    if (!inExecMemory) received?.complete();
     const body = await parsedInThread(bytes, context);
-    if (isExec) received?.complete(true);
+    if (inExecMemory) received?.complete(true);
     return { ...event, headers: { ...event.headers, 'content-type': 'application/grpc' }, body };
   }
   // Decoding and parsing take milliseconds for a megabyte: of the bodies that arrive together, one is parsed per turn.
   if (bytes.length > LARGE) await turns.next();
   context.signal.throwIfAborted();
-  received?.complete(isExec);
+  received?.complete(inExecMemory);
   if (bytes.length === 0) return event;
   const body = textOf(bytes);
   return { ...event, headers: { ...event.headers, 'content-type': 'application/json' }, body };

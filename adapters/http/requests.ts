@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { COUNTED_AS } from '../../handlers/counted-as.ts';
 import type { Operation } from '../../handlers/index.ts';
 import type { Guard } from '../../lib/access/guard.ts';
 import { ticketTarget } from '../../lib/access/tickets.ts';
@@ -173,10 +172,10 @@ export class Requests {
   ): Promise<void> {
     const { services, turns, log } = this.#shared;
     const end = (reason: ServiceError) => call.refuse(reason, () => res.destroy());
-    const counts = COUNTED_AS[operation.operation];
+    const { access, counts } = operation;
     // The URL must not reach other sites, whatever the answer.
     if (ticket) res.setHeader('referrer-policy', 'no-referrer');
-    const guard = services.access.admit(() => ({ ...credentialsOf(req), ticket }), operation.access, end, counts);
+    const guard = services.access.admit(() => ({ ...credentialsOf(req), ticket }), access, end, counts);
     setRateHeaders(res, guard.rate);
     const answered = (release: () => void) => {
       if (res.destroyed) release();

@@ -37,7 +37,10 @@ export class Router {
   readonly #routes: readonly Route[];
 
   constructor(operations: readonly Operation[]) {
-    this.#routes = operations.map((operation) => {
+    // A route that needs a parameter of the query precedes the same path without it.
+    const needsQuery = ({ query }: Operation) => Number(query !== undefined);
+    const ordered = operations.toSorted((a, b) => needsQuery(b) - needsQuery(a));
+    this.#routes = ordered.map((operation) => {
       const segments = operation.path.split('/');
       const rest = /^\{(\w+)\+\}$/.exec(segments.at(-1) ?? '')?.[1];
       return { operation, segments: rest ? segments.slice(0, -1) : segments, rest };

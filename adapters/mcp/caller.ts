@@ -1,4 +1,3 @@
-import { COUNTED_AS } from '../../handlers/counted-as.ts';
 import { type HandlerEvent, type Operation, operations } from '../../handlers/index.ts';
 import { OPEN } from '../../lib/access/guard.ts';
 import type { Rpcs } from '../../lib/contract/messages.ts';
@@ -75,13 +74,13 @@ export class Caller {
     { stream, signal }: CallOptions = {},
   ): Promise<T> {
     const { services, credentials, requestId, log, held } = this.#parts;
-    const { handler, access, retry } = rows.get(operation)!;
+    const { handler, access, retry, counts } = rows.get(operation)!;
     const ended = new AbortController();
     const all = AbortSignal.any([this.signal, ended.signal, ...(signal ? [signal] : [])]);
     try {
       // A tool that calls many operations ends with its client.
       all.throwIfAborted();
-      const guard = services.access.admit(credentials, access, (reason) => ended.abort(reason), COUNTED_AS[operation]);
+      const guard = services.access.admit(credentials, access, (reason) => ended.abort(reason), counts);
       try {
         const idempotencyKey = retry === 'key' ? this.#parts.idempotencyKey : undefined;
         const context = { requestId, signal: all, guard, services, idempotencyKey };

@@ -1,4 +1,4 @@
-import { bodyLimit } from '../../handlers/body-limits.ts';
+import { operations, PLAIN_BODY } from '../../handlers/index.ts';
 import type { Caller } from './caller.ts';
 import { type Place, type Tool, withSandboxId } from './tool.ts';
 import { changes } from './tools/changes.ts';
@@ -37,5 +37,5 @@ export function toolsOf(sandbox_id: string | undefined, caller: Caller) {
 /** Bytes of a message that calls the tool of this name; without such a tool, of any other message. */
 export function callLimit(name: unknown): number {
   const called = [...AGENT, ...ORCHESTRATOR].find((tool) => tool.name === name);
-  return bodyLimit(called?.operation ?? 'Health');
+  return operations.find(({ operation }) => operation === called?.operation)?.maxBody ?? PLAIN_BODY;
 }

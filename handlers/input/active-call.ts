@@ -1,16 +1,10 @@
 import type { Services } from '../../lib/services.ts';
-import type { Rpc } from './request-fields.ts';
 
 interface CallContext {
   services: Pick<Services, 'beginCall'> & { sessions?: Pick<Services['sessions'], 'placeOf'> };
   /** See `HandlerContext`. */
   answered?: (release: () => void) => void;
 }
-
-/** Watches over a sandbox by others, which would keep it from being idle for ever. */
-const NO_USE: ReadonlySet<Rpc> = new Set<Rpc>(['WatchNetwork']);
-
-export const isUse = (rpc: Rpc): boolean => !NO_USE.has(rpc);
 
 /** Runs a call, which counts as use of the sandbox that its request names, itself or by a session, until the response was sent. */
 export async function asUse<Result>(

@@ -1,9 +1,16 @@
-import { examples, VARIABLES } from './examples.mjs';
+/** Variables that stand for the ids in a path. */
+const VARIABLES = {
+  sandbox_id: '$SANDBOX',
+  codebase_id: '$CODEBASE',
+  process_id: '$PROCESS',
+  session_id: '$SESSION',
+  key_id: '$KEY_ID',
+};
 
 /** A line for a POSIX shell. It needs the variables `B` (the address of the server) and `KEY`, and those of its ids. */
-export function curlLine(id, { method, path }) {
-  const { path: inPath = {}, query, body, file, form, curl } = examples[id] ?? {};
-  const url = path.split('#')[0].replace(/\{(\w+)\}/g, (_, name) => variableOf(id, name, inPath));
+export function curlLine({ operation, method, path, example }) {
+  const { path: inPath = {}, query, body, file, form, curl } = example;
+  const url = path.replace(/\{(\w+)\+?\}/g, (_, name) => variableOf(operation, name, inPath));
   const fields = Object.entries(form ?? {}).map(([name, value]) => `-F ${name}=${value}`);
   const how = methodOption(method, { body, file, form });
   return [
@@ -20,9 +27,9 @@ export function curlLine(id, { method, path }) {
     .join(' ');
 }
 
-function variableOf(id, name, inPath) {
+function variableOf(operation, name, inPath) {
   const value = inPath[name] ?? VARIABLES[name];
-  if (value === undefined) throw new Error(`proto/openapi/examples.mjs needs ${id}.path.${name}`);
+  if (value === undefined) throw new Error(`the example of ${operation} needs path.${name}`);
   return value;
 }
 

@@ -1,7 +1,6 @@
 import { answersOf, headers } from './answers.mjs';
 import { curlLine } from './curl.mjs';
 import { errorResponses, errorSchema, errorsOf } from './errors.mjs';
-import { examples, SAMPLE_VALUES } from './examples.mjs';
 import { components as parameters, requestOf } from './requests.mjs';
 import { Schemas } from './schemas.mjs';
 import { firstSentence, textOf, withSentences } from './text.mjs';
@@ -99,7 +98,7 @@ function operationOf(row, { id, path, rpc, schemas }) {
   const { kind, method, access } = row;
   const text = textOf(rpc.comment);
   const fields = rpc.request ? schemas.fieldsOf(rpc.request) : [];
-  const full = { ...row, handler: { constraints: {}, ...row.handler }, request: rpc.request, response: rpc.response };
+  const full = { ...row, handler: row.handler, request: rpc.request, response: rpc.response };
   const request = requestOf(full, path, fields, schemas);
   const comments = [text, rpc.request && schemas.descriptionOf(rpc.request), ...fields.map(({ comment }) => comment)];
   const isOpen = access.role === 'public';
@@ -112,18 +111,20 @@ function operationOf(row, { id, path, rpc, schemas }) {
     ...(WITH_TICKET.has(kind) &&
       method === 'GET' && { security: [{ bearer: [] }, { apiKey: [] }, { ticket: [] }, {}] }),
     ...request,
-    ...(request.requestBody && { requestBody: withExample(request.requestBody, id) }),
+    ...(request.requestBody && { requestBody: withExample(request.requestBody, row.example.body) }),
     responses: { ...answersOf(full, schemas), ...errorsOf(full, comments.join(' ')) },
     ...(!isOpen && { 'x-rpc': `service.v1.${rpc.service}/${rpc.name}` }),
     'x-access': { role: access.role, ...(access.scope && { scope: access.scope }) },
     'x-retry': row.retry,
     ...(kind === 'attach' && { 'x-websocket': websocket }),
-    'x-codeSamples': [{ lang: 'Shell', label: 'curl', source: curlLine(id, { method, path }) }],
+    'x-codeSamples': [{ lang: 'Shell', label: 'curl', source: curlLine(row) }],
   };
 }
 
-function withExample(requestBody, id) {
-  const example = examples[id]?.body;
+/** What the examples of the document have for the variables of the shell. */
+const SAMPLE_VALUES = { $CODEBASE: 'cb_q8f2k1x0', $SANDBOX: 'sb_m3v9d7ta' };
+
+function withExample(requestBody, example) {
   if (example === undefined) return requestBody;
   const text = JSON.stringify(example).replace(/\$[A-Z]+/g, (variable) => SAMPLE_VALUES[variable] ?? variable);
   const content = Object.entries(requestBody.content).map(([type, media]) => [

@@ -13,14 +13,7 @@ const PATH = '/v1/sandboxes/sb_1/processes/p_1/attach';
 const NOTHING = { data: Buffer.alloc(0), stream: '', next: 0, gap: 0, keepalive: false };
 const event = (fields: Partial<ProcessEvent>): ProcessEvent => ({ ...NOTHING, ...fields });
 const CONNECTED = event({ attached: { terminal: true, writer: true, offset: 6 } });
-const ATTACH: Omit<Operation & { kind: 'attach' }, 'handler'> = {
-  operation: 'AttachProcess',
-  method: 'GET',
-  path: '/v1/sandboxes/{sandbox_id}/processes/{process_id}/attach',
-  kind: 'attach',
-  access: { role: 'agent', scope: 'exec', on: 'sandbox' },
-  retry: 'again',
-};
+const ATTACH = operations.find(({ kind }) => kind === 'attach') as Operation & { kind: 'attach' };
 
 type Input = Record<string, unknown>;
 let handle: (request: HandlerEvent, context: HandlerContext) => AsyncIterable<object>;

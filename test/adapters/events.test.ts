@@ -12,13 +12,10 @@ beforeEach(async () => {
   rest = await restOver(fakeServices({}), undefined, {
     operations: [
       {
-        operation: 'ExecStream',
-        method: 'GET',
+        ...operations.find(({ operation }) => operation === 'WatchProcess')!,
         path: '/v1/processes/{process_id}/events',
         kind: 'events',
         cursor: { from: 'after', id: 'offset', end: 'end' },
-        access: { role: 'agent', on: 'nothing' },
-        retry: 'read',
         handler: async ({ pathParameters, queryStringParameters }) => {
           seen = { ...pathParameters, ...queryStringParameters };
           return events();

@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import { exec } from '../../handlers/exec.ts';
-import { getSandbox } from '../../handlers/get-sandbox.ts';
-import { listSandboxes } from '../../handlers/list-sandboxes.ts';
-import { writeFile } from '../../handlers/write-file.ts';
+import { writeFile } from '../../handlers/files.ts';
+import { getSandbox, listSandboxes } from '../../handlers/sandboxes.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import { aSandbox, execution, exit } from '../adapters/fake-services.ts';
 import { call, message } from './call.ts';

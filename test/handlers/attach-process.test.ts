@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { attachProcess } from '../../handlers/attach-process.ts';
+import { attachProcess } from '../../handlers/processes.ts';
 import type { AttachInput } from '../../lib/process-services.ts';
 import { call } from './call.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { closePort } from '../../handlers/close-port.ts';
+import { closePort } from '../../handlers/ports.ts';
 import { call, json, message } from './call.ts';
 
 it('ClosePort makes the same call for JSON with a path and for a decoded message', async () => {

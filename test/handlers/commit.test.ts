@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { commit } from '../../handlers/commit.ts';
+import { commit } from '../../handlers/changes.ts';
 import { call, json, message } from './call.ts';
 
 describe('Commit', () => {

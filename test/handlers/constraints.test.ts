@@ -1,21 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { commit } from '../../handlers/commit.ts';
-import { createCheckpoint } from '../../handlers/create-checkpoint.ts';
-import { createCodebase } from '../../handlers/create-codebase.ts';
+import { commit, discard, exportChanges } from '../../handlers/changes.ts';
+import { createCheckpoint } from '../../handlers/checkpoints.ts';
+import { createCodebase } from '../../handlers/codebases.ts';
 import { createSandbox } from '../../handlers/create-sandbox.ts';
 import { define } from '../../handlers/define.ts';
-import { discard } from '../../handlers/discard.ts';
 import { exec } from '../../handlers/exec.ts';
 import { execStream } from '../../handlers/exec-stream.ts';
-import { exportChanges } from '../../handlers/export-changes.ts';
+import { listDirectory, makeDirectory, moveFile } from '../../handlers/files.ts';
 import { fork } from '../../handlers/fork.ts';
 import { type Handler, operations } from '../../handlers/index.ts';
-import type { Rpc } from '../../handlers/input/request-fields.ts';
-import { listDirectory } from '../../handlers/list-directory.ts';
-import { listSandboxes } from '../../handlers/list-sandboxes.ts';
-import { makeDirectory } from '../../handlers/make-directory.ts';
-import { moveFile } from '../../handlers/move-file.ts';
-import { updatePermissions } from '../../handlers/update-permissions.ts';
+import { updatePermissions } from '../../handlers/permissions.ts';
+import { getSandbox, listSandboxes } from '../../handlers/sandboxes.ts';
 import { updateSandbox } from '../../handlers/update-sandbox.ts';
 import { fields as contract, rpcs } from '../../lib/contract/schema.ts';
 import { call, message } from './call.ts';
@@ -341,9 +336,9 @@ describe('a field of the wrong type is refused, with its unit and what is allowe
   });
 
   const typed = operations.flatMap(({ operation, handler }) => {
-    if (!('rpc' in handler) || rpcs[handler.rpc as Rpc].requestStream) return [];
+    if (operation === 'Health' || rpcs[operation].requestStream) return [];
     const fields: Readonly<Record<string, { type: string; repeated?: true; map?: true }>> =
-      contract[rpcs[handler.rpc as Rpc].request as keyof typeof contract] ?? {};
+      contract[rpcs[operation].request as keyof typeof contract] ?? {};
     return Object.entries(fields).map(([name, field]) => ({ operation, handler, name, field }));
   });
   it('in every request', async () => {
@@ -376,8 +371,8 @@ describe('the constraints of all operations', () => {
   });
 
   it('refer to fields of the request', () => {
-    expect(() => define('GetSandbox', { sandbox: { required: true } }, () => ({}))).toThrow(
-      'GetSandboxRequest has no field sandbox to constrain',
-    );
+    const constraints = { sandbox: { required: true } } as const;
+    const wrong = { ...getSandbox, rpc: 'GetSandbox', kind: 'unary', constraints } as const;
+    expect(() => define(wrong, () => ({}))).toThrow('GetSandboxRequest has no field sandbox to constrain');
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createCheckpoint } from '../../handlers/create-checkpoint.ts';
+import { createCheckpoint } from '../../handlers/checkpoints.ts';
 import { call, json, message } from './call.ts';
 
 describe('CreateCheckpoint', () => {

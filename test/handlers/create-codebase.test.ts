@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createCodebase } from '../../handlers/create-codebase.ts';
+import { createCodebase } from '../../handlers/codebases.ts';
 import { aCodebase } from '../adapters/fake-services.ts';
 import { call, json } from './call.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createKey } from '../../handlers/create-key.ts';
+import { createKey } from '../../handlers/keys.ts';
 import { OPEN } from '../../lib/access/guard.ts';
 import { ANYONE } from '../../lib/access/principal.ts';
 import type { Keys } from '../../lib/services.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSession } from '../../handlers/create-session.ts';
+import { createSession } from '../../handlers/sessions.ts';
 import { call, json, message } from './call.ts';
 
 describe('CreateSession', () => {

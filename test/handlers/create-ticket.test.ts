@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createTicket } from '../../handlers/create-ticket.ts';
+import { createTicket } from '../../handlers/keys.ts';
 import { noKeys } from '../../lib/access/no-keys.ts';
 import { call, json, message } from './call.ts';
 

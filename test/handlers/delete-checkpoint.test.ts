@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { deleteCheckpoint } from '../../handlers/delete-checkpoint.ts';
+import { deleteCheckpoint } from '../../handlers/checkpoints.ts';
 import { call, json, message } from './call.ts';
 
 describe('DeleteCheckpoint', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { deleteCodebase } from '../../handlers/delete-codebase.ts';
+import { deleteCodebase } from '../../handlers/codebases.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import { call, message } from './call.ts';
 

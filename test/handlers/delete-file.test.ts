@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { deleteFile } from '../../handlers/delete-file.ts';
+import { deleteFile } from '../../handlers/files.ts';
 import { call, json, message } from './call.ts';
 
 function fake() {

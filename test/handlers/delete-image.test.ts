@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { deleteImage } from '../../handlers/delete-image.ts';
+import { deleteImage } from '../../handlers/images.ts';
 import { call, message } from './call.ts';
 
 it('DeleteImage passes on the image and answers with an empty message', async () => {

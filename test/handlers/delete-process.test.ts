@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { deleteProcess } from '../../handlers/delete-process.ts';
+import { deleteProcess } from '../../handlers/processes.ts';
 import { call, json, message } from './call.ts';
 
 const BODY = {};

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { deleteSecret } from '../../handlers/delete-secret.ts';
+import { deleteSecret } from '../../handlers/secrets.ts';
 import { call, message } from './call.ts';
 
 it('DeleteSecret passes on the owner and the name', async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { destroySandbox } from '../../handlers/destroy-sandbox.ts';
+import { destroySandbox } from '../../handlers/sandboxes.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import { call, message } from './call.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { destroySession } from '../../handlers/destroy-session.ts';
+import { destroySession } from '../../handlers/sessions.ts';
 import { call, json, message } from './call.ts';
 
 describe('DestroySession', () => {

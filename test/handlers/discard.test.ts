@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { discard } from '../../handlers/discard.ts';
+import { discard } from '../../handlers/changes.ts';
 import { call, json, message } from './call.ts';
 
 describe('Discard', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { downloadFile } from '../../handlers/download-file.ts';
+import { downloadFile } from '../../handlers/codebase-files.ts';
 import { MemoryCodebases } from '../adapters/fake-services.ts';
 import { call } from './call.ts';
 

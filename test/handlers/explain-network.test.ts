@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { explainNetwork } from '../../handlers/explain-network.ts';
+import { explainNetwork } from '../../handlers/network.ts';
 import type { ExplainNetworkRequest } from '../../lib/contract/messages.ts';
 import { call } from './call.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { explainPermission } from '../../handlers/explain-permission.ts';
+import { explainPermission } from '../../handlers/permissions.ts';
 import type { PermissionExplanation } from '../../lib/contract/messages.ts';
 import { call } from './call.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { exportChanges } from '../../handlers/export-changes.ts';
+import { exportChanges } from '../../handlers/changes.ts';
 import { call } from './call.ts';
 
 async function exported(parts: Uint8Array[]) {

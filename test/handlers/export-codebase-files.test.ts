@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { exportCodebaseFiles } from '../../handlers/export-codebase-files.ts';
+import { exportCodebaseFiles } from '../../handlers/codebase-files.ts';
 import { call } from './call.ts';
 
 it('ExportCodebaseFiles streams the archive of a directory, with its content type', async () => {

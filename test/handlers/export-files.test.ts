@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { exportFiles } from '../../handlers/export-files.ts';
+import { exportFiles } from '../../handlers/files.ts';
 import { call } from './call.ts';
 
 describe('ExportFiles', () => {

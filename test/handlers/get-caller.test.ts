@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { getCaller } from '../../handlers/get-caller.ts';
+import { getCaller } from '../../handlers/keys.ts';
 import { noKeys } from '../../lib/access/no-keys.ts';
 import { call, message } from './call.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { getCodebase } from '../../handlers/get-codebase.ts';
+import { getCodebase } from '../../handlers/codebases.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import { aCodebase } from '../adapters/fake-services.ts';
 import { call, message } from './call.ts';

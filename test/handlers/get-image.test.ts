@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { getImage } from '../../handlers/get-image.ts';
+import { getImage } from '../../handlers/images.ts';
 import { call, message } from './call.ts';
 
 it('GetImage passes on a name or an id, which is required', async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { getNetwork } from '../../handlers/get-network.ts';
+import { getNetwork } from '../../handlers/network.ts';
 import { call } from './call.ts';
 
 it('GetNetwork answers with the policy of the sandbox', async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { getOwnerLimits } from '../../handlers/get-owner-limits.ts';
+import { getOwnerLimits } from '../../handlers/owners.ts';
 import { call, message } from './call.ts';
 
 it('GetOwnerLimits passes on the owner', async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { getPort } from '../../handlers/get-port.ts';
+import { getPort } from '../../handlers/ports.ts';
 import { call, json, message } from './call.ts';
 
 it('GetPort makes the same call for JSON with a path and for a decoded message', async () => {

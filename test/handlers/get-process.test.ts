@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { getProcess } from '../../handlers/get-process.ts';
+import { getProcess } from '../../handlers/processes.ts';
 import { call, json, message } from './call.ts';
 
 const BODY = {};

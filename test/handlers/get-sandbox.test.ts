@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { getSandbox } from '../../handlers/get-sandbox.ts';
+import { getSandbox } from '../../handlers/sandboxes.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import { aSandbox } from '../adapters/fake-services.ts';
 import { call, message } from './call.ts';

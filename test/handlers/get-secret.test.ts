@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { getSecret } from '../../handlers/get-secret.ts';
+import { getSecret } from '../../handlers/secrets.ts';
 import { call, message } from './call.ts';
 
 it('GetSecret passes on the owner and the name', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { getSession } from '../../handlers/get-session.ts';
+import { getSession } from '../../handlers/sessions.ts';
 import { call, json, message } from './call.ts';
 
 describe('GetSession', () => {

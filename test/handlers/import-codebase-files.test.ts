@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { importCodebaseFiles } from '../../handlers/import-codebase-files.ts';
+import { importCodebaseFiles } from '../../handlers/codebase-files.ts';
 import { call } from './call.ts';
 
 function fake() {

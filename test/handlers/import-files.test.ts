@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { importFiles } from '../../handlers/import-files.ts';
+import { importFiles } from '../../handlers/files.ts';
 import { call } from './call.ts';
 
 function fake() {

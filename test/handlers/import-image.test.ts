@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { importImage } from '../../handlers/import-image.ts';
+import { importImage } from '../../handlers/images.ts';
 import { call } from './call.ts';
 
 function fake() {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { listChanges } from '../../handlers/changes.ts';
 import type { HandlerEvent } from '../../handlers/index.ts';
-import { listChanges } from '../../handlers/list-changes.ts';
 import type { Page } from '../../lib/paging.ts';
 import { call } from './call.ts';
 import { pages } from './lists.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listCheckpoints } from '../../handlers/list-checkpoints.ts';
+import { listCheckpoints } from '../../handlers/checkpoints.ts';
 import { call, json, message } from './call.ts';
 
 describe('ListCheckpoints', () => {

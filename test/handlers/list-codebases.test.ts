@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { listCodebases } from '../../handlers/codebases.ts';
 import type { HandlerEvent } from '../../handlers/index.ts';
-import { listCodebases } from '../../handlers/list-codebases.ts';
 import type { Codebases } from '../../lib/services.ts';
 import { aCodebase } from '../adapters/fake-services.ts';
 import { call } from './call.ts';

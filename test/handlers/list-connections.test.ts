@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { listConnections } from '../../handlers/list-connections.ts';
+import { listConnections } from '../../handlers/network.ts';
 import type { ListConnectionsRequest } from '../../lib/contract/messages.ts';
 import { call } from './call.ts';
 

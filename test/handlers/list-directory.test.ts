@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listDirectory } from '../../handlers/list-directory.ts';
+import { listDirectory } from '../../handlers/files.ts';
 import { call, json, message } from './call.ts';
 
 function fake() {

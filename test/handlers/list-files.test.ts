@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { listFiles } from '../../handlers/codebase-files.ts';
 import type { HandlerEvent } from '../../handlers/index.ts';
-import { listFiles } from '../../handlers/list-files.ts';
 import type { Codebases } from '../../lib/services.ts';
 import { call } from './call.ts';
 import { pages } from './lists.ts';

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
+import { listImages } from '../../handlers/images.ts';
 import type { HandlerEvent } from '../../handlers/index.ts';
-import { listImages } from '../../handlers/list-images.ts';
 import type { Page } from '../../lib/paging.ts';
 import { call } from './call.ts';
 import { pages } from './lists.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { HandlerEvent } from '../../handlers/index.ts';
-import { listKeys } from '../../handlers/list-keys.ts';
+import { listKeys } from '../../handlers/keys.ts';
 import type { Keys } from '../../lib/services.ts';
 import { aKey } from '../adapters/fake-services.ts';
 import { call } from './call.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { listNetworkPresets } from '../../handlers/list-network-presets.ts';
+import { listNetworkPresets } from '../../handlers/network.ts';
 import { call } from './call.ts';
 
 it('ListNetworkPresets answers with all presets', async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { listPorts } from '../../handlers/list-ports.ts';
+import { listPorts } from '../../handlers/ports.ts';
 import { call, json, message } from './call.ts';
 
 it('ListPorts makes the same call for JSON with a path and for a decoded message', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listPresets } from '../../handlers/list-presets.ts';
+import { listPresets } from '../../handlers/permissions.ts';
 import { call } from './call.ts';
 
 describe('ListPresets', () => {

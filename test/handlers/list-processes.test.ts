@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listProcesses } from '../../handlers/list-processes.ts';
+import { listProcesses } from '../../handlers/processes.ts';
 import { call, json, message } from './call.ts';
 
 const BODY = { running: true, labels: { b: 'c' } };

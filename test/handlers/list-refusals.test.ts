@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listRefusals } from '../../handlers/list-refusals.ts';
+import { listRefusals } from '../../handlers/permissions.ts';
 import { call, json, message } from './call.ts';
 
 describe('ListRefusals', () => {

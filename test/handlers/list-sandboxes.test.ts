@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { HandlerEvent } from '../../handlers/index.ts';
-import { listSandboxes } from '../../handlers/list-sandboxes.ts';
+import { listSandboxes } from '../../handlers/sandboxes.ts';
 import type { Sandboxes } from '../../lib/services.ts';
 import { aSandbox } from '../adapters/fake-services.ts';
 import { call, message } from './call.ts';

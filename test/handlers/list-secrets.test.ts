@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { listSecrets } from '../../handlers/list-secrets.ts';
+import { listSecrets } from '../../handlers/secrets.ts';
 import { call, message } from './call.ts';
 
 it('ListSecrets passes on the owner and the page', async () => {

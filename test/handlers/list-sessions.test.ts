@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listSessions } from '../../handlers/list-sessions.ts';
+import { listSessions } from '../../handlers/sessions.ts';
 import { call, json, message } from './call.ts';
 
 describe('ListSessions', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { makeDirectory } from '../../handlers/make-directory.ts';
+import { makeDirectory } from '../../handlers/files.ts';
 import { call, json, message } from './call.ts';
 
 function fake() {

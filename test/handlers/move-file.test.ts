@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { moveFile } from '../../handlers/move-file.ts';
+import { moveFile } from '../../handlers/files.ts';
 import { call, json, message } from './call.ts';
 
 function fake() {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { openPort } from '../../handlers/open-port.ts';
+import { openPort } from '../../handlers/ports.ts';
 import { call, json, message } from './call.ts';
 
 it('OpenPort makes the same call for JSON with a path and for a decoded message', async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { previewFile } from '../../handlers/preview-file.ts';
+import { previewFile } from '../../handlers/files.ts';
 import { call, message } from './call.ts';
 
 it('PreviewFile passes on the request of either protocol, and refuses one as an agent', async () => {

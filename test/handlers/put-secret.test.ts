@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { putSecret } from '../../handlers/put-secret.ts';
+import { putSecret } from '../../handlers/secrets.ts';
 import { call, json, message } from './call.ts';
 
 const secret = { name: 'github', value: 'ghp_0123456789', hosts: ['api.github.com'] };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readFile } from '../../handlers/read-file.ts';
+import { readFile } from '../../handlers/files.ts';
 import { MemoryCodebases } from '../adapters/fake-services.ts';
 import { call } from './call.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readProcessOutput } from '../../handlers/read-process-output.ts';
+import { readProcessOutput } from '../../handlers/processes.ts';
 import { call, json, message } from './call.ts';
 
 const BODY = { offset: 5, wait: 100 };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { removeFile } from '../../handlers/remove-file.ts';
+import { removeFile } from '../../handlers/codebase-files.ts';
 import { call } from './call.ts';
 
 it('RemoveFile removes the file and answers with an empty message', async () => {

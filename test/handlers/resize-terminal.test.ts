@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { resizeTerminal } from '../../handlers/resize-terminal.ts';
+import { resizeTerminal } from '../../handlers/processes.ts';
 import { call, json, message } from './call.ts';
 
 const BODY = { columns: 80, rows: 24 };

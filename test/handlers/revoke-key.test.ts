@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { revokeKey } from '../../handlers/revoke-key.ts';
+import { revokeKey } from '../../handlers/keys.ts';
 import { call, message } from './call.ts';
 
 it('RevokeKey passes on the id and answers with an empty message', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rollback } from '../../handlers/rollback.ts';
+import { rollback } from '../../handlers/checkpoints.ts';
 import { call, json, message } from './call.ts';
 
 describe('Rollback', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { setOwnerLimits } from '../../handlers/set-owner-limits.ts';
+import { setOwnerLimits } from '../../handlers/owners.ts';
 import type { OwnerLimits, OwnerSettings } from '../../lib/contract/messages.ts';
 import { unlimitedOwners } from '../../lib/limits/stored-limits.ts';
 import { call, json, message } from './call.ts';

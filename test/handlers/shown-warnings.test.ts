@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createSandbox } from '../../handlers/create-sandbox.ts';
 import { fork } from '../../handlers/fork.ts';
-import { updatePermissions } from '../../handlers/update-permissions.ts';
+import { updatePermissions } from '../../handlers/permissions.ts';
 import { OPEN } from '../../lib/access/guard.ts';
 import { ANYONE, type Scope } from '../../lib/access/principal.ts';
 import { aSandbox } from '../adapters/fake-services.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { signalProcess } from '../../handlers/signal-process.ts';
+import { signalProcess } from '../../handlers/processes.ts';
 import { call, json, message } from './call.ts';
 
 const BODY = { signal: 'SIGINT' };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startProcess } from '../../handlers/start-process.ts';
+import { startProcess } from '../../handlers/processes.ts';
 import { OPEN } from '../../lib/access/guard.ts';
 import { call, message } from './call.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { startSandbox } from '../../handlers/start-sandbox.ts';
+import { startSandbox } from '../../handlers/sandboxes.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import { aSandbox } from '../adapters/fake-services.ts';
 import { call, message } from './call.ts';

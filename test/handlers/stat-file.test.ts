@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { statFile } from '../../handlers/stat-file.ts';
+import { statFile } from '../../handlers/files.ts';
 import { call, json, message } from './call.ts';
 
 function fake() {

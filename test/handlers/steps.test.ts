@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { commit } from '../../handlers/commit.ts';
-import { discard } from '../../handlers/discard.ts';
+import { commit, discard } from '../../handlers/changes.ts';
 import { exec } from '../../handlers/exec.ts';
 import { readingRequest } from '../../handlers/input/request.ts';
-import { requestFields } from '../../handlers/input/request-fields.ts';
-import { updatePermissions } from '../../handlers/update-permissions.ts';
+import { type Rpc, requestFields } from '../../handlers/input/request-fields.ts';
+import { updatePermissions } from '../../handlers/permissions.ts';
 import { MAX_VARIABLES } from '../../lib/command-limits.ts';
 import { MAX_PATHS } from '../../lib/path-limits.ts';
 import { MAX_RULES } from '../../lib/permissions/pattern-limits.ts';
@@ -33,7 +32,7 @@ describe('a request with the maximum number of entries is read in steps', () => 
     ['variables', exec, { env }],
   ])('%s', (_, { rpc, constraints }, body) => {
     const entries = Object.keys(Object.values(body)[0]!).length;
-    const { result, steps } = counted(readingRequest(requestFields(rpc, constraints), { body }));
+    const { result, steps } = counted(readingRequest(requestFields(rpc as Rpc, constraints), { body }));
     expect(result).toMatchObject(body);
     expect(steps).toBeGreaterThan(least(entries));
   });

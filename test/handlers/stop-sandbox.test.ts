@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { stopSandbox } from '../../handlers/stop-sandbox.ts';
+import { stopSandbox } from '../../handlers/sandboxes.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import { aSandbox } from '../adapters/fake-services.ts';
 import { call, message } from './call.ts';

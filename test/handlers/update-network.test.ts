@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { updateNetwork } from '../../handlers/update-network.ts';
+import { updateNetwork } from '../../handlers/network.ts';
 import type { UpdateNetworkRequest } from '../../lib/contract/messages.ts';
 import { call, json } from './call.ts';
 

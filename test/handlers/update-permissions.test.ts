@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { updatePermissions } from '../../handlers/update-permissions.ts';
+import { updatePermissions } from '../../handlers/permissions.ts';
 import type { UpdatePermissionsRequest } from '../../lib/contract/messages.ts';
 import { aSandbox } from '../adapters/fake-services.ts';
 import { call, json, message } from './call.ts';

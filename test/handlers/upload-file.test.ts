@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { uploadFile } from '../../handlers/codebase-files.ts';
 import { defineUpload } from '../../handlers/define.ts';
-import { uploadFile } from '../../handlers/upload-file.ts';
 import { MemoryCodebases, sha256 } from '../adapters/fake-services.ts';
 import { call } from './call.ts';
 
@@ -69,7 +69,10 @@ describe('UploadFile', () => {
   });
 
   it('refuses a first message without a required field', async () => {
-    const handler = defineUpload('WriteFile', { path: { required: true } }, () => 'stored');
+    const handler = defineUpload(
+      { ...uploadFile, rpc: 'WriteFile', kind: 'raw', constraints: { path: { required: true } } },
+      () => 'stored',
+    );
     await expect(call(handler, { stream: of({ sandbox_id: 'sb_1' }) }, {})).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',
       message: 'path is required',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { waitPort } from '../../handlers/wait-port.ts';
+import { waitPort } from '../../handlers/ports.ts';
 import { call, json, message } from './call.ts';
 
 const BODY = { port: 8000, wait: 5 };

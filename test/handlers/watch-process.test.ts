@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { watchProcess } from '../../handlers/watch-process.ts';
+import { watchProcess } from '../../handlers/processes.ts';
 import { call, json, message } from './call.ts';
 
 const BODY = { offset: 5 };

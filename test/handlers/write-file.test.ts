@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { writeFile } from '../../handlers/write-file.ts';
+import { writeFile } from '../../handlers/files.ts';
 import { call } from './call.ts';
 
 function fake() {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { writeProcessInput } from '../../handlers/write-process-input.ts';
+import { writeProcessInput } from '../../handlers/processes.ts';
 import { call } from './call.ts';
 
 function scene() {

@@ -135,6 +135,48 @@ export const MAPS: readonly string[] = ['env', 'labels'];
 
 /** How each operation is called over HTTP. */
 export const operations = {
+  createCodebase: { method: 'POST', path: '/v1/codebases', kind: 'unary', retry: 'key' },
+  getCodebase: { method: 'GET', path: '/v1/codebases/{codebaseId}', kind: 'unary', retry: 'read' },
+  listCodebases: { method: 'GET', path: '/v1/codebases', kind: 'unary', retry: 'read' },
+  deleteCodebase: { method: 'DELETE', path: '/v1/codebases/{codebaseId}', kind: 'unary', retry: 'same', empty: true },
+  uploadFile: { method: 'PUT', path: '/v1/codebases/{codebaseId}/files/{filePath+}', kind: 'raw', retry: 'same' },
+  downloadFile: { method: 'GET', path: '/v1/codebases/{codebaseId}/files/{filePath+}', kind: 'download', retry: 'read' },
+  listFiles: { method: 'GET', path: '/v1/codebases/{codebaseId}/files', kind: 'unary', retry: 'read' },
+  removeFile: { method: 'DELETE', path: '/v1/codebases/{codebaseId}/files/{filePath+}', kind: 'unary', retry: 'same', empty: true },
+  importCodebaseFiles: { method: 'PUT', path: '/v1/codebases/{codebaseId}/files', kind: 'raw', retry: 'same' },
+  exportCodebaseFiles: { method: 'GET', path: '/v1/codebases/{codebaseId}/files', kind: 'bytes', retry: 'read', query: 'format' },
+  importImage: { method: 'PUT', path: '/v1/images/{name+}', kind: 'raw', retry: 'same' },
+  getImage: { method: 'GET', path: '/v1/images/{image+}', kind: 'unary', retry: 'read' },
+  listImages: { method: 'GET', path: '/v1/images', kind: 'unary', retry: 'read' },
+  deleteImage: { method: 'DELETE', path: '/v1/images/{image+}', kind: 'unary', retry: 'same', empty: true },
+  createKey: { method: 'POST', path: '/v1/keys', kind: 'unary', retry: 'key' },
+  listKeys: { method: 'GET', path: '/v1/keys', kind: 'unary', retry: 'read' },
+  revokeKey: { method: 'DELETE', path: '/v1/keys/{keyId}', kind: 'unary', retry: 'same', empty: true },
+  getCaller: { method: 'GET', path: '/v1/caller', kind: 'unary', retry: 'read' },
+  createTicket: { method: 'POST', path: '/v1/tickets', kind: 'unary', retry: 'again' },
+  getNetwork: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/network', kind: 'unary', retry: 'read' },
+  updateNetwork: { method: 'PUT', path: '/v1/sandboxes/{sandboxId}/network', kind: 'unary', retry: 'same' },
+  explainNetwork: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/network/explain', kind: 'unary', retry: 'read' },
+  listConnections: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/network/connections', kind: 'unary', retry: 'read' },
+  watchNetwork: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/network/events', kind: 'events', retry: 'read', cursor: 'after', position: 'sequence' },
+  listNetworkPresets: { method: 'GET', path: '/v1/network-presets', kind: 'unary', retry: 'read' },
+  setOwnerLimits: { method: 'PUT', path: '/v1/owners/{ownerId}/limits', kind: 'unary', retry: 'same' },
+  getOwnerLimits: { method: 'GET', path: '/v1/owners/{ownerId}/limits', kind: 'unary', retry: 'read' },
+  openPort: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/ports', kind: 'unary', retry: 'again' },
+  listPorts: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/ports', kind: 'unary', retry: 'read', query: 'opened' },
+  getPort: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/ports/{port}', kind: 'unary', retry: 'read' },
+  closePort: { method: 'DELETE', path: '/v1/sandboxes/{sandboxId}/ports/{port}', kind: 'unary', retry: 'same', empty: true },
+  startProcess: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/processes', kind: 'unary', retry: 'again' },
+  getProcess: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/processes/{processId}', kind: 'unary', retry: 'read' },
+  listProcesses: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/processes', kind: 'unary', retry: 'read' },
+  deleteProcess: { method: 'DELETE', path: '/v1/sandboxes/{sandboxId}/processes/{processId}', kind: 'unary', retry: 'same', empty: true },
+  signalProcess: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/processes/{processId}/signal', kind: 'unary', retry: 'again' },
+  resizeTerminal: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/processes/{processId}/resize', kind: 'unary', retry: 'same', empty: true },
+  readProcessOutput: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/processes/{processId}/output', kind: 'unary', retry: 'read' },
+  watchProcess: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/processes/{processId}/events', kind: 'events', retry: 'read', cursor: 'offset', position: 'next' },
+  writeProcessInput: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/processes/{processId}/input', kind: 'raw', retry: 'again' },
+  waitPort: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/ports', kind: 'unary', retry: 'read' },
+  attachProcess: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/processes/{processId}/attach', kind: 'attach', retry: 'again' },
   createSandbox: { method: 'POST', path: '/v1/sandboxes', kind: 'unary', retry: 'key' },
   getSandbox: { method: 'GET', path: '/v1/sandboxes/{sandboxId}', kind: 'unary', retry: 'read' },
   listSandboxes: { method: 'GET', path: '/v1/sandboxes', kind: 'unary', retry: 'read' },
@@ -144,24 +186,9 @@ export const operations = {
   destroySandbox: { method: 'DELETE', path: '/v1/sandboxes/{sandboxId}', kind: 'unary', retry: 'same', empty: true },
   exec: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/exec', kind: 'unary', retry: 'again' },
   execStream: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/exec/stream', kind: 'events', retry: 'again' },
-  startProcess: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/processes', kind: 'unary', retry: 'again' },
-  listProcesses: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/processes', kind: 'unary', retry: 'read' },
-  getProcess: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/processes/{processId}', kind: 'unary', retry: 'read' },
-  deleteProcess: { method: 'DELETE', path: '/v1/sandboxes/{sandboxId}/processes/{processId}', kind: 'unary', retry: 'same', empty: true },
-  signalProcess: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/processes/{processId}/signal', kind: 'unary', retry: 'again' },
-  resizeTerminal: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/processes/{processId}/resize', kind: 'unary', retry: 'same', empty: true },
-  readProcessOutput: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/processes/{processId}/output', kind: 'unary', retry: 'read' },
-  watchProcess: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/processes/{processId}/events', kind: 'events', retry: 'read', cursor: 'offset', position: 'next' },
-  writeProcessInput: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/processes/{processId}/input', kind: 'raw', retry: 'again' },
-  openPort: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/ports', kind: 'unary', retry: 'again' },
-  listPorts: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/ports', kind: 'unary', retry: 'read', query: 'opened' },
-  getPort: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/ports/{port}', kind: 'unary', retry: 'read' },
-  closePort: { method: 'DELETE', path: '/v1/sandboxes/{sandboxId}/ports/{port}', kind: 'unary', retry: 'same', empty: true },
-  waitPort: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/ports', kind: 'unary', retry: 'read' },
-  attachProcess: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/processes/{processId}/attach', kind: 'attach', retry: 'again' },
   createSession: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/sessions', kind: 'unary', retry: 'again' },
-  listSessions: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/sessions', kind: 'unary', retry: 'read' },
   getSession: { method: 'GET', path: '/v1/sessions/{sessionId}', kind: 'unary', retry: 'read' },
+  listSessions: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/sessions', kind: 'unary', retry: 'read' },
   destroySession: { method: 'DELETE', path: '/v1/sessions/{sessionId}', kind: 'unary', retry: 'same', empty: true },
   sessionExec: { method: 'POST', path: '/v1/sessions/{sessionId}/exec', kind: 'unary', retry: 'again' },
   sessionExecStream: { method: 'POST', path: '/v1/sessions/{sessionId}/exec/stream', kind: 'events', retry: 'again' },
@@ -169,14 +196,8 @@ export const operations = {
   explainPermission: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/permissions/explain', kind: 'unary', retry: 'read' },
   listRefusals: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/permissions/refusals', kind: 'unary', retry: 'read' },
   listPresets: { method: 'GET', path: '/v1/presets', kind: 'unary', retry: 'read' },
-  getNetwork: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/network', kind: 'unary', retry: 'read' },
-  updateNetwork: { method: 'PUT', path: '/v1/sandboxes/{sandboxId}/network', kind: 'unary', retry: 'same' },
-  explainNetwork: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/network/explain', kind: 'unary', retry: 'read' },
-  listConnections: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/network/connections', kind: 'unary', retry: 'read' },
-  watchNetwork: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/network/events', kind: 'events', retry: 'read', cursor: 'after', position: 'sequence' },
-  listNetworkPresets: { method: 'GET', path: '/v1/network-presets', kind: 'unary', retry: 'read' },
-  exportChanges: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/changes', kind: 'bytes', retry: 'read', query: 'format' },
   listChanges: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/changes', kind: 'unary', retry: 'read' },
+  exportChanges: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/changes', kind: 'bytes', retry: 'read', query: 'format' },
   commit: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/commit', kind: 'unary', retry: 'key' },
   discard: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/discard', kind: 'unary', retry: 'again' },
   createCheckpoint: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/checkpoints', kind: 'unary', retry: 'key' },
@@ -184,46 +205,153 @@ export const operations = {
   deleteCheckpoint: { method: 'DELETE', path: '/v1/sandboxes/{sandboxId}/checkpoints/{name}', kind: 'unary', retry: 'same', empty: true },
   rollback: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/rollback', kind: 'unary', retry: 'again' },
   fork: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/fork', kind: 'unary', retry: 'key' },
-  previewFile: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/preview', kind: 'unary', retry: 'read' },
   statFile: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/stat', kind: 'unary', retry: 'read' },
+  previewFile: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/preview', kind: 'unary', retry: 'read' },
+  listDirectory: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/files', kind: 'unary', retry: 'read' },
   readFile: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/files/{path+}', kind: 'download', retry: 'read' },
   writeFile: { method: 'PUT', path: '/v1/sandboxes/{sandboxId}/files/{path+}', kind: 'raw', retry: 'same' },
-  deleteFile: { method: 'DELETE', path: '/v1/sandboxes/{sandboxId}/files/{path+}', kind: 'unary', retry: 'same' },
-  exportFiles: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/files', kind: 'bytes', retry: 'read', query: 'format' },
-  listDirectory: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/files', kind: 'unary', retry: 'read' },
-  importFiles: { method: 'PUT', path: '/v1/sandboxes/{sandboxId}/files', kind: 'raw', retry: 'same' },
   makeDirectory: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/mkdir', kind: 'unary', retry: 'same' },
   moveFile: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/move', kind: 'unary', retry: 'again' },
-  createCodebase: { method: 'POST', path: '/v1/codebases', kind: 'unary', retry: 'key' },
-  getCodebase: { method: 'GET', path: '/v1/codebases/{codebaseId}', kind: 'unary', retry: 'read' },
-  listCodebases: { method: 'GET', path: '/v1/codebases', kind: 'unary', retry: 'read' },
-  deleteCodebase: { method: 'DELETE', path: '/v1/codebases/{codebaseId}', kind: 'unary', retry: 'same', empty: true },
-  downloadFile: { method: 'GET', path: '/v1/codebases/{codebaseId}/files/{filePath+}', kind: 'download', retry: 'read' },
-  exportCodebaseFiles: { method: 'GET', path: '/v1/codebases/{codebaseId}/files', kind: 'bytes', retry: 'read', query: 'format' },
-  listFiles: { method: 'GET', path: '/v1/codebases/{codebaseId}/files', kind: 'unary', retry: 'read' },
-  uploadFile: { method: 'PUT', path: '/v1/codebases/{codebaseId}/files/{filePath+}', kind: 'raw', retry: 'same' },
-  importCodebaseFiles: { method: 'PUT', path: '/v1/codebases/{codebaseId}/files', kind: 'raw', retry: 'same' },
-  removeFile: { method: 'DELETE', path: '/v1/codebases/{codebaseId}/files/{filePath+}', kind: 'unary', retry: 'same', empty: true },
-  importImage: { method: 'PUT', path: '/v1/images/{name+}', kind: 'raw', retry: 'same' },
-  getImage: { method: 'GET', path: '/v1/images/{image+}', kind: 'unary', retry: 'read' },
-  listImages: { method: 'GET', path: '/v1/images', kind: 'unary', retry: 'read' },
-  deleteImage: { method: 'DELETE', path: '/v1/images/{image+}', kind: 'unary', retry: 'same', empty: true },
+  deleteFile: { method: 'DELETE', path: '/v1/sandboxes/{sandboxId}/files/{path+}', kind: 'unary', retry: 'same' },
+  exportFiles: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/files', kind: 'bytes', retry: 'read', query: 'format' },
+  importFiles: { method: 'PUT', path: '/v1/sandboxes/{sandboxId}/files', kind: 'raw', retry: 'same' },
   putSecret: { method: 'PUT', path: '/v1/secrets/{name}', kind: 'unary', retry: 'same' },
   getSecret: { method: 'GET', path: '/v1/secrets/{name}', kind: 'unary', retry: 'read' },
   listSecrets: { method: 'GET', path: '/v1/secrets', kind: 'unary', retry: 'read' },
   deleteSecret: { method: 'DELETE', path: '/v1/secrets/{name}', kind: 'unary', retry: 'same', empty: true },
-  createKey: { method: 'POST', path: '/v1/keys', kind: 'unary', retry: 'key' },
-  listKeys: { method: 'GET', path: '/v1/keys', kind: 'unary', retry: 'read' },
-  revokeKey: { method: 'DELETE', path: '/v1/keys/{keyId}', kind: 'unary', retry: 'same', empty: true },
-  createTicket: { method: 'POST', path: '/v1/tickets', kind: 'unary', retry: 'again' },
-  getCaller: { method: 'GET', path: '/v1/caller', kind: 'unary', retry: 'read' },
-  setOwnerLimits: { method: 'PUT', path: '/v1/owners/{ownerId}/limits', kind: 'unary', retry: 'same' },
-  getOwnerLimits: { method: 'GET', path: '/v1/owners/{ownerId}/limits', kind: 'unary', retry: 'read' },
   health: { method: 'GET', path: '/health', kind: 'unary', retry: 'read' },
 } as const;
 
 /** One method for each operation of the service. */
 export interface Operations {
+  /** Creates an empty codebase. */
+  createCodebase(request: CreateCodebaseRequest, options?: CallOptions): Promise<Codebase>;
+  /** Returns one codebase with its file count and total size. */
+  getCodebase(request: GetCodebaseRequest, options?: CallOptions): Promise<Codebase>;
+  /** Lists codebases, the newest first, page by page. */
+  listCodebases(request?: ListCodebasesRequest, options?: CallOptions): Promise<ListCodebasesResponse>;
+  /** Deletes a codebase and its files. FAILED_PRECONDITION, listing the sandboxes, while sandboxes use it. */
+  deleteCodebase(request: DeleteCodebaseRequest, options?: CallOptions): Promise<void>;
+  /**
+   * Stores one file. The first message names the codebase and the path and may carry a chunk; later messages carry
+   * chunks. The file is stored completely or not at all.
+   */
+  uploadFile(request: UploadFileRequest, body: Body, options?: CallOptions): Promise<UploadFileResponse>;
+  /** Returns the contents of one version of a file. */
+  downloadFile(request: DownloadFileRequest, options?: CallOptions): Promise<Response>;
+  /** Lists files and directories in byte order of their paths, page by page. */
+  listFiles(request: ListFilesRequest, options?: CallOptions): Promise<ListFilesResponse>;
+  /** Removes one file. Directories that it leaves empty stay. */
+  removeFile(request: RemoveFileRequest, options?: CallOptions): Promise<void>;
+  /**
+   * Unpacks an archive into the codebase, all or nothing. The first message names the codebase and the mode and may
+   * carry a chunk; later messages carry chunks. The archive is a tar (POSIX or GNU), plain or compressed with gzip or
+   * zstd, found by its first bytes. Permission bits, times, symlinks and hard links are kept.
+   */
+  importCodebaseFiles(request: ImportCodebaseFilesRequest, body: Body, options?: CallOptions): Promise<ImportCodebaseFilesResponse>;
+  /** Returns a directory of the codebase as one archive. */
+  exportCodebaseFiles(request: ExportCodebaseFilesRequest, options?: CallOptions): Promise<Response>;
+  /**
+   * Stores an image from an archive: a tar of a file system, an OCI image layout, or what "docker save" writes; plain or
+   * compressed with gzip or zstd. The first message gives the name and may carry a chunk; later messages carry chunks. All or
+   * nothing. Importing an image again only adds the name. A name of another image becomes this one's.
+   */
+  importImage(request: ImportImageRequest, body: Body, options?: CallOptions): Promise<Image>;
+  /** Returns one image. */
+  getImage(request: GetImageRequest, options?: CallOptions): Promise<Image>;
+  /** Lists images by id, page by page. */
+  listImages(request?: ListImagesRequest, options?: CallOptions): Promise<ListImagesResponse>;
+  /** Deletes an image with all its names. FAILED_PRECONDITION, listing the sandboxes, while sandboxes use it. */
+  deleteImage(request: DeleteImageRequest, options?: CallOptions): Promise<void>;
+  /**
+   * Creates a key. The answer is the only one that has the key itself. A key cannot create one that may do more than
+   * itself. FAILED_PRECONDITION if authentication is off.
+   */
+  createKey(request: CreateKeyRequest, options?: CallOptions): Promise<CreatedKey>;
+  /** Lists keys in order of their identifiers, page by page. */
+  listKeys(request?: ListKeysRequest, options?: CallOptions): Promise<ListKeysResponse>;
+  /** Revokes a key. Calls that are in progress with it end with UNAUTHENTICATED. */
+  revokeKey(request: RevokeKeyRequest, options?: CallOptions): Promise<void>;
+  /** Returns the rights of the caller itself. */
+  getCaller(request?: Record<string, never>, options?: CallOptions): Promise<Caller>;
+  /**
+   * Creates a ticket for one GET request over REST that reads a file or a stream, for clients that cannot send headers, as
+   * `?ticket=`. It has the rights of the caller's key. FAILED_PRECONDITION if authentication is off.
+   */
+  createTicket(request: CreateTicketRequest, options?: CallOptions): Promise<Ticket>;
+  /** Returns the policy of a sandbox. */
+  getNetwork(request: GetNetworkRequest, options?: CallOptions): Promise<NetworkPolicy>;
+  /**
+   * Replaces the policy of a sandbox, which may be running. In force when the call returns: connections that are no longer
+   * allowed have been cut. ABORTED if `revision` is not the policy's.
+   */
+  updateNetwork(request: UpdateNetworkRequest, options?: CallOptions): Promise<NetworkPolicy>;
+  /** Tells whether a connection would be allowed, and what decides it. Nothing is connected to, and no name is resolved. */
+  explainNetwork(request: ExplainNetworkRequest, options?: CallOptions): Promise<NetworkExplanation>;
+  /**
+   * Lists the open and the last closed connections of a running sandbox, and what was refused: connections, requests and
+   * names. The newest first, page by page.
+   */
+  listConnections(request: ListConnectionsRequest, options?: CallOptions): Promise<ListConnectionsResponse>;
+  /**
+   * Sends the kept events of the network of a running sandbox, at most 1,000, and then each one as it happens: connections
+   * that are opened or end, and refusals. The last event carries `end`: the network was closed, by the policy or because the
+   * sandbox does not run. RESOURCE_EXHAUSTED with more than 16 watches of a sandbox. A watch is no use of the sandbox.
+   */
+  watchNetwork(request: WatchNetworkRequest, options?: CallOptions): AsyncGenerator<NetworkEvent, void, void>;
+  /** Lists the presets: named sets of rules for `presets` of a policy. */
+  listNetworkPresets(request?: Record<string, never>, options?: CallOptions): Promise<ListNetworkPresetsResponse>;
+  /**
+   * Replaces the limits of an owner that differ from the configured ones. In force at once for calls and for what is
+   * created or stored from then on; memory_bytes and cpu_quota from the next start of one of the owner's sandboxes on.
+   * Admins only. FAILED_PRECONDITION if authentication is off.
+   */
+  setOwnerLimits(request: SetOwnerLimitsRequest, options?: CallOptions): Promise<OwnerSettings>;
+  /** Returns the limits of an owner: to admins, and to the owner itself. */
+  getOwnerLimits(request: GetOwnerLimitsRequest, options?: CallOptions): Promise<OwnerSettings>;
+  /**
+   * Opens a port of a sandbox. If it is open already, this replaces how: the link token of before is not valid any more, and
+   * its connections are cut. Durable when the call resolves. RESOURCE_EXHAUSTED if the sandbox has 64 open ports.
+   */
+  openPort(request: OpenPortRequest, options?: CallOptions): Promise<OpenPortResponse>;
+  /** Lists the opened ports of a sandbox, in the order of their numbers. */
+  listPorts(request: ListPortsRequest, options?: CallOptions): Promise<ListPortsResponse>;
+  /** Returns an opened port. NOT_FOUND for one that is not open. */
+  getPort(request: GetPortRequest, options?: CallOptions): Promise<OpenedPort>;
+  /** Closes a port: its link token is not valid any more, and its connections are cut. NOT_FOUND for one that is not open. */
+  closePort(request: ClosePortRequest, options?: CallOptions): Promise<void>;
+  /**
+   * Starts a process. In the answer it runs. With a `process_id` that the sandbox has already: returns that process and
+   * starts nothing, if the request is the same; otherwise ALREADY_EXISTS.
+   */
+  startProcess(request: StartProcessRequest, options?: CallOptions): Promise<Process>;
+  /** Returns one process. */
+  getProcess(request: GetProcessRequest, options?: CallOptions): Promise<Process>;
+  /**
+   * Lists the processes of a sandbox, the newest first, page by page. Those that have ended are listed until they are
+   * deleted, or the server's retention time is over.
+   */
+  listProcesses(request: ListProcessesRequest, options?: CallOptions): Promise<ListProcessesResponse>;
+  /** Ends a process and all processes that it started, in the background, too, and deletes its output. */
+  deleteProcess(request: DeleteProcessRequest, options?: CallOptions): Promise<void>;
+  /** Sends a signal to the process and to every process that it started. Succeeds and changes nothing if it has ended. */
+  signalProcess(request: SignalProcessRequest, options?: CallOptions): Promise<Process>;
+  /** Changes the size of a process's terminal. FAILED_PRECONDITION if it has none. */
+  resizeTerminal(request: ResizeTerminalRequest, options?: CallOptions): Promise<void>;
+  /** Returns kept output from an offset on, with the end of the process once all of its output was returned. */
+  readProcessOutput(request: ReadProcessOutputRequest, options?: CallOptions): Promise<ReadProcessOutputResponse>;
+  /**
+   * Sends kept output from an offset on, and further output as it is written. The last event carries `end`. A reader
+   * that leaves does not affect the process.
+   */
+  watchProcess(request: WatchProcessRequest, options?: CallOptions): AsyncGenerator<ProcessEvent, void, void>;
+  /**
+   * Writes to the standard input or the terminal of a process, at the pace at which it reads. The first message names the
+   * process and may carry a chunk; later messages carry chunks.
+   */
+  writeProcessInput(request: WriteProcessInputRequest, body: Body, options?: CallOptions): Promise<WriteProcessInputResponse>;
+  /** Returns the TCP ports on which programs of the sandbox listen; waits for one on request. */
+  waitPort(request: WaitPortRequest, options?: CallOptions): Promise<WaitPortResponse>;
   /** Creates a sandbox. In the answer it is SANDBOX_RUNNING and accepts Exec at once. */
   createSandbox(request: CreateSandboxRequest, options?: CallOptions): Promise<Sandbox>;
   /** Returns one sandbox. */
@@ -253,59 +381,16 @@ export interface Operations {
   /** Runs one command and sends its output as it is written. Exactly one last chunk carries exit_code and no data. */
   execStream(request: ExecRequest, options?: CallOptions): AsyncGenerator<ExecStreamChunk, void, void>;
   /**
-   * Starts a process. In the answer it runs. With a `process_id` that the sandbox has already: returns that process and
-   * starts nothing, if the request is the same; otherwise ALREADY_EXISTS.
-   */
-  startProcess(request: StartProcessRequest, options?: CallOptions): Promise<Process>;
-  /**
-   * Lists the processes of a sandbox, the newest first, page by page. Those that have ended are listed until they are
-   * deleted, or the server's retention time is over.
-   */
-  listProcesses(request: ListProcessesRequest, options?: CallOptions): Promise<ListProcessesResponse>;
-  /** Returns one process. */
-  getProcess(request: GetProcessRequest, options?: CallOptions): Promise<Process>;
-  /** Ends a process and all processes that it started, in the background, too, and deletes its output. */
-  deleteProcess(request: DeleteProcessRequest, options?: CallOptions): Promise<void>;
-  /** Sends a signal to the process and to every process that it started. Succeeds and changes nothing if it has ended. */
-  signalProcess(request: SignalProcessRequest, options?: CallOptions): Promise<Process>;
-  /** Changes the size of a process's terminal. FAILED_PRECONDITION if it has none. */
-  resizeTerminal(request: ResizeTerminalRequest, options?: CallOptions): Promise<void>;
-  /** Returns kept output from an offset on, with the end of the process once all of its output was returned. */
-  readProcessOutput(request: ReadProcessOutputRequest, options?: CallOptions): Promise<ReadProcessOutputResponse>;
-  /**
-   * Sends kept output from an offset on, and further output as it is written. The last event carries `end`. A reader
-   * that leaves does not affect the process.
-   */
-  watchProcess(request: WatchProcessRequest, options?: CallOptions): AsyncGenerator<ProcessEvent, void, void>;
-  /**
-   * Writes to the standard input or the terminal of a process, at the pace at which it reads. The first message names the
-   * process and may carry a chunk; later messages carry chunks.
-   */
-  writeProcessInput(request: WriteProcessInputRequest, body: Body, options?: CallOptions): Promise<WriteProcessInputResponse>;
-  /**
-   * Opens a port of a sandbox. If it is open already, this replaces how: the link token of before is not valid any more, and
-   * its connections are cut. Durable when the call resolves. RESOURCE_EXHAUSTED if the sandbox has 64 open ports.
-   */
-  openPort(request: OpenPortRequest, options?: CallOptions): Promise<OpenPortResponse>;
-  /** Lists the opened ports of a sandbox, in the order of their numbers. */
-  listPorts(request: ListPortsRequest, options?: CallOptions): Promise<ListPortsResponse>;
-  /** Returns an opened port. NOT_FOUND for one that is not open. */
-  getPort(request: GetPortRequest, options?: CallOptions): Promise<OpenedPort>;
-  /** Closes a port: its link token is not valid any more, and its connections are cut. NOT_FOUND for one that is not open. */
-  closePort(request: ClosePortRequest, options?: CallOptions): Promise<void>;
-  /** Returns the TCP ports on which programs of the sandbox listen; waits for one on request. */
-  waitPort(request: WaitPortRequest, options?: CallOptions): Promise<WaitPortResponse>;
-  /**
    * Starts a shell in the sandbox that keeps its directory, variables, functions, options and background processes between
    * the commands that SessionExec gives it. FAILED_PRECONDITION if the sandbox has no such shell, RESOURCE_EXHAUSTED above
    * limits.sessions. A session ends with its shell, and when its sandbox is stopped, destroyed, rolled back or fails. It
    * does not outlive the server.
    */
   createSession(request: CreateSessionRequest, options?: CallOptions): Promise<Session>;
-  /** Lists the sessions of a sandbox, the newest first, page by page. */
-  listSessions(request: ListSessionsRequest, options?: CallOptions): Promise<ListSessionsResponse>;
   /** Returns one session. One that has ended is known for an hour. */
   getSession(request: GetSessionRequest, options?: CallOptions): Promise<Session>;
+  /** Lists the sessions of a sandbox, the newest first, page by page. */
+  listSessions(request: ListSessionsRequest, options?: CallOptions): Promise<ListSessionsResponse>;
   /** Kills the shell of a session and everything that was started in it, and forgets the session. */
   destroySession(request: DestroySessionRequest, options?: CallOptions): Promise<void>;
   /**
@@ -328,32 +413,10 @@ export interface Operations {
   listRefusals(request: ListRefusalsRequest, options?: CallOptions): Promise<ListRefusalsResponse>;
   /** Lists the presets: named sets of rules for CreateSandbox and UpdatePermissions. */
   listPresets(request?: Record<string, never>, options?: CallOptions): Promise<ListPresetsResponse>;
-  /** Returns the policy of a sandbox. */
-  getNetwork(request: GetNetworkRequest, options?: CallOptions): Promise<NetworkPolicy>;
-  /**
-   * Replaces the policy of a sandbox, which may be running. In force when the call returns: connections that are no longer
-   * allowed have been cut. ABORTED if `revision` is not the policy's.
-   */
-  updateNetwork(request: UpdateNetworkRequest, options?: CallOptions): Promise<NetworkPolicy>;
-  /** Tells whether a connection would be allowed, and what decides it. Nothing is connected to, and no name is resolved. */
-  explainNetwork(request: ExplainNetworkRequest, options?: CallOptions): Promise<NetworkExplanation>;
-  /**
-   * Lists the open and the last closed connections of a running sandbox, and what was refused: connections, requests and
-   * names. The newest first, page by page.
-   */
-  listConnections(request: ListConnectionsRequest, options?: CallOptions): Promise<ListConnectionsResponse>;
-  /**
-   * Sends the kept events of the network of a running sandbox, at most 1,000, and then each one as it happens: connections
-   * that are opened or end, and refusals. The last event carries `end`: the network was closed, by the policy or because the
-   * sandbox does not run. RESOURCE_EXHAUSTED with more than 16 watches of a sandbox. A watch is no use of the sandbox.
-   */
-  watchNetwork(request: WatchNetworkRequest, options?: CallOptions): AsyncGenerator<NetworkEvent, void, void>;
-  /** Lists the presets: named sets of rules for `presets` of a policy. */
-  listNetworkPresets(request?: Record<string, never>, options?: CallOptions): Promise<ListNetworkPresetsResponse>;
-  /** Returns all changes as one stream of bytes. */
-  exportChanges(request: ExportChangesRequest, options?: CallOptions): Promise<Response>;
   /** Lists the paths at which the sandbox differs from its codebase, in byte order, page by page. */
   listChanges(request: ListChangesRequest, options?: CallOptions): Promise<ListChangesResponse>;
+  /** Returns all changes as one stream of bytes. */
+  exportChanges(request: ExportChangesRequest, options?: CallOptions): Promise<Response>;
   /**
    * Moves changes into the codebase, all or nothing. Commands in the sandbox continue, with their open files. ABORTED,
    * with the paths in the details, if the codebase's version is no longer the one that the sandbox started from.
@@ -371,8 +434,6 @@ export interface Operations {
   rollback(request: RollbackRequest, options?: CallOptions): Promise<Sandbox>;
   /** Creates sandboxes that start from the present state of this one, or from one of its checkpoints. */
   fork(request: ForkRequest, options?: CallOptions): Promise<ForkResponse>;
-  /** Shows a file with placeholders as commands see it, and the keys whose values they do not see. */
-  previewFile(request: PreviewFileRequest, options?: CallOptions): Promise<PreviewFileResponse>;
   /**
    * Returns the metadata of one path of the workspace. Does not follow a symlink at the path itself.
    *
@@ -381,6 +442,10 @@ export interface Operations {
    * sandbox, as if a command had made them. Symlinks are followed within the workspace only.
    */
   statFile(request: StatFileRequest, options?: CallOptions): Promise<FileStat>;
+  /** Shows a file with placeholders as commands see it, and the keys whose values they do not see. */
+  previewFile(request: PreviewFileRequest, options?: CallOptions): Promise<PreviewFileResponse>;
+  /** Lists a directory of the workspace in byte order of the paths, page by page. */
+  listDirectory(request: ListDirectoryRequest, options?: CallOptions): Promise<ListDirectoryResponse>;
   /** Returns the contents of one version of a file. ABORTED if the file is written to meanwhile. */
   readFile(request: ReadFileRequest, options?: CallOptions): Promise<Response>;
   /**
@@ -389,60 +454,19 @@ export interface Operations {
    * created.
    */
   writeFile(request: WriteFileRequest, body: Body, options?: CallOptions): Promise<FileStat>;
+  /** Creates a directory. */
+  makeDirectory(request: MakeDirectoryRequest, options?: CallOptions): Promise<FileStat>;
+  /** Renames a file, directory or symlink. */
+  moveFile(request: MoveFileRequest, options?: CallOptions): Promise<FileStat>;
   /** Removes a file, directory or symlink. */
   deleteFile(request: DeleteFileRequest, options?: CallOptions): Promise<DeleteFileResponse>;
   /** Returns the contents of a directory as one archive. */
   exportFiles(request: ExportFilesRequest, options?: CallOptions): Promise<Response>;
-  /** Lists a directory of the workspace in byte order of the paths, page by page. */
-  listDirectory(request: ListDirectoryRequest, options?: CallOptions): Promise<ListDirectoryResponse>;
   /**
    * Unpacks an archive into a directory, all or nothing. The first message names the sandbox and the directory and may
    * carry a chunk; later messages carry chunks.
    */
   importFiles(request: ImportFilesRequest, body: Body, options?: CallOptions): Promise<ImportFilesResponse>;
-  /** Creates a directory. */
-  makeDirectory(request: MakeDirectoryRequest, options?: CallOptions): Promise<FileStat>;
-  /** Renames a file, directory or symlink. */
-  moveFile(request: MoveFileRequest, options?: CallOptions): Promise<FileStat>;
-  /** Creates an empty codebase. */
-  createCodebase(request: CreateCodebaseRequest, options?: CallOptions): Promise<Codebase>;
-  /** Returns one codebase with its file count and total size. */
-  getCodebase(request: GetCodebaseRequest, options?: CallOptions): Promise<Codebase>;
-  /** Lists codebases, the newest first, page by page. */
-  listCodebases(request?: ListCodebasesRequest, options?: CallOptions): Promise<ListCodebasesResponse>;
-  /** Deletes a codebase and its files. FAILED_PRECONDITION, listing the sandboxes, while sandboxes use it. */
-  deleteCodebase(request: DeleteCodebaseRequest, options?: CallOptions): Promise<void>;
-  /** Returns the contents of one version of a file. */
-  downloadFile(request: DownloadFileRequest, options?: CallOptions): Promise<Response>;
-  /** Returns a directory of the codebase as one archive. */
-  exportCodebaseFiles(request: ExportCodebaseFilesRequest, options?: CallOptions): Promise<Response>;
-  /** Lists files and directories in byte order of their paths, page by page. */
-  listFiles(request: ListFilesRequest, options?: CallOptions): Promise<ListFilesResponse>;
-  /**
-   * Stores one file. The first message names the codebase and the path and may carry a chunk; later messages carry
-   * chunks. The file is stored completely or not at all.
-   */
-  uploadFile(request: UploadFileRequest, body: Body, options?: CallOptions): Promise<UploadFileResponse>;
-  /**
-   * Unpacks an archive into the codebase, all or nothing. The first message names the codebase and the mode and may
-   * carry a chunk; later messages carry chunks. The archive is a tar (POSIX or GNU), plain or compressed with gzip or
-   * zstd, found by its first bytes. Permission bits, times, symlinks and hard links are kept.
-   */
-  importCodebaseFiles(request: ImportCodebaseFilesRequest, body: Body, options?: CallOptions): Promise<ImportCodebaseFilesResponse>;
-  /** Removes one file. Directories that it leaves empty stay. */
-  removeFile(request: RemoveFileRequest, options?: CallOptions): Promise<void>;
-  /**
-   * Stores an image from an archive: a tar of a file system, an OCI image layout, or what "docker save" writes; plain or
-   * compressed with gzip or zstd. The first message gives the name and may carry a chunk; later messages carry chunks. All or
-   * nothing. Importing an image again only adds the name. A name of another image becomes this one's.
-   */
-  importImage(request: ImportImageRequest, body: Body, options?: CallOptions): Promise<Image>;
-  /** Returns one image. */
-  getImage(request: GetImageRequest, options?: CallOptions): Promise<Image>;
-  /** Lists images by id, page by page. */
-  listImages(request?: ListImagesRequest, options?: CallOptions): Promise<ListImagesResponse>;
-  /** Deletes an image with all its names. FAILED_PRECONDITION, listing the sandboxes, while sandboxes use it. */
-  deleteImage(request: DeleteImageRequest, options?: CallOptions): Promise<void>;
   /**
    * Stores a secret, or replaces its value, hosts, parts, header and shape. In force for the next request of each sandbox that is
    * bound to it.
@@ -454,30 +478,6 @@ export interface Operations {
   listSecrets(request?: ListSecretsRequest, options?: CallOptions): Promise<ListSecretsResponse>;
   /** Removes a secret. FAILED_PRECONDITION if a sandbox is bound to it, unless `force` is set. */
   deleteSecret(request: DeleteSecretRequest, options?: CallOptions): Promise<void>;
-  /**
-   * Creates a key. The answer is the only one that has the key itself. A key cannot create one that may do more than
-   * itself. FAILED_PRECONDITION if authentication is off.
-   */
-  createKey(request: CreateKeyRequest, options?: CallOptions): Promise<CreatedKey>;
-  /** Lists keys in order of their identifiers, page by page. */
-  listKeys(request?: ListKeysRequest, options?: CallOptions): Promise<ListKeysResponse>;
-  /** Revokes a key. Calls that are in progress with it end with UNAUTHENTICATED. */
-  revokeKey(request: RevokeKeyRequest, options?: CallOptions): Promise<void>;
-  /**
-   * Creates a ticket for one GET request over REST that reads a file or a stream, for clients that cannot send headers, as
-   * `?ticket=`. It has the rights of the caller's key. FAILED_PRECONDITION if authentication is off.
-   */
-  createTicket(request: CreateTicketRequest, options?: CallOptions): Promise<Ticket>;
-  /** Returns the rights of the caller itself. */
-  getCaller(request?: Record<string, never>, options?: CallOptions): Promise<Caller>;
-  /**
-   * Replaces the limits of an owner that differ from the configured ones. In force at once for calls and for what is
-   * created or stored from then on; memory_bytes and cpu_quota from the next start of one of the owner's sandboxes on.
-   * Admins only. FAILED_PRECONDITION if authentication is off.
-   */
-  setOwnerLimits(request: SetOwnerLimitsRequest, options?: CallOptions): Promise<OwnerSettings>;
-  /** Returns the limits of an owner: to admins, and to the owner itself. */
-  getOwnerLimits(request: GetOwnerLimitsRequest, options?: CallOptions): Promise<OwnerSettings>;
   /** Whether the service is up. Needs no key. */
   health(request?: Record<string, never>, options?: CallOptions): Promise<{ status: string }>;
 }
