@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { cli } from '../clients/cli/cli.ts';
+import { pythonPath } from '../clients/python-packages.ts';
 import { servedOnce } from '../clients/typescript/served.ts';
 
 const served = servedOnce();
-const PYTHON_CLIENT = resolve(import.meta.dirname, '../../clients/python');
 const PYTHON = `
 import json, sys
 from paddock_sandbox import Sandbox
@@ -54,7 +54,7 @@ it('a file that is larger than what may come is left out with its size, the limi
 
 it('the Python client does the same', async () => {
   await using sandbox = await made();
-  const variables = { PATH: process.env.PATH, PYTHONPATH: PYTHON_CLIENT, PYTHONDONTWRITEBYTECODE: '1' };
+  const variables = { PATH: process.env.PATH, PYTHONPATH: pythonPath(), PYTHONDONTWRITEBYTECODE: '1' };
   const env = { ...variables, PADDOCK_URL: served.url };
   const [applied, skipped] = JSON.parse(
     execFileSync('/usr/bin/python3', ['-c', PYTHON, sandbox.id, home], { env, encoding: 'utf8' }),

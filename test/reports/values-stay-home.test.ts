@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cli } from '../clients/cli/cli.ts';
+import { pythonPath } from '../clients/python-packages.ts';
 import { servedOnce } from '../clients/typescript/served.ts';
 
 const served = servedOnce();
-const PYTHON_CLIENT = resolve(import.meta.dirname, '../../clients/python');
 const REAL = 'STRIPE_KEY=sk_live_51HxQm9vN2abcdefgh\nDB_PASSWORD=hunter2secret\nDEBUG=true\n';
 const LOSS = /values that are here, of which the sandbox saw placeholders only, would be lost/;
 const PYTHON = `
@@ -27,7 +27,7 @@ afterEach(() => rm(home, { recursive: true }));
 const env = () => readFile(join(home, '.env'), 'utf8');
 const sandboxOf = () => served.paddock().sandboxes.create({ from: home, preset: 'development' });
 const pythonPull = (id: string, allow: readonly string[] = []) => {
-  const variables = { PATH: process.env.PATH, PYTHONPATH: PYTHON_CLIENT, PYTHONDONTWRITEBYTECODE: '1' };
+  const variables = { PATH: process.env.PATH, PYTHONPATH: pythonPath(), PYTHONDONTWRITEBYTECODE: '1' };
   const args = ['-c', PYTHON, id, home, JSON.stringify(allow)];
   const output = execFileSync('/usr/bin/python3', args, { env: { ...variables, PADDOCK_URL: served.url } });
   const [applied, skipped, conflicts] = JSON.parse(output.toString());

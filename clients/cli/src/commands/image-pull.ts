@@ -12,7 +12,8 @@ export default command({
   summary: 'bring an image of a registry to the server',
   usage: '[HOST/]NAME[:TAG|@DIGEST] [NAME]',
   details: `The image passes through this machine: it is read with what "docker login" has stored here, and its digests are
-checked. Without HOST it is one of Docker Hub, as for docker. Its NAME on the server is the given one by default. Admins only. https, except for a registry on loopback.`,
+checked. Without HOST it is one of Docker Hub. Its NAME on the server is the given one by default. Admins only.
+https, except for a registry on loopback.`,
   options: { arch: { type: 'string', value: 'ARCH', help: "of the server, like amd64 (default: this machine's)" } },
   examples: ['paddock image pull python:3.12', 'paddock image pull registry.example.com/python:3.12 python:3.12'],
   operands: [1, 2],
