@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { ServiceError } from '../errors.ts';
+import { invalidArgument, ServiceError } from '../errors.ts';
 import { hunks } from '../patch/unified.ts';
-import { applied, findEach, findEdit } from './find-edit.ts';
+import { applied, findEach, findEdit, type Replacement } from './find-edit.ts';
 import { LineEnds } from './line-ends.ts';
 
 export interface Edit {
@@ -27,6 +27,11 @@ export interface EditedText {
   diff: string;
 }
 
+/** Of a text after an edit. The threat: one edit may replace a million texts by a million characters each. */
+const MOST_CHARACTERS = 2 * 1024 * 1024;
+/** Of all edits together. */
+const MOST_REPLACEMENTS = 1024 * 1024;
+
 /** Lines that end in CRLF are compared and shown without CR, and stored with it. */
 export function editText({ bytes, edits, path }: TextEdit): EditedText {
   if (!isUtf8(bytes)) throw new ServiceError('INVALID_ARGUMENT', 'the file is not UTF-8 text: edit it with exec');
@@ -34,9 +39,12 @@ export function editText({ bytes, edits, path }: TextEdit): EditedText {
   const before = text.replaceAll('\r\n', '\n');
   const ends = new LineEnds(text);
   let after = before;
+  let replacements = 0;
   for (const { oldText, newText, replace_all = false } of edits) {
     const [wanted, by] = [oldText, newText].map((each) => each.replaceAll('\r\n', '\n')) as [string, string];
     const found = replace_all ? findEach(after, wanted, by) : [findEdit(after, wanted, by)];
+    replacements += found.length;
+    checkWork(after.length, found, replacements);
     ends.replace(after, found);
     after = applied(after, found);
   }
@@ -45,6 +53,15 @@ export function editText({ bytes, edits, path }: TextEdit): EditedText {
     stored: stored === text ? undefined : new Uint8Array(Buffer.from(stored)),
     diff: diffOf(path, before, after),
   };
+}
+
+function checkWork(length: number, found: readonly Replacement[], replacements: number): void {
+  if (replacements > MOST_REPLACEMENTS) {
+    throw invalidArgument('edits', `must make at most ${MOST_REPLACEMENTS} replacements together: use exec`);
+  }
+  const after = found.reduce((sum, { from, to, text }) => sum + text.length - (to - from), length);
+  if (after <= MOST_CHARACTERS) return;
+  throw invalidArgument('edits', `must leave at most ${MOST_CHARACTERS} characters in the file: use exec`);
 }
 
 function diffOf(path: string, before: string, after: string): string {

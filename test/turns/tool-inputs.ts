@@ -38,9 +38,15 @@ export const toolInputs: Readonly<Record<string, (world: World) => ToolInput[]>>
   create_directory: () => permitted({ path: `created/${'c/'.repeat(1900)}` }),
   move_file: () => permitted({ source: 'created', destination: 'renamed' }),
   edit_file: () => [
-    ...refused('INVALID_ARGUMENT', { path: 'lines', edits: [{ oldText: ` \n`.repeat(400_000), newText: '' }] }),
+    ...refused(
+      'INVALID_ARGUMENT',
+      { path: 'lines', edits: [{ oldText: ` \n`.repeat(400_000), newText: '' }] },
+      { path: 'lines', edits: range(100, () => ({ oldText: '\n', newText: ' \n', replace_all: true })) },
+      { path: 'lines', edits: range(100, () => ({ oldText: '\n', newText: '\n', replace_all: true })) },
+      { path: 'ticks', edits: [{ oldText: '`', newText: 'x'.repeat(1_000_000), replace_all: true }] },
+    ),
     ...permitted(
-      { path: 'lines', edits: range(100, () => ({ oldText: '\n', newText: ' \n', replace_all: true })), dryRun: true },
+      { path: 'lines', edits: [{ oldText: '\n', newText: ' \n', replace_all: true }], dryRun: true },
       { path: 'ticks', edits: [{ oldText: '`', newText: 'x', replace_all: true }], dryRun: true },
       { path: 'ticks', edits: [{ oldText: '`'.repeat(600_000), newText: 'x', replace_all: true }], dryRun: true },
       {

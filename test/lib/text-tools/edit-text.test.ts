@@ -51,3 +51,12 @@ describe('the time is linear for', () => {
     expect(costOf(() => work(200_000))).toBeLessThan(5000);
   });
 });
+
+it.each([
+  ['replace a million texts by long ones', ' ', 'x'.repeat(1_000_000), 'characters in the file'],
+  ['replace a million texts a hundred times', '\n', '\n', 'replacements together'],
+])('edits that %s are refused before they are made', (_, oldText, newText, problem) => {
+  const edits = Array.from({ length: 100 }, () => ({ oldText, newText, replace_all: true }));
+  const bytes = Buffer.alloc(1024 * 1024, oldText);
+  expect(() => editText({ bytes, edits, path: '/a' })).toThrow(new RegExp(`^edits must .* at most \\d+ ${problem}`));
+});
