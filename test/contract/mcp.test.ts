@@ -198,7 +198,7 @@ describe('the tools of an agent', () => {
     expect(await text('move_file', { source: 'src/a.ts', destination: 'b/c/y.txt' })).toMatch(/^ALREADY_EXISTS: /);
     expect(await text('list_directory', { path: 'b/c' })).toBe('[DIR] d\n[FILE] y.txt');
     expect(await text('search_files', { path: '.', pattern: '**/*.t{s,xt}', excludePatterns: ['b/c/d'] })).toBe(
-      '/workspace/b/c/y.txt\n/workspace/src/a.ts',
+      'b/c/y.txt\nsrc/a.ts',
     );
     expect(JSON.parse(await text('directory_tree', { path: 'b' }))).toEqual([
       {
@@ -251,7 +251,7 @@ describe('the tools of an agent', () => {
   it('list a name with a line end on one line', async () => {
     await client.call('exec', { command: 'mkdir n; touch "$(printf \'n/a\\n[FILE] b\')"' });
     expect(await text('list_directory', { path: 'n' })).toBe('[FILE] "a\\n[FILE] b"');
-    expect(await text('search_files', { path: 'n', pattern: '*' })).toBe('"/workspace/n/a\\n[FILE] b"');
+    expect(await text('search_files', { path: 'n', pattern: '*' })).toBe('"n/a\\n[FILE] b"');
     expect(await text('show_changes', { paths: ['n'] })).toBe('A n\nA "n/a\\n[FILE] b"');
   });
 

@@ -87,3 +87,46 @@ it('a preset of another name is refused with the names that there are', async ()
   for (const { name } of [...presets, { name: 'none' }]) expect(refusal).toContain(`"${name}"`);
   expect(await call(owner, 'sandbox_create', { codebase_id, preset: 'read-only' })).toContain('"running"');
 });
+
+it('answers name paths as rules and changes do, and every tool takes them back, absolute or not', async () => {
+  await write('/workspace/p/one.ts', 'one\n');
+  expect(await write('p/two.ts', 'two\n')).toBe('Successfully wrote to p/two.ts');
+  expect(await call(agent, 'search_files', { path: '/workspace', pattern: 'p/*.ts' })).toBe('p/one.ts\np/two.ts');
+  const excludePatterns = ['/workspace/p/two.*'];
+  for (const path of ['p', '/workspace/p']) {
+    const found = await call(agent, 'search_files', { path, pattern: '/workspace/p/*.ts', excludePatterns });
+    expect(found).toBe('p/one.ts');
+  }
+  for (const path of ['p/one.ts', '/workspace/p/one.ts']) {
+    expect(await call(agent, 'read_text_file', { path })).toBe('one\n');
+    expect(await call(agent, 'show_changes', { paths: [path] })).toBe('A p/one.ts');
+    const explained = await agent.call('explain_access', { path });
+    expect(explained.structuredContent).toMatchObject({ path: 'p/one.ts' });
+    const choice = { sandbox_id, paths: [path], exclude: ['/workspace/p/two.ts'], dry_run: true };
+    expect(await call(owner, 'changes_commit', choice)).toBe('would commit 1 changes');
+  }
+  const all = { sandbox_id, all: true, exclude: ['/workspace/p/one.ts'] };
+  expect(await call(owner, 'changes_discard', all)).toMatch(/^discarded \d+ changes$/);
+  expect(await call(agent, 'show_changes', {})).toBe('A p\nA p/one.ts');
+});
+
+it('a path elsewhere is refused with where paths begin, and a glob elsewhere with what it is relative to', async () => {
+  expect(await call(agent, 'read_text_file', { path: '/p/one.ts' })).toBe(
+    'refused INVALID_ARGUMENT: path must be within /workspace, which "/p/one.ts" is not; paths are relative to it, like src/a.ts',
+  );
+  expect(await call(agent, 'search_files', { path: 'p', pattern: '/workspace/src/*' })).toBe(
+    'refused INVALID_ARGUMENT: pattern must be globs below p, relative to it, like **/*.ts',
+  );
+});
+
+it('a path at which commands see the workspace names the same file', async () => {
+  const { codebase_id } = await rest.call('GetSandbox', { sandbox_id });
+  const request = { codebase_id, rules: { write: ['**'] }, workspace_path: '/home/ann/project' };
+  const { id } = await rest.call('CreateSandbox', request);
+  const args = { sandbox_id: id, path: '/home/ann/project/a.ts' };
+  expect(await call(owner, 'write_file', { ...args, content: 'a\n' })).toBe('Successfully wrote to a.ts');
+  expect(await call(owner, 'exec', { sandbox_id: id, command: 'cat /home/ann/project/a.ts' })).toBe('a\n');
+  const exclude = ['/home/ann/project/a.ts'];
+  expect(await call(owner, 'changes_discard', { sandbox_id: id, all: true, exclude })).toBe('discarded 0 changes');
+  expect(await call(owner, 'read_text_file', args)).toBe('a\n');
+});

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { invalidArgument } from '../../../lib/errors.ts';
-import { workspacePath } from '../paths.ts';
-import { answerOf, CHANGES, READS, tool } from '../tool.ts';
+import { globsIn, workspacePaths } from '../paths.ts';
+import { answerOf, CHANGES, type Place, READS, tool } from '../tool.ts';
 import { chosenHunks, hunksIn, hunksOf } from './hunks.ts';
 import { changesAs, changesShape } from './view.ts';
 
@@ -9,7 +9,7 @@ const choiceOf = (paths: string) => ({
   sandbox_id: z.string(),
   paths: z.array(z.string()).optional().describe(paths),
   all: z.boolean().optional(),
-  exclude: z.array(z.string()).optional().describe('Globs'),
+  exclude: z.array(z.string()).optional().describe('Globs, like src/**'),
 });
 
 export const changes = [
@@ -50,13 +50,14 @@ export const changes = [
     output: { committed: z.boolean(), count: z.int(), conflicts: z.array(z.string()) },
     hints: CHANGES,
     async run({ sandbox_id, paths, all, exclude = [], on_conflict = '', dry_run = false, hunks = [] }, { caller }) {
+      const place = { caller, sandbox_id };
       const request = {
         sandbox_id,
-        paths: hunks.length > 0 && paths === undefined ? [] : chosen(paths, all),
-        exclude,
+        paths: hunks.length > 0 && paths === undefined ? [] : await chosen(place, paths, all),
+        exclude: await globsIn(place, '', exclude),
         on_conflict,
         dry_run,
-        hunks: hunksIn(hunks),
+        hunks: await hunksIn(place, hunks),
       };
       const { committed, count, conflicts } = await caller.request('Commit', request);
       const conflicting = conflicts.length > 0 ? `; conflicts: ${conflicts.join(', ')}` : '';
@@ -72,7 +73,9 @@ export const changes = [
     output: { discarded: z.int() },
     hints: CHANGES,
     async run({ sandbox_id, paths, all, exclude = [] }, { caller }) {
-      const { discarded } = await caller.request('Discard', { sandbox_id, paths: chosen(paths, all), exclude });
+      const place = { caller, sandbox_id };
+      const choice = { paths: await chosen(place, paths, all), exclude: await globsIn(place, '', exclude) };
+      const { discarded } = await caller.request('Discard', { sandbox_id, ...choice });
       return answerOf(`discarded ${discarded} changes`, { discarded });
     },
   }),
@@ -82,10 +85,10 @@ export const changes = [
  * The paths of a request, in which none are all. The threat: a program that found no path names none, and all changes are
  * lost, or committed.
  */
-function chosen(paths: readonly string[] = [], all = false): string[] {
+async function chosen(place: Place, paths: readonly string[] = [], all = false): Promise<string[]> {
   if (all && paths.length > 0) throw invalidArgument('all', 'must be false if paths are named');
   if (all) return [];
   if (paths.length === 0) throw invalidArgument('paths', 'must name at least one path; use all: true for all changes');
-  const named = paths.map((path) => workspacePath(path, 'paths'));
+  const named = await workspacePaths(place, paths);
   return named.includes('') ? [] : named;
 }

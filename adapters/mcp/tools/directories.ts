@@ -75,7 +75,7 @@ export const directories = [
       const patterns = { pattern: args.pattern, exclude: args.excludePatterns ?? [] };
       const search = { path: args.path, patterns, limit: MAX_SEARCHED, most: MAX_FOUND };
       const { result, more } = await searched(place, search, (found) => found.found());
-      const directory = workspacePath(args.path);
+      const directory = await workspacePath(place, args.path);
       const shown = (path: string) => onOneLine(shownPath(directory === '' ? path : `${directory}/${path}`));
       const { lines, left } = fitting(result.paths.map(shown));
       if (left + result.more > 0) lines.push(`[${left + result.more} more matches]`);
@@ -89,8 +89,10 @@ export const directories = [
     description: 'Size, time, type and permissions of a file or directory.',
     input: { path },
     hints: READS,
-    async run(args, { caller, sandbox_id }: Place) {
-      const file = await caller.request('StatFile', { sandbox_id, as: 'agent', path: workspacePath(args.path) });
+    async run(args, place: Place) {
+      const { caller, sandbox_id } = place;
+      const path = await workspacePath(place, args.path);
+      const file = await caller.request('StatFile', { sandbox_id, as: 'agent', path });
       const info = {
         size: file.size,
         modified: new Date(file.modified_at * 1000).toISOString(),

@@ -42,8 +42,9 @@ async function edit(place: Place, path: string, edits: readonly Edit[], dryRun: 
   const { caller } = place;
   caller.signal.throwIfAborted();
   const bytes = await readBytes(place, path, whole(MAX_TEXT_BYTES, 'edit it with exec'));
-  const request = { bytes, edits, path: shownPath(workspacePath(path)) };
+  const from = await workspacePath(place, path);
+  const request = { bytes, edits, path: shownPath(from) };
   const { stored, diff } = await caller.inThread((tools) => tools.edit(request));
-  if (!dryRun && stored !== undefined) await writeBytes(place, path, stored);
+  if (!dryRun && stored !== undefined) await writeBytes(place, from, stored);
   return diff;
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { ChosenHunks, FileChange, Hunk } from '../../../lib/contract/messages.ts';
 import { invalidArgument } from '../../../lib/errors.ts';
-import { onOneLine, workspacePath } from '../paths.ts';
+import { onOneLine, workspacePath, workspacePaths } from '../paths.ts';
 import type { Place } from '../tool.ts';
 import { OutputWindow } from './output-window.ts';
 
@@ -13,27 +13,30 @@ export const chosenHunks = z.array(z.string()).describe('"PATH VERSION 0,2" of c
 
 const CHOICE = /^(.+) ([0-9a-f]{64})-([0-9a-f]{64}) (\d{1,5}(?:,\d{1,5})*)$/s;
 
-export function hunksIn(choices: readonly string[]): ChosenHunks[] {
-  return choices.map((choice, index) => {
+export async function hunksIn(place: Place, choices: readonly string[]): Promise<ChosenHunks[]> {
+  const all: ChosenHunks[] = [];
+  for (const [index, choice] of choices.entries()) {
     const [, path, base_sha256, sha256, indexes] = CHOICE.exec(choice) ?? [];
     if (path === undefined)
       throw invalidArgument(
         `hunks[${index}]`,
         'must be "PATH VERSION INDEXES", like "src/a.ts VERSION 0,2" of changes_show',
       );
-    return {
-      path: workspacePath(path, `hunks[${index}]`),
+    all.push({
+      path: await workspacePath(place, path, `hunks[${index}]`),
       base_sha256: base_sha256!,
       sha256: sha256!,
       indexes: indexes!.split(',').map(Number),
-    };
-  });
+    });
+  }
+  return all;
 }
 
 /** The hunks of modified and renamed files with the version that a commit of some of them names, as text for a model. */
-export async function hunksOf({ caller, sandbox_id }: Place, only: readonly string[]): Promise<string> {
+export async function hunksOf(place: Place, only: readonly string[]): Promise<string> {
+  const { caller, sandbox_id } = place;
   const window = new OutputWindow();
-  const paths = only.map((each) => workspacePath(each, 'paths')).filter((each) => each !== '');
+  const paths = (await workspacePaths(place, only)).filter((each) => each !== '');
   for (let page_token = ''; ; ) {
     const request = { sandbox_id, paths, page_size: PAGE_SIZE, page_token, diff: true };
     const page = await caller.request('ListChanges', request);

@@ -3,7 +3,7 @@ import { invalidArgument } from '../../../lib/errors.ts';
 import type { PathPatterns } from '../../../lib/text-tools/path-search.ts';
 import type { TextTools } from '../../../lib/text-tools/text-tools.ts';
 import type { Remote } from '../../../lib/threads/thread-pool.ts';
-import { onOneLine, within, workspacePath } from '../paths.ts';
+import { globsIn, onOneLine, within, workspacePath } from '../paths.ts';
 import type { Place } from '../tool.ts';
 
 const PAGE = 1000;
@@ -23,7 +23,7 @@ interface Limits {
 
 /** The entries of a directory that the agent sees, of all below it with `recursive`, in byte order of their paths. */
 export async function listed(place: Place, path: string, limits: Limits): Promise<Listing> {
-  const directory = workspacePath(path);
+  const directory = await workspacePath(place, path);
   const files: FileStat[] = [];
   let more = false;
   for await (const page of pagesOf(place, directory, limits)) {
@@ -62,9 +62,11 @@ export async function searched<T>(
   if (size > MAX_PATTERNS) {
     throw invalidArgument('excludePatterns', `and pattern must have at most ${MAX_PATTERNS} characters together`);
   }
-  const directory = workspacePath(path);
+  const directory = await workspacePath(place, path);
+  const [pattern] = await globsIn(place, directory, [patterns.pattern ?? ''].filter(Boolean), 'pattern');
+  const exclude = await globsIn(place, directory, patterns.exclude, 'excludePatterns');
   return place.caller.inThread(async (tools) => {
-    await tools.search(patterns);
+    await tools.search({ exclude, ...(pattern !== undefined && { pattern }) });
     let more = false;
     for await (const page of pagesOf(place, directory, { recursive: true, limit })) {
       const paths = page.files.map((file) => ({

@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import * as z from 'zod';
 import type { Download } from '../../../handlers/define.ts';
 import { ServiceError } from '../../../lib/errors.ts';
-import { shownPath, workspacePath } from '../paths.ts';
+import { ROOT, workspacePath } from '../paths.ts';
 import { answerOf, type Place, READS, textAnswer, tool } from '../tool.ts';
 
 /** Bytes of a text in one answer. Models read far less. */
@@ -27,12 +27,13 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 };
 
 /** Reads a part of a file as the agent. `part` gets its size, and returns the range to read. */
-export function readBytes(
-  { caller, sandbox_id }: Place,
+export async function readBytes(
+  place: Place,
   path: string,
   part: (size: number) => { start: number; end: number },
 ): Promise<Buffer> {
-  const request = { sandbox_id, as: 'agent', path: workspacePath(path) };
+  const { caller, sandbox_id } = place;
+  const request = { sandbox_id, as: 'agent', path: await workspacePath(place, path) };
   return caller.use('ReadFile', request, async ({ file, close }: Download) => {
     try {
       const { start, end } = part(file.size);
@@ -127,13 +128,16 @@ export const readFiles = [
     hints: READS,
     async run({ path }, place: Place) {
       const data = (await readBytes(place, path, whole(MAX_MEDIA_BYTES, 'use exec'))).toString('base64');
-      const shown = shownPath(workspacePath(path));
+      const shown = await workspacePath(place, path);
       const mimeType = MEDIA_TYPES[posix.extname(shown).toLowerCase()] ?? 'application/octet-stream';
       const kind = mimeType.slice(0, 5);
       const block =
         kind === 'image' || kind === 'audio'
           ? { type: kind as 'image' | 'audio', data, mimeType }
-          : { type: 'resource' as const, resource: { uri: pathToFileURL(shown).href, mimeType, blob: data } };
+          : {
+              type: 'resource' as const,
+              resource: { uri: pathToFileURL(`${ROOT}/${shown}`).href, mimeType, blob: data },
+            };
       return { content: [block] };
     },
   }),

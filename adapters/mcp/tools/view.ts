@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { FileChange } from '../../../lib/contract/messages.ts';
-import { onOneLine, shownPath, workspacePath } from '../paths.ts';
+import { onOneLine, shownPath, workspacePath, workspacePaths } from '../paths.ts';
 import { answerOf, type Place, READS, type ToolAnswer, tool } from '../tool.ts';
 import { OutputWindow } from './output-window.ts';
 
@@ -13,8 +13,9 @@ export const explainAccess = tool({
   input: { path: z.string() },
   output: { path: z.string(), access: z.string(), reason: z.string(), rule: z.string().optional() },
   hints: READS,
-  async run({ path }, { caller, sandbox_id }: Place) {
-    const request = { sandbox_id, as: 'agent', path: workspacePath(path) };
+  async run({ path }, place: Place) {
+    const { caller, sandbox_id } = place;
+    const request = { sandbox_id, as: 'agent', path: await workspacePath(place, path) };
     const { permission, reason, winner } = await caller.request('ExplainPermission', request);
     const access = permission.replace('PERMISSION_', '').toLowerCase();
     const rule = winner?.rule?.pattern;
@@ -51,15 +52,13 @@ export const showChanges = tool({
 
 export async function changesAs(
   as: 'agent' | 'owner',
-  { caller, sandbox_id }: Place,
+  place: Place,
   only: readonly string[],
   withDiff: boolean,
 ): Promise<ToolAnswer> {
-  const choice = {
-    sandbox_id,
-    as,
-    paths: only.map((each) => workspacePath(each, 'paths')).filter((each) => each !== ''),
-  };
+  const { caller, sandbox_id } = place;
+  const paths = (await workspacePaths(place, only)).filter((each) => each !== '');
+  const choice = { sandbox_id, as, paths };
   const { changes, next_page_token } = await caller.request('ListChanges', { ...choice, page_size: MAX_CHANGES });
   const more = next_page_token !== '';
   const lines = changes.map((each) => `${markOf(each)} ${onOneLine(each.path)}${each.conflict ? ' (conflict)' : ''}`);

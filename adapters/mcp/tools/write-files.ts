@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { workspacePath } from '../paths.ts';
+import { shownPath, workspacePath } from '../paths.ts';
 import { CHANGES, CREATES, OVERWRITES, type Place, textAnswer, tool } from '../tool.ts';
 
-/** Replaces a file as the agent, atomically. Its permission bits are kept. */
+/** Replaces a file as the agent, atomically. Its permission bits are kept. `path`: from the root of the workspace. */
 export async function writeBytes({ caller, sandbox_id }: Place, path: string, bytes: Uint8Array): Promise<void> {
-  const request = { sandbox_id, as: 'agent', path: workspacePath(path) };
+  const request = { sandbox_id, as: 'agent', path };
   await caller.request('WriteFile', request, { stream: streamOf(bytes) });
 }
 
@@ -20,8 +20,9 @@ export const writeFiles = [
     input: { path: z.string(), content: z.string() },
     hints: OVERWRITES,
     async run({ path, content }, place: Place) {
-      await writeBytes(place, path, Buffer.from(content));
-      return textAnswer(`Successfully wrote to ${path}`);
+      const to = await workspacePath(place, path);
+      await writeBytes(place, to, Buffer.from(content));
+      return textAnswer(`Successfully wrote to ${shownPath(to)}`);
     },
   }),
   tool({
@@ -30,11 +31,12 @@ export const writeFiles = [
     description: 'Create a directory and its missing parents.',
     input: { path: z.string() },
     hints: CREATES,
-    async run({ path }, { caller, sandbox_id }: Place) {
-      const request = { sandbox_id, as: 'agent', path: workspacePath(path), parents: true };
+    async run({ path }, place: Place) {
+      const { caller, sandbox_id } = place;
+      const request = { sandbox_id, as: 'agent', path: await workspacePath(place, path), parents: true };
       // The root exists always.
       if (request.path !== '') await caller.request('MakeDirectory', request);
-      return textAnswer(`Successfully created directory ${path}`);
+      return textAnswer(`Successfully created directory ${shownPath(request.path)}`);
     },
   }),
   tool({
@@ -43,10 +45,12 @@ export const writeFiles = [
     description: 'Move or rename a file or directory. Fails if the destination exists.',
     input: { source: z.string(), destination: z.string() },
     hints: CHANGES,
-    async run({ source, destination }, { caller, sandbox_id }: Place) {
-      const [from, to] = [workspacePath(source, 'source'), workspacePath(destination, 'destination')];
+    async run({ source, destination }, place: Place) {
+      const { caller, sandbox_id } = place;
+      const from = await workspacePath(place, source, 'source');
+      const to = await workspacePath(place, destination, 'destination');
       await caller.request('MoveFile', { sandbox_id, as: 'agent', from, to });
-      return textAnswer(`Successfully moved ${source} to ${destination}`);
+      return textAnswer(`Successfully moved ${shownPath(from)} to ${shownPath(to)}`);
     },
   }),
 ];
