@@ -2,9 +2,10 @@ import { operations, PLAIN_BODY } from '../../handlers/index.ts';
 import type { Caller } from './caller.ts';
 import { type Place, type Tool, withSandboxId } from './tool.ts';
 import { changes } from './tools/changes.ts';
-import { directories } from './tools/directories.ts';
 import { editFile } from './tools/edit-file.ts';
 import { exec } from './tools/exec.ts';
+import { fileInfo } from './tools/file-info.ts';
+import { fileList } from './tools/file-list.ts';
 import { processTool } from './tools/process.ts';
 import { readFiles } from './tools/read-files.ts';
 import { sandboxes } from './tools/sandboxes.ts';
@@ -17,7 +18,8 @@ const common: readonly Tool<Place>[] = [
   ...readFiles,
   ...writeFiles,
   editFile,
-  ...directories,
+  fileList,
+  fileInfo,
   explainAccess,
 ];
 

@@ -17,7 +17,7 @@ export class PathSearch {
 
   constructor({ pattern, exclude }: PathPatterns) {
     if (pattern !== undefined) this.#matching = new PathStates(compileGlob(fromHere(pattern), 'pattern'));
-    const excluded = complete(compilingExcluded(exclude.map(fromHere), 'excludePatterns'));
+    const excluded = complete(compilingExcluded(exclude.map(fromHere), 'exclude'));
     if (excluded !== undefined) this.#excluded = new PathStates(excluded);
   }
 

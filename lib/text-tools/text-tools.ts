@@ -5,7 +5,13 @@ import { type EditedText, editText, type TextEdit } from './edit-text.ts';
 import { type Comparison, chosenText, fileDiff } from './file-diff.ts';
 import { parseJson } from './parse-json.ts';
 import { type PathPatterns, PathSearch } from './path-search.ts';
-import { type ListedPath, treeOf } from './path-tree.ts';
+
+interface ListedPath {
+  /** Relative to the directory that is listed. */
+  path: string;
+  /** What is shown of it. */
+  line: string;
+}
 
 /**
  * Work on texts and lists of paths that takes long for the largest inputs: it runs in a thread of the role `text-tools`,
@@ -13,7 +19,7 @@ import { type ListedPath, treeOf } from './path-tree.ts';
  */
 export class TextTools {
   #search: PathSearch | undefined;
-  #found: ListedPath[] = [];
+  #found: string[] = [];
   #count = 0;
 
   edit(edit: TextEdit): EditedText {
@@ -51,18 +57,13 @@ export class TextTools {
   add(paths: readonly ListedPath[], most: number): void {
     for (const listed of paths) {
       if (this.#search?.finds(listed.path) !== true) continue;
-      if (this.#count++ < most) this.#found.push(listed);
+      if (this.#count++ < most) this.#found.push(listed.line);
     }
   }
 
   /** What was found. `more`: paths that were not kept. */
-  found(): { paths: string[]; more: number } {
-    return { paths: this.#found.map(({ path }) => path), more: this.#count - this.#found.length };
-  }
-
-  /** What was found as a tree in JSON. `more`: it has a part of it only. */
-  tree(maxChars: number): { json: string; more: boolean } {
-    return treeOf(this.#found, maxChars);
+  found(): { lines: string[]; more: number } {
+    return { lines: this.#found, more: this.#count - this.#found.length };
   }
 
   close(): void {

@@ -75,13 +75,11 @@ describe.each(ERAS)('a client of %s with an agent token', (era) => {
   it('gets the same short list in the same order, without ids in the arguments', async () => {
     const tools = await client.tools();
     expect(tools.map(({ name }) => name)).toEqual([
-      ...['exec', 'process', 'read_text_file', 'read_media_file', 'read_multiple_files', 'write_file'],
-      ...['create_directory', 'move_file', 'edit_file', 'list_directory', 'list_directory_with_sizes'],
-      ...['directory_tree', 'search_files', 'get_file_info', 'list_allowed_directories', 'explain_access'],
-      'show_changes',
+      ...['exec', 'process', 'file_read', 'file_read_media', 'file_write', 'directory_create', 'file_move'],
+      ...['file_edit', 'file_list', 'file_info', 'access_explain', 'changes_list'],
     ]);
     expect(JSON.stringify(tools)).not.toMatch(/sandbox_id/);
-    expect(JSON.stringify(tools).length).toBeLessThan(10_000);
+    expect(JSON.stringify(tools).length).toBeLessThan(8500);
   });
 
   it('is told what it may write and read, without names that the rules hide, and to use no other tools', async () => {
@@ -171,62 +169,48 @@ describe('the tools of an agent', () => {
     expect(await text('exec', { command: 'kill -0 $(cat pid) && kill $(cat pid) && echo alive' })).toBe('alive\n');
   });
 
-  it('read, write, edit, move and find files by the names of the filesystem server', async () => {
-    expect(await text('write_file', { path: 'b/x.txt', content: '1\n2\n3\n' })).toBe('Successfully wrote to b/x.txt');
-    expect(await text('read_text_file', { path: '/workspace/b/x.txt' })).toBe('1\n2\n3\n');
-    expect(await text('read_text_file', { path: 'b/x.txt', head: 2 })).toBe('1\n2');
-    expect(await text('read_text_file', { path: 'b/x.txt', tail: 2 })).toBe('3\n');
+  it('read, write, edit, move and find files ', async () => {
+    expect(await text('file_write', { path: 'b/x.txt', content: '1\n2\n3\n' })).toBe('Successfully wrote to b/x.txt');
+    expect(await text('file_read', { path: '/workspace/b/x.txt' })).toBe('1\n2\n3\n');
+    expect(await text('file_read', { path: 'b/x.txt', offset: 2, limit: 4 })).toBe('2\n3\n');
     const edits = [{ oldText: '2', newText: 'two' }];
-    const diff = await text('edit_file', { path: 'b/x.txt', edits, dryRun: true });
+    const diff = await text('file_edit', { path: 'b/x.txt', edits, dryRun: true });
     expect(diff).toContain('@@ -1,3 +1,3 @@\n 1\n-2\n+two\n 3\n');
-    expect(await text('read_text_file', { path: 'b/x.txt' })).toBe('1\n2\n3\n');
-    expect(await text('edit_file', { path: 'b/x.txt', edits })).toBe(diff);
-    expect(await text('read_text_file', { path: 'b/x.txt' })).toBe('1\ntwo\n3\n');
+    expect(await text('file_read', { path: 'b/x.txt' })).toBe('1\n2\n3\n');
+    expect(await text('file_edit', { path: 'b/x.txt', edits })).toBe(diff);
+    expect(await text('file_read', { path: 'b/x.txt' })).toBe('1\ntwo\n3\n');
     // Clients call tools side by side.
     const names = [...'abcdefgh'];
-    await text('write_file', { path: 'b/all', content: names.join('\n') });
+    await text('file_write', { path: 'b/all', content: names.join('\n') });
     const edit = (name: string) =>
-      text('edit_file', { path: 'b/all', edits: [{ oldText: name, newText: name.toUpperCase() }] });
+      text('file_edit', { path: 'b/all', edits: [{ oldText: name, newText: name.toUpperCase() }] });
     await Promise.all(names.map(edit));
-    expect(await text('read_text_file', { path: 'b/all' })).toBe('A\nB\nC\nD\nE\nF\nG\nH');
-    await text('write_file', { path: 'b/ends', content: 'a\r\nb\nc\r\n' });
-    await text('edit_file', { path: 'b/ends', edits: [{ oldText: 'b', newText: 'x' }] });
-    expect(await text('read_text_file', { path: 'b/ends' })).toBe('a\r\nx\nc\r\n');
+    expect(await text('file_read', { path: 'b/all' })).toBe('A\nB\nC\nD\nE\nF\nG\nH');
+    await text('file_write', { path: 'b/ends', content: 'a\r\nb\nc\r\n' });
+    await text('file_edit', { path: 'b/ends', edits: [{ oldText: 'b', newText: 'x' }] });
+    expect(await text('file_read', { path: 'b/ends' })).toBe('a\r\nx\nc\r\n');
     await client.call('exec', { command: 'rm b/all b/ends' });
-    await client.call('create_directory', { path: 'b/c/d' });
-    expect(await text('move_file', { source: 'b/x.txt', destination: 'b/c/y.txt' })).toMatch(/^Successfully moved/);
-    expect(await text('move_file', { source: 'src/a.ts', destination: 'b/c/y.txt' })).toMatch(/^ALREADY_EXISTS: /);
-    expect(await text('list_directory', { path: 'b/c' })).toBe('[DIR] d\n[FILE] y.txt');
-    expect(await text('search_files', { path: '.', pattern: '**/*.t{s,xt}', excludePatterns: ['b/c/d'] })).toBe(
-      'b/c/y.txt\nsrc/a.ts',
+    await client.call('directory_create', { path: 'b/c/d' });
+    expect(await text('file_move', { source: 'b/x.txt', destination: 'b/c/y.txt' })).toMatch(/^Successfully moved/);
+    expect(await text('file_move', { source: 'src/a.ts', destination: 'b/c/y.txt' })).toMatch(/^ALREADY_EXISTS: /);
+    expect(await text('file_list', { path: 'b/c' })).toBe('b/c/d/\nb/c/y.txt (8 B)');
+    expect(await text('file_list', { path: 'b', recursive: true })).toBe('b/c/\nb/c/d/\nb/c/y.txt (8 B)');
+    expect(await text('file_list', { pattern: '**/*.t{s,xt}', exclude: ['b/c/d'] })).toBe(
+      'b/c/y.txt (8 B)\nsrc/a.ts (13 B)',
     );
-    expect(JSON.parse(await text('directory_tree', { path: 'b' }))).toEqual([
-      {
-        name: 'c',
-        type: 'directory',
-        children: [
-          { name: 'd', type: 'directory', children: [] },
-          { name: 'y.txt', type: 'file' },
-        ],
-      },
-    ]);
-    expect(await text('get_file_info', { path: 'b/c/y.txt' })).toMatch(
-      /^size: 8\n[\s\S]*permissions: 644\naccess: write$/,
-    );
-    expect(await text('list_directory_with_sizes', { path: 'b/c' })).toMatch(
-      /y\.txt +8 B\n\nTotal: 1 files, 1 directories/,
-    );
-    const media = await client.call('read_media_file', { path: 'b/c/y.txt' });
+    expect(await text('file_list', { pattern: '*.none' })).toBe('[nothing]');
+    expect(await text('file_info', { path: 'b/c/y.txt' })).toMatch(/^size: 8\n[\s\S]*permissions: 644\naccess: write$/);
+    const media = await client.call('file_read_media', { path: 'b/c/y.txt' });
     expect(media.content[0]).toMatchObject({ type: 'resource', resource: { blob: 'MQp0d28KMwo=' } });
-    expect(await text('show_changes', { paths: ['b/c/y.txt'], diff: true })).toMatch(/^A b\/c\/y\.txt\n\n[\s\S]*\+two/);
+    expect(await text('changes_list', { paths: ['b/c/y.txt'], diff: true })).toMatch(/^A b\/c\/y\.txt\n\n[\s\S]*\+two/);
   });
 
   it('show nothing that a rule hides, and reach nothing outside of the workspace', async () => {
-    const hidden = await text('read_text_file', { path: '.env' });
-    expect(hidden).toBe((await text('read_text_file', { path: '.nop' })).replace('.nop', '.env'));
-    expect(await text('list_directory', { path: '/workspace' })).not.toContain('.env');
-    expect(await text('search_files', { path: '.', pattern: '**' })).not.toContain('.env');
-    expect(await text('explain_access', { path: '.env' })).toMatch(/^NOT_FOUND: /);
+    const hidden = await text('file_read', { path: '.env' });
+    expect(hidden).toBe((await text('file_read', { path: '.nop' })).replace('.nop', '.env'));
+    expect(await text('file_list', { path: '/workspace' })).not.toContain('.env');
+    expect(await text('file_list', { path: '.', pattern: '**' })).not.toContain('.env');
+    expect(await text('access_explain', { path: '.env' })).toMatch(/^NOT_FOUND: /);
     await client.call('exec', { command: 'ln -s / out; ln -s .env env; mkdir -p z' });
     const outside = [
       '/etc/passwd',
@@ -238,31 +222,31 @@ describe('the tools of an agent', () => {
       'a\0b',
     ];
     for (const path of outside) {
-      for (const name of ['read_text_file', 'read_media_file', 'get_file_info']) {
-        if (name === 'get_file_info' && path === 'env') continue;
+      for (const name of ['file_read', 'file_read_media', 'file_info']) {
+        if (name === 'file_info' && path === 'env') continue;
         const answer = await client.call(name, { path });
         expect([name, path, answer.isError, /root:|SECRET/.test(textOf(answer))]).toEqual([name, path, true, false]);
       }
     }
-    const dots = await client.call('write_file', { path: 'z/../../../tmp/x', content: '' });
+    const dots = await client.call('file_write', { path: 'z/../../../tmp/x', content: '' });
     expect(textOf(dots)).toMatch(/^INVALID_ARGUMENT: path must be within \/workspace/);
   });
 
   it('list a name with a line end on one line', async () => {
     await client.call('exec', { command: 'mkdir n; touch "$(printf \'n/a\\n[FILE] b\')"' });
-    expect(await text('list_directory', { path: 'n' })).toBe('[FILE] "a\\n[FILE] b"');
-    expect(await text('search_files', { path: 'n', pattern: '*' })).toBe('"n/a\\n[FILE] b"');
-    expect(await text('show_changes', { paths: ['n'] })).toBe('A n\nA "n/a\\n[FILE] b"');
+    expect(await text('file_list', { path: 'n' })).toBe('"n/a\\n[FILE] b" (0 B)');
+    expect(await text('file_list', { path: 'n', pattern: '*' })).toBe('"n/a\\n[FILE] b" (0 B)');
+    expect(await text('changes_list', { paths: ['n'] })).toBe('A n\nA "n/a\\n[FILE] b"');
   });
 
   it('refuse wrong arguments as results', async () => {
     for (const [name, args] of [
-      ['read_text_file', {}],
-      ['read_text_file', { path: 1 }],
-      ['read_text_file', { path: 'src/a.ts', head: 1, tail: 1 }],
-      ['search_files', { path: '.', pattern: 'x'.repeat(2000) }],
-      ['search_files', { path: '.', pattern: '{a,b}'.repeat(100) }],
-      ['edit_file', { path: 'src/a.ts', edits: [{ oldText: '', newText: 'x' }] }],
+      ['file_read', {}],
+      ['file_read', { path: 1 }],
+      ['file_read', { path: 'src/a.ts', offset: 14 }],
+      ['file_list', { path: '.', pattern: 'x'.repeat(2000) }],
+      ['file_list', { path: '.', pattern: '{a,b}'.repeat(100) }],
+      ['file_edit', { path: 'src/a.ts', edits: [{ oldText: '', newText: 'x' }] }],
       ['exec', { command: 'true', yield_after: 1e9 }],
       ['exec', { command: '' }],
       ['process', { id: 'x'.repeat(100_000) }],
@@ -325,7 +309,7 @@ describe('50j, 50k, 50l: hostile requests', () => {
       scopes: ['files:read'],
     });
     const reader = { authorization: `Bearer ${made.secret}` };
-    expect((await post(mine(), call('read_text_file', { path: 'src/a.ts' }), reader)).text).toContain('const a');
+    expect((await post(mine(), call('file_read', { path: 'src/a.ts' }), reader)).text).toContain('const a');
     const refused = await post(mine(), call('exec', { command: 'id' }), reader);
     expect(refused).toMatchObject({ status: 200 });
     expect(refused.text).toContain('PERMISSION_DENIED');
@@ -401,14 +385,14 @@ describe('the tools of an orchestrator', () => {
       return answer.structuredContent as Values;
     };
     const tools = await client.tools();
-    expect(tools.length).toBe(27);
-    expect(JSON.stringify(tools).length).toBeLessThan(17_500);
-    expect(await of('codebases_list', {})).toMatchObject({ codebases: [{ codebase_id: codebase, name: 'c' }] });
+    expect(tools.length).toBe(22);
+    expect(JSON.stringify(tools).length).toBeLessThan(16_000);
+    expect(await of('codebase_list', {})).toMatchObject({ codebases: [{ codebase_id: codebase, name: 'c' }] });
     const { sandbox_id } = await of('sandbox_create', { codebase_id: codebase, rules: { write: ['src/**'] } });
-    await of('write_file', { sandbox_id, path: 'src/b.ts', content: 'b\n' });
-    await of('checkpoint', { sandbox_id, name: 'one' });
+    await of('file_write', { sandbox_id, path: 'src/b.ts', content: 'b\n' });
+    await of('checkpoint_create', { sandbox_id, name: 'one' });
     await of('exec', { sandbox_id, command: 'rm src/a.ts' });
-    expect(await of('changes_show', { sandbox_id })).toMatchObject({
+    expect(await of('changes_list', { sandbox_id })).toMatchObject({
       changes: [
         { path: 'src/a.ts', change: 'deleted' },
         { path: 'src/b.ts', change: 'added' },
@@ -416,16 +400,16 @@ describe('the tools of an orchestrator', () => {
     });
     const { forks } = await of('sandbox_fork', { sandbox_id, checkpoint: 'one' });
     const [fork] = forks as { sandbox_id: string }[];
-    expect(await of('read_text_file', { sandbox_id: fork!.sandbox_id, path: 'src/a.ts' })).toEqual({
+    expect(await of('file_read', { sandbox_id: fork!.sandbox_id, path: 'src/a.ts' })).toMatchObject({
       content: 'const a = 1;\n',
     });
-    await of('rollback', { sandbox_id, checkpoint: 'one' });
+    await of('checkpoint_restore', { sandbox_id, checkpoint: 'one' });
     expect(await of('changes_commit', { sandbox_id, all: true, dry_run: true })).toMatchObject({
       committed: false,
       count: 1,
     });
-    await of('write_file', { sandbox_id, path: 'src/a.ts', content: '// a\nconst a = 1;\n// end\n' });
-    const { hunks } = await of('changes_show', { sandbox_id, paths: ['src/a.ts'], hunks: true });
+    await of('file_write', { sandbox_id, path: 'src/a.ts', content: '// a\nconst a = 1;\n// end\n' });
+    const { hunks } = await of('changes_list', { sandbox_id, paths: ['src/a.ts'], hunks: true });
     const [, version] = /^src\/a\.ts (\S+)\n#0 line 1\n\+\/\/ a\n#1 line 2\n\+\/\/ end\n$/.exec(String(hunks))!;
     const part = `src/a.ts ${version} 1`;
     await expect(of('changes_commit', { sandbox_id, hunks: ['src/a.ts 1'] })).rejects.toThrow(
@@ -436,10 +420,12 @@ describe('the tools of an orchestrator', () => {
       /base_sha256: the codebase has other/,
     );
     await of('changes_discard', { sandbox_id, paths: ['src/a.ts'] });
-    expect(await of('read_text_file', { sandbox_id, path: 'src/a.ts' })).toEqual({ content: 'const a = 1;\n// end\n' });
+    expect(await of('file_read', { sandbox_id, path: 'src/a.ts' })).toMatchObject({
+      content: 'const a = 1;\n// end\n',
+    });
     expect(await of('changes_commit', { sandbox_id, all: true })).toMatchObject({ committed: true, count: 1 });
     await of('exec', { sandbox_id, command: 'mv src/a.ts src/c.ts; echo "// more" >> src/c.ts' });
-    const renamed = String((await of('changes_show', { sandbox_id, paths: ['src/c.ts'], hunks: true })).hunks);
+    const renamed = String((await of('changes_list', { sandbox_id, paths: ['src/c.ts'], hunks: true })).hunks);
     const [, moved] = /^src\/c\.ts (\S+)\nrenamed from src\/a\.ts\n#0 line 3\n\+\/\/ more\n$/.exec(renamed)!;
     const taken = await of('changes_commit', { sandbox_id, hunks: [`src/c.ts ${moved} 0`] });
     expect(taken).toMatchObject({ committed: true, count: 2 });
@@ -492,9 +478,9 @@ describe('paddock mcp', () => {
     const client = await connectStdio('2026-07-28', args, env(), (text) => {
       said += text;
     });
-    expect(textOf(await client.call('read_text_file', { path: 'a.txt' }))).toBe('a\n');
-    expect(textOf(await client.call('write_file', { path: 'b.txt', content: 'b' }))).toMatch(/^Success/);
-    expect((await client.call('write_file', { path: 'b.md', content: 'b' })).isError).toBe(true);
+    expect(textOf(await client.call('file_read', { path: 'a.txt' }))).toBe('a\n');
+    expect(textOf(await client.call('file_write', { path: 'b.txt', content: 'b' }))).toMatch(/^Success/);
+    expect((await client.call('file_write', { path: 'b.md', content: 'b' })).isError).toBe(true);
     await client.close();
     const id = await eventually('the end', async () => /paddock commit (sb_\w+)/.exec(said)?.[1]);
     expect(said).toMatch(/1 changes are in the sandbox/);

@@ -51,11 +51,11 @@ const search = (signal: AbortSignal) =>
       id: 1,
       method: 'tools/call',
       params: {
-        name: 'search_files',
+        name: 'file_list',
         arguments: {
           path: '.',
           pattern: '**',
-          excludePatterns: Array.from({ length: 100 }, (_, n) => `**/*${'a'.repeat(120)}${'?'.repeat(n % 8)}b*`),
+          exclude: Array.from({ length: 100 }, (_, n) => `**/*${'a'.repeat(120)}${'?'.repeat(n % 8)}b*`),
         },
       },
     }),

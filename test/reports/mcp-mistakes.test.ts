@@ -36,7 +36,7 @@ async function call(client: McpClient, name: string, args: object): Promise<stri
   return `${isError ? 'refused ' : ''}${content.map(({ text }) => text).join('')}`;
 }
 
-const write = (path: string, content: string) => call(agent, 'write_file', { path, content });
+const write = (path: string, content: string) => call(agent, 'file_write', { path, content });
 
 it.each(['changes_commit', 'changes_discard'])('%s without a choice names both choices', async (name) => {
   await write('one', name);
@@ -52,21 +52,21 @@ it.each(['changes_commit', 'changes_discard'])('%s without a choice names both c
 
 it('an edit of a text that is there several times tells how often, and how to mean one or all', async () => {
   await write('a.txt', 'x = 1\ny\nx = 1\n');
-  const edit = (of: object) => call(agent, 'edit_file', { path: 'a.txt', edits: [of] });
+  const edit = (of: object) => call(agent, 'file_edit', { path: 'a.txt', edits: [of] });
   expect(await edit({ oldText: 'x = 1', newText: 'x = 2' })).toMatch(
     /^refused INVALID_ARGUMENT: oldText matches 2 times; name more of the lines around it, or use replace_all:/,
   );
-  expect(await call(agent, 'read_text_file', { path: 'a.txt' })).toBe('x = 1\ny\nx = 1\n');
+  expect(await call(agent, 'file_read', { path: 'a.txt' })).toBe('x = 1\ny\nx = 1\n');
   await edit({ oldText: 'y\nx = 1', newText: 'y\nx = 2' });
-  expect(await call(agent, 'read_text_file', { path: 'a.txt' })).toBe('x = 1\ny\nx = 2\n');
+  expect(await call(agent, 'file_read', { path: 'a.txt' })).toBe('x = 1\ny\nx = 2\n');
   await edit({ oldText: 'x', newText: 'z', replace_all: true });
-  expect(await call(agent, 'read_text_file', { path: 'a.txt' })).toBe('z = 1\ny\nz = 2\n');
+  expect(await call(agent, 'file_read', { path: 'a.txt' })).toBe('z = 1\ny\nz = 2\n');
 });
 
 it('an edit of a text that is not there tells to read the file again', async () => {
   await write('b.txt', 'new\n');
   const args = { path: 'b.txt', edits: [{ oldText: 'old', newText: 'x' }] };
-  expect(await call(agent, 'edit_file', args)).toMatch(
+  expect(await call(agent, 'file_edit', args)).toMatch(
     /^refused INVALID_ARGUMENT: oldText is not in the file; read it again/,
   );
 });
@@ -91,30 +91,32 @@ it('a preset of another name is refused with the names that there are', async ()
 it('answers name paths as rules and changes do, and every tool takes them back, absolute or not', async () => {
   await write('/workspace/p/one.ts', 'one\n');
   expect(await write('p/two.ts', 'two\n')).toBe('Successfully wrote to p/two.ts');
-  expect(await call(agent, 'search_files', { path: '/workspace', pattern: 'p/*.ts' })).toBe('p/one.ts\np/two.ts');
-  const excludePatterns = ['/workspace/p/two.*'];
+  expect(await call(agent, 'file_list', { path: '/workspace', pattern: 'p/*.ts' })).toBe(
+    'p/one.ts (4 B)\np/two.ts (4 B)',
+  );
+  const exclude = ['/workspace/p/two.*'];
   for (const path of ['p', '/workspace/p']) {
-    const found = await call(agent, 'search_files', { path, pattern: '/workspace/p/*.ts', excludePatterns });
-    expect(found).toBe('p/one.ts');
+    const found = await call(agent, 'file_list', { path, pattern: '/workspace/p/*.ts', exclude });
+    expect(found).toBe('p/one.ts (4 B)');
   }
   for (const path of ['p/one.ts', '/workspace/p/one.ts']) {
-    expect(await call(agent, 'read_text_file', { path })).toBe('one\n');
-    expect(await call(agent, 'show_changes', { paths: [path] })).toBe('A p/one.ts');
-    const explained = await agent.call('explain_access', { path });
+    expect(await call(agent, 'file_read', { path })).toBe('one\n');
+    expect(await call(agent, 'changes_list', { paths: [path] })).toBe('A p/one.ts');
+    const explained = await agent.call('access_explain', { path });
     expect(explained.structuredContent).toMatchObject({ path: 'p/one.ts' });
     const choice = { sandbox_id, paths: [path], exclude: ['/workspace/p/two.ts'], dry_run: true };
     expect(await call(owner, 'changes_commit', choice)).toBe('would commit 1 changes');
   }
   const all = { sandbox_id, all: true, exclude: ['/workspace/p/one.ts'] };
   expect(await call(owner, 'changes_discard', all)).toMatch(/^discarded \d+ changes$/);
-  expect(await call(agent, 'show_changes', {})).toBe('A p\nA p/one.ts');
+  expect(await call(agent, 'changes_list', {})).toBe('A p\nA p/one.ts');
 });
 
 it('a path elsewhere is refused with where paths begin, and a glob elsewhere with what it is relative to', async () => {
-  expect(await call(agent, 'read_text_file', { path: '/p/one.ts' })).toBe(
+  expect(await call(agent, 'file_read', { path: '/p/one.ts' })).toBe(
     'refused INVALID_ARGUMENT: path must be within /workspace, which "/p/one.ts" is not; paths are relative to it, like src/a.ts',
   );
-  expect(await call(agent, 'search_files', { path: 'p', pattern: '/workspace/src/*' })).toBe(
+  expect(await call(agent, 'file_list', { path: 'p', pattern: '/workspace/src/*' })).toBe(
     'refused INVALID_ARGUMENT: pattern must be globs below p, relative to it, like **/*.ts',
   );
 });
@@ -124,9 +126,38 @@ it('a path at which commands see the workspace names the same file', async () =>
   const request = { codebase_id, rules: { write: ['**'] }, workspace_path: '/home/ann/project' };
   const { id } = await rest.call('CreateSandbox', request);
   const args = { sandbox_id: id, path: '/home/ann/project/a.ts' };
-  expect(await call(owner, 'write_file', { ...args, content: 'a\n' })).toBe('Successfully wrote to a.ts');
+  expect(await call(owner, 'file_write', { ...args, content: 'a\n' })).toBe('Successfully wrote to a.ts');
   expect(await call(owner, 'exec', { sandbox_id: id, command: 'cat /home/ann/project/a.ts' })).toBe('a\n');
   const exclude = ['/home/ann/project/a.ts'];
   expect(await call(owner, 'changes_discard', { sandbox_id: id, all: true, exclude })).toBe('discarded 0 changes');
-  expect(await call(owner, 'read_text_file', args)).toBe('a\n');
+  expect(await call(owner, 'file_read', args)).toBe('a\n');
+});
+
+it('a long file comes in parts that end with a character, each of which tells where the next one begins', async () => {
+  const text = 'ä'.repeat(25_001);
+  await write('long', `x${text}`);
+  const first = await agent.call('file_read', { path: 'long' });
+  expect(first.structuredContent).toMatchObject({ size: 50_003, next_offset: 19_999 });
+  expect(first.content[0]!.text).toMatch(/^xä+\n\[next_offset 19999 of 50003 bytes\]$/);
+  let [read, offset] = ['', 0 as number | undefined];
+  while (offset !== undefined) {
+    const { structuredContent } = await agent.call('file_read', { path: 'long', offset });
+    read += structuredContent!.content;
+    offset = structuredContent!.next_offset as number | undefined;
+  }
+  expect(read).toBe(`x${text}`);
+  expect(await call(agent, 'file_read', { path: 'long', offset: 50_004 })).toBe(
+    'refused INVALID_ARGUMENT: offset must be at most 50003, the size of the file',
+  );
+});
+
+it('a list that is too long tells how many are left out, and what to choose', async () => {
+  await call(agent, 'exec', { command: 'mkdir many; cd many; touch $(seq -f "%05g" 3000)' });
+  const listed = await call(agent, 'file_list', { path: 'many' });
+  const [left] = /\[(\d+) more: choose path, pattern or exclude\]$/.exec(listed)!.slice(1);
+  expect(listed.length).toBeLessThan(20_100);
+  expect(listed.split('\n').length - 1 + Number(left)).toBe(3000);
+  expect(await call(agent, 'file_list', { path: 'many', pattern: '0299[89]' })).toBe(
+    'many/02998 (0 B)\nmany/02999 (0 B)',
+  );
 });

@@ -38,8 +38,8 @@ const call = async (path: string, name: string, args: object, signal?: AbortSign
 /** Minutes of work: each pattern is compared with each name from each of its characters. */
 const search = (signal?: AbortSignal) => {
   const pattern = (n: number) => `*${'a'.repeat(120)}${'?'.repeat(n % 8)}b*`;
-  const excludePatterns = Array.from({ length: 100 }, (_, n) => `**/${pattern(n)}`);
-  return call(`/v1/sandboxes/${sandbox_id}/mcp`, 'search_files', { path: '.', pattern: '**', excludePatterns }, signal);
+  const exclude = Array.from({ length: 100 }, (_, n) => `**/${pattern(n)}`);
+  return call(`/v1/sandboxes/${sandbox_id}/mcp`, 'file_list', { path: '.', pattern: '**', exclude }, signal);
 };
 
 /** Threads by id, with the CPU time that each has used, in ticks. */
@@ -106,8 +106,8 @@ it('a call may be as long as the requests of the operation behind its tool', asy
   expect(created).toContain('"status":"running"');
   expect(await call('/mcp', 'changes_commit', { sandbox_id, paths: long, dry_run: true })).toContain('"count":0');
   const agent = `/v1/sandboxes/${sandbox_id}/mcp`;
-  expect(await call(agent, 'show_changes', { paths: long })).not.toContain('-32600');
-  for (const name of ['list_directory', 'no_tool']) {
+  expect(await call(agent, 'changes_list', { paths: long })).not.toContain('-32600');
+  for (const name of ['file_list', 'no_tool']) {
     const answer = await call(agent, name, { path: '.', paths: long });
     expect(answer).toContain('a message of this kind must have at most 65536 bytes');
   }

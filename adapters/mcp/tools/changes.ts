@@ -14,7 +14,7 @@ const choiceOf = (paths: string) => ({
 
 export const changes = [
   tool({
-    name: 'changes_show',
+    name: 'changes_list',
     operation: 'ListChanges',
     description: 'What a sandbox has changed, hidden files too.',
     input: {

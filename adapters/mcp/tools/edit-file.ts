@@ -10,7 +10,7 @@ import { writeBytes } from './write-files.ts';
 const MAX_EDITS = 100;
 
 export const editFile = tool({
-  name: 'edit_file',
+  name: 'file_edit',
   operation: 'WriteFile',
   description:
     'Replace exact text in a file; differences in indentation are tolerated. A text that matches several times is refused, unless replace_all. Returns a diff.',

@@ -9,7 +9,7 @@ import { OutputWindow } from './output-window.ts';
 const PAGE_SIZE = 100;
 
 /** A choice of hunks of one file, as one text: a model copies path and version. */
-export const chosenHunks = z.array(z.string()).describe('"PATH VERSION 0,2" of changes_show');
+export const chosenHunks = z.array(z.string()).describe('"PATH VERSION 0,2" of changes_list');
 
 const CHOICE = /^(.+) ([0-9a-f]{64})-([0-9a-f]{64}) (\d{1,5}(?:,\d{1,5})*)$/s;
 
@@ -20,7 +20,7 @@ export async function hunksIn(place: Place, choices: readonly string[]): Promise
     if (path === undefined)
       throw invalidArgument(
         `hunks[${index}]`,
-        'must be "PATH VERSION INDEXES", like "src/a.ts VERSION 0,2" of changes_show',
+        'must be "PATH VERSION INDEXES", like "src/a.ts VERSION 0,2" of changes_list',
       );
     all.push({
       path: await workspacePath(place, path, `hunks[${index}]`),

@@ -2,15 +2,18 @@ import { posix } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as z from 'zod';
 import type { Download } from '../../../handlers/define.ts';
-import { ServiceError } from '../../../lib/errors.ts';
+import { invalidArgument, ServiceError } from '../../../lib/errors.ts';
 import { ROOT, workspacePath } from '../paths.ts';
-import { answerOf, type Place, READS, textAnswer, tool } from '../tool.ts';
+import { answerOf, type Place, READS, tool } from '../tool.ts';
+import { endOfCharacters, SHOWN_BYTES } from './output-window.ts';
 
-/** Bytes of a text in one answer. Models read far less. */
+/** Bytes of a file that is edited. */
 export const MAX_TEXT_BYTES = 1024 * 1024;
 /** Models take images of at most 5 MB in base64. */
 const MAX_MEDIA_BYTES = 3 * 1024 * 1024;
-const MAX_FILES = 100;
+/** The threat: a control character has six bytes in JSON; the encoding of a megabyte of them holds the main thread. */
+const MAX_READ_BYTES = 200_000;
+const LONGEST_CHARACTER = 4;
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.png': 'image/png',
@@ -54,73 +57,39 @@ export const whole = (limit: number, instead: string) => (size: number) => {
   return { start: 0, end: size };
 };
 
-const readText = async (place: Place, path: string): Promise<string> =>
-  textOf(await readBytes(place, path, whole(MAX_TEXT_BYTES, 'use head or tail, or exec')));
-
-/** The first lines, as far as they are in the first MAX_TEXT_BYTES. */
-async function readHead(place: Place, path: string, lines: number): Promise<string> {
-  const bytes = await readBytes(place, path, (size) => ({ start: 0, end: Math.min(size, MAX_TEXT_BYTES) }));
-  let end = -1;
-  for (let line = 0; line < lines; line++) {
-    end = bytes.indexOf(LINE_END, end + 1);
-    if (end < 0) return textOf(bytes).replace(/\n$/, '');
-  }
-  return textOf(bytes.subarray(0, end));
+/** A part that ends with a whole character. */
+async function readPart(place: Place, path: string, offset: number, limit: number) {
+  let size = 0;
+  const bytes = await readBytes(place, path, (all) => {
+    size = all;
+    if (offset > size) throw invalidArgument('offset', `must be at most ${size}, the size of the file`);
+    return { start: offset, end: Math.min(size, offset + limit) };
+  });
+  const length = offset + bytes.length < size ? endOfCharacters(bytes) : bytes.length;
+  return { content: bytes.toString('utf8', 0, length), next: offset + length, size };
 }
-
-/** The last lines, as far as they are in the last MAX_TEXT_BYTES. */
-async function readTail(place: Place, path: string, lines: number): Promise<string> {
-  const bytes = await readBytes(place, path, (size) => ({ start: Math.max(0, size - MAX_TEXT_BYTES), end: size }));
-  let start = bytes.length;
-  for (let line = 0; line < lines && start >= 0; line++) {
-    start = start === 0 ? -1 : bytes.lastIndexOf(LINE_END, start - 1);
-  }
-  return textOf(bytes.subarray(start + 1)).replaceAll('\r\n', '\n');
-}
-
-const LINE_END = 0x0a;
-/** Bytes of a text in JSON. An answer has it twice. */
-const MAX_ENCODED = MAX_TEXT_BYTES + MAX_TEXT_BYTES / 4;
-
-/** The threat: a control character has six bytes in JSON; the encoding of a megabyte of them holds the main thread. */
-function textOf(bytes: Buffer): string {
-  checkEncoded(encodedLength(bytes));
-  return bytes.toString();
-}
-
-function checkEncoded(length: number): void {
-  if (length <= MAX_ENCODED) return;
-  const problem = `the text has ${length} bytes in JSON, and an answer at most ${MAX_ENCODED}`;
-  throw new ServiceError('OUT_OF_RANGE', `${problem}: use head or tail, or exec`);
-}
-
-/** An upper bound. */
-function encodedLength(bytes: Uint8Array): number {
-  let length = bytes.length;
-  for (const byte of bytes) {
-    if (byte === 0x22 || byte === 0x5c || (byte >= 0x08 && byte <= 0x0d)) length++;
-    else if (byte < 0x20) length += 5;
-  }
-  return length;
-}
-
-const lines = (which: string) => z.int().min(0).optional().describe(`Only the ${which} N lines`);
 
 export const readFiles = [
   tool({
-    name: 'read_text_file',
+    name: 'file_read',
     operation: 'ReadFile',
-    description: `Read a file as text, up to ${MAX_TEXT_BYTES / 1024 / 1024} MiB.`,
-    input: { path: z.string(), head: lines('first'), tail: lines('last') },
+    description: `Read a file as text, ${SHOWN_BYTES / 1000} kB by default; go on with offset: next_offset.`,
+    input: {
+      path: z.string(),
+      offset: z.int().min(0).default(0).describe('Bytes'),
+      limit: z.int().min(LONGEST_CHARACTER).max(MAX_READ_BYTES).default(SHOWN_BYTES).describe('Bytes'),
+    },
+    output: { content: z.string(), size: z.int(), next_offset: z.int().optional() },
     hints: READS,
-    async run({ path, head, tail }, place: Place) {
-      if (head && tail) throw new ServiceError('INVALID_ARGUMENT', 'head and tail cannot both be given');
-      if (tail) return textAnswer(await readTail(place, path, tail));
-      return textAnswer(head ? await readHead(place, path, head) : await readText(place, path));
+    async run({ path, offset, limit }, place: Place) {
+      const { content, next, size } = await readPart(place, path, offset, limit);
+      const cut = next < size;
+      const text = cut ? `${content}\n[next_offset ${next} of ${size} bytes]` : content;
+      return answerOf(text, { content, size, ...(cut && { next_offset: next }) });
     },
   }),
   tool({
-    name: 'read_media_file',
+    name: 'file_read_media',
     operation: 'ReadFile',
     description: 'Read an image or sound; other files as an embedded resource. Base64, up to 3 MiB.',
     input: { path: z.string() },
@@ -139,34 +108,6 @@ export const readFiles = [
               resource: { uri: pathToFileURL(`${ROOT}/${shown}`).href, mimeType, blob: data },
             };
       return { content: [block] };
-    },
-  }),
-  tool({
-    name: 'read_multiple_files',
-    operation: 'ReadFile',
-    description: `Read up to ${MAX_FILES} files as text. One that cannot be read does not fail the others.`,
-    input: { paths: z.array(z.string()).min(1).max(MAX_FILES) },
-    hints: READS,
-    async run({ paths }, place: Place) {
-      const texts: string[] = [];
-      let room = MAX_TEXT_BYTES;
-      let encoded = 0;
-      // One after the other: each is a stream of the caller's limits.
-      for (const path of paths) {
-        try {
-          const bytes = await readBytes(place, path, whole(room, 'read it by itself'));
-          const length = encodedLength(bytes);
-          checkEncoded(encoded + length);
-          encoded += length;
-          room -= bytes.length;
-          texts.push(`${path}:\n${bytes}\n`);
-        } catch (error) {
-          if (!(error instanceof ServiceError)) throw error;
-          texts.push(`${path}: Error - ${error.message}`);
-        }
-      }
-      const content = texts.join('\n---\n');
-      return answerOf(content, { content });
     },
   }),
 ];

@@ -98,7 +98,7 @@ export const sandboxes = [
     },
   }),
   tool({
-    name: 'checkpoint',
+    name: 'checkpoint_create',
     operation: 'CreateCheckpoint',
     description: 'Store a named snapshot of the files of a sandbox.',
     input: { sandbox_id: z.string(), name: z.string() },
@@ -110,7 +110,7 @@ export const sandboxes = [
     },
   }),
   tool({
-    name: 'rollback',
+    name: 'checkpoint_restore',
     operation: 'Rollback',
     description: 'Return the files of a sandbox to a checkpoint. Later changes are lost.',
     input: { sandbox_id: z.string(), checkpoint: z.string() },
@@ -128,7 +128,7 @@ export const sandboxes = [
     run: async (request, { caller }) => json({ codebase_id: (await caller.request('CreateCodebase', request)).id }),
   }),
   tool({
-    name: 'codebases_list',
+    name: 'codebase_list',
     operation: 'ListCodebases',
     description: 'List codebases, the newest first.',
     input: { page_token: z.string().optional() },

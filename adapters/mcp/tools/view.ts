@@ -7,7 +7,7 @@ import { OutputWindow } from './output-window.ts';
 const MAX_CHANGES = 1000;
 
 export const explainAccess = tool({
-  name: 'explain_access',
+  name: 'access_explain',
   operation: 'ExplainPermission',
   description: 'Why a path is readable, writable or only visible.',
   input: { path: z.string() },
@@ -42,7 +42,7 @@ export const changesShape = {
 };
 
 export const showChanges = tool({
-  name: 'show_changes',
+  name: 'changes_list',
   operation: 'ListChanges',
   description: 'What differs from the codebase that the sandbox started from.',
   ...changesShape,

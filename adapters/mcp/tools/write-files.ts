@@ -14,7 +14,7 @@ export async function* streamOf(bytes: Uint8Array): AsyncGenerator<Uint8Array, v
 
 export const writeFiles = [
   tool({
-    name: 'write_file',
+    name: 'file_write',
     operation: 'WriteFile',
     description: 'Create or replace a file.',
     input: { path: z.string(), content: z.string() },
@@ -26,7 +26,7 @@ export const writeFiles = [
     },
   }),
   tool({
-    name: 'create_directory',
+    name: 'directory_create',
     operation: 'MakeDirectory',
     description: 'Create a directory and its missing parents.',
     input: { path: z.string() },
@@ -40,7 +40,7 @@ export const writeFiles = [
     },
   }),
   tool({
-    name: 'move_file',
+    name: 'file_move',
     operation: 'MoveFile',
     description: 'Move or rename a file or directory. Fails if the destination exists.',
     input: { source: z.string(), destination: z.string() },

@@ -35,5 +35,5 @@ it('refuses a glob by the name of its argument', () => {
       new PathSearch({ pattern, exclude });
   expect(refusal('a[b')).toThrow(/^pattern "a\[b" has an unclosed "\["/);
   expect(refusal('{a,b}'.repeat(20))).toThrow(/^pattern .*more than 256 alternatives/);
-  expect(refusal('a', ['b', '**c'])).toThrow(/^excludePatterns\[1\] "\*\*c" has a "\*\*" beside other characters/);
+  expect(refusal('a', ['b', '**c'])).toThrow(/^exclude\[1\] "\*\*c" has a "\*\*" beside other characters/);
 });
