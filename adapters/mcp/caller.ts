@@ -103,17 +103,17 @@ export class Caller {
   }
 
   /**
-   * Ends a process that this request has started. Independent of the caller's rights and of its signal, which may have
-   * ended: the process must not outlive a cancelled request because its key was revoked.
+   * Removes what this request has started, a process or a session. Independent of the caller's rights and of its signal,
+   * which may have ended: it must not outlive a cancelled request because its key was revoked.
    */
-  async endProcess(sandbox_id: string, process_id: string): Promise<void> {
+  async takeBack<N extends 'DeleteProcess' | 'DestroySession'>(operation: N, ids: Rpcs[N]['request']): Promise<void> {
     const { services, requestId, log } = this.#parts;
     const context = { requestId, signal: new AbortController().signal, guard: OPEN, services };
     try {
-      await rows.get('DeleteProcess')!.handler(eventOf({ sandbox_id, process_id }), context);
+      await rows.get(operation)!.handler(eventOf(ids), context);
     } catch (error) {
       if (!(error instanceof ServiceError))
-        log.error('a cancelled command could not be ended', { process_id, err: error });
+        log.error('what a cancelled call started could not be ended', { ...ids, err: error });
     }
   }
 }

@@ -9,12 +9,14 @@ import { fileList } from './tools/file-list.ts';
 import { processTool } from './tools/process.ts';
 import { readFiles } from './tools/read-files.ts';
 import { sandboxes } from './tools/sandboxes.ts';
+import { sessionExec } from './tools/session-exec.ts';
 import { explainAccess, showChanges } from './tools/view.ts';
 import { writeFiles } from './tools/write-files.ts';
 
 const common: readonly Tool<Place>[] = [
   exec,
   processTool,
+  sessionExec,
   ...readFiles,
   ...writeFiles,
   editFile,

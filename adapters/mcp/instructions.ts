@@ -3,7 +3,7 @@ import type { Granted } from '../../lib/services.ts';
 const ORCHESTRATOR =
   'Sandboxes are isolated copies of codebases. Create one, work in it with the tools that take sandbox_id, look at its changes, then commit or discard them.';
 const AGENT = [
-  'You work in a sandbox: files are in /workspace, commands run there, and paths are relative to it. Files and background commands stay between calls; the shell of exec does not.',
+  'You work in a sandbox: files are in /workspace, commands run there, and paths are relative to it. Files and background commands stay between calls; the shell of exec does not, that of session_exec does.',
   'A path that the rules hide does not exist for you (ENOENT), and secrets are placeholders. A refusal does not change on retry; access_explain says why.',
   'Work with these tools only: a shell or an editor that your client has besides works outside of the sandbox.',
   'Nothing changes outside until the owner commits.',

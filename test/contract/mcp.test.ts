@@ -75,11 +75,20 @@ describe.each(ERAS)('a client of %s with an agent token', (era) => {
   it('gets the same short list in the same order, without ids in the arguments', async () => {
     const tools = await client.tools();
     expect(tools.map(({ name }) => name)).toEqual([
-      ...['exec', 'process', 'file_read', 'file_read_media', 'file_write', 'directory_create', 'file_move'],
+      ...[
+        'exec',
+        'process',
+        'session_exec',
+        'file_read',
+        'file_read_media',
+        'file_write',
+        'directory_create',
+        'file_move',
+      ],
       ...['file_edit', 'file_list', 'file_info', 'access_explain', 'changes_list'],
     ]);
     expect(JSON.stringify(tools)).not.toMatch(/sandbox_id/);
-    expect(JSON.stringify(tools).length).toBeLessThan(8500);
+    expect(JSON.stringify(tools).length).toBeLessThan(9000);
   });
 
   it('is told what it may write and read, without names that the rules hide, and to use no other tools', async () => {
@@ -385,8 +394,8 @@ describe('the tools of an orchestrator', () => {
       return answer.structuredContent as Values;
     };
     const tools = await client.tools();
-    expect(tools.length).toBe(22);
-    expect(JSON.stringify(tools).length).toBeLessThan(16_000);
+    expect(tools.length).toBe(23);
+    expect(JSON.stringify(tools).length).toBeLessThan(17_000);
     expect(await of('codebase_list', {})).toMatchObject({ codebases: [{ codebase_id: codebase, name: 'c' }] });
     const { sandbox_id } = await of('sandbox_create', { codebase_id: codebase, rules: { write: ['src/**'] } });
     await of('file_write', { sandbox_id, path: 'src/b.ts', content: 'b\n' });

@@ -76,7 +76,7 @@ it('the tool and the instructions tell that no shell is kept, what is kept, and 
   expect(JSON.stringify(exec)).toMatch(
     /Each call is a new shell[\s\S]*until the call returns[\s\S]*until the command is killed/,
   );
-  expect(agent.instructions()).toMatch(/stay between calls; the shell of exec does not/);
+  expect(agent.instructions()).toMatch(/stay between calls; the shell of exec does not, that of session_exec does/);
   expect(agent.instructions()).toMatch(/\(ENOENT\)[\s\S]*does not change on retry[\s\S]*have no network\.\nWritable: /);
 });
 
@@ -160,4 +160,50 @@ it('a list that is too long tells how many are left out, and what to choose', as
   expect(await call(agent, 'file_list', { path: 'many', pattern: '0299[89]' })).toBe(
     'many/02998 (0 B)\nmany/02999 (0 B)',
   );
+});
+
+it('exec says which tool keeps a shell; that one keeps directory and variables until exit', async () => {
+  expect(JSON.stringify((await agent.tools()).find(({ name }) => name === 'exec'))).toMatch(
+    /not kept, as session_exec/,
+  );
+  const run = async (args: object) => (await agent.call('session_exec', args)).structuredContent!;
+  const { session_id } = await run({ command: 'mkdir -p in/it; cd in/it; N=1' });
+  expect(await run({ session_id, command: 'pwd; echo $N; false' })).toMatchObject({
+    session_id,
+    output: '/workspace/in/it\n1\n',
+    exit_code: 1,
+    session_ended: false,
+  });
+  expect(await call(agent, 'session_exec', { session_id, command: 'echo bye; exit 3' })).toBe(
+    'bye\n[exit code 3; the session has ended]',
+  );
+  expect(await call(agent, 'session_exec', { session_id, command: 'pwd' })).toMatch(
+    /^refused FAILED_PRECONDITION: [\s\S]*exit/,
+  );
+});
+
+it('a command of a session that is killed by its timeout is followed by one that tells of the lost state', async () => {
+  const { session_id } = (await agent.call('session_exec', { command: 'N=1' })).structuredContent!;
+  const late = await call(agent, 'session_exec', { session_id, command: 'echo begun; sleep 100', timeout: 1 });
+  expect(late).toBe(
+    'refused DEADLINE_EXCEEDED: the command was killed after 1 s, and the state of its shell is lost: use exec for long commands\nbegun\n',
+  );
+  expect(await call(agent, 'session_exec', { session_id, command: 'echo "$N"' })).toBe(
+    `\n[the shell was new: the one before was killed; session_id ${session_id}]`,
+  );
+});
+
+it('a new session whose first command is killed is not left behind', async () => {
+  const ids = async () => (await rest.call('ListSessions', { sandbox_id })).sessions.map(({ id }) => id);
+  const before = await ids();
+  expect(await call(agent, 'session_exec', { command: 'sleep 100', timeout: 1 })).toMatch(/^refused DEADLINE_/);
+  expect(await ids()).toEqual(before);
+});
+
+it('a session of another sandbox does not exist for an agent, with any key', async () => {
+  const { codebase_id } = await rest.call('GetSandbox', { sandbox_id });
+  const { id } = await rest.call('CreateSandbox', { codebase_id, rules: { write: ['**'] } });
+  const session = await rest.call('CreateSession', { sandbox_id: id });
+  const refusal = await call(agent, 'session_exec', { session_id: session.id, command: 'id' });
+  expect(refusal).toMatch(/^refused NOT_FOUND: session "/);
 });

@@ -21,6 +21,7 @@ export const toolInputs: Readonly<Record<string, (world: World) => ToolInput[]>>
   exec: () => permitted({ command: `: ${'\u0001'.repeat(100_000)}` }, { command: 'yes | head -c 50000000' }),
   process: ({ ended, reading }) =>
     permitted({ id: ended, offset: 0 }, { id: reading, input: '\u0001'.repeat(MIB), wait: 0 }),
+  session_exec: () => permitted({ command: `: ${'\u0001'.repeat(100_000)}` }, { command: 'yes | head -c 50000000' }),
   file_read: () => permitted(...['control', 'ticks', 'lines'].map((path) => ({ path, limit: 200_000, offset: 100 }))),
   file_read_media: () => permitted({ path: 'media.png' }),
   file_write: () => permitted({ path: 'written', content: text }, { path: 'written', content: 'x'.repeat(7 * MIB) }),

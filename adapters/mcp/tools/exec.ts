@@ -27,7 +27,7 @@ export const exec = tool({
   name: 'exec',
   operation: 'StartProcess',
   description:
-    'Run a shell command in /workspace. Each call is a new shell: directory and variables are not kept. Output above 20 kB is cut in the middle; read the rest with process. A command that takes longer than yield_after goes on: wait for it, write to it or end it with process.',
+    'Run a shell command in /workspace. Each call is a new shell: directory and variables are not kept, as session_exec does. Output above 20 kB is cut in the middle; read the rest with process. A command that takes longer than yield_after goes on: wait for it, write to it or end it with process.',
   input: {
     command: z.string(),
     workdir: z.string().optional(),
@@ -54,7 +54,7 @@ export const exec = tool({
       return answerOfExec(process_id, end, window);
     } catch (error) {
       // The caller never received its id.
-      await caller.endProcess(sandbox_id, process_id);
+      await caller.takeBack('DeleteProcess', { sandbox_id, process_id });
       throw error;
     }
   },
