@@ -1,7 +1,6 @@
 /**
  * Refuses, in the pages that people read, links to files and headings that do not exist, and sentences of more than 25
- * words. A list of names in code counts as one word; a semicolon or colon ends a sentence. Sentences of
- * docs/internals are not counted yet. Part of `npm run lint`; exit code 1 names each.
+ * words. A list of names in code counts as one word; a semicolon or colon ends a sentence. Part of `npm run lint`; exit code 1 names each.
  * usage: lint-docs.mjs [DIRECTORY]
  */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
@@ -15,8 +14,7 @@ const root = process.argv[2] ?? '.';
 const pages = new Set(ROOMS.flatMap((room) => list(join(root, room), room !== '.')));
 const problems = [...pages].flatMap((page) => {
   const text = withoutCode(readFileSync(page, 'utf8'));
-  const prose = page.includes('docs/internals/') ? '' : text;
-  return [...brokenLinks(page, text), ...longSentences(prose)].map((each) => `${relative(root, page)}: ${each}`);
+  return [...brokenLinks(page, text), ...longSentences(text)].map((each) => `${relative(root, page)}: ${each}`);
 });
 for (const problem of problems) process.stdout.write(`${problem}\n`);
 if (problems.length > 0) process.exitCode = 1;
