@@ -96,9 +96,9 @@ export class Caller {
   }
 
   /** Runs `use` with a thread, which is ended in the middle of its work with this request. */
-  inThread<T>(use: (tools: Remote<TextTools>) => Promise<T>): Promise<T> {
-    const late = () => new ServiceError('DEADLINE_EXCEEDED', `the call took more than ${MAX_WORK_MS / 1000} s`);
-    const limits = { signal: this.signal, most: MAX_WORK_MS, late };
+  inThread<T>(use: (tools: Remote<TextTools>) => Promise<T>, most = MAX_WORK_MS): Promise<T> {
+    const late = () => new ServiceError('DEADLINE_EXCEEDED', `the call took more than ${most / 1000} s`);
+    const limits = { signal: this.signal, most, late };
     return withThread(this.#parts.services.textTools.of(this.ownerId), limits, use);
   }
 

@@ -4,6 +4,7 @@ import { type Place, type Tool, withSandboxId } from './tool.ts';
 import { changes } from './tools/changes.ts';
 import { editFile } from './tools/edit-file.ts';
 import { exec } from './tools/exec.ts';
+import { fileGrep } from './tools/file-grep.ts';
 import { fileInfo } from './tools/file-info.ts';
 import { fileList } from './tools/file-list.ts';
 import { processTool } from './tools/process.ts';
@@ -21,6 +22,7 @@ const common: readonly Tool<Place>[] = [
   ...writeFiles,
   editFile,
   fileList,
+  fileGrep,
   fileInfo,
   explainAccess,
 ];

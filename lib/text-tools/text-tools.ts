@@ -5,6 +5,7 @@ import { type EditedText, editText, type TextEdit } from './edit-text.ts';
 import { type Comparison, chosenText, fileDiff } from './file-diff.ts';
 import { parseJson } from './parse-json.ts';
 import { type PathPatterns, PathSearch } from './path-search.ts';
+import { type FoundLines, type TextQuery, TextSearch } from './text-search.ts';
 
 interface ListedPath {
   /** Relative to the directory that is listed. */
@@ -19,6 +20,7 @@ interface ListedPath {
  */
 export class TextTools {
   #search: PathSearch | undefined;
+  #texts: TextSearch | undefined;
   #found: string[] = [];
   #count = 0;
 
@@ -66,7 +68,18 @@ export class TextTools {
     return { lines: this.#found, more: this.#count - this.#found.length };
   }
 
+  /** Begins a search in the files of an archive. INVALID_ARGUMENT names the pattern. */
+  searchTexts(query: TextQuery): void {
+    this.#texts = new TextSearch(query);
+  }
+
+  /** Searches in the next bytes of the archive. Returns all that was found. */
+  feed(bytes: Uint8Array): FoundLines {
+    return this.#texts!.feed(bytes);
+  }
+
   close(): void {
+    this.#texts = undefined;
     this.#search = undefined;
     this.#found = [];
   }

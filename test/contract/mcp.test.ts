@@ -85,10 +85,10 @@ describe.each(ERAS)('a client of %s with an agent token', (era) => {
         'directory_create',
         'file_move',
       ],
-      ...['file_edit', 'file_list', 'file_info', 'access_explain', 'changes_list'],
+      ...['file_edit', 'file_list', 'file_grep', 'file_info', 'access_explain', 'changes_list'],
     ]);
     expect(JSON.stringify(tools)).not.toMatch(/sandbox_id/);
-    expect(JSON.stringify(tools).length).toBeLessThan(9000);
+    expect(JSON.stringify(tools).length).toBeLessThan(9500);
   });
 
   it('is told what it may write and read, without names that the rules hide, and to use no other tools', async () => {
@@ -219,6 +219,7 @@ describe('the tools of an agent', () => {
     expect(hidden).toBe((await text('file_read', { path: '.nop' })).replace('.nop', '.env'));
     expect(await text('file_list', { path: '/workspace' })).not.toContain('.env');
     expect(await text('file_list', { path: '.', pattern: '**' })).not.toContain('.env');
+    expect(await text('file_grep', { pattern: 'SECRET' })).toBe('[no matches]');
     expect(await text('access_explain', { path: '.env' })).toMatch(/^NOT_FOUND: /);
     await client.call('exec', { command: 'ln -s / out; ln -s .env env; mkdir -p z' });
     const outside = [
@@ -394,8 +395,8 @@ describe('the tools of an orchestrator', () => {
       return answer.structuredContent as Values;
     };
     const tools = await client.tools();
-    expect(tools.length).toBe(23);
-    expect(JSON.stringify(tools).length).toBeLessThan(17_000);
+    expect(tools.length).toBe(24);
+    expect(JSON.stringify(tools).length).toBeLessThan(17_500);
     expect(await of('codebase_list', {})).toMatchObject({ codebases: [{ codebase_id: codebase, name: 'c' }] });
     const { sandbox_id } = await of('sandbox_create', { codebase_id: codebase, rules: { write: ['src/**'] } });
     await of('file_write', { sandbox_id, path: 'src/b.ts', content: 'b\n' });

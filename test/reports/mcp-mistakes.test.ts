@@ -207,3 +207,28 @@ it('a session of another sandbox does not exist for an agent, with any key', asy
   const refusal = await call(agent, 'session_exec', { session_id: session.id, command: 'id' });
   expect(refusal).toMatch(/^refused NOT_FOUND: session "/);
 });
+
+it('grep finds literals and expressions in what the agent sees, and tells when there is more', async () => {
+  await write('g/a.txt', 'one (x)\ntwo\n');
+  await write('g/b.md', 'one (x)\n');
+  await write('g/ä/a\nb', 'umlaut\n');
+  expect(await call(agent, 'file_grep', { pattern: 'umlaut', files: '**/ä/*' })).toBe('"g/ä/a\\nb":1: umlaut');
+  await rest.call('Exec', { sandbox_id, command: 'printf "one\\0" > g/binary' });
+  expect(await call(agent, 'file_grep', { pattern: '(x)' })).toBe('g/a.txt:1: one (x)\ng/b.md:1: one (x)');
+  expect(await call(agent, 'file_grep', { pattern: '^t.o$', regex: true, path: 'g' })).toBe('g/a.txt:2: two');
+  expect(await call(agent, 'file_grep', { pattern: 'one', path: '/workspace/g', files: '*.md' })).toMatch(/^g\/b.md:1/);
+  expect(await call(agent, 'file_grep', { pattern: '(', regex: true })).toMatch(
+    /^refused INVALID_ARGUMENT: pattern must/,
+  );
+  await write('g/long', 'many\n'.repeat(10_000));
+  const many = await call(agent, 'file_grep', { pattern: 'many' });
+  expect(many).toMatch(/\n\[there may be more: choose path, files or pattern\]$/);
+  expect(many.length).toBeLessThan(20_300);
+});
+
+it('an expression that takes for ever is ended after 10 s', async () => {
+  await write('g/slow', `${'a'.repeat(60)}b\n`);
+  expect(await call(agent, 'file_grep', { pattern: '^(a+)+$', regex: true, path: 'g' })).toBe(
+    'refused DEADLINE_EXCEEDED: the call took more than 10 s',
+  );
+}, 60_000);

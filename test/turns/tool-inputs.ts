@@ -52,6 +52,7 @@ export const toolInputs: Readonly<Record<string, (world: World) => ToolInput[]>>
       { path: 'wide', pattern: '**', exclude: globs },
       { path: '.', pattern: `**/${'{a,n}'.repeat(8)}*` },
     ),
+  file_grep: () => permitted({ pattern: '\u0001' }, { pattern: 'n', path: 'wide', files: globs[0] }),
   file_info: () => permitted({ path: deep }),
   access_explain: () => permitted({ path: deep }),
   changes_list: () => permitted({ diff: true }),
