@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { cli } from '../clients/cli/cli.ts';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { cli, type Ended, start } from '../clients/cli/cli.ts';
 import { openWorld, type World } from '../network/world.ts';
 import { modelServer, type Seen } from './model-server.ts';
 
@@ -11,11 +11,11 @@ const packages = process.env.PADDOCK_AGENTS!;
 const GATE = 'gate.test';
 const HOSTS = ['api.anthropic.com', 'api.openai.com', 'generativelanguage.googleapis.com', GATE];
 const home = realpathSync(mkdtempSync('/tmp/paddock-agents-'));
-const project = join(home, 'project');
 const env = {
   HOME: home,
   PADDOCK_LOCAL_STATE: join(home, '.state'),
-  PATH: `${packages}/node_modules/.bin:${packages}/python/bin:${process.env.PATH}`,
+  // Not the caller's: sandboxes see the tools in it.
+  PATH: `${packages}/node_modules/.bin:${packages}/python/bin:${dirname(process.execPath)}:/usr/bin:/bin`,
 };
 /** Of the shape of real ones; nobody knows them. */
 const KEYS = {
@@ -45,17 +45,30 @@ afterAll(async () => {
   await world.close();
   rmSync(home, { recursive: true, force: true });
 });
-beforeEach(() => {
-  seen.length = 0;
-  rmSync(project, { recursive: true, force: true });
-  mkdirSync(project);
+
+/** A repository of its own: nothing of another case is in it. */
+function projectOf(): string {
+  const project = mkdtempSync(join(home, 'project-'));
   writeFileSync(join(project, 'a.txt'), 'old\n');
   const git = (...args: string[]) =>
-    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: project });
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: project, env });
   git('init', '-q');
   git('add', '-A');
   git('commit', '-qm', 'first');
-});
+  return project;
+}
+
+/** One that does not end, and its sandbox, end with the test. */
+async function runAgent(words: string[], more: Record<string, string>): Promise<Ended> {
+  const { child, ended } = start(words, { env: { ...env, ...more } });
+  onTestFinished(async () => {
+    child.kill('SIGTERM');
+    await ended;
+    const { stdout } = await cli(['ls', '--json'], { env });
+    for (const { id } of JSON.parse(stdout) as Bound[]) await cli(['rm', id], { env });
+  });
+  return ended;
+}
 
 interface Tried {
   name: string;
@@ -92,14 +105,18 @@ it.each([...TRIED, ...AT_GATE])(
   { timeout: 300_000 },
   async (tried) => {
     const { name, key, args, more, host } = tried;
-    const words = ['run', '--from', project, '--keep', '--apply', 'all', '--agent', name, '--', ...args];
-    const { code, stderr, stdout } = await cli(words, { env: { ...env, ...more, [key]: KEYS[key] } });
-    expect([code, readFileSync(join(project, 'a.txt'), 'utf8')], stdout + stderr).toEqual([0, 'new\n']);
+    seen.length = 0;
+    const project = projectOf();
+    const how = ['--timeout', '4m', '--keep', '--apply', 'all'];
+    const words = ['run', '--from', project, ...how, '--agent', name, '--', ...args];
+    const { code, stderr, stdout } = await runAgent(words, { ...more, [key]: KEYS[key] });
+    const requests = seen.map((each) => `${each.method} ${each.host}${each.path}`);
+    const shown = [stdout, stderr, 'requests:', ...requests].join('\n');
+    expect([code, readFileSync(join(project, 'a.txt'), 'utf8')], shown).toEqual([0, 'new\n']);
     const [{ id, secrets }] = JSON.parse((await cli(['ls', '--json'], { env })).stdout) as [Bound];
     await cli(['start', id], { env });
     // Also of an agent without a shell.
     const { stdout: found } = await cli(['exec', id, '--', 'sh', '-c', `${PROBE}; cat found`], { env });
-    await cli(['rm', id], { env });
     const withKey = seen.filter((each) => JSON.stringify(each.headers).includes(KEYS[key]));
     expect(new Set(withKey.map((each) => each.host))).toEqual(new Set([host]));
     const placeholder = secrets.find(({ variable }) => variable === key)!.placeholder;
