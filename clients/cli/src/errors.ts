@@ -2,11 +2,13 @@ import { InvalidArgumentError, PaddockError } from '../../typescript/src/errors.
 import { inOptions } from './option-of-field.ts';
 import { printableName } from './printable.ts';
 
-/** Exit codes, as those of docker. Others are those of the command that was run. */
+/** Exit codes of paddock itself. Others are those of the command that was run. */
 export const EXIT = {
-  /** Negative result or partial failure. */
+  /** Negative result, failure or partial failure. */
   conflict: 1,
-  /** The command line itself failed: its arguments, the server, the local directory. */
+  /** Wrong arguments. */
+  usage: 2,
+  /** As of `docker run`: paddock itself failed, where the exit code is otherwise that of a command. */
   failed: 125,
   /** The command cannot be run. */
   notExecutable: 126,
@@ -22,17 +24,26 @@ export const EXIT = {
 /** A failure that is told in one sentence. */
 export class CliError extends Error {
   override name = 'CliError';
-  readonly exitCode: number;
+  /** Undefined: that of `exitCodeOf`. */
+  readonly exitCode: number | undefined;
 
   constructor(message: string, options: { exitCode?: number; cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
-    this.exitCode = options.exitCode ?? EXIT.failed;
+    this.exitCode = options.exitCode;
   }
 }
 
 /** Wrong arguments: the usage follows. */
 export class UsageError extends CliError {
   override name = 'UsageError';
+}
+
+/** Of a failure. `runs`: the exit code is otherwise that of a command, so that paddock's own must not look like one. */
+export function exitCodeOf(error: unknown, { runs }: { runs: boolean }): number {
+  const own = error instanceof CliError ? error.exitCode : undefined;
+  if (own !== undefined) return own;
+  if (runs) return EXIT.failed;
+  return error instanceof UsageError ? EXIT.usage : EXIT.conflict;
 }
 
 /** One line for stderr. Messages of the server may contain names that a program of a sandbox has chosen. */

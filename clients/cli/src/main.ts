@@ -1,13 +1,15 @@
 import { hint } from './closest.ts';
 import { find, loadAll, loadBelow, loadGroups, NAMES } from './commands.ts';
 import { environment } from './environment.ts';
-import { CliError, EXIT, sentenceOf, UsageError } from './errors.ts';
+import { EXIT, exitCodeOf, sentenceOf, UsageError } from './errors.ts';
 import { helpBelow, helpOf, helpOfAll, overview, usageLine } from './help.ts';
 import { parse } from './parse.ts';
 import { becomeServer, serverArguments } from './server-bundle.ts';
 import { Interrupted } from './signals.ts';
 
 const args = process.argv.slice(2);
+/** Whether the exit code is that of the command that is run. */
+let runs = false;
 const server = serverArguments(args);
 if (server) await becomeServer(server).catch(failed);
 else {
@@ -23,7 +25,7 @@ async function main(given: readonly string[]): Promise<number> {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(EXIT.brokenPipe);
     process.stderr.write(`paddock: the output cannot be written: ${error.message}\n`);
-    process.exit(EXIT.failed);
+    process.exit(exitCodeOf(error, { runs }));
   });
   process.stderr.on('error', () => undefined);
   const { leading, words } = divideLeading(given);
@@ -36,6 +38,7 @@ async function main(given: readonly string[]): Promise<number> {
   const found = await find(topic);
   if (!found) return say(await helpOfGroup(topic));
   const { command } = found;
+  runs = command.runs ?? false;
   const help = async () => say(helpOf(command, await loadBelow(command.name)));
   if (isHelp) return help();
   try {
@@ -48,20 +51,20 @@ async function main(given: readonly string[]): Promise<number> {
     if (error instanceof UsageError) {
       const second = hint(`${command.name} ${found.args[0]}`, NAMES, (meant) => `"paddock ${meant}"`);
       process.stderr.write(`paddock: ${sentenceOf(error)}${second}\n${usageLine(command)}\n`);
-      return error.exitCode;
+      return exitCodeOf(error, { runs });
     }
     throw error;
   }
 }
 
-/** The commands below a first word that is none itself, as of "paddock key". Throws CliError for words that mean nothing. */
+/** The commands below a first word that is none itself, as of "paddock key". Throws UsageError for words that mean nothing. */
 async function helpOfGroup([first = '', second]: readonly string[]): Promise<string> {
   const below = await loadBelow(first);
   if (below.length > 0 && (second === undefined || second.startsWith('-'))) return helpBelow(first, below);
   const given = below.length > 0 ? `${first} ${second}` : first;
   const known = [...NAMES, ...NAMES.map((name) => name.split(' ')[0]!)];
   const meant = hint(given, known, (word) => `"paddock ${word}"`);
-  throw new CliError(`there is no command ${JSON.stringify(given)}${meant || ': see "paddock help all"'}`);
+  throw new UsageError(`there is no command ${JSON.stringify(given)}${meant || ': see "paddock help all"'}`);
 }
 
 /** Options of every command may precede its name. */
@@ -79,7 +82,7 @@ function say(text: string): number {
 function failed(error: unknown): number {
   if (error instanceof Interrupted) return error.exitCode;
   process.stderr.write(`paddock: ${sentenceOf(error)}\n`);
-  const code = error instanceof CliError ? error.exitCode : EXIT.failed;
+  const code = exitCodeOf(error, { runs });
   process.exitCode = code;
   return code;
 }

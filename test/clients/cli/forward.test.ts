@@ -103,7 +103,7 @@ it('leaves an open port open, and says why a connection fails', async () => {
 it('refuses what is no port, and a port of this machine that is in use', async () => {
   const taken = server.httpAddress.split(':')[1];
   const inUse = await runCli(['forward', sandbox_id, `7201:${taken}`], { url });
-  expect(inUse).toMatchObject({ exitCode: 125, stderr: expect.stringContaining('is in use') });
+  expect(inUse).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('is in use') });
   expect((await runCli(['forward', sandbox_id, '0'], { url })).stderr).toContain('from 1 to 65535');
   expect((await runCli(['forward', sandbox_id, '1:2:3'], { url })).stderr).toContain('PORT:LOCAL-PORT');
 });

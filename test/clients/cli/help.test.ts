@@ -35,7 +35,7 @@ it.each([
   [['frobnicate'], 'there is no command "frobnicate": see "paddock help all"'],
 ])('%j is answered with what was probably meant', async (args, sentence) => {
   const { code, stderr } = await cli(args);
-  expect([code, stderr.split('\n')[0]]).toEqual([125, `paddock: ${sentence}`]);
+  expect([code, stderr.split('\n')[0]]).toEqual([2, `paddock: ${sentence}`]);
 });
 
 it('words are near if few letters are missing, added, replaced or swapped', () => {
@@ -48,4 +48,8 @@ it('words are near if few letters are missing, added, replaced or swapped', () =
     undefined,
     undefined,
   ]);
+});
+
+it.each(['exec', 'run'])('wrong arguments of %s have a code that is none of a command', async (name) => {
+  expect((await cli([name, '--frobnicate'])).code).toBe(125);
 });
