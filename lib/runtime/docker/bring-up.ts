@@ -45,7 +45,7 @@ export async function createContainer(
       if (daemonStatus(error) !== 409 || performance.now() > deadline) throw notCreated(image, error);
     }
     // If the removal is already in progress, this does not wait for it: the name is free some time later.
-    await removeNamedContainer(daemon, plan.name ?? '', startMs);
+    await removeNamedContainer(daemon, plan, startMs);
   }
 }
 

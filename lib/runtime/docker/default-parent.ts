@@ -61,7 +61,7 @@ export async function defaultParent(
     if (!isRunning(Pid)) throw notUp(image, { reason: 'its container ended' });
   } finally {
     // If this fails, the creation of the sandbox's container, which has the same name, removes it.
-    await removeNamedContainer(daemon, plan.name ?? '', times.startMs).catch(() => undefined);
+    await removeNamedContainer(daemon, plan, times.startMs).catch(() => undefined);
   }
   throw noOwnerLimits('the server does not see the cgroups of the daemon’s containers');
 }

@@ -1,4 +1,5 @@
-import type { ContainerInfo, ContainerInspectOptions } from 'dockerode';
+import type { ContainerCreateOptions, ContainerInfo, ContainerInspectOptions } from 'dockerode';
+import { ServiceError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { containerName, INSTANCE_LABEL, isOwnName } from './container.ts';
 import type { Daemon } from './daemon.ts';
@@ -44,16 +45,23 @@ async function removeContainer(daemon: Daemon, id: string, limitMs: number): Pro
   }
 }
 
-/** As `removeContainer`, for the container that has this name now. */
-export async function removeNamedContainer(daemon: Daemon, name: string, limitMs: number): Promise<void> {
+/**
+ * As `removeContainer`, for the container that has the plan's name now. FAILED_PRECONDITION if it has not the label of
+ * the plan's instance: everybody who uses the daemon may give this name to a container of his own.
+ */
+export async function removeNamedContainer(daemon: Daemon, plan: NamedPlan, limitMs: number): Promise<void> {
+  const { name = '', Labels: labels } = plan;
   let id: string;
   try {
     id = await daemon.call({
       doing: 'looking for a container',
       limitMs,
       ask: async (docker, abortSignal) => {
-        const { Id } = await docker.getContainer(name).inspect({ abortSignal } as ContainerInspectOptions);
+        const found = await docker.getContainer(name).inspect({ abortSignal } as ContainerInspectOptions);
+        const { Id, Config } = found;
         if (typeof Id !== 'string' || Id === '') throw new Error('its answer has no container id');
+        const instance = Config?.Labels?.[INSTANCE_LABEL];
+        if (instance === undefined || instance !== labels?.[INSTANCE_LABEL]) throw notOwn(name);
         return Id;
       },
     });
@@ -63,6 +71,14 @@ export async function removeNamedContainer(daemon: Daemon, name: string, limitMs
   }
   await removeContainer(daemon, id, limitMs);
 }
+
+type NamedPlan = Pick<ContainerCreateOptions, 'name' | 'Labels'>;
+
+const notOwn = (name: string) =>
+  new ServiceError(
+    'FAILED_PRECONDITION',
+    `docker runtime: the container ${name} was not made by this server; remove it`,
+  );
 
 /**
  * Keeps the daemon's containers of this instance equal to the running sandboxes. Containers whose removal failed, or
@@ -121,7 +137,8 @@ export class OwnContainers {
     this.#wanted.delete(this.#formerNames.get(name) ?? '');
     this.#formerNames.delete(name);
     try {
-      if (id === undefined) await removeNamedContainer(this.#daemon, name, this.#times.removeMs);
+      const Labels = { [INSTANCE_LABEL]: this.#instance };
+      if (id === undefined) await removeNamedContainer(this.#daemon, { name, Labels }, this.#times.removeMs);
       else await removeContainer(this.#daemon, id, this.#times.removeMs);
     } catch (err) {
       this.#log.warn('container not removed yet, will retry', { sandbox_id: sandboxId, err });

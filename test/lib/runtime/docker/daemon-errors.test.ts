@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentLog } from '../../../../lib/log.ts';
 import { containerState, createContainer } from '../../../../lib/runtime/docker/bring-up.ts';
-import { containerName, SANDBOX_LABEL } from '../../../../lib/runtime/docker/container.ts';
+import { containerName, INSTANCE_LABEL, SANDBOX_LABEL } from '../../../../lib/runtime/docker/container.ts';
 import { Daemon } from '../../../../lib/runtime/docker/daemon.ts';
 import { daemonError } from '../../../../lib/runtime/docker/errors.ts';
 import { findImage } from '../../../../lib/runtime/docker/images.ts';
@@ -169,18 +169,19 @@ describe('a container of the same name', () => {
 
   it('is removed by its id, and its removal in progress is waited for', async () => {
     const asked: string[] = [];
+    const Labels = { [INSTANCE_LABEL]: 'mine' };
     let conflicts = 3;
     await answering((request, response) => {
       const { method, url = '' } = request;
       const path = url.replace(/\?.*/, '');
       asked.push(`${method} ${path}`);
       if (method === 'DELETE') response.writeHead(409).end('{"message":"removal is already in progress"}');
-      else if (method === 'GET') response.end('{"Id":"old"}');
+      else if (method === 'GET') response.end(JSON.stringify({ Id: 'old', Config: { Labels } }));
       else if (conflicts-- > 0) response.writeHead(409).end('{"message":"the name is in use"}');
       else response.writeHead(201).end('{"Id":"new"}');
     });
     const daemon = new Daemon({ kind: 'unix', socketPath });
-    expect(await createContainer(daemon, { name: 'name' }, 'image', times)).toBe('new');
+    expect(await createContainer(daemon, { name: 'name', Labels }, 'image', times)).toBe('new');
     const attempt = ['POST /containers/create', 'GET /containers/name/json', 'DELETE /containers/old'];
     expect(asked).toEqual([...attempt, ...attempt, ...attempt, 'POST /containers/create']);
   });
