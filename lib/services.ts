@@ -128,7 +128,7 @@ export interface Sandboxes {
     id: string,
     page: Page,
     as?: Actor | '',
-    choice?: ChangeChoice & { diff?: boolean },
+    choice?: ChangeChoice & { diff?: boolean; local?: boolean },
   ): Promise<{ changes: FileChange[]; next_page_token: string }>;
   /**
    * Exports the changes as a `patch` for git apply, or the changed files as a `tar`. The stream has started when the

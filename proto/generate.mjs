@@ -4,8 +4,7 @@
 //   lib/contract/schema.ts    fields, enums and rpcs as data, used by the handlers to parse requests
 //   clients/python/paddock_sandbox/messages.py   Python classes of the messages
 //
-// and, from clients/python/paddock_sandbox/_async, the synchronous client in _sync; and from clients/spec/home.json the
-// table of what a sandbox must not bring home, for both clients.
+// and, from clients/python/paddock_sandbox/_async, the synchronous client in _sync.
 //
 // and, with the declarations of handlers/:
 //
@@ -24,7 +23,6 @@ import { renderDocument } from './openapi/document.mjs';
 import { loadOperations } from './openapi/operations.mjs';
 import { brokenPromises, renderDecisions, renderReleased } from './released.mjs';
 import { renderClientMessages, renderClientOperations } from './render-client.mjs';
-import { renderHome } from './render-home.mjs';
 import { renderMessages } from './render-messages.mjs';
 import { renderPython, renderPythonRoutes } from './render-python.mjs';
 import { renderPythonSync } from './render-python-sync.mjs';
@@ -38,7 +36,6 @@ const DOCUMENT = join(PROTO_ROOT, '../docs/openapi.json');
 const PACKAGE = join(PROTO_ROOT, '../package.json');
 const CLIENT = join(PROTO_ROOT, '../clients/typescript/src/contract');
 const PYTHON = join(PROTO_ROOT, '../clients/python/paddock_sandbox');
-const HOME = join(PROTO_ROOT, '../clients/spec/home.json');
 
 /** Reads the definitions of .proto files. Throws for one without a comment, and for a name that clients cannot use. */
 export function readContract(paths) {
@@ -60,7 +57,6 @@ export function generate() {
     [join(CONTRACT, 'schema.ts')]: renderSchema(contract),
     [join(PYTHON, 'messages.py')]: renderPython(contract),
     ...renderPythonSync(PYTHON),
-    ...renderHome(HOME, join(CLIENT, '../local/home-table.ts'), join(PYTHON, '_home_table.py')),
   };
 }
 

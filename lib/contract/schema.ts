@@ -17,6 +17,7 @@ export const fields = {
     exclude: { type: 'string', repeated: true },
     include_scratch: { type: 'bool' },
     diff: { type: 'bool' },
+    local: { type: 'bool' },
   },
   FileChange: {
     path: { type: 'string' },
@@ -34,6 +35,19 @@ export const fields = {
     diff: { type: 'FileDiff' },
     came_along: { type: 'bool' },
     loses_values: { type: 'bool' },
+    local: { type: 'LocalChange' },
+  },
+  LocalChange: {
+    base_sha256: { type: 'string' },
+    base_link_target: { type: 'string' },
+    sha256: { type: 'string' },
+    link_target: { type: 'string' },
+    refusal: { type: 'LocalRefusal' },
+  },
+  LocalRefusal: {
+    reason: { type: 'string' },
+    allow: { type: 'string' },
+    git: { type: 'bool' },
   },
   FileDiff: {
     base_sha256: { type: 'string' },

@@ -1,10 +1,11 @@
+import type { FileHandle } from 'node:fs/promises';
 import type { ChosenHunks } from '../contract/messages.ts';
 import { ServiceError } from '../errors.ts';
 import type { Differ } from '../patch/patch.ts';
 import type { Remote, Threads } from '../threads/thread-pool.ts';
 import { withThread } from '../threads/with-thread.ts';
 import { diffOf } from './diff.ts';
-import { type Comparison, chosenText, fileDiff } from './file-diff.ts';
+import { type Comparison, chosenText, digest, fileDiff } from './file-diff.ts';
 import type { TextTools } from './text-tools.ts';
 
 /** Bytes of two texts whose comparison takes less than the way to another thread and back. */
@@ -40,11 +41,30 @@ export function threadedChoice(
       : elsewhere(threads, NEVER, (tools) => tools.choose(before, after, choice, at));
 }
 
+/** Bytes whose digest takes less than a millisecond. */
+const SHORT_DIGEST = 256 * 1024;
+
+/**
+ * SHA-256 of a file in lower-case hex. `opened`: calls with the host file that it is in, which another thread reads, as
+ * threads have the same descriptors; undefined: it is in none. ABORTED if it is shorter than `size`.
+ */
+export function threadedDigest(threads: Threads<TextTools>) {
+  return async (
+    whole: () => Promise<Uint8Array>,
+    size: number,
+    opened: (use: (handle: FileHandle) => Promise<string>) => Promise<string | undefined>,
+  ): Promise<string> => {
+    if (size <= SHORT_DIGEST) return digest(await whole());
+    const inThread = ({ fd }: FileHandle) => elsewhere(threads, NEVER, (tools) => tools.digest(fd, size));
+    return (await opened(inThread)) ?? elsewhere(threads, NEVER, async (tools) => tools.digestBytes(await whole()));
+  };
+}
+
 function elsewhere<R>(
   threads: Threads<TextTools>,
   signal: AbortSignal,
   use: (tools: Remote<TextTools>) => Promise<R>,
 ): Promise<R> {
-  const late = () => new ServiceError('DEADLINE_EXCEEDED', `a diff took more than ${MAX_MS / 1000} s`);
+  const late = () => new ServiceError('DEADLINE_EXCEEDED', `a diff or a digest took more than ${MAX_MS / 1000} s`);
   return withThread(threads, { signal, most: MAX_MS, late }, use);
 }

@@ -49,4 +49,5 @@ const isText = (bytes: Uint8Array): boolean => isUtf8(bytes) && !bytes.includes(
 
 const textOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
 
-const digest = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+/** SHA-256 in lower-case hex. */
+export const digest = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');

@@ -2,7 +2,8 @@ import type { ChosenHunks } from '../contract/messages.ts';
 import { serveThread } from '../threads/serve-thread.ts';
 import { diffOf } from './diff.ts';
 import { type EditedText, editText, type TextEdit } from './edit-text.ts';
-import { type Comparison, chosenText, fileDiff } from './file-diff.ts';
+import { type Comparison, chosenText, digest, fileDiff } from './file-diff.ts';
+import { digestOfFile } from './file-digest.ts';
 import { parseJson } from './parse-json.ts';
 import { type PathPatterns, PathSearch } from './path-search.ts';
 import { type FoundLines, type TextQuery, TextSearch } from './text-search.ts';
@@ -46,6 +47,15 @@ export class TextTools {
   /** See `chosenText`. */
   choose(before: Uint8Array, after: Uint8Array, choice: ChosenHunks, at: string): Uint8Array {
     return chosenText(before, after, choice, at);
+  }
+
+  /** See `digestOfFile`. */
+  digest(fd: number, size: number): string {
+    return digestOfFile(fd, size);
+  }
+
+  digestBytes(bytes: Uint8Array): string {
+    return digest(bytes);
   }
 
   /** Begins a search. INVALID_ARGUMENT names the pattern. */

@@ -268,7 +268,7 @@ json.dump([result.conflicts, list(result.skipped)], sys.stdout)`;
   );
 });
 
-/** What no client brings: see clients/spec/home.json. */
+/** What no client brings: see local-refusals/table.ts. */
 const staysAway = (path: string) => isRefused(path, '') || /(^|[/\\])\.git(modules)?($|[/\\])/i.test(path);
 
 it(

@@ -1,5 +1,5 @@
+import { runsOnSight, runsOnUse } from '../../../local-refusals/programs.ts';
 import type { FileChange } from '../../typescript/src/contract/messages.ts';
-import { runsOnSight, runsOnUse } from '../../typescript/src/local/programs.ts';
 import type { Options } from './command.ts';
 import type { Output } from './output.ts';
 import { quotedName } from './printable.ts';

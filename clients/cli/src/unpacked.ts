@@ -1,9 +1,9 @@
+import { repositoryOf } from '../../../local-refusals/names.ts';
 import type { ChangeSelection } from '../../typescript/src/changes.ts';
 import type { FileChange } from '../../typescript/src/contract/messages.ts';
-import { Home } from '../../typescript/src/local/home.ts';
-import { repositoryOf } from '../../typescript/src/local/refusals.ts';
 import type { Sandbox } from '../../typescript/src/sandbox.ts';
 import { counted } from './changes.ts';
+import { Home } from './home.ts';
 import type { Output } from './output.ts';
 import { quotedName } from './printable.ts';
 
@@ -21,9 +21,10 @@ export async function warnOfUnpacked(
   const home = new Home(process.cwd(), { git: false, allow: [] });
   const reasons = new Map<string, string>();
   for (const change of await sandbox.changes(selection)) {
-    const { kind, path, type } = change;
-    const comes = kind !== 'CHANGE_DELETED';
-    const refusal = (comes && (await home.refusal({ path, type: TYPES[type] ?? 'file' }))) || home.loss(change);
+    const { kind, path, type, losesValues } = change;
+    const isRemoved = kind === 'CHANGE_DELETED';
+    if (isRemoved && !losesValues) continue;
+    const refusal = await home.refusal({ path, type: TYPES[type] ?? 'file', isRemoved, losesValues });
     if (refusal === undefined) continue;
     const names = path.split('/');
     const at = names.findIndex((name) => repositoryOf(name) !== undefined);

@@ -13,11 +13,11 @@ import tarfile
 import unicodedata
 from typing import IO, Dict, List, Mapping, Sequence, Set, Tuple
 
-from ._home import Home, runs_on_sight
 from ._hunks import Part, Taken
+from ._layout import Layout, is_removed, named_in, refusal_for
 from ._place import Local, Place
 from ._room import Room
-from ._versions import member_version
+from ._versions import link_version, member_version
 from .errors import InvalidArgumentError
 from .messages import ChangeKind, FileChange, FileType
 
@@ -42,7 +42,7 @@ class PullResult:
 
 
 class Pull:
-    """One pull. `look`, then the versions of the codebase are asked for, then `apply`."""
+    """One pull. `look`, then `apply`."""
 
     def __init__(
         self, directory: str, git: bool, allow: Sequence[str] = (), named: Sequence[str] = (), max_bytes: int = 2**30
@@ -50,7 +50,10 @@ class Pull:
         if not os.path.isdir(directory):
             raise InvalidArgumentError(f"{directory} is not a directory")
         self._root = os.path.realpath(directory)
-        self._home = Home(self._root, git, [*allow, *(each for each in named if runs_on_sight(each))])
+        self._layout = Layout(self._root)
+        self._git = git
+        self._allow = tuple(allow)
+        self._named = tuple(named)
         self._changes: Dict[str, FileChange] = {}
         self._local: Dict[str, Local] = {}
         self._skipped: Dict[str, str] = {}
@@ -60,21 +63,19 @@ class Pull:
         #: Paths that are written, by the path that was renamed, and by their form without upper and lower case.
         self._renamed: Dict[str, str] = {}
         self._folded: Dict[str, str] = {}
-        #: SHA-256 of the codebase's content by path; set by the caller for those that `look` returned.
-        self.base: Dict[str, str] = {}
         #: What is taken of files of which hunks are chosen, by path; set by the caller.
         self.parts: Dict[str, Taken] = {}
 
-    def look(self, changes: Sequence[FileChange]) -> List[FileChange]:
-        """Reads the local versions. Returns the changes for which the codebase's version must be known."""
-        asked: List[FileChange] = []
+    def look(self, changes: Sequence[FileChange]) -> None:
+        """Takes what may come, and reads the local versions."""
+        allow = [*self._allow, *named_in(self._named, changes)]
         room = Room(self._max_bytes)
         for change in changes:
-            path, deleted = change.path, change.kind == ChangeKind.DELETED
+            path, deleted = change.path, is_removed(change)
             if change.renamed_from:
                 self._renamed[change.renamed_from] = path
-            decide = self._home.removal if deleted else self._home.refusal
-            reason = decide(path, change.type == FileType.DIRECTORY) or self._home.loss(change)
+            reason = "" if _is_path(path) else "not a path below the directory"
+            reason = reason or refusal_for(change, self._git, allow) or self._layout.refusal(path, deleted)
             if not reason and not deleted and change.type == FileType.FILE:
                 reason = room.take(change.size)
                 if reason:
@@ -84,12 +85,8 @@ class Pull:
                 continue
             if not deleted:
                 self._folded[_folded(path)] = path
-            local = self._look(path)
             self._changes[path] = change
-            self._local[path] = local
-            if local.version is not None and change.kind != ChangeKind.ADDED and not change.conflict:
-                asked.append(change)
-        return asked
+            self._local[path] = self._look(path)
 
     def apply(self, archive: "IO[bytes]", dry: bool = False) -> PullResult:
         """Applies the changes; `archive`: a tar of the added and modified files. `dry`: only says what it would do."""
@@ -163,10 +160,10 @@ class Pull:
 
     def _place(self, path: str, part: Part, done: "_Done", dry: bool) -> None:
         member = part.member
-        # The sandbox may have replaced it since its changes were listed.
-        reason = self._home.member_refusal(path, member.isdir(), member.linkname if member.issym() else None)
-        if reason:
-            done.skipped[path] = reason
+        version = member_version(part)
+        # The server judged what it listed: the sandbox may have replaced it since.
+        if not self._is_listed(path, member, version):
+            done.skipped[path] = "the sandbox changed it meanwhile: pull again"
             return
         local = self._local[path]
         if member.isdir():
@@ -174,7 +171,7 @@ class Pull:
         else:
             # Of files only the execute bit counts: a umask makes other bits differ.
             kept = member.issym() or local.executable == (member.mode & 0o100 != 0)
-            same = local.version is not None and local.version == member_version(part)
+            same = local.version is not None and local.version == version
             same = same and (kept or not self._is_base(path, done))
             if not same and local.kind == FileType.DIRECTORY:
                 self._delete_below(f"{path}/", done, dry)
@@ -186,6 +183,27 @@ class Pull:
             done.place(path, is_directory=member.isdir())
         else:
             done.conflicts.append(path)
+
+    def _is_listed(self, path: str, member: tarfile.TarInfo, version: str) -> bool:
+        """Whether a member of the archive is what the list of changes said."""
+        change = self._changes[path]
+        assert change.local is not None
+        if member.isdir():
+            return change.type == FileType.DIRECTORY
+        if member.issym():
+            return change.type == FileType.SYMLINK and member.linkname == change.local.link_target
+        is_file = change.type == FileType.FILE and member.isfile()
+        return is_file and (path in self.parts or version == change.local.sha256)
+
+    def _base_version(self, change: FileChange) -> str:
+        """The codebase's version of a changed path; empty: it has none, or it is not known."""
+        kind = change.type if is_removed(change) else change.base_type
+        local = change.local
+        if change.kind == ChangeKind.ADDED or local is None:
+            return ""
+        if kind == FileType.SYMLINK:
+            return link_version(local.base_link_target) if local.base_link_target else ""
+        return local.base_sha256 if kind == FileType.FILE else ""
 
     def _write(self, path: str, part: Part) -> bool:
         """False: a directory above is something else by now."""
@@ -210,7 +228,7 @@ class Pull:
             # An empty one has nothing to lose; `rmdir` refuses another.
             was = change.type if change.kind == ChangeKind.DELETED else change.base_type
             return change.kind != ChangeKind.ADDED and was == FileType.DIRECTORY and self._is_empty(path, done)
-        if local.version is None or local.version != self.base.get(path):
+        if local.version is None or local.version != self._base_version(change):
             return False
         return local.kind != FileType.FILE or local.executable == (change.base_mode & 0o100 != 0)
 
@@ -248,6 +266,13 @@ class Pull:
     def _look(self, path: str) -> Local:
         with Place.at(self._root, path) as place:
             return Local() if place is None else place.look()
+
+
+def _is_path(path: str) -> bool:
+    parts = path.split("/")
+    return not any(
+        part in ("", ".", "..") or "\0" in part or (os.sep == "\\" and os.sep in part) for part in parts
+    )
 
 
 def _folded(path: str) -> str:

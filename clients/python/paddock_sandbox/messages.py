@@ -62,6 +62,8 @@ __all__ = [
     "ListSecretsResponse",
     "ListSessionsResponse",
     "ListeningPort",
+    "LocalChange",
+    "LocalRefusal",
     "MatchingNetworkRule",
     "MatchingRule",
     "NetworkEnd",
@@ -260,6 +262,8 @@ class FileChange:
             is no file any more, or has placeholders in their place. False with `as` "agent".
             Clients bring it to a local directory only if
             it is allowed by name.
+        local: What decides whether the change comes to a local directory; only with `local` of
+            the request.
     """
 
     path: str = ""
@@ -277,6 +281,49 @@ class FileChange:
     diff: Optional[FileDiff] = None
     came_along: bool = False
     loses_values: bool = False
+    local: Optional[LocalChange] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class LocalChange:
+    """What decides whether a change comes to a local directory: it does if there is no refusal, and
+    if that directory has what
+    the codebase has.
+
+    Attributes:
+        base_sha256: SHA-256 of the codebase's file in lower-case hex. Empty if it is no file, or
+            if `conflict` is true.
+        base_link_target: Target of the codebase's symlink. Empty if `conflict` is true.
+        sha256: SHA-256 in lower-case hex of what an export has of the sandbox's file. Empty if
+            it is no file, was written to while it
+            was read, or has more than 1 GiB of holes: then it must not come.
+        link_target: Target of the sandbox's symlink.
+        refusal: Why the change must not be brought to a local directory. Absent: it may.
+    """
+
+    base_sha256: str = ""
+    base_link_target: str = ""
+    sha256: str = ""
+    link_target: str = ""
+    refusal: Optional[LocalRefusal] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class LocalRefusal:
+    """Why a change must not be brought to a local directory: a program there could run it, or be
+    led elsewhere by it. With
+    neither `allow` nor `git` it is never brought.
+
+    Attributes:
+        reason: One sentence.
+        allow: Path that the user must allow by name for it: a tool runs what is there on sight.
+            Empty: none.
+        git: True if the user must ask for changes in .git.
+    """
+
+    reason: str = ""
+    allow: str = ""
+    git: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

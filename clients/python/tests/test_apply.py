@@ -10,8 +10,8 @@ from typing import Dict, List, Optional
 
 from paddock_sandbox import ChangeKind, FileChange, FileType, PullResult
 from paddock_sandbox._pull import Pull
-from paddock_sandbox._refusals import link_refused, refused
-from paddock_sandbox._versions import link_version, version_of
+from paddock_sandbox._versions import version_of
+from paddock_sandbox.messages import LocalChange, LocalRefusal
 from support import TestCase
 
 #: The content of a member; None: a directory; "-> x": a symlink.
@@ -20,6 +20,18 @@ Members = Dict[str, Optional[str]]
 
 def change(path: str, kind: ChangeKind = ChangeKind.ADDED, now: str = "file", base: str = "file") -> FileChange:
     return FileChange(path, kind, FileType(now), base_type=FileType(base))
+
+
+def local(each: FileChange, content: Optional[str], refusal: Optional[LocalRefusal] = None) -> FileChange:
+    """As a server lists it for a local directory; the content of all files in the codebase is "base"."""
+    is_link = content is not None and content.startswith("-> ")
+    found = LocalChange(
+        base_sha256=version_of(io.BytesIO(b"base")),
+        sha256="" if content is None or is_link else version_of(io.BytesIO(content.encode())),
+        link_target=content[3:] if content is not None and is_link else "",
+        refusal=refusal,
+    )
+    return dataclasses.replace(each, local=found)
 
 
 def archive(members: Members) -> io.BytesIO:
@@ -44,8 +56,7 @@ class Apply(TestCase):
     ) -> PullResult:
         """Pulls; the content of all files in the codebase is "base"."""
         pull = Pull(directory, git)
-        for each in pull.look(changes):
-            pull.base[each.path] = version_of(io.BytesIO(b"base"))
+        pull.look([each if each.local else local(each, members.get(each.path)) for each in changes])
         return pull.apply(archive(members), dry)
 
     def test_what_was_removed_locally_stays_removed(self) -> None:
@@ -83,8 +94,7 @@ class Apply(TestCase):
             member.size, member.mode = 1, 0o755
             made.addfile(member, io.BytesIO(b"x"))
         pull = Pull(directory, False)
-        for each in pull.look([dataclasses.replace(change("tool", ChangeKind.MODIFIED), base_mode=0o755)]):
-            pull.base[each.path] = version_of(io.BytesIO(b"base"))
+        pull.look([local(dataclasses.replace(change("tool", ChangeKind.MODIFIED), base_mode=0o755), "x")])
         self.assertEqual(pull.apply(tar).applied, ("tool",))
         self.assertEqual(os.stat(os.path.join(directory, "tool")).st_mode & 0o777, 0o744)
 
@@ -123,40 +133,16 @@ class Apply(TestCase):
         self.assertEqual(found.conflicts, ("changed", "removed"))
         self.assertEqual(sorted(os.listdir(directory)), ["changed", "removed"])
 
-    def test_nothing_that_git_runs_is_written(self) -> None:
-        wrong = [
-            ".git/hooks/x",
-            ".git/config",
-            ".git/commondir",
-            ".GIT/commondir",
-            ".git/worktrees/x/gitdir",
-            ".git/rebase-merge/git-rebase-todo",
-            ".git/rebase-apply/x",
-            ".git/sequencer/todo",
-            ".git",
-            "sub/.git",
-        ]
-        for path in wrong:
-            self.assertTrue(refused(path, True, False), path)
-        for path in (".git/HEAD", ".git/refs/heads/main", ".git/rebase", "git/config"):
-            self.assertFalse(refused(path, True, False), path)
-        self.assertFalse(refused("sub/.git", True, True))
-        # A directory in the list and a file in the archive: the sandbox has replaced it in between.
-        directory = self.directory({})
-        found = self.pull(directory, [change("sub/.git", now="directory")], {"sub/.git": "gitdir: /x"}, git=True)
-        self.assertEqual((list(found.skipped), os.listdir(directory)), (["sub/.git"], []))
-
-    def test_symlinks_stay_in_the_directory(self) -> None:
-        self.assertEqual(link_version("x"), "-> x")
-        for path, target in [("a", ".."), ("a", "b/../../x"), ("a", "b/.."), ("a/b", "../../x"), ("a", "/x")]:
-            self.assertTrue(link_refused(path, target), target)
-        for path, target in [("a", "b"), ("a/b", "../x"), ("a/b/c", "./../../x/y"), ("a/b", "..")]:
-            self.assertFalse(link_refused(path, target), target)
-        directory = self.directory({})
-        # "in" is the directory itself: the text of "out" stays below it, and its target does not.
-        members: Members = {"d/in": "-> ..", "out": "-> d/in/../etc"}
-        found = self.pull(directory, [change("d/in", now="symlink"), change("out", now="symlink")], members)
-        self.assertEqual((found.applied, list(found.skipped)), (("d/in",), ["out"]))
+    def test_what_comes_is_what_was_listed(self) -> None:
+        # The server judged the list: the sandbox has replaced these in between.
+        directory = self.directory({"d": "base"})
+        changes = [change("sub/.git", now="directory"), local(change("link", now="symlink"), "-> ok")]
+        changes += [local(change("file"), "listed"), change("d", ChangeKind.DELETED)]
+        members: Members = {"sub/.git": "gitdir: /x", "link": "-> /etc", "file": "other"}
+        found = self.pull(directory, changes, members, git=True)
+        self.assertEqual((sorted(found.skipped), os.listdir(directory)), (["file", "link", "sub/.git"], []))
+        unknown = dataclasses.replace(change("new"), local=LocalChange())
+        self.assertEqual(list(self.pull(directory, [unknown], {"new": "x"}).skipped), ["new"])
 
     def test_a_renamed_file_stays_at_its_old_path_if_its_new_one_is_taken(self) -> None:
         directory = self.directory({"old": "base", "new": "mine"})
@@ -169,7 +155,8 @@ class Apply(TestCase):
         self.assertEqual(self.pull(directory, changes, {"new": "base"}).applied, ("new", "old"))
         # Also of one that tools run on sight, which is left out.
         directory = self.directory({"old": "base"})
-        left = self.pull(directory, [change("old", ChangeKind.DELETED), renamed(".envrc", "old")], {".envrc": "base"})
+        refused = local(renamed(".envrc", "old"), "base", LocalRefusal(reason="direnv runs it", allow=".envrc"))
+        left = self.pull(directory, [change("old", ChangeKind.DELETED), refused], {".envrc": "base"})
         self.assertEqual((left.conflicts, list(left.skipped)), (("old",), [".envrc"]))
 
     def test_of_modes_only_the_execute_bit_is_taken(self) -> None:
@@ -179,9 +166,9 @@ class Apply(TestCase):
         found = archive({"private": "x", "tool": "base", "new": "1", "run": "1"})
         found = with_modes(found, {"private": 0o666, "tool": 0o777, "new": 0o666, "run": 0o777})
         pull = Pull(directory, False)
-        for each in pull.look([change("private", ChangeKind.MODIFIED), change("tool", ChangeKind.MODIFIED)]):
-            pull.base[each.path] = version_of(io.BytesIO(b"base"))
-        pull.look([change("new"), change("run")])
+        modified = {"private": "x", "tool": "base"}
+        pull.look([local(change(path, ChangeKind.MODIFIED), text) for path, text in modified.items()])
+        pull.look([local(change("new"), "1"), local(change("run"), "1")])
         self.assertEqual(pull.apply(found).conflicts, ())
         modes = {name: os.stat(os.path.join(directory, name)).st_mode & 0o7777 for name in os.listdir(directory)}
         self.assertEqual(modes, {"private": 0o600, "tool": 0o755, "new": 0o640, "run": 0o750})
@@ -195,8 +182,7 @@ class Apply(TestCase):
     def test_a_directory_that_becomes_a_link_leads_nowhere(self) -> None:
         directory, outside = self.directory({"d/a": "base"}), self.directory({"a": "base"})
         pull = Pull(directory, False)
-        for each in pull.look([change("d/a", ChangeKind.MODIFIED)]):
-            pull.base[each.path] = version_of(io.BytesIO(b"base"))
+        pull.look([local(change("d/a", ChangeKind.MODIFIED), "x")])
         os.rename(os.path.join(directory, "d"), os.path.join(directory, "moved"))
         os.symlink(outside, os.path.join(directory, "d"))
         self.assertEqual(pull.apply(archive({"d/a": "x"})).conflicts, ("d/a",))

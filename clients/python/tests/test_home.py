@@ -1,19 +1,21 @@
-"""What comes home from a sandbox, by the vectors that all clients share."""
+"""What must stay out of a local directory, by the vectors that all clients share."""
 
 from __future__ import annotations
 
 import os
 from typing import List
 
-from paddock_sandbox._home import Home
-from paddock_sandbox._refusals import link_refused
+from paddock_sandbox._layout import Layout, refusal_for
+from paddock_sandbox.messages import ChangeKind, FileChange, FileType, LocalChange, LocalRefusal
 from support import TestCase
 from test_ignore import spec
 
 
 class HomeTests(TestCase):
-    def test_what_comes_is_decided_by_one_table(self) -> None:
-        for case in spec("home-cases.json")["cases"]:
+    def test_no_directory_becomes_a_repository(self) -> None:
+        for case in spec("local-paths.json")["cases"]:
+            if not case.get("layout"):
+                continue
             with self.subTest(case["name"]):
                 directory = self.directory({})
                 for path in case.get("local", ()):
@@ -21,17 +23,22 @@ class HomeTests(TestCase):
                         os.makedirs(os.path.join(directory, path))
                     else:
                         self.put(directory, path, "")
-                home = Home(directory, case.get("git", False), case.get("allow", ()))
-                never: List[str] = []
-                ask: List[str] = []
-                for path in case["incoming"]:
-                    reason = home.refusal(path.rstrip("/"), path.endswith("/"))
-                    if reason:
-                        (ask if "allow=" in reason else never).append(path)
-                self.assertEqual((never, ask), (case["never"], case["ask"]))
+                layout = Layout(directory)
+                refused: List[str] = [each for each in case["incoming"] if layout.refusal(each.rstrip("/"))]
+                self.assertEqual(refused, case["never"])
 
-    def test_links_lead_neither_out_nor_to_a_repository(self) -> None:
-        wrong = [".hg/store", ".git", "../.jj/repo", "..\\x", "C:x", "c:\\x", "/etc", "a\\..\\..\\x"]
-        for target in wrong:
-            self.assertTrue(link_refused("d/l", target), target)
-        self.assertTrue(link_refused(".hg/x", "y"))
+    def test_what_the_server_refuses_comes_only_if_it_is_asked_for(self) -> None:
+        def left(refusal: LocalRefusal, git: bool = False, allow: List[str] = []) -> bool:
+            local = LocalChange(refusal=refusal)
+            change = FileChange(path="a/.envrc/x", kind=ChangeKind.ADDED, type=FileType.FILE, local=local)
+            return bool(refusal_for(change, git, allow))
+
+        never, git = LocalRefusal(reason="r"), LocalRefusal(reason="r", git=True)
+        sight = LocalRefusal(reason="r", allow="a/.envrc")
+        both = LocalRefusal(reason="r", allow="a/.envrc", git=True)
+        self.assertTrue(left(never, True, ["a"]))
+        self.assertEqual([left(git), left(git, True)], [True, False])
+        self.assertEqual([left(sight), left(sight, False, ["a"]), left(sight, True, ["b"])], [True, False, True])
+        self.assertEqual([left(both, True), left(both, False, ["a"]), left(both, True, ["a"])], [True, True, False])
+        unknown = FileChange(path="x", kind=ChangeKind.ADDED, type=FileType.FILE)
+        self.assertTrue(refusal_for(unknown, True, [""]))

@@ -18,6 +18,8 @@ export interface ShownChanges extends ChangeSelection {
   as?: 'agent' | 'owner' | undefined;
   /** Compare modified and renamed files by lines: `diff` of their changes. */
   diff?: boolean | undefined;
+  /** For a program that writes the changes to a local directory itself: `local` of them, as `pull` uses it. */
+  local?: boolean | undefined;
 }
 
 export interface CommitOptions extends ChangeSelection {

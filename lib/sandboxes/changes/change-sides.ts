@@ -1,3 +1,4 @@
+import type { FileHandle } from 'node:fs/promises';
 import { type ByteString, toBuffer } from '../../byte-string.ts';
 import { HostFileReader } from '../../host-tree/host-file.ts';
 import type { ObjectFormat } from '../../patch/git-binary.ts';
@@ -54,6 +55,23 @@ export class ChangeSides {
   /** That of the codebase's repository. */
   objectFormat(): Promise<ObjectFormat> {
     return objectFormat(this.#base, this.#reader);
+  }
+
+  /** Calls `use` with the host file that a side is in as it is; undefined: it is in none. ABORTED if it is gone. */
+  async opened<T>(
+    side: 'now' | 'base',
+    { path, now }: WorkspaceChange,
+    use: (handle: FileHandle) => Promise<T>,
+  ): Promise<T | undefined> {
+    const file = side === 'base' ? { root: this.#base, path } : now?.isText ? undefined : now?.hostFile;
+    if (file === undefined) return undefined;
+    const handle = await this.#reader.open(file);
+    if (handle === undefined) throw changed();
+    try {
+      return await use(handle);
+    } finally {
+      await handle.close();
+    }
   }
 
   /** git does not track directories. */

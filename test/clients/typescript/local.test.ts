@@ -197,7 +197,7 @@ describe('pull', () => {
       applied: ['gone', 'link', 'n', 'n/e', 'n/e/w', 'old', 'old/f', 'src/a.txt', 'src/b.txt'],
       same: ['both'],
       conflicts: ['edited', 't', 't/file'],
-      skipped: [{ path: '.git/config', reason: 'it is in .git' }],
+      skipped: [{ path: '.git/config', reason: 'git could run a program by it' }],
       failed: [],
     });
     expect(plan).toEqual(pulled);

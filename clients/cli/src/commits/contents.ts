@@ -1,5 +1,6 @@
-import { Home, type Refusal } from '../../../typescript/src/local/home.ts';
+import type { Refusal } from '../../../typescript/src/local/refusal.ts';
 import { CliError } from '../errors.ts';
+import { Home } from '../home.ts';
 import type { Git } from './git.ts';
 
 export interface Contents {

@@ -1,5 +1,5 @@
 import type { Files } from '../../../typescript/src/files.ts';
-import type { Refusal } from '../../../typescript/src/local/home.ts';
+import type { Refusal } from '../../../typescript/src/local/refusal.ts';
 import type { Progress } from '../progress.ts';
 
 /** What every copy needs. */

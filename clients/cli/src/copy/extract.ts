@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, lstat, lutimes, mkdir, open, rename, rm, symlink, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Refusal } from '../../../typescript/src/local/home.ts';
 import { give, giveAt, type Owner, ownerOf } from '../../../typescript/src/local/owner.ts';
 import { openParent, type Parent } from '../../../typescript/src/local/parent.ts';
+import type { Refusal } from '../../../typescript/src/local/refusal.ts';
 import type { Member } from '../../../typescript/src/local/untar.ts';
 import { CliError } from '../errors.ts';
 import { type Copied, nothing } from './copied.ts';

@@ -1,8 +1,10 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, resolve, sep } from 'node:path';
-import { Home, type Incoming, type Refusal } from '../../../typescript/src/local/home.ts';
-import { runsOnSight } from '../../../typescript/src/local/programs.ts';
-import { repositoryOf } from '../../../typescript/src/local/refusals.ts';
+import type { Incoming } from '../../../../local-refusals/local-refusal.ts';
+import { repositoryOf } from '../../../../local-refusals/names.ts';
+import { runsOnSight } from '../../../../local-refusals/programs.ts';
+import type { Refusal } from '../../../typescript/src/local/refusal.ts';
+import { Home } from '../home.ts';
 import type { Copy } from './copied.ts';
 
 /** Where a copy out of a sandbox arrives: its name counts, too, as it may be the missing part of a repository. */

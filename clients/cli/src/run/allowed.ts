@@ -1,6 +1,6 @@
+import { runsOnSight } from '../../../../local-refusals/programs.ts';
 import type { FileChange } from '../../../typescript/src/contract/messages.ts';
-import { isWithin } from '../../../typescript/src/local/home.ts';
-import { runsOnSight } from '../../../typescript/src/local/programs.ts';
+import { isWithin } from '../../../typescript/src/local/refusal.ts';
 import type { Sandbox } from '../../../typescript/src/sandbox.ts';
 import { counted } from '../changes.ts';
 import type { Context } from '../command.ts';

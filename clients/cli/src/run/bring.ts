@@ -1,9 +1,10 @@
 import { exportChanges } from '../../../typescript/src/changes.ts';
 import type { ChosenHunks, FileChange } from '../../../typescript/src/contract/messages.ts';
+import type { Pulled } from '../../../typescript/src/local/changes.ts';
 import { partsOf } from '../../../typescript/src/local/hunks.ts';
 import { shown } from '../../../typescript/src/local/parent.ts';
 import { Place } from '../../../typescript/src/local/place.ts';
-import type { Pulled, PullOptions } from '../../../typescript/src/local/pull.ts';
+import type { PullOptions } from '../../../typescript/src/local/pull.ts';
 import { untar } from '../../../typescript/src/local/untar.ts';
 import type { Sandbox } from '../../../typescript/src/sandbox.ts';
 import { mergeTexts } from './merge.ts';

@@ -41,12 +41,15 @@ class AsyncChangeOperations(AsyncProcessOperations):
         include_scratch: bool = False,
         view: Optional[str] = None,
         diff: bool = False,
+        local: bool = False,
     ) -> List[FileChange]:
         """The paths at which the sandbox differs from its codebase, in byte order. `view`: "agent" or "owner".
 
-        `diff`: compare modified and renamed files by lines; `diff` of their changes has the hunks.
+        `diff`: compare modified and renamed files by lines; `diff` of their changes has the hunks. `local`: `local` of
+        the changes has what decides whether they come to a local directory.
         """
-        fields = {**_selection(sandbox_id, paths, exclude, include_scratch), "as": view, "diff": diff or None}
+        fields = {**_selection(sandbox_id, paths, exclude, include_scratch), "as": view}
+        fields.update({"diff": diff or None, "local": local or None})
         return await self._all(FileChange, "ListChanges", "changes", fields)
 
     def export_changes(

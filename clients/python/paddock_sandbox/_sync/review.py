@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import tempfile
 from typing import Any, List, Optional, Sequence, Union
@@ -11,7 +10,6 @@ from typing import Any, List, Optional, Sequence, Union
 from .._hunks import Taken, check, old_paths, with_hunks
 from .._pull import Pull, PullResult
 from .._room import without
-from .._versions import link_version
 from ..errors import ConflictError, InvalidArgumentError
 from ..messages import (
     ChangeKind,
@@ -145,11 +143,10 @@ class ReviewMethods(RunMethods):
             paths = [*(paths or ()), *(each.path for each in hunks)]
         pull = Pull(os.fspath(directory), git, allow, paths or (), max_bytes)
         removals = self._take_parts(pull, hunks)
-        found = self._client.list_changes(self.id, paths, exclude=exclude)
+        found = self._client.list_changes(self.id, paths, exclude=exclude, local=True)
         listed = {each.path for each in found}
         found += [each for each in removals if each.path not in listed]
-        for change in in_thread(pull.look, found):
-            pull.base[change.path] = self._base_version(change)
+        in_thread(pull.look, found)
         if pull.too_large:
             exclude = [*(exclude or ()), *without(pull.too_large)]
         with tempfile.TemporaryFile() as archive:
@@ -184,21 +181,6 @@ class ReviewMethods(RunMethods):
             content = with_hunks(base, change.diff.hunks, choice.indexes, choice.path)
             pull.parts[choice.path] = Taken(content, change.diff.base_mode)
         old = old_paths(checked.values())
-        removals = self._client.list_changes(self.id, old) if old else []
+        removals = self._client.list_changes(self.id, old, local=True) if old else []
         return [each for each in removals if each.kind == ChangeKind.DELETED and each.path in old]
 
-    def _base_version(self, change: FileChange) -> str:
-        """What `Pull` compares local content with: the codebase's version of a changed path."""
-        kind = change.base_type if change.kind != "deleted" else change.type
-        if kind == FileType.SYMLINK:
-            parent = change.path.rpartition("/")[0]
-            entries = self._client.list_files(self.codebase_id, parent)
-            return next(
-                (link_version(each.symlink_target) for each in entries if each.path == change.path), ""
-            )
-        if kind != FileType.FILE:
-            return ""
-        digest = hashlib.sha256()
-        for piece in self._client.stream_file(self.codebase_id, change.path):
-            digest.update(piece)
-        return digest.hexdigest()

@@ -97,6 +97,11 @@ export interface ListChangesRequest {
   includeScratch?: boolean | undefined;
   /** Compare modified files by lines: `diff` of their changes. A page ends early once it has 1 MiB of hunks. */
   diff?: boolean | undefined;
+  /**
+   * For a client that brings changes to a local directory: `local` of the changes. A page ends early once files of 256 MiB
+   * were read. Not for a key of role agent, nor with "agent".
+   */
+  local?: boolean | undefined;
 }
 
 /** A path at which a sandbox differs from its codebase. */
@@ -138,6 +143,41 @@ export interface FileChange {
    * it is allowed by name.
    */
   losesValues: boolean;
+  /** What decides whether the change comes to a local directory; only with `local` of the request. */
+  local?: LocalChange | undefined;
+}
+
+/**
+ * What decides whether a change comes to a local directory: it does if there is no refusal, and if that directory has what
+ * the codebase has.
+ */
+export interface LocalChange {
+  /** SHA-256 of the codebase's file in lower-case hex. Empty if it is no file, or if `conflict` is true. */
+  baseSha256: string;
+  /** Target of the codebase's symlink. Empty if `conflict` is true. */
+  baseLinkTarget: string;
+  /**
+   * SHA-256 in lower-case hex of what an export has of the sandbox's file. Empty if it is no file, was written to while it
+   * was read, or has more than 1 GiB of holes: then it must not come.
+   */
+  sha256: string;
+  /** Target of the sandbox's symlink. */
+  linkTarget: string;
+  /** Why the change must not be brought to a local directory. Absent: it may. */
+  refusal?: LocalRefusal | undefined;
+}
+
+/**
+ * Why a change must not be brought to a local directory: a program there could run it, or be led elsewhere by it. With
+ * neither `allow` nor `git` it is never brought.
+ */
+export interface LocalRefusal {
+  /** One sentence. */
+  reason: string;
+  /** Path that the user must allow by name for it: a tool runs what is there on sight. Empty: none. */
+  allow: string;
+  /** True if the user must ask for changes in .git. */
+  git: boolean;
 }
 
 /** Comparison of the two versions of a modified or renamed file by lines. */

@@ -1,56 +1,56 @@
-import { type Found, isSame, versionOf } from './found.ts';
+import { type Found, isSame } from './found.ts';
 import type { Look, Place } from './place.ts';
 import type { Member } from './untar.ts';
 
 export type Outcome = 'applied' | 'same' | 'conflicts';
 
 export interface Choice {
-  /** The codebase's version: what is here otherwise was edited. */
-  base: () => Promise<Found>;
+  /** The codebase's version: what is here otherwise was edited. undefined: it has none. */
+  base: Found;
+  /** The sandbox's version. undefined: it has none. */
+  wanted: Found;
   /** Also what was edited. */
   replace: boolean;
-  dryRun: boolean;
 }
 
-/** Brings a member of the archive of changes to its place. `clear` removes what the sandbox removed below it. */
+/** What the archive has is not what the list of changes said. */
+export class ChangedMeanwhile extends Error {}
+
+/** What would become of a path. `empties`: whether all that is in a directory here goes before it. */
+export async function decided(place: Place, choice: Choice, empties: () => Promise<boolean>): Promise<Outcome> {
+  const { found } = await place.look();
+  if (isSame(found, choice.wanted)) return 'same';
+  if (!mayReplace(found, choice)) return 'conflicts';
+  return found?.type !== 'directory' || (await empties()) ? 'applied' : 'conflicts';
+}
+
+/**
+ * Brings a member of the archive of changes to its place, if what is here is the codebase's. `clear` removes what the
+ * sandbox removed below it. Throws ChangedMeanwhile.
+ */
 export async function applyMember(
   place: Place,
   member: Member,
   choice: Choice,
   clear: () => Promise<void>,
 ): Promise<Outcome> {
+  const { wanted } = choice;
+  const isExpected = wanted?.type === member.type && (wanted.type !== 'symlink' || wanted.target === member.target);
+  if (!isExpected) throw new ChangedMeanwhile();
   const now = await place.look();
-  const may = await mayReplace(now.found, choice);
-  const { type, target } = member;
-  const writes = may && !choice.dryRun;
-  if (writes && now.found?.type === 'directory' && type !== 'directory') await clear();
-  if (type === 'file') return applyFile(place, member, now, { may, writes });
-  if (isSame(now.found, type === 'symlink' ? { type, target } : { type })) return 'same';
-  if (!may) return 'conflicts';
-  if (!writes) return 'applied';
-  if (type === 'symlink') return putAt(place, now, await place.receiveLink(target));
+  if (isSame(now.found, wanted)) return 'same';
+  if (!mayReplace(now.found, choice)) return 'conflicts';
+  if (now.found?.type === 'directory') await clear();
+  if (wanted.type === 'symlink') return putAt(place, now, await place.receiveLink(wanted.target));
+  if (wanted.type === 'file') {
+    const { temporary, version } = await place.receive(member.content, wanted.executable);
+    if (version === wanted.version) return putAt(place, now, temporary);
+    await place.discard(temporary);
+    throw new ChangedMeanwhile();
+  }
   if (!(await place.isStill(now))) return 'conflicts';
   await place.makeDirectory();
   return 'applied';
-}
-
-/** The contents go into a new file while they are compared, because they may be larger than the memory. */
-async function applyFile(
-  place: Place,
-  { content, mode }: Member,
-  now: Look,
-  { may, writes }: { may: boolean; writes: boolean },
-): Promise<Outcome> {
-  const executable = (mode & 0o100) !== 0;
-  const isHere = (version: string) => isSame(now.found, { type: 'file', version, executable });
-  if (!writes) {
-    if (isHere(await versionOf(content))) return 'same';
-    return may ? 'applied' : 'conflicts';
-  }
-  const { temporary, version } = await place.receive(content, executable);
-  if (!isHere(version)) return putAt(place, now, temporary);
-  await place.discard(temporary);
-  return 'same';
 }
 
 /** What was edited here meanwhile stays. */
@@ -68,14 +68,11 @@ async function putAt(place: Place, now: Look, temporary: string): Promise<Outcom
 export async function applyRemoval(place: Place, choice: Choice): Promise<Outcome> {
   const now = await place.look();
   if (now.found === undefined) return 'same';
-  if (!(await mayReplace(now.found, choice))) return 'conflicts';
-  if (choice.dryRun) return 'applied';
-  if (!(await place.isStill(now))) return 'conflicts';
+  if (!mayReplace(now.found, choice) || !(await place.isStill(now))) return 'conflicts';
   await place.remove();
   return 'applied';
 }
 
 /** What is not empty is never removed as a whole. */
-async function mayReplace(now: Found, { base, replace }: Choice): Promise<boolean> {
-  return isSame(now, await base()) || (replace && now?.type !== 'directory' && now?.type !== 'other');
-}
+const mayReplace = (now: Found, { base, replace }: Choice): boolean =>
+  isSame(now, base) || (replace && now?.type !== 'directory' && now?.type !== 'other');

@@ -53,7 +53,7 @@ export async function partsOf(chosen: readonly ChosenHunks[], origin: Origin): P
   const { api, sandboxId, signal } = origin;
   const paths = chosen.map(({ path }) => path);
   const changes = new Map(
-    (await listChanges(api, sandboxId, { paths, diff: true, signal })).map((each) => [each.path, each]),
+    (await listChanges(api, sandboxId, { paths, diff: true, local: true, signal })).map((each) => [each.path, each]),
   );
   for (const { path, baseSha256, sha256, indexes } of chosen) {
     const change = changes.get(path);
@@ -76,7 +76,7 @@ export async function removalsFor(
 ): Promise<FileChange[]> {
   const paths = [...parts.values()].map(({ renamedFrom }) => renamedFrom).filter((path) => path !== '');
   if (paths.length === 0) return [];
-  const listed = await listChanges(api, sandboxId, { paths, signal });
+  const listed = await listChanges(api, sandboxId, { paths, local: true, signal });
   return listed.filter(({ path, kind }) => kind === 'CHANGE_DELETED' && paths.includes(path));
 }
 

@@ -1,2 +1,3 @@
+export type { Pulled } from './changes.ts';
 export { archiveOf, type PackOptions, requireUpload } from './pack.ts';
-export { type Pulled, type PullOptions, pull } from './pull.ts';
+export { type PullOptions, pull } from './pull.ts';

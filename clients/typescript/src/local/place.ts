@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type BigIntStats, constants } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises';
+import { type FileHandle, lstat, mkdir, open, readdir, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { type Found, versionOf } from './found.ts';
 import { give, giveAt, type Owner, ownerOf } from './owner.ts';
@@ -107,6 +107,11 @@ export class Place {
   async identity(): Promise<string | undefined> {
     const stat = await this.#stat();
     return stat && identityOf(stat);
+  }
+
+  /** What is in the directory here. */
+  async names(): Promise<string[]> {
+    return readdir(await this.#made());
   }
 
   /** Writes a new file beside this path, for `replace`. */

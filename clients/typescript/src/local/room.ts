@@ -1,4 +1,4 @@
-import type { Refusal } from './home.ts';
+import type { Refusal } from './refusal.ts';
 
 /** Patterns, and bytes of them, by which an export leaves files out; the server takes as many again. */
 const MOST = 500;

@@ -1,6 +1,5 @@
-import { Glob } from './glob.ts';
-import { ON_SIGHT, ON_USE } from './home-table.ts';
-import { meaning } from './refusals.ts';
+import { meaning } from './names.ts';
+import { ON_SIGHT, ON_USE } from './table.ts';
 
 /** A program that a path would be, or be part of. */
 export interface Program {
@@ -10,17 +9,20 @@ export interface Program {
   path: string;
 }
 
+const globOf = (pattern: string): RegExp =>
+  new RegExp(`^${pattern.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*')}$`, 's');
+
 /** The patterns of a table. */
 class Programs {
   /** Those without `*`, by their last name. */
   readonly #names = new Map<string, { parts: readonly string[]; tool: string }[]>();
-  readonly #globs: { glob: Glob; tool: string }[] = [];
+  readonly #globs: { glob: RegExp; tool: string }[] = [];
 
   constructor(table: readonly (readonly [pattern: string, tool: string])[]) {
     for (const [pattern, tool] of table) {
       const parts = pattern.split('/');
       const name = parts.at(-1)!;
-      if (name.includes('*')) this.#globs.push({ glob: Glob.parse(name, false)!, tool });
+      if (name.includes('*')) this.#globs.push({ glob: globOf(name), tool });
       else this.#names.set(name, [...(this.#names.get(name) ?? []), { parts, tool }]);
     }
   }
@@ -38,7 +40,7 @@ class Programs {
   #toolOf(names: readonly string[]): string | undefined {
     const name = names.at(-1)!;
     const found = this.#names.get(name)?.find(({ parts }) => parts.join('/') === names.slice(-parts.length).join('/'));
-    return found?.tool ?? this.#globs.find(({ glob }) => glob.matches([name]))?.tool;
+    return found?.tool ?? this.#globs.find(({ glob }) => glob.test(name))?.tool;
   }
 }
 

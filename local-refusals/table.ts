@@ -1,5 +1,9 @@
-// Generated from clients/spec/home.json by `npm run generate`: change it there.
+/**
+ * What a sandbox must not bring to a local directory. A pattern matches in any directory, in any case, and everything
+ * below it; only its last name may have `*`.
+ */
 
+/** Directories and files of version control, never brought. */
 export const REPOSITORIES: readonly string[] = [
   '.git',
   '.hg',
@@ -13,11 +17,13 @@ export const REPOSITORIES: readonly string[] = [
   '_fossil_',
 ];
 
+/** Names that make any directory a repository of git. */
 export const LAYOUTS: readonly (readonly string[])[] = [
   ['head', 'objects', 'refs'],
   ['head', 'commondir'],
 ];
 
+/** What tools run without being asked to, with the tool; brought only if it is allowed by name. */
 export const ON_SIGHT: readonly (readonly [pattern: string, tool: string])[] = [
   ['.gitattributes', 'git'],
   ['.gitmodules', 'git'],
@@ -112,6 +118,7 @@ export const ON_SIGHT: readonly (readonly [pattern: string, tool: string])[] = [
   ['.screenrc', 'screen'],
 ];
 
+/** What runs when its tool is used; shown as that. */
 export const ON_USE: readonly (readonly [pattern: string, tool: string])[] = [
   ['makefile*', 'make'],
   ['gnumakefile', 'make'],

@@ -1,4 +1,4 @@
-import { REPOSITORIES } from './home-table.ts';
+import { LAYOUTS, REPOSITORIES } from './table.ts';
 
 /** Parts of a repository by which git runs programs, or finds another repository, and short names of them. */
 const UNSAFE = /^(commondir|gitdir|(http-)?alternates|hooks|config.*|rebase-merge|rebase-apply|sequencer|.*~\d+)$/s;
@@ -22,6 +22,14 @@ const SHORT = new Map(REPOSITORIES.map((name) => [name.replace(/^\./, '').slice(
 export function repositoryOf(name: string): string | undefined {
   const meant = meaning(name);
   return REPOSITORIES.includes(meant) ? meant : SHORT.get(/^(.*)~\d+$/s.exec(meant)?.[1] ?? '');
+}
+
+const PIECES = new Set(LAYOUTS.flat());
+
+/** A name that only some file system takes for a part of a repository: clients compare the others with what they have. */
+export function aliasRefusal(path: string): string | undefined {
+  const alias = path.split('/').find((name) => PIECES.has(meaning(name)) && meaning(name) !== name.toLowerCase());
+  return alias === undefined ? undefined : `it has another name for ${meaning(alias)}, a part of repositories`;
 }
 
 /** Why a change is never brought here. undefined: it may be. `git`: changes in `.git` may be. */

@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Home } from '../../../clients/typescript/src/local/home.ts';
-import { runsOnUse } from '../../../clients/typescript/src/local/programs.ts';
-import { linkRefusal } from '../../../clients/typescript/src/local/refusals.ts';
+import { Home } from '../../clients/cli/src/home.ts';
+import { localRefusal } from '../../local-refusals/local-refusal.ts';
+import { runsOnUse } from '../../local-refusals/programs.ts';
 
 interface Case {
   name: string;
@@ -16,8 +16,14 @@ interface Case {
   ask: string[];
 }
 
-const SPEC = resolve(import.meta.dirname, '../../../clients/spec/home-cases.json');
-const { cases } = JSON.parse(readFileSync(SPEC, 'utf8')) as { cases: Case[] };
+const SPEC = resolve(import.meta.dirname, '../../clients/spec/local-paths.json');
+interface Link {
+  path: string;
+  target: string;
+  comes: boolean;
+}
+
+const { cases, links } = JSON.parse(readFileSync(SPEC, 'utf8')) as { cases: Case[]; links: Link[] };
 
 let directory: string;
 beforeEach(() => {
@@ -46,13 +52,7 @@ describe('what comes home', () => {
     expect(tools.map((path) => runsOnUse(path)?.tool)).toEqual(['make', 'npm', 'gradle', 'node', undefined]);
   });
 
-  it('has no link in or to a repository', () => {
-    for (const [path, target] of [
-      ['.hg/x', 'y'],
-      ['x', '.hg/store'],
-      ['x', '.git'],
-      ['x', '.jj/repo'],
-    ] as const)
-      expect(linkRefusal(path, target), target).toEqual(expect.any(String));
+  it.each(links)('symlink $path to $target: $comes', ({ path, target, comes }) => {
+    expect(localRefusal({ path, target, type: 'symlink' }) === undefined).toBe(comes);
   });
 });

@@ -1,0 +1,61 @@
+import { lstat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Names that together make any directory a repository of git, as a local file system shows them. */
+const LAYOUTS: readonly (readonly string[])[] = [
+  ['HEAD', 'objects', 'refs'],
+  ['HEAD', 'commondir'],
+];
+const PIECES = new Map(LAYOUTS.flat().map((name) => [name.toLowerCase(), name]));
+
+/**
+ * Keeps directories from becoming repositories, by what is in them here and what came before, which the server does not
+ * know. The threat: git runs what a repository names, in any directory that looks like one.
+ */
+export class Layout {
+  readonly #root: string;
+  readonly #local = new Map<string, Promise<ReadonlySet<string>>>();
+  /** Parts of a repository that came, by directory. */
+  readonly #came = new Map<string, Set<string>>();
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** Why it does not come, or is not removed. undefined: it does. */
+  async refusal(path: string, isRemoved: boolean): Promise<string | undefined> {
+    const names = path.split('/');
+    for (const [at, name] of names.entries()) {
+      // What is in it was decided by that name.
+      if (name === '.git') return undefined;
+      const directory = names.slice(0, at).join('/');
+      const local = await this.#piecesIn(directory);
+      const shown = directory === '' ? 'the directory' : JSON.stringify(directory);
+      if (isRepository(local)) return `${shown} is a repository of git`;
+      const piece = PIECES.get(name.toLowerCase());
+      if (isRemoved || piece === undefined) continue;
+      const came = this.#came.get(directory) ?? new Set();
+      if (isRepository(new Set([...local, ...came, piece]))) return `${shown} would become a repository of git`;
+      this.#came.set(directory, came.add(piece));
+    }
+    return undefined;
+  }
+
+  #piecesIn(directory: string): Promise<ReadonlySet<string>> {
+    const found = this.#local.get(directory) ?? piecesOf(join(this.#root, directory));
+    this.#local.set(directory, found);
+    return found;
+  }
+}
+
+const isRepository = (pieces: ReadonlySet<string>): boolean =>
+  LAYOUTS.some((layout) => layout.every((piece) => pieces.has(piece)));
+
+async function piecesOf(directory: string): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for (const name of PIECES.values()) {
+    const stat = await lstat(join(directory, name)).catch(() => undefined);
+    if (stat) found.add(name);
+  }
+  return found;
+}

@@ -1,0 +1,33 @@
+import type { LocalRefusal } from '../contract/messages.ts';
+
+/** Why something is not brought to a local directory. */
+export interface Refusal {
+  reason: string;
+  /** The path that must be allowed for it; absent: it is never brought. */
+  allow?: string | undefined;
+  /** The option of `pull` that must be larger for it. */
+  option?: 'maxBytes' | undefined;
+}
+
+/** What its user lets come. */
+export interface Asked {
+  /** Also what is in `.git`, except what git would run. */
+  git: boolean;
+  /** Paths that may come, each with everything below, although tools run them on sight or values are lost. Empty: all. */
+  allow: readonly string[];
+}
+
+export const isWithin = (path: string, above: string): boolean => path === above || path.startsWith(`${above}/`);
+
+/** What is left of a refusal with what was asked for. undefined: it comes. */
+export function refusalFor(
+  path: string,
+  refusal: LocalRefusal | undefined,
+  { git, allow }: Asked,
+): Refusal | undefined {
+  if (refusal === undefined) return undefined;
+  const { reason, allow: needed } = refusal;
+  if (refusal.git ? !git : needed === '') return { reason };
+  if (needed === '' || allow.some((each) => each === '' || isWithin(path, each))) return undefined;
+  return { reason, allow: needed };
+}
