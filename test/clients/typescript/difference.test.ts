@@ -68,15 +68,19 @@ describe('the difference to what was sent', () => {
     expect(paths(differenceOf((await look()).now, { ...old, found: before } as Snapshot).changed)).toEqual(['a']);
   });
 
-  it('has a file that may have been changed again with the same times', async () => {
-    put('a', 'a');
-    const { now } = await look();
-    const { ctimeMs } = now.found.get('a')!;
-    const changed = (after: number) => paths(differenceOf(now, { at: ctimeMs + after, found: now.found }).changed);
-    expect(changed(0)).toEqual(['a']);
-    expect(changed(2000)).toEqual(['a']);
-    expect(changed(10_000)).toEqual([]);
-  });
+  it.each([
+    { clock: 'of milliseconds', ctimeMs: 1_700_000_000_123.5, doubt: 50, none: 500 },
+    { clock: 'of seconds', ctimeMs: 1_700_000_000_000, doubt: 2000, none: 10_000 },
+  ])(
+    'has a file that may have been changed again within a tick of a clock $clock',
+    async ({ ctimeMs, doubt, none }) => {
+      put('a', 'a');
+      const { now } = await look();
+      const found = new Map([['a', { ...now.found.get('a')!, ctimeMs }]]);
+      const changed = (after: number) => paths(differenceOf({ ...now, found }, { at: ctimeMs + after, found }).changed);
+      expect([changed(0), changed(doubt), changed(none)]).toEqual([['a'], ['a'], []]);
+    },
+  );
 });
 
 describe('updates of a codebase by differences', () => {

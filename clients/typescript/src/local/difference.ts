@@ -17,10 +17,10 @@ interface Difference {
 }
 
 /**
- * A file that was changed this little before it was looked at may have been changed again with the same times: the
- * clocks of file systems tick every some milliseconds, or every two seconds (FAT).
+ * A file that was changed this little before it was looked at may have been changed again with the same time: the clocks
+ * of file systems tick every some milliseconds, or every one or two seconds (FAT), without a fraction of a second.
  */
-const TICK_MS = 3000;
+const tickMsOf = (timeMs: number): number => (timeMs % 1000 === 0 ? 3000 : 100);
 
 /**
  * The differences of a directory to what was sent. A file is the same if its size, times, mode and inode are, as for git;
@@ -53,6 +53,6 @@ function isSame(now: Found, { at, found }: Snapshot): boolean {
   if (before?.type !== now.type) return false;
   if (now.mode !== before.mode || now.mtimeMs !== before.mtimeMs) return false;
   if (now.type !== 'file') return now.target === before.target;
-  const isOld = before.ctimeMs < at - TICK_MS;
+  const isOld = before.ctimeMs < at - tickMsOf(before.ctimeMs);
   return isOld && now.size === before.size && now.ctimeMs === before.ctimeMs && now.ino === before.ino;
 }
