@@ -5,15 +5,18 @@ const UNSAFE = /^(commondir|gitdir|(http-)?alternates|hooks|config.*|rebase-merg
 /** Below these the names are those of branches. */
 const NAMES = new Set(['refs', 'logs']);
 
-/** Characters that HFS+ leaves out of names. */
-const LEFT_OUT = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
+/** Characters that some file system leaves out of names: HFS+ some of them, ext4 and F2FS with casefold all. */
+const LEFT_OUT = /\p{Default_Ignorable_Code_Point}|[\u206a-\u206f\ufeff]/gu;
+
+/** As APFS and casefold compare names: the long s is an s, and ligatures are their letters. */
+const folded = (name: string): string => name.toUpperCase().toLowerCase();
 
 /** What a name means in some file system: without the dots at its end, or a stream of Windows. */
 export function meaning(name: string): string {
   const [kept = ''] = name.replace(LEFT_OUT, '').split(':');
   let end = kept.length;
   while (kept[end - 1] === '.' || kept[end - 1] === ' ') end--;
-  return kept.slice(0, end).toLowerCase();
+  return folded(kept.slice(0, end));
 }
 
 const SHORT = new Map(REPOSITORIES.map((name) => [name.replace(/^\./, '').slice(0, 6), name]));
