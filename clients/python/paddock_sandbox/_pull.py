@@ -269,10 +269,9 @@ class Pull:
 
 
 def _is_path(path: str) -> bool:
-    parts = path.split("/")
-    return not any(
-        part in ("", ".", "..") or "\0" in part or (os.sep == "\\" and os.sep in part) for part in parts
-    )
+    """Where a backslash separates, a colon names a drive or a stream of another file."""
+    unsafe = "\0\\:" if os.sep == "\\" else "\0"
+    return not any(part in ("", ".", "..") or any(each in unsafe for each in part) for part in path.split("/"))
 
 
 def _folded(path: str) -> str:

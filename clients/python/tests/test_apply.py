@@ -7,6 +7,7 @@ import io
 import os
 import tarfile
 from typing import Dict, List, Optional
+from unittest import mock
 
 from paddock_sandbox import ChangeKind, FileChange, FileType, PullResult
 from paddock_sandbox._pull import Pull
@@ -178,6 +179,14 @@ class Apply(TestCase):
         found = self.pull(directory, [change("a\\..\\x")], {"a\\..\\x": "1"})
         written = ["a\\..\\x"] if os.sep == "/" else []
         self.assertEqual((list(found.applied), os.listdir(directory)), (written, written))
+
+    def test_a_drive_or_a_stream_of_another_file_is_no_name_where_backslashes_separate(self) -> None:
+        for name in ("C:x", "d/C:x", "base:stream", "a\\x"):
+            directory = self.directory({})
+            with mock.patch("os.sep", "\\"):
+                found = self.pull(directory, [change(name)], {name: "1"})
+            skipped = {name: "not a path below the directory"}
+            self.assertEqual((dict(found.skipped), os.listdir(directory)), (skipped, []))
 
     def test_a_directory_that_becomes_a_link_leads_nowhere(self) -> None:
         directory, outside = self.directory({"d/a": "base"}), self.directory({"a": "base"})
