@@ -61,10 +61,12 @@ export function define<
 >(declaration: Declaration<N, C, K>, handle: Handle<RequestOf<N, C>, Result>): DeclaredHandler<Result> {
   const { rpc, patch, isUse } = declaration;
   const { constraints, fields } = constraintsOf(declaration);
-  const read = async (event: HandlerEvent, { guard, idempotencyKey }: HandlerContext) => {
+  const read = async (event: HandlerEvent, { guard, idempotencyKey, signal }: HandlerContext) => {
     const prepared = patch ? { ...event, body: fromMergePatch(event.body, patch) } : event;
     const request = await withBreaks(readingRequest(fields, prepared));
     checkRequired(request, constraints);
+    const placed = guard.place(signal);
+    if (placed !== undefined) await placed;
     return idempotencyKey === undefined ? guard.narrow(request) : request;
   };
   const used: Handle<RequestOf<N, C>, Result> = (input, context) =>

@@ -25,7 +25,13 @@ describe('ListChanges', () => {
 
   it('passes on which changes are asked for: each parameter of a list is an element', async () => {
     const list = async (...args: unknown[]) => {
-      expect(args[3]).toEqual({ paths: ['a', 'b'], exclude: ['*.log'], include_scratch: true, diff: true });
+      expect(args[3]).toEqual({
+        paths: ['a', 'b'],
+        exclude: ['*.log'],
+        include_scratch: true,
+        diff: true,
+        local: false,
+      });
       return answer;
     };
     const event = {

@@ -24,7 +24,7 @@ afterAll(async () => {
 it('the local server refuses a bad setting by the user’s file, key and value', async () => {
   writeFileSync(file, 'sandbox: {max_per_user: many}\n');
   const { code, stderr } = await paddock('server', 'start');
-  expect(code).toBe(125);
+  expect(code).toBe(1);
   expect(stderr).toContain(`${file}: sandbox.max_per_user: value "many" is not allowed`);
 });
 
@@ -48,7 +48,7 @@ it('the user’s settings hold, stay as they are, and are shown with their sourc
   writeFileSync(file, text);
   expect(await paddock('create')).toMatchObject({ code: 0 });
   const second = await paddock('create');
-  expect([second.code, second.stderr]).toEqual([125, expect.stringMatching(/the most is 1/)]);
+  expect([second.code, second.stderr]).toEqual([1, expect.stringMatching(/the most is 1/)]);
   expect(readFileSync(file, 'utf8')).toBe(text);
   const { stdout } = await paddock('config');
   expect(stdout).toMatch(/^sandbox\.max_per_user = 1 +\(.*\.config\/paddock\/server\.yaml\)$/m);

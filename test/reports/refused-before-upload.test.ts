@@ -88,7 +88,7 @@ it.each([
   for (const command of [['create'], ['run', '--apply', 'none']]) {
     const after = command[0] === 'run' ? ['--', 'true'] : [];
     const { code, stderr } = await cli([...command, '--from', directory, ...args, ...after], { url });
-    expect([code, stderr]).toEqual([125, expect.stringMatching(problem)]);
+    expect([code, stderr]).toEqual([command[0] === 'run' ? 125 : 1, expect.stringMatching(problem)]);
   }
   expect(uploads()).toEqual([]);
 });

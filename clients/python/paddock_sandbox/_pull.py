@@ -6,39 +6,20 @@ runs.
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import stat
 import tarfile
 import unicodedata
-from typing import IO, Dict, List, Mapping, Sequence, Set, Tuple
+from typing import IO, Dict, List, Sequence
 
 from ._hunks import Part, Taken
 from ._layout import Layout, is_removed, named_in, refusal_for
 from ._place import Local, Place
+from ._pulled import Done, PullResult
 from ._room import Room
 from ._versions import link_version, member_version
 from .errors import InvalidArgumentError
 from .messages import ChangeKind, FileChange, FileType
-
-
-@dataclasses.dataclass(frozen=True)
-class PullResult:
-    """What a pull did.
-
-    Attributes:
-        applied: Paths that are now as in the sandbox.
-        unchanged: Paths that were so already.
-        conflicts: Paths whose local version is not the one that the sandbox started from. They were left as they are.
-        skipped: Reasons by path of what is not written: repositories like .git, what would make a directory one, what
-            tools run on sight, symlinks that lead out of the directory, what would lose values that the sandbox saw as
-            placeholders, files that `max_bytes` has no room for.
-    """
-
-    applied: Tuple[str, ...] = ()
-    unchanged: Tuple[str, ...] = ()
-    conflicts: Tuple[str, ...] = ()
-    skipped: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 class Pull:
@@ -90,7 +71,7 @@ class Pull:
 
     def apply(self, archive: "IO[bytes]", dry: bool = False) -> PullResult:
         """Applies the changes; `archive`: a tar of the added and modified files. `dry`: only says what it would do."""
-        done = _Done(self._skipped)
+        done = Done(self._skipped)
         # Files may have grown since they were listed.
         room = Room(self._max_bytes)
         archive.seek(0)
@@ -116,7 +97,7 @@ class Pull:
         taken = self.parts.get(path) if member.isfile() else None
         return Part(member, tar.extractfile) if taken is None else Part.of(member.name, taken)
 
-    def _delete_below(self, above: str, done: "_Done", dry: bool) -> None:
+    def _delete_below(self, above: str, done: Done, dry: bool) -> None:
         """From the bottom up."""
         deleted = [path for path, each in self._changes.items() if each.kind == ChangeKind.DELETED]
         for path in sorted(deleted, reverse=True):
@@ -124,7 +105,7 @@ class Pull:
                 done.decided.add(path)
                 self._delete(self._changes[path], done, dry)
 
-    def _delete(self, change: FileChange, done: "_Done", dry: bool) -> None:
+    def _delete(self, change: FileChange, done: Done, dry: bool) -> None:
         path = change.path
         local = self._local[path]
         if local.kind is None:
@@ -138,7 +119,7 @@ class Pull:
         else:
             self._remove(path, done, dry)
 
-    def _remove(self, path: str, done: "_Done", dry: bool) -> None:
+    def _remove(self, path: str, done: Done, dry: bool) -> None:
         with Place.at(self._root, path) as place:
             if place is None:
                 done.conflicts.append(path)
@@ -147,7 +128,7 @@ class Pull:
                 place.remove()
             done.remove(path)
 
-    def _is_needed(self, path: str, done: "_Done") -> bool:
+    def _is_needed(self, path: str, done: Done) -> bool:
         """Whether the contents are only here: their new path was not written; or has the same file, in another case."""
         renamed = self._renamed.get(path)
         if renamed is not None and renamed not in done.placed:
@@ -158,7 +139,7 @@ class Pull:
         with Place.at(self._root, path) as old, Place.at(self._root, other) as new:
             return old is not None and new is not None and old.identity() == new.identity()
 
-    def _place(self, path: str, part: Part, done: "_Done", dry: bool) -> None:
+    def _place(self, path: str, part: Part, done: Done, dry: bool) -> None:
         member = part.member
         version = member_version(part)
         # The server judged what it listed: the sandbox may have replaced it since.
@@ -221,7 +202,7 @@ class Pull:
                 place.put_file(content, member.mode & 0o100 != 0)
         return True
 
-    def _is_base(self, path: str, done: "_Done") -> bool:
+    def _is_base(self, path: str, done: Done) -> bool:
         """Whether the local version is the codebase's."""
         local, change = self._local[path], self._changes[path]
         if local.kind == FileType.DIRECTORY:
@@ -232,12 +213,12 @@ class Pull:
             return False
         return local.kind != FileType.FILE or local.executable == (change.base_mode & 0o100 != 0)
 
-    def _is_empty(self, path: str, done: "_Done") -> bool:
+    def _is_empty(self, path: str, done: Done) -> bool:
         """Whether nothing is in a directory but what this pull removes."""
         with Place.at(self._root, path) as place:
             return place is not None and all(f"{path}/{name}" in done.removed for name in place.names())
 
-    def _may_replace(self, path: str, done: "_Done") -> bool:
+    def _may_replace(self, path: str, done: Done) -> bool:
         """Whether no local edit is lost. That a file of the codebase is gone is an edit, too."""
         if self._local[path].kind is None:
             mine = self._changes[path].kind == ChangeKind.ADDED
@@ -250,7 +231,7 @@ class Pull:
         with Place.at(self._root, path) as place:
             return (None if place is None else place.signature()) == self._local[path].signature
 
-    def _fits(self, path: str, done: "_Done", dry: bool) -> bool:
+    def _fits(self, path: str, done: Done, dry: bool) -> bool:
         """Whether all that is above the path is a directory, or missing."""
         parts = path.split("/")
         for count in range(1, len(parts)):
@@ -277,39 +258,3 @@ def _is_path(path: str) -> bool:
 def _folded(path: str) -> str:
     """Where upper and lower case are one."""
     return unicodedata.normalize("NFC", path).casefold()
-
-
-class _Done:
-    def __init__(self, skipped: Mapping[str, str]) -> None:
-        self.applied: List[str] = []
-        self.unchanged: List[str] = []
-        self.conflicts: List[str] = []
-        self.skipped = dict(skipped)
-        #: What is gone, and the directories that were made: in a dry run they are not, and yet count.
-        self.removed: Set[str] = set()
-        #: Those that are as in the sandbox, and removals that were decided.
-        self.placed: Set[str] = set()
-        self.decided: Set[str] = set()
-        self.directories: Set[str] = set()
-
-    def remove(self, path: str) -> None:
-        self.applied.append(path)
-        self.removed.add(path)
-
-    def same(self, path: str) -> None:
-        self.unchanged.append(path)
-        self.placed.add(path)
-
-    def place(self, path: str, is_directory: bool = False) -> None:
-        self.applied.append(path)
-        self.placed.add(path)
-        if is_directory:
-            self.directories.add(path)
-
-    def result(self) -> PullResult:
-        return PullResult(
-            tuple(sorted(self.applied)),
-            tuple(sorted(self.unchanged)),
-            tuple(sorted(self.conflicts)),
-            self.skipped,
-        )
