@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 
-const ROOMS = ['app', 'adapters', 'handlers', 'lib', 'bench', 'scripts', 'proto', 'clients'];
+const ROOMS = ['app', 'adapters', 'handlers', 'lib', 'local-refusals', 'bench', 'scripts', 'proto', 'clients'];
 const GENERATED = new Set([
   'lib/contract/messages.ts',
   'lib/contract/schema.ts',

@@ -78,7 +78,7 @@ node_modules() {
 }
 
 server_bundle() {
-  newer=$(find app adapters clients/cli clients/typescript/src handlers lib proto configs package.json package-lock.json esbuild.config.mjs -newer dist/server.mjs 2>/dev/null | head -n 1 || true)
+  newer=$(find app adapters clients/cli clients/typescript/src handlers lib local-refusals proto configs package.json package-lock.json esbuild.config.mjs -newer dist/server.mjs 2>/dev/null | head -n 1 || true)
   [ ! -f dist/server.mjs ] || [ ! -f dist/paddock.mjs ] || [ -n "$newer" ] || return 0
   say 'building dist/server.mjs and dist/paddock.mjs'
   built=$(npm run --silent build 2>&1) || {
