@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { exec } from '../../handlers/exec.ts';
 import { writeFile } from '../../handlers/files.ts';
 import { getSandbox, listSandboxes } from '../../handlers/sandboxes.ts';
+import { OPEN } from '../../lib/access/guard.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import { aSandbox, execution, exit } from '../adapters/fake-services.ts';
 import { call, message } from './call.ts';
@@ -67,7 +68,7 @@ it('a list is no use, and neither is a call that is refused before it reaches th
   const narrow = () => {
     throw new ServiceError('NOT_FOUND', 'of another owner');
   };
-  const guard = { narrow, release: () => {} } as never;
+  const guard = { ...OPEN, narrow };
   await expect(call(getSandbox, message({ sandbox_id: 'sb_1' }), { beginCall, guard })).rejects.toThrow('of another');
   expect(notes).toEqual([]);
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { importFiles, moveFile, statFile, writeFile } from '../../handlers/files.ts';
 import { operations } from '../../handlers/index.ts';
+import { OPEN } from '../../lib/access/guard.ts';
 import { fields, rpcs } from '../../lib/contract/schema.ts';
 import { call, json, message } from './call.ts';
 
@@ -62,7 +63,7 @@ describe('`view` and `source`, which stand for `as` and `from`', () => {
   });
 
   it('do not widen the access of a caller who is restricted to the rules', async () => {
-    const guard = { narrow: (request: object) => ({ ...request, as: 'agent' }) } as never;
+    const guard = { ...OPEN, narrow: <R extends object>(request: R) => ({ ...request, as: 'agent' }) };
     const event = message({ ...path, view: 'owner', path: 'a' });
     expect(await call(statFile, event, { ...given, guard })).toEqual({ ...path, as: 'agent', path: 'a' });
   });
