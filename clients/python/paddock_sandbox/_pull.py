@@ -10,7 +10,7 @@ import os
 import stat
 import tarfile
 import unicodedata
-from typing import IO, Dict, List, Sequence
+from typing import IO, Dict, List, Sequence, Set
 
 from ._hunks import Part, Taken
 from ._layout import Layout, is_removed, named_in, refusal_for
@@ -44,6 +44,9 @@ class Pull:
         #: Paths that are written, by the path that was renamed, and by their form without upper and lower case.
         self._renamed: Dict[str, str] = {}
         self._folded: Dict[str, str] = {}
+        #: What takes the place of a directory, whether it may come or not; and of these, those that are known to conflict.
+        self._replacing: Set[str] = set()
+        self._kept: Set[str] = set()
         #: What is taken of files of which hunks are chosen, by path; set by the caller.
         self.parts: Dict[str, Taken] = {}
 
@@ -55,6 +58,8 @@ class Pull:
             path, deleted = change.path, is_removed(change)
             if change.renamed_from:
                 self._renamed[change.renamed_from] = path
+            if not deleted and change.type != FileType.DIRECTORY and change.base_type == FileType.DIRECTORY:
+                self._replacing.add(path)
             reason = "" if _is_path(path) else "not a path below the directory"
             reason = reason or refusal_for(change, self._git, allow) or self._layout.refusal(path, deleted)
             if not reason and not deleted and change.type == FileType.FILE:
@@ -71,6 +76,9 @@ class Pull:
 
     def apply(self, archive: "IO[bytes]", dry: bool = False) -> PullResult:
         """Applies the changes; `archive`: a tar of the added and modified files. `dry`: only says what it would do."""
+        if self._replacing and not dry:
+            # Of a directory that has files of its own, nothing is removed for its replacement.
+            self._kept = self._replacing.intersection(self.apply(archive, dry=True).conflicts)
         done = Done(self._skipped)
         # Files may have grown since they were listed.
         room = Room(self._max_bytes)
@@ -98,12 +106,22 @@ class Pull:
         return Part(member, tar.extractfile) if taken is None else Part.of(member.name, taken)
 
     def _delete_below(self, above: str, done: Done, dry: bool) -> None:
-        """From the bottom up."""
+        """From the bottom up. `above`: the directory that is replaced, with a slash, or all that is left.
+
+        Files below a directory whose replacement did not come stay.
+        """
         deleted = [path for path, each in self._changes.items() if each.kind == ChangeKind.DELETED]
         for path in sorted(deleted, reverse=True):
             if path.startswith(above) and path not in done.decided:
                 done.decided.add(path)
-                self._delete(self._changes[path], done, dry)
+                if not above and self._stays_below(path):
+                    done.conflicts.append(path)
+                else:
+                    self._delete(self._changes[path], done, dry)
+
+    def _stays_below(self, path: str) -> bool:
+        parts = path.split("/")
+        return any("/".join(parts[:count]) in self._replacing for count in range(1, len(parts)))
 
     def _delete(self, change: FileChange, done: Done, dry: bool) -> None:
         path = change.path
@@ -145,6 +163,9 @@ class Pull:
         # The server judged what it listed: the sandbox may have replaced it since.
         if not self._is_listed(path, member, version):
             done.skipped[path] = "the sandbox changed it meanwhile: pull again"
+            return
+        if path in self._kept:
+            done.conflicts.append(path)
             return
         local = self._local[path]
         if member.isdir():

@@ -40,11 +40,19 @@ export async function applyMember(
   const now = await place.look();
   if (isSame(now.found, wanted)) return 'same';
   if (!mayReplace(now.found, choice)) return 'conflicts';
-  if (now.found?.type === 'directory') await clear();
-  if (wanted.type === 'symlink') return putAt(place, now, await place.receiveLink(wanted.target));
+  // Only once its replacement is here: a directory is not emptied for one that does not come.
+  const put = async (temporary: string): Promise<Outcome> => {
+    try {
+      if (now.found?.type === 'directory') await clear();
+      return await putAt(place, now, temporary);
+    } finally {
+      await place.discard(temporary);
+    }
+  };
+  if (wanted.type === 'symlink') return put(await place.receiveLink(wanted.target));
   if (wanted.type === 'file') {
     const { temporary, version } = await place.receive(member.content, wanted.executable);
-    if (version === wanted.version) return putAt(place, now, temporary);
+    if (version === wanted.version) return put(temporary);
     await place.discard(temporary);
     throw new ChangedMeanwhile();
   }
@@ -55,13 +63,9 @@ export async function applyMember(
 
 /** What was edited here meanwhile stays. */
 async function putAt(place: Place, now: Look, temporary: string): Promise<Outcome> {
-  try {
-    if (!(await place.isStill(now))) return 'conflicts';
-    await place.replace(temporary);
-    return 'applied';
-  } finally {
-    await place.discard(temporary);
-  }
+  if (!(await place.isStill(now))) return 'conflicts';
+  await place.replace(temporary);
+  return 'applied';
 }
 
 /** Removes a file, symlink or empty directory that the sandbox removed. */

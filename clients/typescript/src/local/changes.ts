@@ -32,7 +32,13 @@ interface Chosen {
   /** Files of which only some hunks come. */
   parts: ReadonlyMap<string, Part>;
   replace: boolean;
+  /** Conflicts that are known: of a directory that has files of its own, nothing is removed for its replacement. */
+  kept?: ReadonlySet<string>;
 }
+
+/** Whether a change has something else in place of a directory. */
+export const replacesDirectory = ({ kind, type, baseType }: FileChange): boolean =>
+  kind !== 'CHANGE_DELETED' && type !== 'TYPE_DIRECTORY' && baseType === 'TYPE_DIRECTORY';
 
 const MEANWHILE = 'the sandbox changed it meanwhile, or it is of no type that archives have: pull again';
 
@@ -43,6 +49,9 @@ export class Changes {
   readonly #parts: Chosen['parts'];
   readonly #written = new Map<string, FileChange>();
   readonly #removed = new Map<string, FileChange>();
+  /** What takes the place of a directory, whether it may come or not. */
+  readonly #replacing = new Set<string>();
+  readonly #kept: ReadonlySet<string>;
   /** Paths of #written by the path that was renamed, and by their form without upper and lower case. */
   readonly #renamed = new Map<string, string>();
   readonly #folded = new Map<string, string>();
@@ -50,15 +59,18 @@ export class Changes {
   readonly #pulled: Pulled = { applied: [], same: [], conflicts: [], skipped: [], failed: [] };
   #isDry = false;
 
-  constructor(directory: string, listed: readonly FileChange[], { refusals, isChosen, parts, replace }: Chosen) {
+  constructor(directory: string, listed: readonly FileChange[], chosen: Chosen) {
+    const { refusals, isChosen, parts, replace, kept = new Set() } = chosen;
     this.#directory = directory;
     this.#replace = replace;
     this.#parts = parts;
+    this.#kept = kept;
     for (const change of listed) {
       const { path, kind } = change;
       // Also of one that is not chosen: its contents may be only at the old path, which then stays.
       if (change.renamedFrom) this.#renamed.set(change.renamedFrom, path);
       if (!isChosen(path)) continue;
+      if (replacesDirectory(change)) this.#replacing.add(path);
       const refusal = refusals.get(path);
       if (refusal !== undefined) this.#pulled.skipped.push({ path, ...refusal });
       // Of names that are not UTF-8, several have this one.
@@ -92,6 +104,10 @@ export class Changes {
       const { path } = member;
       const change = this.#written.get(path);
       if (change === undefined || this.#done.has(path)) continue;
+      if (this.#kept.has(path)) {
+        this.#end(path, 'conflicts');
+        continue;
+      }
       const refusal = room.take(member.size);
       if (refusal) {
         this.#skip(path, refusal);
@@ -152,14 +168,21 @@ export class Changes {
     return { ...member, mode: part.mode, size: content.length, content: once(content) };
   }
 
-  /** After the contents, so that nothing is lost if they do not arrive; from the bottom up. */
+  /**
+   * After the contents, so that nothing is lost if they do not arrive; from the bottom up. `below`: what goes with the
+   * directory that is replaced there. Without it such files stay: their replacement did not come.
+   */
   async remove(below = ''): Promise<void> {
     for (const [path, change] of [...this.#removed].reverse()) {
       if (!path.startsWith(below) || this.#done.has(path)) continue;
-      if (await this.#isNeeded(path)) this.#end(path, 'conflicts');
+      if ((below === '' && this.#staysBelow(path)) || (await this.#isNeeded(path))) this.#end(path, 'conflicts');
       else if (this.#isDry) await this.#ended(path, (place) => this.#decided(place, change, undefined));
       else await this.#ended(path, (place) => applyRemoval(place, this.#choiceOf(change, undefined)));
     }
+  }
+
+  #staysBelow(path: string): boolean {
+    return path.split('/').some((_, at, names) => this.#replacing.has(names.slice(0, at).join('/')));
   }
 
   /** Whether the contents are only here: their new path was not written; or has the same file, in another case. */

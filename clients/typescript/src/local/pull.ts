@@ -2,7 +2,7 @@ import type { Api } from '../api.ts';
 import { type ChangeSelection, exportChanges, listChanges } from '../changes.ts';
 import type { ChosenHunks, FileChange } from '../contract/messages.ts';
 import { ConflictError } from '../errors.ts';
-import { Changes, type Pulled } from './changes.ts';
+import { Changes, type Pulled, replacesDirectory } from './changes.ts';
 import { partsOf, removalsFor } from './hunks.ts';
 import { Layout } from './layout.ts';
 import { type Asked, type Refusal, refusalFor } from './refusal.ts';
@@ -67,15 +67,16 @@ export async function pull(api: Api, target: Target, directory: string, options:
     listed.filter(({ path }) => isChosen(path)),
     asked,
   );
-  const make = () => new Changes(directory, listed, { refusals, isChosen, parts, replace: onConflict === 'replace' });
+  const chosen = { refusals, isChosen, parts, replace: onConflict === 'replace' };
+  const make = (kept?: ReadonlySet<string>) => new Changes(directory, listed, { ...chosen, ...(kept && { kept }) });
+  if (!dryRun && onConflict !== 'raise' && !listed.some(replacesDirectory))
+    return apply(make(), api, target, selection, maxBytes);
   const changes = make();
   changes.limit(maxBytes);
-  if (dryRun || onConflict === 'raise') {
-    const found = await changes.decide();
-    if (onConflict === 'raise' && found.conflicts.length > 0) throw conflict(found.conflicts);
-    if (dryRun) return found;
-  }
-  return apply(make(), api, target, selection, maxBytes);
+  const found = await changes.decide();
+  if (onConflict === 'raise' && found.conflicts.length > 0) throw conflict(found.conflicts);
+  if (dryRun) return found;
+  return apply(make(new Set(found.conflicts)), api, target, selection, maxBytes);
 }
 
 async function apply(
