@@ -44,7 +44,7 @@ class Pull:
         #: Paths that are written, by the path that was renamed, and by their form without upper and lower case.
         self._renamed: Dict[str, str] = {}
         self._folded: Dict[str, str] = {}
-        #: What takes the place of a directory, whether it may come or not; and of these, those that are known to conflict.
+        #: What takes the place of a directory, whether it may come or not; of these, those that conflict.
         self._replacing: Set[str] = set()
         self._kept: Set[str] = set()
         #: What is taken of files of which hunks are chosen, by path; set by the caller.
