@@ -160,6 +160,28 @@ describe('a program that watches a directory is told', () => {
     await write('d/f', 'after');
     expect(await events(...WRITTEN)).toEqual(WRITTEN);
   });
+
+  it('nothing of moves and removals of what the rules hide', async () => {
+    await setRules(hide('/d/secret*', 9), hide('/d/secret*/**', 9));
+    const move = (from: string, to: string) =>
+      scene.client.call('MoveFile', { sandbox_id: sandbox.id, as: 'owner', from, to });
+    await move('d/secret', 'd/secret-2');
+    await scene.client.call('MakeDirectory', { sandbox_id: sandbox.id, as: 'owner', path: 'd/secrets' });
+    await move('d/secret-2', 'd/secrets/f');
+    await move('d/secrets', 'd/secrets-2');
+    await scene.client.call('DeleteFile', { sandbox_id: sandbox.id, as: 'owner', path: 'd/secrets-2', recursive: true });
+    await write('d/f', 'after');
+    expect(await events(...WRITTEN)).toEqual(WRITTEN);
+  });
+
+  it('of the visible half of a move alone, when the rules hide the other', async () => {
+    const move = (from: string, to: string) =>
+      scene.client.call('MoveFile', { sandbox_id: sandbox.id, as: 'owner', from, to, replace: true });
+    await move('d/g', 'd/secret');
+    expect(await events('DELETE d/g')).toEqual(['DELETE d/g']);
+    await move('d/secret', 'd/new');
+    expect(await events(...MADE)).toEqual(MADE);
+  });
 });
 
 it('a program that watches a file is told of each replacement of it', async () => {
