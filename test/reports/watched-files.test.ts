@@ -169,7 +169,12 @@ describe('a program that watches a directory is told', () => {
     await scene.client.call('MakeDirectory', { sandbox_id: sandbox.id, as: 'owner', path: 'd/secrets' });
     await move('d/secret-2', 'd/secrets/f');
     await move('d/secrets', 'd/secrets-2');
-    await scene.client.call('DeleteFile', { sandbox_id: sandbox.id, as: 'owner', path: 'd/secrets-2', recursive: true });
+    await scene.client.call('DeleteFile', {
+      sandbox_id: sandbox.id,
+      as: 'owner',
+      path: 'd/secrets-2',
+      recursive: true,
+    });
     await write('d/f', 'after');
     expect(await events(...WRITTEN)).toEqual(WRITTEN);
   });
