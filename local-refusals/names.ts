@@ -27,6 +27,9 @@ export function repositoryOf(name: string): string | undefined {
   return REPOSITORIES.includes(meant) ? meant : SHORT.get(/^(.*)~\d+$/s.exec(meant)?.[1] ?? '');
 }
 
+/** Files of clients that are not yet in their place; a pull removes old ones. */
+const TEMPORARY = /^\.paddock-[0-9a-f]{16}\.tmp$/;
+
 const PIECES = new Set(LAYOUTS.flat());
 
 /** A name that only some file system takes for a part of a repository: clients compare the others with what they have. */
@@ -38,6 +41,7 @@ export function aliasRefusal(path: string): string | undefined {
 /** Why a change is never brought here. undefined: it may be. `git`: changes in `.git` may be. */
 export function refusalOf(path: string, isDirectory: boolean, git: boolean): string | undefined {
   const parts = path.split('/');
+  if (parts.some((part) => TEMPORARY.test(meaning(part)))) return 'it has the name of a temporary file of Paddock';
   const at = parts.findIndex((part) => repositoryOf(part) !== undefined);
   if (at === -1) return undefined;
   const other = parts.map(repositoryOf).find((name) => name !== undefined && name !== '.git');

@@ -14,6 +14,7 @@ from typing import IO, Any, Dict, Iterator, List, NamedTuple, Optional, Tuple, U
 
 from .messages import FileType
 from ._owner import Owner, give, give_at, owner_of
+from ._temporary import temporary_name
 from ._versions import link_version, version_of
 
 Signature = Tuple[int, int, int, int]
@@ -148,7 +149,7 @@ class Place:
         return owner_of(self.stat(), os.stat(self._above if self._held is None else self._held))
 
     def _temporary(self) -> str:
-        return self._named(f".paddock-{os.urandom(8).hex()}")
+        return self._named(temporary_name())
 
     def _put(self, temporary: str) -> None:
         held = {} if self._held is None else {"src_dir_fd": self._held, "dst_dir_fd": self._held}

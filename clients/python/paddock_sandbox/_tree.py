@@ -10,6 +10,7 @@ from typing import Iterator, Optional, Tuple
 
 from ._http import PIECE
 from ._ignore import IgnoreFile, Ignores
+from ._temporary import is_temporary
 from .errors import UploadError
 
 _BLOCK = 512
@@ -63,6 +64,8 @@ def _walk(
     for entry in entries:
         path = f"{parent}/{entry.name}" if parent else entry.name
         is_directory = entry.is_dir(follow_symlinks=False)
+        if is_temporary(entry.name):
+            continue
         if _is_git(path):
             # Nothing in it is ignored by a .gitignore file.
             if not _takes_git(path, "HEAD" in names, selection):

@@ -54,6 +54,10 @@ class Tree(TestCase):
             [each for each in self.names(directory, Selection(git=False)) if ".git/" in each], []
         )
 
+    def test_what_a_killed_pull_left_is_not_sent(self) -> None:
+        directory = self.directory({"d/.paddock-0123456789abcdef.tmp": "half", "d/.paddock-x.tmp": "mine"})
+        self.assertEqual(self.names(directory), ["d/.paddock-x.tmp"])
+
     def test_what_git_ignores_is_left_out(self) -> None:
         directory = self.repository()
         self.put(directory, "nested/inner.txt", "5")

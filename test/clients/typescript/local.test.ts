@@ -75,6 +75,11 @@ describe('an archive of a directory', () => {
     expect(await namesOf({ exclude: ['.git'] })).toEqual(['hooks/', 'hooks/own', 'sub/']);
   });
 
+  it('has nothing that a killed pull left', async () => {
+    await put({ 'd/.paddock-0123456789abcdef.tmp': 'half', 'd/.paddock-x.tmp': 'mine' });
+    expect(await namesOf()).toEqual(['d/', 'd/.paddock-x.tmp']);
+  });
+
   it('leaves out what git would ignore', async () => {
     const patterns = [
       'first',

@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { chmod, lstat, lutimes, mkdir, open, rename, rm, symlink, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { give, giveAt, type Owner, ownerOf } from '../../../typescript/src/local/owner.ts';
 import { openParent, type Parent } from '../../../typescript/src/local/parent.ts';
 import type { Refusal } from '../../../typescript/src/local/refusal.ts';
+import { temporaryName } from '../../../typescript/src/local/temporary.ts';
 import type { Member } from '../../../typescript/src/local/untar.ts';
 import { CliError } from '../errors.ts';
 import { type Copied, nothing } from './copied.ts';
@@ -196,4 +196,4 @@ async function refuseOther(place: Place): Promise<void> {
 }
 
 /** A short name: that of the path may be as long as a name can be. */
-const temporaryIn = (parent: Parent): string => join(parent.path, `.${randomUUID().slice(0, 8)}.tmp`);
+const temporaryIn = (parent: Parent): string => join(parent.path, temporaryName());

@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { type Found, versionOf } from './found.ts';
 import { give, giveAt, type Owner, ownerOf } from './owner.ts';
 import { identityOf, openParent, type Parent } from './parent.ts';
+import { temporaryName } from './temporary.ts';
 
 /** What was at a path, and a mark that changes with it. */
 export interface Look {
@@ -179,7 +179,7 @@ export class Place {
 
   /** A short name: that of the path may be as long as a name can be. */
   async #temporary(): Promise<string> {
-    return join(await this.#made(), '..', `.${randomUUID().slice(0, 8)}.tmp`);
+    return join(await this.#made(), '..', temporaryName());
   }
 
   async #owner(): Promise<Owner | undefined> {

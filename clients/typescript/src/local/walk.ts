@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { Ignores } from './ignores.ts';
+import { isTemporary } from './temporary.ts';
 
 export interface WalkOptions {
   /**
@@ -66,7 +67,7 @@ export async function* walk(
     for (const entry of entries) {
       await turn();
       const path = at === '' ? entry.name : `${at}/${entry.name}`;
-      if (!gitHooks && entry.isDirectory() && HOOKS.test(path)) continue;
+      if (isTemporary(entry.name) || (!gitHooks && entry.isDirectory() && HOOKS.test(path))) continue;
       if (await ignores.has(path, entry.isDirectory())) continue;
       const found = look(root, path);
       if (found?.type === 'directory') below.push({ self: found, above: ignores });
