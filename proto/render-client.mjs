@@ -1,4 +1,5 @@
 // Renders the TypeScript client's view of the contract: names in camelCase, and of a request only what must be set.
+import { commentOf, formsOf, isOptionalTime, isTime, prefixesOf, wordsOf } from './client-forms.mjs';
 import { doc, typeOf } from './render-messages.mjs';
 
 const HEADER = '// Generated from proto/service/v1 and handlers/index.ts by `npm run generate`; do not edit.\n';
@@ -28,18 +29,22 @@ function rowsOf(operations) {
 export function renderClientMessages({ enums, messages, rpcs }, operations) {
   const rows = rowsOf(operations);
   const requests = new Map(rpcs.map(({ name, request }) => [request, rows.get(name)]));
-  checkNames(messages, requests);
+  const words = wordsOf(enums);
   const parts = [
     HEADER,
-    '/* Fields have the names of the contract in camelCase. Enums are strings, times are seconds since 1970. */\n',
-    ...enums.map(renderEnum),
+    '/* Fields have the names of the contract in camelCase, enums are its words in lower case, times are Dates. */\n',
+    ...enums.map((each) => renderEnum(each, words)),
     ...messages.map((message) => renderMessage(message, requests)),
   ];
-  return parts.join('\n');
+  return inWords(parts.join('\n'), words);
 }
 
-function renderEnum({ name, comment, values }) {
-  const lines = values.map((value) => `${doc(value.comment, '  ')}  | '${value.name}'`);
+/** Comments, too, have the client's words. */
+const inWords = (text, words) =>
+  text.replace(/\b[A-Z]+_[A-Z]+\b/g, (name) => (Object.hasOwn(words, name) ? `"${words[name]}"` : name));
+
+function renderEnum({ name, comment, values }, words) {
+  const lines = values.map((value) => `${doc(value.comment, '  ')}  | '${words[value.name]}'`);
   return `${doc(comment)}export type ${name} =\n${lines.join('\n')};\n`;
 }
 
@@ -50,52 +55,48 @@ function renderMessage({ name, comment, fields }, requests) {
   if (own.length === 0) return `${doc(comment)}export type ${name} = Record<string, never>;\n`;
   const lines = own.map((field) => {
     const optional = requests.has(name) ? !required.includes(field.name) : isOptional(field);
-    const type = requests.has(name) && field.kind === 'message' ? asInput(field) : typeOf(field);
+    const type =
+      requests.has(name) && field.kind === 'message' ? asInput(field) : isTime(field) ? 'Date' : typeOf(field);
     const mark = optional ? '?' : '';
-    return `${doc(field.comment, '  ')}  ${camel(field.name)}${mark}: ${type}${optional ? ' | undefined' : ''};\n`;
+    return `${doc(commentOf(field), '  ')}  ${camel(field.name)}${mark}: ${type}${optional ? ' | undefined' : ''};\n`;
   });
   return `${doc(comment)}export interface ${name} {\n${lines.join('')}}\n`;
 }
 
-const isOptional = ({ kind, repeated, map, optional }) => optional || (kind === 'message' && !repeated && !map);
+const isOptional = (field) =>
+  field.optional || isOptionalTime(field) || (field.kind === 'message' && !field.repeated && !field.map);
 
 /** In a request a field of a message may be left out. */
 function asInput({ type, repeated }) {
   return repeated ? `readonly Partial<${type}>[]` : `Partial<${type}>`;
 }
 
-/** The client converts names and bytes without a schema: a name must mean the same everywhere. */
-function checkNames(messages, requests) {
-  const all = messages.flatMap(({ name, fields }) => fields.map((field) => ({ ...field, of: name })));
-  const maps = new Set(all.filter(({ map }) => map).map(({ name }) => name));
-  for (const { of, name, map, type } of all) {
-    if (!map && maps.has(name)) throw new Error(`${of}.${name} is not a map, but other fields of this name are`);
-    if (name === 'data' && type !== 'bytes') throw new Error(`${of}.data must be bytes, as other fields of this name`);
-    if (name !== 'data' && type === 'bytes' && !requests.has(of)) throw new Error(`${of}.${name} must be named data`);
-  }
-}
-
 const ignoringCase = (a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1);
 
 /** Returns the table of operations, and the interface with one method for each. */
-export function renderClientOperations({ messages, rpcs }, operations) {
+export function renderClientOperations(contract, operations) {
+  const { enums, messages, rpcs } = contract;
   const rows = rowsOf(operations);
   const byName = new Map(messages.map((message) => [message.name, message]));
-  const maps = new Set(messages.flatMap(({ fields }) => fields.filter(({ map }) => map).map(({ name }) => name)));
   const entries = [...rows].map(([name, row]) => renderRow(name, row, rpcs));
   const methods = [...rows].map(([name, row]) => renderMethod(name, row, rpcs, byName));
   const used = [...new Set(methods.flatMap(({ types }) => types))].sort(ignoringCase);
-  return [
+  const text = [
     HEADER,
     "import type { Body, CallOptions } from '../http/call.ts';",
     `import type {\n${used.map((name) => `  ${name},\n`).join('')}} from './messages.ts';\n`,
-    `/** Names of the fields whose keys are the caller's own. */\nexport const MAPS: readonly string[] = ${json([...maps])};\n`,
+    `/** Fields whose values are converted, by name. The keys of a map are the caller's own. */\n${constant('forms', formsOf(contract))}`,
+    `/** What values of enums begin with in requests, by the name of the field. */\n${constant('prefixes', prefixesOf(contract))}`,
     `/** How each operation is called over HTTP. */\nexport const operations = {\n${entries.join('')}} as const;\n`,
     `/** One method for each operation of the service. */\nexport interface Operations {\n${methods.map(({ text }) => text).join('')}}\n`,
   ].join('\n');
+  return inWords(text, wordsOf(enums));
 }
 
-const json = (value) => JSON.stringify(value).replaceAll('"', "'").replaceAll(',', ', ');
+const constant = (name, values) =>
+  `export const ${name}: Readonly<Record<string, string>> = {\n${Object.entries(values)
+    .map(([field, value]) => `  ${field}: '${value}',\n`)
+    .join('')}};\n`;
 
 function renderRow(name, { method, path, kind, retry, query, cursor }, rpcs) {
   const rpc = rpcs.find((each) => each.name === name);

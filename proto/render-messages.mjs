@@ -30,7 +30,7 @@ export function renderMessages({ enums, messages, rpcs }) {
 }
 
 /** Returns the names of all requests and of the messages in them. */
-function requestTypes(messages, rpcs) {
+export function requestTypes(messages, rpcs) {
   const byName = new Map(messages.map((message) => [message.name, message]));
   const found = new Set();
   const visit = (name) => {

@@ -85,7 +85,7 @@ describe('what is committed in a sandbox', () => {
     expect([dry.code, branches()]).toEqual([0, ['main']]);
     expect((await cli(['pull', id, repo, '--commits'], how())).code).toBe(0);
     expect(subjects(branches()[1]!)).toEqual(['three \x1b[31m', 'two', 'one']);
-    expect(JSON.parse((await cli(['ls', '--json'], how())).stdout)).toMatchObject([{ id, status: 'SANDBOX_STOPPED' }]);
+    expect(JSON.parse((await cli(['ls', '--json'], how())).stdout)).toMatchObject([{ id, status: 'stopped' }]);
     await cli(['rm', id], how());
   });
 

@@ -177,7 +177,7 @@ it(
       changed(first, then, async ({ sandbox, base, now }) => {
         const archive = await exported(sandbox, 'tar');
         const changes = await sandbox.changes();
-        const gone = changes.filter(({ kind, type, baseType }) => kind === 'CHANGE_DELETED' || type !== baseType);
+        const gone = changes.filter(({ kind, type, baseType }) => kind === 'deleted' || type !== baseType);
         const deleted = gone.map(({ path }) => ['rmtree', hex(path), '', '', 0] as const);
         actLocally(base, deleted);
         execFileSync('tar', ['-xpf', '-'], { cwd: base, input: archive });

@@ -52,9 +52,7 @@ it.each([
   ['a preset', { preset: 'full-access' }, '.env\na\nwritten\n'],
 ])('%s show the same files in both clients', async (_, options, shown) => {
   expect(await inPython(options)).toBe(shown);
-  const { permissions, ...rest } = options as { permissions?: { pattern: string }[] };
-  const long = permissions?.map(({ pattern }) => ({ pattern, permission: 'PERMISSION_WRITE' as const }));
-  expect(await inTypeScript({ ...rest, ...(long && { permissions: long }) })).toBe(shown);
+  expect(await inTypeScript(options as RuleOptions)).toBe(shown);
 });
 
 interface Case {

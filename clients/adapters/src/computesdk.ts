@@ -66,8 +66,6 @@ async function runCommand(sandbox: Sandbox, command: string, options: RunCommand
   return { stdout, stderr, exitCode: end.exitCode, durationMs: end.durationMs };
 }
 
-const STATES: Record<string, 'running' | 'stopped'> = { SANDBOX_RUNNING: 'running', SANDBOX_STOPPED: 'stopped' };
-
 export const paddock = defineProvider<Sandbox, PaddockConfig>({
   name: 'paddock',
   methods: {
@@ -98,9 +96,9 @@ export const paddock = defineProvider<Sandbox, PaddockConfig>({
         return {
           id: info.id,
           provider: 'paddock',
-          status: STATES[info.status] ?? 'error',
-          createdAt: new Date(info.createdAt * 1000),
-          timeout: Math.max(info.expiresAt - info.createdAt, 0) * 1000,
+          status: info.status === 'pending' ? 'error' : info.status,
+          createdAt: info.createdAt,
+          timeout: Math.max((info.expiresAt?.getTime() ?? 0) - info.createdAt.getTime(), 0),
           metadata: info.labels,
         };
       },

@@ -35,13 +35,13 @@ export const choiceOf = (paths: readonly string[], { exclude, scratch }: Choice)
 /** Paths may be those of commands. */
 export const relative = (path: string): string => path.replace(/^\/workspace(?=\/|$)/, '').replace(/^(\.?\/)+/, '');
 
-const LETTERS = { CHANGE_ADDED: 'A', CHANGE_MODIFIED: 'M', CHANGE_DELETED: 'D' } as const;
+const LETTERS = { added: 'A', modified: 'M', deleted: 'D' } as const;
 
 /** "M src/main.ts" */
 export function changeLine(change: FileChange, { green, red, yellow }: Output['paint']): string {
   const letter = LETTERS[change.kind];
   const painted = { A: green, M: yellow, D: red }[letter](letter);
-  const slash = change.type === 'TYPE_DIRECTORY' ? '/' : '';
+  const slash = change.type === 'directory' ? '/' : '';
   const from = change.renamedFrom ? ` (was ${quotedName(change.renamedFrom)})` : '';
   return `${painted} ${quotedName(change.path)}${slash}${from}${change.conflict ? ' (conflict)' : ''}`;
 }
@@ -53,9 +53,9 @@ export const reviewLine = (change: FileChange, paint: Output['paint']): string =
 /** " [runs on your machine: npm]", or what else asks for a look; empty: nothing. */
 export function runMark({ kind, path, losesValues }: FileChange, paint: Output['paint']): string {
   if (losesValues) return paint.red(' [loses values that the sandbox did not see]');
-  const sight = kind === 'CHANGE_DELETED' ? undefined : runsOnSight(path);
+  const sight = kind === 'deleted' ? undefined : runsOnSight(path);
   if (sight) return paint.red(` [${sight.tool} runs it on sight]`);
-  const use = kind === 'CHANGE_DELETED' ? undefined : runsOnUse(path);
+  const use = kind === 'deleted' ? undefined : runsOnUse(path);
   return use ? paint.yellow(` [runs on your machine: ${use.tool}]`) : '';
 }
 

@@ -28,4 +28,4 @@ export function spanText(seconds: number): string {
   return `${Math.max(Math.floor(seconds / length), 0)}${unit}`;
 }
 
-export const agoText = (unixSeconds: number): string => spanText(Date.now() / 1000 - unixSeconds);
+export const agoText = (time: Date): string => spanText((Date.now() - time.getTime()) / 1000);

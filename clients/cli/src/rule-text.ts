@@ -1,7 +1,5 @@
 import type { PermissionRule } from '../../typescript/src/contract/messages.ts';
 
-export const levelText = (permission: string): string => permission.replace('PERMISSION_', '').toLowerCase();
-
 /** The cells of a rule in a table. */
 export const ruleRow = ({
   permission,
@@ -19,8 +17,8 @@ export const ruleRow = ({
       ? 'scratch'
       : view
         ? view + (onWrite === 'merge' ? ', merge' : '')
-        : levelText(permission),
+        : permission,
   pattern,
-  type.replace('PATTERN_', '').toLowerCase(),
+  type,
   String(priority),
 ];

@@ -107,11 +107,10 @@ function resourcesOf({ memory, cpus, priority }: SandboxValues): Pick<CreateOpti
   return Object.keys(resources).length > 0 ? { resources } : {};
 }
 
-const RUNTIMES = { bwrap: 'RUNTIME_BWRAP', docker: 'RUNTIME_DOCKER', mock: 'RUNTIME_MOCK' } as const;
-
-function runtimeOf(name: string): (typeof RUNTIMES)[keyof typeof RUNTIMES] {
-  if (!Object.hasOwn(RUNTIMES, name)) throw new UsageError(`--runtime is bwrap or docker, not ${JSON.stringify(name)}`);
-  return RUNTIMES[name as keyof typeof RUNTIMES];
+function runtimeOf(name: string): NonNullable<CreateOptions['runtime']> {
+  if (name !== 'bwrap' && name !== 'docker' && name !== 'mock')
+    throw new UsageError(`--runtime is bwrap or docker, not ${JSON.stringify(name)}`);
+  return name;
 }
 
 export function packOptionsOf(values: Values<typeof UPLOAD_OPTIONS>) {

@@ -1,6 +1,5 @@
 import { repositoryOf } from '../../../local-refusals/names.ts';
 import type { ChangeSelection } from '../../typescript/src/changes.ts';
-import type { FileChange } from '../../typescript/src/contract/messages.ts';
 import type { Sandbox } from '../../typescript/src/sandbox.ts';
 import { counted } from './changes.ts';
 import { Home } from './home.ts';
@@ -22,9 +21,9 @@ export async function warnOfUnpacked(
   const reasons = new Map<string, string>();
   for (const change of await sandbox.changes(selection)) {
     const { kind, path, type, losesValues } = change;
-    const isRemoved = kind === 'CHANGE_DELETED';
+    const isRemoved = kind === 'deleted';
     if (isRemoved && !losesValues) continue;
-    const refusal = await home.refusal({ path, type: TYPES[type] ?? 'file', isRemoved, losesValues });
+    const refusal = await home.refusal({ path, type: type === 'other' ? 'file' : type, isRemoved, losesValues });
     if (refusal === undefined) continue;
     const names = path.split('/');
     const at = names.findIndex((name) => repositoryOf(name) !== undefined);
@@ -38,8 +37,3 @@ export async function warnOfUnpacked(
   const others = more > 0 ? `and ${counted(more, 'path')} more; ` : '';
   out.warn(`${others}"paddock pull" leaves these out, "git apply" and "tar" do not`);
 }
-
-const TYPES: Readonly<Partial<Record<FileChange['type'], 'directory' | 'symlink'>>> = {
-  TYPE_DIRECTORY: 'directory',
-  TYPE_SYMLINK: 'symlink',
-};

@@ -12,7 +12,7 @@ it('goes on after a path that cannot be merged here', async () => {
   await writeFile(join(directory, 'theirs'), 'theirs\n');
   const archiveOf = (path: string) =>
     new Uint8Array(execFileSync('tar', ['-cC', directory, '--transform', `s/theirs/${path}/`, 'theirs']));
-  const type = { kind: 'CHANGE_MODIFIED', type: 'TYPE_FILE', baseType: 'TYPE_FILE', size: 1, baseSize: 1 };
+  const type = { kind: 'modified', type: 'file', baseType: 'file', size: 1, baseSize: 1 };
   const sandbox = {
     info: { codebaseId: 'cb_1' },
     pull: async () => ({ applied: ['c'], same: [], conflicts: ['a', 'b'], skipped: [], failed: [] }),

@@ -41,13 +41,13 @@ it('refused paths are named with their rules, and with the options that permit t
       code,
       reason: '',
       count: 1,
-      rule: { index: 0, rule: { permission, pattern, type: 'PATTERN_GLOB' } },
+      rule: { index: 0, rule: { permission, pattern, type: 'glob' } },
     }) as never;
   expect(refusedByRules([])).toBe('');
-  expect(refusedByRules([at('a\u001b[2J', 'read_only', 'PERMISSION_READ', '/**')])).toBe(
+  expect(refusedByRules([at('a\u001b[2J', 'read_only', 'read', '/**')])).toBe(
     'paddock: 1 path was refused by the rules: a\\x1b[2J (read /**); to permit: --rule write:PATTERN',
   );
-  const many = ['a', 'b', 'c', 'd'].map((name) => at(`secrets/${name}`, 'hidden', 'PERMISSION_NONE', 'secrets/**'));
+  const many = ['a', 'b', 'c', 'd'].map((name) => at(`secrets/${name}`, 'hidden', 'none', 'secrets/**'));
   expect(refusedByRules(many)).toBe(
     'paddock: 4 paths were refused by the rules: secrets/a (none secrets/**), secrets/b (none secrets/**), secrets/c (none secrets/**), and 1 more; to permit: --rule read:PATTERN',
   );

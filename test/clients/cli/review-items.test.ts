@@ -3,10 +3,10 @@ import { canOpen, hasContents, itemLine, itemsIn, itemsOf } from '../../../clien
 import type { FileChange } from '../../../clients/typescript/src/contract/messages.ts';
 
 type Kind = 'A' | 'M' | 'D';
-const KINDS = { A: 'CHANGE_ADDED', M: 'CHANGE_MODIFIED', D: 'CHANGE_DELETED' } as const;
+const KINDS = { A: 'added', M: 'modified', D: 'deleted' } as const;
 
 function change(kind: Kind, path: string, more: Partial<FileChange> = {}): FileChange {
-  const type = path.endsWith('/') ? 'TYPE_DIRECTORY' : 'TYPE_FILE';
+  const type = path.endsWith('/') ? 'directory' : 'file';
   return {
     ...{ path: path.replace(/\/$/, ''), kind: KINDS[kind], type, baseType: type, size: 1, baseSize: 1, mode: 0o644 },
     ...{

@@ -188,7 +188,7 @@ it('ends what the command left running before it shows the changes', async () =>
   const { stdout, code } = await run('--keep', '--apply', 'all', '--', 'sh', '-c', script);
   expect([code, stdout]).toEqual([0, '']);
   const { id, status } = await onlySandbox();
-  expect([status, await get('early')]).toEqual(['SANDBOX_STOPPED', 'early\n']);
+  expect([status, await get('early')]).toEqual(['stopped', 'early\n']);
   expect((await cli(['rm', id], { url: served.url })).code).toBe(0);
 });
 

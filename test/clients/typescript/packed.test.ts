@@ -54,7 +54,7 @@ it('is installed into an empty folder and runs there: the example of its README'
   const { code } = await transform(await example(), { loader: 'ts', target: 'node20', format: 'esm' });
   await writeFile(join(folder, 'example.js'), code);
   const { stdout } = await inFolder(process.execPath, 'example.js');
-  expect(stdout).toMatch(/tested\n.*0 PERMISSION_NONE .*-old\n\+new\n.*\[ 'src\/main.txt' \] \[\]/s);
+  expect(stdout).toMatch(/tested\n.*0 none .*-old\n\+new\n.*\[ 'src\/main.txt' \] \[\]/s);
   expect(stdout).not.toMatch(/\.env\n/);
   expect(await readFile(join(folder, 'repo/src/main.txt'), 'utf8')).toBe('new\n');
 });

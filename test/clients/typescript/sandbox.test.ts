@@ -169,7 +169,7 @@ describe('files', () => {
     await files.write('/workspace/docs/a b.txt', 'täxt', { mode: 0o600 });
     expect(await files.text('docs/a b.txt')).toBe('täxt');
     expect([...(await files.read('docs/a b.txt')).subarray(0, 3)]).toEqual([0x74, 0xc3, 0xa4]);
-    expect(await files.stat('docs/a b.txt')).toMatchObject({ type: 'TYPE_FILE', size: 5, mode: 0o600 });
+    expect(await files.stat('docs/a b.txt')).toMatchObject({ type: 'file', size: 5, mode: 0o600 });
     await files.mkdir('docs/deep/er', { parents: true });
     await files.move('docs/a b.txt', 'docs/deep/b.txt');
     const paths = (await files.list('docs', { recursive: true })).map(({ path }) => path);
@@ -214,9 +214,9 @@ describe('changes', () => {
     const own = await paddock.sandboxes.create({ codebase: codebase.id, ...everything });
     await own.run('echo new > kept.txt; echo 1 > a.txt; echo 2 > b.txt', { check: true });
     expect((await own.changes()).map(({ path, kind }) => `${kind} ${path}`)).toEqual([
-      'CHANGE_ADDED a.txt',
-      'CHANGE_ADDED b.txt',
-      'CHANGE_MODIFIED kept.txt',
+      'added a.txt',
+      'added b.txt',
+      'modified kept.txt',
     ]);
     expect(await own.patch({ paths: ['kept.txt'] })).toMatch(/-old\n\+new/);
     expect(await own.discard({ paths: ['b.txt'] })).toBe(1);
@@ -253,7 +253,7 @@ it('rules are set, obeyed and explained', async () => {
   await own.files.write('.env', 'SECRET=1', { as: 'owner' });
   await expect(own.files.text('.env')).rejects.toThrow(NotFoundError);
   await expect(own.files.write('other.txt', '')).rejects.toThrow(PermissionDeniedError);
-  expect(await own.explain('.env')).toMatchObject({ permission: 'PERMISSION_NONE' });
+  expect(await own.explain('.env')).toMatchObject({ permission: 'none' });
   await own.run('cat .env .envrc; touch other.txt');
   expect((await own.refusals()).map(({ path, code }) => [path, code])).toContainEqual(['.env', 'hidden']);
   await own.rules.set({ preset: 'full-access' });
@@ -280,9 +280,9 @@ it('the life of a sandbox, and of the codebase that was made for it', async () =
   const listed = await collected(paddock.sandboxes.list({ labels: { b: '2' } }));
   expect(listed.map(({ id }) => id)).toEqual([own.id]);
   await own.stop();
-  expect((await own.refresh()).status).toBe('SANDBOX_STOPPED');
+  expect((await own.refresh()).status).toBe('stopped');
   await own.resume();
-  expect(own.info.status).toBe('SANDBOX_RUNNING');
+  expect(own.info.status).toBe('running');
   await own.destroy();
   await expect(paddock.codebases.get(own.info.codebaseId)).rejects.toThrow(NotFoundError);
 

@@ -60,7 +60,7 @@ export function sandboxProvider({
       const { value } = await authenticated(found.next());
       if (!value) throw new Error(`no sandbox has the session ${sessionId}`);
       const sandbox = await paddock.sandboxes.get(value.id, { signal });
-      if (sandbox.info.status === 'SANDBOX_STOPPED') await sandbox.resume({ signal });
+      if (sandbox.info.status === 'stopped') await sandbox.resume({ signal });
       return networkSession(sandbox, ports);
     },
   };

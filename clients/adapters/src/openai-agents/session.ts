@@ -56,7 +56,7 @@ export class PaddockSession implements SandboxSession<PaddockState> {
   }
 
   async running(): Promise<boolean> {
-    return (await failing(this.sandbox.refresh())).status === 'SANDBOX_RUNNING';
+    return (await failing(this.sandbox.refresh())).status === 'running';
   }
 
   async start(): Promise<void> {
@@ -167,11 +167,10 @@ export class PaddockSession implements SandboxSession<PaddockState> {
   async listDir({ path, runAs }: ListDirectoryArgs): Promise<SandboxDirectoryEntry[]> {
     assertNoUser(runAs);
     const files = await failing(this.sandbox.files.list(this.#path(path)));
-    const types = { TYPE_FILE: 'file', TYPE_DIRECTORY: 'dir' } as const;
     return files.map((file) => ({
       name: file.path.slice(file.path.lastIndexOf('/') + 1),
       path: `${ROOT}/${file.path}`,
-      type: types[file.type as keyof typeof types] ?? 'other',
+      type: file.type === 'directory' ? 'dir' : file.type === 'file' ? 'file' : 'other',
     }));
   }
 
@@ -182,7 +181,7 @@ export class PaddockSession implements SandboxSession<PaddockState> {
 
   async directoryExists(path: string, runAs?: string): Promise<boolean> {
     if (!(await this.pathExists(path, runAs))) return false;
-    return (await failing(this.sandbox.files.stat(this.#path(path)))).type === 'TYPE_DIRECTORY';
+    return (await failing(this.sandbox.files.stat(this.#path(path)))).type === 'directory';
   }
 
   createEditor(runAs?: string): Editor {

@@ -133,7 +133,6 @@ export async function stat(
   return { kind: kinds[kind[0]!] ?? 'other', size: Number(size) };
 }
 
-const KINDS: Record<string, Kind> = { TYPE_FILE: 'file', TYPE_DIRECTORY: 'directory', TYPE_SYMLINK: 'symlink' };
 const LETTERS: Record<string, Kind> = { f: 'file', d: 'directory', l: 'symlink' };
 
 export async function list(
@@ -146,7 +145,7 @@ export async function list(
     const files = await sandbox.files.list(at, { signal });
     return files.map((file) => ({
       name: posix.basename(file.path),
-      kind: KINDS[file.type] ?? 'other',
+      kind: file.type,
       size: file.size,
     }));
   }

@@ -1,7 +1,7 @@
 import type { Sandbox } from 'paddock-sandbox';
 
 interface Link {
-  createdAt: number;
+  createdAt: Date;
   link: string;
 }
 
@@ -38,7 +38,9 @@ export async function closeLink(sandbox: Sandbox, port: number): Promise<void> {
 async function again(sandbox: Sandbox, port: number, before: Promise<Link>): Promise<Link> {
   const link = await before;
   const opened = (await sandbox.ports.opened()).find((each) => each.port === port);
-  return opened?.access === 'link' && opened.createdAt === link.createdAt ? link : open(sandbox, port);
+  return opened?.access === 'link' && opened.createdAt.getTime() === link.createdAt.getTime()
+    ? link
+    : open(sandbox, port);
 }
 
 async function open(sandbox: Sandbox, port: number): Promise<Link> {

@@ -6,7 +6,7 @@ import type { HeldKey } from './keys.ts';
 /** Secrets of one run, which go with its sandbox. A secret that the user has named `agent-…` is none of these. */
 const OF_AGENTS = /^agent-.+-[0-9a-f]{8}-[1-9]\d*$/;
 /** A sandbox that is kept lives for a day without use; of one that the server removed, the secrets are left. */
-const LEFT_S = 2 * 24 * 3600;
+const LEFT_MS = 2 * 24 * 3600 * 1000;
 /** What a placeholder needs after its shape. */
 const LEAST_RANDOM = 16;
 
@@ -30,10 +30,10 @@ export async function storeKeys(
   signal: AbortSignal,
 ): Promise<string[]> {
   if (keys.length === 0) return [];
-  const before = Date.now() / 1000 - LEFT_S;
+  const before = Date.now() - LEFT_MS;
   const left: { name: string }[] = [];
   for await (const each of secrets.list({ signal })) {
-    if (each.usedBy.length === 0 && each.updatedAt < before) left.push(each);
+    if (each.usedBy.length === 0 && each.updatedAt.getTime() < before) left.push(each);
   }
   await removeSecrets(api, namesOfAgents(left), { signal });
   const run = randomBytes(4).toString('hex');

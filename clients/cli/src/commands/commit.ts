@@ -64,7 +64,7 @@ async function choiceAsked(
   const { out, signal } = context;
   if (!process.stdin.isTTY || !process.stderr.isTTY) throw new UsageError('-p asks on a terminal, and there is none');
   // The threat: a program that goes on changes what was looked at.
-  if (sandbox.info.status === 'SANDBOX_RUNNING')
+  if (sandbox.info.status === 'running')
     throw new CliError(`the sandbox runs, and may change what you look at: "paddock stop ${sandbox.id}" first`);
   const changes = await sandbox.changes({ ...selection, signal });
   if (changes.length === 0) return undefined;

@@ -19,17 +19,22 @@ export default command({
     if (out.json) out.value(found);
     else if (values.quiet) for (const { id } of found) out.line(id);
     else {
-      const now = Date.now() / 1000;
       const rows = found.map((key) => [
         key.id,
         key.name,
         key.role,
         key.role === 'agent' ? key.sandboxId : key.ownerId,
-        key.expiresAt === 0 ? 'never' : key.expiresAt <= now ? 'expired' : `in ${spanText(key.expiresAt - now)}`,
-        key.lastUsedAt === 0 ? 'never' : `${agoText(key.lastUsedAt)} ago`,
+        expiryText(key.expiresAt),
+        key.lastUsedAt ? `${agoText(key.lastUsedAt)} ago` : 'never',
       ]);
       out.table(['KEY', 'NAME', 'ROLE', 'OF', 'EXPIRES', 'USED'], rows);
     }
     return 0;
   },
 });
+
+function expiryText(time: Date | undefined): string {
+  if (time === undefined) return 'never';
+  const left = (time.getTime() - Date.now()) / 1000;
+  return left <= 0 ? 'expired' : `in ${spanText(left)}`;
+}

@@ -3,9 +3,9 @@ import { command } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { labelsOf } from '../exec/pairs.ts';
 import { NAME_LABEL } from '../resolve.ts';
-import { statusText, timeText } from '../status.ts';
+import { timeText } from '../status.ts';
 
-const STATES = ['pending', 'running', 'stopped', 'error'];
+const STATES: readonly string[] = ['pending', 'running', 'stopped', 'error'] satisfies Sandbox['status'][];
 
 export default command({
   name: 'ls',
@@ -24,7 +24,7 @@ export default command({
     const { name, label, owner, status } = values;
     if (status !== undefined && !STATES.includes(status)) throw new UsageError(`--status is ${STATES.join(', ')}`);
     const labels = { ...labelsOf(label), ...(name !== undefined && { [NAME_LABEL]: name }) };
-    const state = status && { status: `SANDBOX_${status.toUpperCase()}` as Sandbox['status'] };
+    const state = status && { status: status as Sandbox['status'] };
     const found: Sandbox[] = [];
     for await (const each of (await paddock()).sandboxes.list({ labels, ownerId: owner, ...state, signal })) {
       found.push(each);
@@ -37,10 +37,10 @@ export default command({
 });
 
 function rowOf(sandbox: Sandbox): string[] {
-  const { id, ownerId, createdAt, labels } = sandbox;
+  const { id, status, ownerId, createdAt, labels } = sandbox;
   const { [NAME_LABEL]: name = '', ...others } = labels;
   // Those of this program say nothing to its user.
   const shown = Object.entries(others).filter(([key]) => !key.startsWith('paddock.'));
   const text = shown.map(([key, value]) => `${key}=${value}`).join(' ');
-  return [id, name, statusText(sandbox), ownerId, timeText(createdAt), text];
+  return [id, name, status, ownerId, timeText(createdAt), text];
 }

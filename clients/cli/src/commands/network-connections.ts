@@ -18,7 +18,7 @@ export default command({
       const rows = found.map((each) => [
         printableName(`${each.host || each.address}:${each.port}`),
         each.protocol,
-        each.allowed ? (each.closedAt === 0 ? 'open' : 'closed') : each.code,
+        each.allowed ? (each.closedAt ? 'closed' : 'open') : each.code,
         String(each.sentBytes),
         String(each.receivedBytes),
         agoText(each.openedAt),

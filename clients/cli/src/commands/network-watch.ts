@@ -27,7 +27,7 @@ export default command({
 
 function lineOf({ kind, connection }: NetworkEvent): string {
   const { host, address, port, protocol, code, reason, sentBytes, receivedBytes, openedAt, closedAt } = connection!;
-  const time = new Date((closedAt || openedAt) * 1000).toISOString();
+  const time = (closedAt ?? openedAt).toISOString();
   const place = `${host || address}${port === 0 ? '' : `:${port}`}`;
   const more = {
     refused: `${code}: ${reason}`,

@@ -36,12 +36,12 @@ They do not decide over what presets say about the contents of secrets, and of t
 
 /** As the short form of the service: a pattern without special characters is a path with everything below it. */
 function longForm(level: string, pattern: string, priority: number, merge: boolean): PermissionRule {
-  const type = /[*?[\]{}\\]/.test(pattern) ? 'PATTERN_GLOB' : 'PATTERN_DIRECTORY';
+  const type = /[*?[\]{}\\]/.test(pattern) ? 'glob' : 'directory';
   const rule = { pattern, type, priority } as const;
-  if (level === 'shown') return { ...rule, permission: 'PERMISSION_NONE', contents: 'shown' };
-  if (level === 'scratch') return { ...rule, permission: 'PERMISSION_WRITE', scratch: true };
+  if (level === 'shown') return { ...rule, permission: 'none', contents: 'shown' };
+  if (level === 'scratch') return { ...rule, permission: 'write', scratch: true };
   if (level === 'redacted') {
-    return { ...rule, permission: 'PERMISSION_READ', view: 'redacted', ...(merge && { onWrite: 'merge' }) };
+    return { ...rule, permission: 'read', view: 'redacted', ...(merge && { onWrite: 'merge' }) };
   }
-  return { ...rule, permission: `PERMISSION_${level.toUpperCase()}` as Permission };
+  return { ...rule, permission: level as Permission };
 }

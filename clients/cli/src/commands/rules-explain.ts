@@ -1,7 +1,6 @@
 import { command } from '../command.ts';
 import { findSandbox } from '../find-sandbox.ts';
 import { printableName, quotedName } from '../printable.ts';
-import { levelText } from '../rule-text.ts';
 
 export default command({
   name: 'rules explain',
@@ -17,9 +16,7 @@ export default command({
       paths.map((path) => sandbox.explain(path.replace(/^(\/workspace\/|(\.\/)+)/, ''), { signal })),
     );
     out.result(found, () =>
-      found
-        .map((each) => `${quotedName(each.path)}: ${levelText(each.permission)}: ${printableName(each.reason)}`)
-        .join('\n'),
+      found.map((each) => `${quotedName(each.path)}: ${each.permission}: ${printableName(each.reason)}`).join('\n'),
     );
     return 0;
   },

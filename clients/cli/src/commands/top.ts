@@ -10,7 +10,6 @@ import { printableName } from '../printable.ts';
 import { gone, processesOf } from '../process-ref.ts';
 import { agoText, commandText } from '../process-text.ts';
 import { sizeText } from '../progress.ts';
-import { statusText } from '../status.ts';
 
 const ENTER = '\x1b[?1049h\x1b[?25l';
 const LEAST_MS = 200;
@@ -53,7 +52,7 @@ interface Row {
 async function look(paddock: Paddock, { all, signal }: { all: boolean; signal: AbortSignal }): Promise<Row[]> {
   const rows: Row[] = [];
   for await (const sandbox of paddock.sandboxes.list({ signal })) {
-    const runs = statusText(sandbox) === 'running' && (all || sandbox.idleTimeout === 0);
+    const runs = sandbox.status === 'running' && (all || sandbox.idleTimeout === 0);
     const processes = runs ? await processesOf(paddock, sandbox.id, { signal, running: true }).catch(gone) : [];
     rows.push({ sandbox, processes });
   }
@@ -62,7 +61,7 @@ async function look(paddock: Paddock, { all, signal }: { all: boolean; signal: A
 
 function linesOf(rows: readonly Row[]): string[] {
   const cells = rows.flatMap(({ sandbox, processes }) => [
-    [sandbox.id, statusText(sandbox), agoText(sandbox.createdAt), limitsOf(sandbox), labelsOf(sandbox)],
+    [sandbox.id, sandbox.status, agoText(sandbox.createdAt), limitsOf(sandbox), labelsOf(sandbox)],
     ...processes.map((each) => [
       `  ${each.processId}`,
       'running',

@@ -31,7 +31,7 @@ async function sourceOf({ path, contents }: Source, copy: Copy): Promise<{ isDir
 export async function copyDown(source: Source, local: string, copy: Copy): Promise<Copied & { path: string }> {
   const { isDirectory, stat: entry } = await sourceOf(source, copy);
   const path = await landing(source, local, isDirectory);
-  const isLink = entry.type === 'TYPE_SYMLINK' && !isDirectory && !copy.followLinks;
+  const isLink = entry.type === 'symlink' && !isDirectory && !copy.followLinks;
   const home = await Landing.of(path, { source, local }, copy);
   const refusal = await home.refusal('', isDirectory ? 'directory' : isLink ? 'symlink' : 'file');
   if (refusal) return { ...nothing(), path, leftOut: [{ path: basename(path), ...refusal }] };
@@ -39,7 +39,7 @@ export async function copyDown(source: Source, local: string, copy: Copy): Promi
     const isNamed = source.contents && (await stat(path).catch(() => undefined))?.isDirectory() === true;
     return { ...(await copyTree(source, path, isNamed, { copy, home, mode: entry.mode & 0o777 })), path };
   }
-  const mtimeMs = entry.modifiedAt * 1000;
+  const mtimeMs = entry.modifiedAt.getTime();
   const [parent, name] = [await opened(here(dirname(path)), []), basename(path)];
   const place = { parent, name, shown: path };
   try {
@@ -48,7 +48,7 @@ export async function copyDown(source: Source, local: string, copy: Copy): Promi
       return { ...nothing(), symlinks: 1, path };
     }
     const content = await contentOf(source.path, copy);
-    const mode = entry.type === 'TYPE_SYMLINK' ? 0o644 : entry.mode;
+    const mode = entry.type === 'symlink' ? 0o644 : entry.mode;
     const bytes = await writeFile(place, copy.progress.count(content, entry.size), { mode, mtimeMs });
     return { ...nothing(), files: 1, bytes, path };
   } catch (error) {
@@ -126,7 +126,7 @@ export async function* packed(source: Source, copy: Copy): AsyncGenerator<Uint8A
     return;
   }
   const name = nameOf(source.path);
-  const [mode, mtimeMs] = [entry.mode, entry.modifiedAt * 1000];
+  const [mode, mtimeMs] = [entry.mode, entry.modifiedAt.getTime()];
   if (isDirectory) {
     yield headerOf({ path: name, type: 'directory', mode, mtimeMs, size: 0 });
     for await (const { content, path, ...member } of untar(await archive(source.path, copy))) {
@@ -134,12 +134,12 @@ export async function* packed(source: Source, copy: Copy): AsyncGenerator<Uint8A
       yield* content;
       if (member.type === 'file') yield padding(member.size);
     }
-  } else if (entry.type === 'TYPE_SYMLINK' && !copy.followLinks) {
+  } else if (entry.type === 'symlink' && !copy.followLinks) {
     yield headerOf({ path: name, type: 'symlink', mode: 0o777, mtimeMs, size: 0, target: entry.target });
   } else {
     const whole: Uint8Array[] = [];
     // Its size is part of the header, and that of a link's target is not known before.
-    let size = entry.type === 'TYPE_SYMLINK' ? undefined : entry.size;
+    let size = entry.type === 'symlink' ? undefined : entry.size;
     const content = await contentOf(source.path, copy);
     if (size === undefined) {
       for await (const piece of content) whole.push(piece);

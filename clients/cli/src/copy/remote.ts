@@ -2,19 +2,13 @@ import type { FileStat } from '../../../typescript/src/contract/messages.ts';
 import { FailedPreconditionError, InvalidArgumentError, NotFoundError } from '../../../typescript/src/errors.ts';
 import type { Copy } from './copied.ts';
 
-export type Kind = 'directory' | 'file' | 'symlink' | 'other' | undefined;
-
-const KINDS: Readonly<Record<string, Kind>> = {
-  TYPE_DIRECTORY: 'directory',
-  TYPE_FILE: 'file',
-  TYPE_SYMLINK: 'symlink',
-};
+export type Kind = FileStat['type'] | undefined;
 
 /** What is at a path of a sandbox; a symlink is itself. */
 export async function remoteStat(path: string, copy: Copy): Promise<{ kind: Kind; stat: FileStat | undefined }> {
   try {
     const stat = await copy.files.stat(path, { as: copy.as, signal: copy.signal });
-    return { kind: KINDS[stat.type] ?? 'other', stat };
+    return { kind: stat.type, stat };
   } catch (error) {
     if (error instanceof NotFoundError && error.resourceType !== 'sandbox') return { kind: undefined, stat: undefined };
     throw error;

@@ -15,8 +15,6 @@ const MOST = 1000;
 export function rulesOfTracked({ files }: Tracked, { preset }: Pick<CreateOptions, 'preset'>): PermissionRule[] {
   if (preset !== 'development' && preset !== 'agent-safe') return [];
   const directories = new Set(files.flatMap((path) => USUALLY_IGNORED.exec(path)?.[0] ?? []));
-  const permission = preset === 'development' ? 'PERMISSION_WRITE' : 'PERMISSION_READ';
-  return [...directories]
-    .slice(0, MOST)
-    .map((pattern) => ({ pattern, type: 'PATTERN_DIRECTORY', permission, priority: 0 }));
+  const permission = preset === 'development' ? 'write' : 'read';
+  return [...directories].slice(0, MOST).map((pattern) => ({ pattern, type: 'directory', permission, priority: 0 }));
 }

@@ -18,10 +18,10 @@ export async function ignoredIn(
   const ignored = new Set<string>();
   const removed = new Set<string>();
   for (const { path, kind, type } of changes) {
-    if (kind === 'CHANGE_DELETED') removed.add(path);
-    if (tracked?.has(path) ?? kind !== 'CHANGE_ADDED') continue;
+    if (kind === 'deleted') removed.add(path);
+    if (tracked?.has(path) ?? kind !== 'added') continue;
     const above = await below.at(parentOf(path));
-    if (above === undefined || (await above.has(path, type === 'TYPE_DIRECTORY'))) ignored.add(path);
+    if (above === undefined || (await above.has(path, type === 'directory'))) ignored.add(path);
   }
   const isMovedHere = ({ renamedFrom }: FileChange) => removed.has(renamedFrom) && !ignored.has(renamedFrom);
   for (const change of changes.filter(isMovedHere)) ignored.delete(change.path);

@@ -39,9 +39,8 @@ export function itemsOf(changes: readonly FileChange[]): Item[] {
   for (const change of changes) {
     const { path, kind } = change;
     const old = newPaths.has(path) ? path : highest(path, (each) => newPaths.has(each));
-    const from = kind === 'CHANGE_DELETED' ? old : undefined;
-    const isSame = (each: string) =>
-      at(each)?.kind === kind && kind !== 'CHANGE_MODIFIED' && !isRename(at(each), byPath);
+    const from = kind === 'deleted' ? old : undefined;
+    const isSame = (each: string) => at(each)?.kind === kind && kind !== 'modified' && !isRename(at(each), byPath);
     const renamed = renameAt(path);
     const moved = renamed !== undefined && isAlone(change, renamed) ? path : renamed;
     const top = moved ?? (from && newPaths.get(from)) ?? highest(path, isSame) ?? path;
@@ -62,7 +61,7 @@ function cameAlong(change: FileChange, top: FileChange): boolean {
   const { path, renamedFrom, type } = change;
   if (path === top.path) return true;
   if (renamedFrom !== top.renamedFrom + path.slice(top.path.length)) return false;
-  return type === 'TYPE_DIRECTORY' || change.cameAlong;
+  return type === 'directory' || change.cameAlong;
 }
 
 /** The highest of a path and the directories above it for which this holds. */
@@ -75,10 +74,10 @@ function highest(path: string, holds: (path: string) => boolean): string | undef
 }
 
 function kindOf(change: FileChange, byPath: ReadonlyMap<string, FileChange>): Item['kind'] {
-  const isDirectory = change.type === 'TYPE_DIRECTORY';
+  const isDirectory = change.type === 'directory';
   if (isRename(change, byPath)) return 'renamed';
-  if (change.kind === 'CHANGE_ADDED') return isDirectory ? 'new directory' : 'added';
-  if (change.kind === 'CHANGE_DELETED') return isDirectory ? 'deleted directory' : 'deleted';
+  if (change.kind === 'added') return isDirectory ? 'new directory' : 'added';
+  if (change.kind === 'deleted') return isDirectory ? 'deleted directory' : 'deleted';
   return isText(change) ? 'modified' : 'other';
 }
 
@@ -92,19 +91,17 @@ export const canOpen = (item: Item): boolean => isDirectoryItem(item) && item.ch
 
 /** Whether its hunks can be chosen, if it is text. */
 export const mayHaveHunks = ({ kind, change }: Item): boolean =>
-  kind === 'modified' || (kind === 'renamed' && change.type === 'TYPE_FILE');
+  kind === 'modified' || (kind === 'renamed' && change.type === 'file');
 
 /** Whether a review shows its contents: a renamed file may have others than before. */
 export const hasContents = ({ kind, change }: Item): boolean =>
-  kind === 'modified' || kind === 'added' || (kind === 'renamed' && change.type !== 'TYPE_DIRECTORY');
+  kind === 'modified' || kind === 'added' || (kind === 'renamed' && change.type !== 'directory');
 
 const isText = ({ contentChanged, type, baseType }: FileChange): boolean =>
-  contentChanged && type === 'TYPE_FILE' && baseType === 'TYPE_FILE';
+  contentChanged && type === 'file' && baseType === 'file';
 
 const isRename = (change: FileChange | undefined, byPath: ReadonlyMap<string, FileChange>): boolean =>
-  change?.kind === 'CHANGE_ADDED' &&
-  change.renamedFrom !== '' &&
-  byPath.get(change.renamedFrom)?.kind === 'CHANGE_DELETED';
+  change?.kind === 'added' && change.renamedFrom !== '' && byPath.get(change.renamedFrom)?.kind === 'deleted';
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
@@ -112,8 +109,8 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 export function itemLine(item: Item, paint: Output['paint']): string {
   const { kind, change, changes } = item;
   if (kind === 'renamed') {
-    const slash = change.type === 'TYPE_DIRECTORY' ? '/' : '';
-    const files = slash === '' ? '' : filesIn(changes.filter((each) => each.kind !== 'CHANGE_DELETED'));
+    const slash = change.type === 'directory' ? '/' : '';
+    const files = slash === '' ? '' : filesIn(changes.filter((each) => each.kind !== 'deleted'));
     const conflict = changes.some((each) => each.conflict) ? ' (conflict)' : '';
     const names = `${quotedName(change.renamedFrom)}${slash} → ${quotedName(change.path)}${slash}`;
     return `${paint.yellow('R')} ${names}${files}${conflict}${runMark(change, paint)}`;
@@ -123,6 +120,6 @@ export function itemLine(item: Item, paint: Output['paint']): string {
 }
 
 const filesIn = (changes: readonly FileChange[]): string => {
-  const files = changes.filter(({ type }) => type !== 'TYPE_DIRECTORY').length;
+  const files = changes.filter(({ type }) => type !== 'directory').length;
   return files === 0 ? '' : ` (${counted(files, 'file')})`;
 };

@@ -50,7 +50,7 @@ export async function allowed(
 
 /** Why a change needs a question, which is about a path; undefined: it needs none. */
 function questionOf({ path, kind, losesValues }: FileChange): { path: string; why: string } | undefined {
-  const program = kind === 'CHANGE_DELETED' ? undefined : runsOnSight(path);
+  const program = kind === 'deleted' ? undefined : runsOnSight(path);
   if (program !== undefined)
     return { path: program.path, why: `${program.tool} runs ${quotedName(program.path)} on sight` };
   return losesValues

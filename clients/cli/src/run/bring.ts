@@ -55,7 +55,7 @@ async function mergeFile(
   options: PullOptions,
 ): Promise<boolean> {
   const { path, kind, type, baseType } = change;
-  const isText = kind === 'CHANGE_MODIFIED' && type === 'TYPE_FILE' && baseType === 'TYPE_FILE';
+  const isText = kind === 'modified' && type === 'file' && baseType === 'file';
   if (!isText || change.size > MOST_BYTES || change.baseSize > MOST_BYTES) return false;
   const use = (place: Place) => mergeAt(place, sandbox, { change, hunks }, options);
   return Place.use(directory, path, { use, otherwise: false });

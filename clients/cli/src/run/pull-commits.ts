@@ -16,7 +16,7 @@ export async function pullCommits(
   { directory, allow, dryRun }: Pull,
 ): Promise<number> {
   const { out, signal } = context;
-  const wasStopped = sandbox.info.status === 'SANDBOX_STOPPED';
+  const wasStopped = sandbox.info.status === 'stopped';
   if (wasStopped) await sandbox.resume({ signal });
   const commits = await findCommits(sandbox, { directory, allow }, context).finally(() =>
     wasStopped ? sandbox.stop() : undefined,

@@ -57,8 +57,7 @@ export function wishesOf(
 }
 
 /** An image and a container have tools of their own. */
-const hasOwnTools = ({ image, runtime }: CreateOptions): boolean =>
-  (image ?? '') !== '' || runtime === 'RUNTIME_DOCKER';
+const hasOwnTools = ({ image, runtime }: CreateOptions): boolean => (image ?? '') !== '' || runtime === 'docker';
 
 /** Whether a sandbox can have programs of this machine. */
 export const takesToolsOf = (paddock: Paddock, options: CreateOptions, env: Context['env']): boolean =>

@@ -33,7 +33,7 @@ export async function* commandEvents(chunks: AsyncIterable<ExecStreamChunk>): As
       };
       return;
     }
-    const type = stream === 'STDERR' ? 'stderr' : 'stdout';
+    const type = stream === 'stderr' ? 'stderr' : 'stdout';
     yield { type, data, text: decoders[type].decode(data, { stream: true }) };
   }
   throw new ConnectionFailedError({ message: 'the stream of the command ended without its exit code' });

@@ -1,80 +1,80 @@
 // Generated from proto/service/v1 and handlers/index.ts by `npm run generate`; do not edit.
 
-/* Fields have the names of the contract in camelCase. Enums are strings, times are seconds since 1970. */
+/* Fields have the names of the contract in camelCase, enums are its words in lower case, times are Dates. */
 
 /** Kind of a change. */
 export type ChangeKind =
   /** The path exists in the sandbox only. */
-  | 'CHANGE_ADDED'
+  | 'added'
   /** The path exists in both, with a difference. */
-  | 'CHANGE_MODIFIED'
+  | 'modified'
   /** The path exists in the codebase only. */
-  | 'CHANGE_DELETED';
+  | 'deleted';
 
 /** Output stream of a command. */
 export type OutputStream =
   /** Standard output. */
-  | 'STDOUT'
+  | 'stdout'
   /** Standard error. */
-  | 'STDERR';
+  | 'stderr';
 
 /** State of a session. */
 export type SessionStatus =
   /** The session accepts commands. */
-  | 'SESSION_ACTIVE'
+  | 'active'
   /** The session has ended; status_reason gives the reason. */
-  | 'SESSION_CLOSED';
+  | 'closed';
 
 /** Type of a file. */
 export type FileType =
   /** Regular file. */
-  | 'TYPE_FILE'
+  | 'file'
   /** Directory. */
-  | 'TYPE_DIRECTORY'
+  | 'directory'
   /** Symbolic link. */
-  | 'TYPE_SYMLINK'
+  | 'symlink'
   /** FIFO, socket or device. */
-  | 'TYPE_OTHER';
+  | 'other';
 
 /** Access that a rule grants to commands at the paths that it matches. */
 export type Permission =
   /** The path does not exist for the command. */
-  | 'PERMISSION_NONE'
+  | 'none'
   /** The path is listed and can be stat'ed; its contents cannot be opened. */
-  | 'PERMISSION_VIEW'
+  | 'view'
   /** The contents can be read; nothing can be changed. */
-  | 'PERMISSION_READ'
+  | 'read'
   /** Every operation is allowed. */
-  | 'PERMISSION_WRITE';
+  | 'write';
 
 /** Syntax and meaning of a rule's pattern. */
 export type PatternType =
   /** A glob: "*", "?", "[...]" and "{a,b}" match within one path component, "**" any number of components. */
-  | 'PATTERN_GLOB'
+  | 'glob'
   /** The directory and everything below it. */
-  | 'PATTERN_DIRECTORY'
+  | 'directory'
   /** One exact path. */
-  | 'PATTERN_FILE';
+  | 'file';
 
 /** State of a sandbox. */
 export type SandboxStatus =
   /** The sandbox is being created. */
-  | 'SANDBOX_PENDING'
+  | 'pending'
   /** The sandbox accepts commands. */
-  | 'SANDBOX_RUNNING'
+  | 'running'
   /** The sandbox has its files but no processes. */
-  | 'SANDBOX_STOPPED'
+  | 'stopped'
   /** The sandbox could not be started, or ended unexpectedly; status_reason gives the reason. */
-  | 'SANDBOX_ERROR';
+  | 'error';
 
 /** Mechanism that isolates a sandbox. */
 export type Runtime =
   /** Namespaces created by bubblewrap. */
-  | 'RUNTIME_BWRAP'
+  | 'bwrap'
   /** A Docker container. */
-  | 'RUNTIME_DOCKER'
+  | 'docker'
   /** No isolation: for tests. */
-  | 'RUNTIME_MOCK';
+  | 'mock';
 
 /** Request of ListChanges. */
 export interface ListChangesRequest {
@@ -323,7 +323,7 @@ export interface Checkpoint {
   /** Name, unique in the sandbox. */
   name: string;
   /** Time of creation. */
-  createdAt: number;
+  createdAt: Date;
   /** Number of files, directories and symlinks in the sandbox's delta at that time. */
   files: number;
   /** Bytes of the files in the sandbox's delta at that time. */
@@ -375,7 +375,7 @@ export interface Codebase {
   /** User who owns the codebase; may be empty. */
   ownerId: string;
   /** Time of creation. */
-  createdAt: number;
+  createdAt: Date;
   /** Number of files. Of those added to the server's storage by hand, and after a crash, as counted last. */
   fileCount: number;
   /** Size of all files in bytes. As counted last, like file_count. */
@@ -509,7 +509,7 @@ export interface FileInfo {
   /** Size in bytes; 0 for a directory. */
   size: number;
   /** Time of the last change of the contents. */
-  modifiedAt: number;
+  modifiedAt: Date;
   /** True for a directory. */
   isDir: boolean;
   /** Permission bits. */
@@ -688,10 +688,10 @@ export interface Session {
   /** Path of the shell in the sandbox. */
   shell: string;
   /** Time of creation. */
-  createdAt: number;
-  /** Time of its end; 0: it has not ended. */
-  closedAt: number;
-  /** Reason of SESSION_CLOSED; empty otherwise. */
+  createdAt: Date;
+  /** Time of its end; absent: it has not ended. */
+  closedAt?: Date | undefined;
+  /** Reason of "closed"; empty otherwise. */
   statusReason: string;
 }
 
@@ -765,7 +765,7 @@ export interface FileStat {
   /** Permission bits as they apply to the caller. */
   mode: number;
   /** Time of the last change of the contents. */
-  modifiedAt: number;
+  modifiedAt: Date;
   /** Target of a symlink that the caller may read; empty otherwise. */
   target: string;
   /** Permission by the sandbox's rules, the same for agent and owner. */
@@ -963,7 +963,7 @@ export interface Image {
   /** Format of the archive: "tar", "oci" or "docker". */
   format: string;
   /** Time of the import. */
-  createdAt: number;
+  createdAt: Date;
   /** Number of files, directories and links. */
   fileCount: number;
   /** Size of all files in bytes, which it takes on the disk once. */
@@ -1021,11 +1021,11 @@ export interface Key {
   /** Scopes that restrict the key further; none: all that its role may do. */
   scopes: readonly string[];
   /** Time of creation. */
-  createdAt: number;
-  /** Time from which the key is refused; 0: never. */
-  expiresAt: number;
-  /** Time of the last use, to the minute; 0: never used. */
-  lastUsedAt: number;
+  createdAt: Date;
+  /** Time from which the key is refused; absent: never. */
+  expiresAt?: Date | undefined;
+  /** Time of the last use, to the minute; absent: never used. */
+  lastUsedAt?: Date | undefined;
   /** Identifier of the key that created this one; empty: it was created on the server's host. */
   createdBy: string;
   /** Beginning and end of the key, to recognize it: "pdk_7f3a9c2e_…9c". */
@@ -1110,7 +1110,7 @@ export interface Ticket {
   /** The value of the query parameter `ticket`. It can be used once. */
   ticket: string;
   /** Time from which it is refused: 30 seconds after its creation. */
-  expiresAt: number;
+  expiresAt: Date;
 }
 
 /** What the commands of a sandbox can connect to. */
@@ -1260,9 +1260,9 @@ export interface Connection {
   /** Bytes that the sandbox received. */
   receivedBytes: number;
   /** Time of its start. */
-  openedAt: number;
-  /** Time of its end; 0: it is open. */
-  closedAt: number;
+  openedAt: Date;
+  /** Time of its end; absent: it is open. */
+  closedAt?: Date | undefined;
   /** Number of equal attempts that were refused; 1 for a connection. */
   count: number;
 }
@@ -1384,7 +1384,7 @@ export interface OwnerSettings {
 
 /**
  * One rule. For each path one rule wins: the highest priority; then FILE over DIRECTORY over GLOB; then the more
- * specific pattern; then the more restrictive permission. A path that no rule matches has PERMISSION_NONE.
+ * specific pattern; then the more restrictive permission. A path that no rule matches has "none".
  */
 export interface PermissionRule {
   /** Matched from the codebase root; a leading "/" is optional. */
@@ -1397,14 +1397,14 @@ export interface PermissionRule {
   priority: number;
   /**
    * What is written at these paths is kept and seen by the sandbox, and is no change of it: ListChanges, ExportChanges,
-   * Commit, automatic commits and Discard leave it out, unless they ask for it. Only with PERMISSION_WRITE. A rule that is
+   * Commit, automatic commits and Discard leave it out, unless they ask for it. Only with "write". A rule that is
    * scratch wins over an otherwise equal one that is not. A `**` in its glob, except at the end, does not match `.git`.
    */
   scratch?: boolean | undefined;
   /**
    * "redacted": files show placeholders in place of their values to programs and to callers with `as` "agent". Keys, comments
    * and order stay; nothing can be changed, unless `on_write` says so. A file that its redactor cannot read is hidden as a whole. Only with
-   * PERMISSION_READ. Empty: the contents as they are.
+   * "read". Empty: the contents as they are.
    */
   view?: string | undefined;
   /**
@@ -1420,7 +1420,7 @@ export interface PermissionRule {
   redactor?: string | undefined;
   /**
    * The rule decides no permission, but what is shown of files that another rule lets be read; `permission` must be
-   * PERMISSION_NONE. "redacted": placeholders in place of secrets; what may be written can be, as with `on_write` "merge",
+   * "none". "redacted": placeholders in place of secrets; what may be written can be, as with `on_write` "merge",
    * unless that is "refuse". "kept": the contents as they are, which cannot be changed. "shown": as they are. Of several such rules one wins, by the same precedence. Empty: an ordinary rule.
    */
   contents?: string | undefined;
@@ -1589,10 +1589,10 @@ export interface OpenPortResponse {
   access: string;
   /** With access "link": the secret for `url`, as its query parameter `paddock_token`. No other answer has it. */
   linkToken: string;
-  /** Time when it is closed; 0: never. */
-  expiresAt: number;
+  /** Time when it is closed; absent: never. */
+  expiresAt?: Date | undefined;
   /** Time when it was opened. */
-  createdAt: number;
+  createdAt: Date;
 }
 
 /** An opened port. */
@@ -1605,10 +1605,10 @@ export interface OpenedPort {
   url: string;
   /** "key" or "link". */
   access: string;
-  /** Time when it is closed; 0: never. */
-  expiresAt: number;
+  /** Time when it is closed; absent: never. */
+  expiresAt?: Date | undefined;
   /** Time when it was opened. */
-  createdAt: number;
+  createdAt: Date;
 }
 
 /** Request of ListPorts. */
@@ -1702,9 +1702,9 @@ export interface Process {
   /** Its labels. */
   labels: Record<string, string>;
   /** Time of its start. */
-  startedAt: number;
-  /** Time of its end; 0 while it runs. */
-  endedAt: number;
+  startedAt: Date;
+  /** Time of its end; absent while it runs. */
+  endedAt?: Date | undefined;
   /** Its end; absent while it runs. */
   end?: ProcessEnd | undefined;
   /** Bytes of output written so far; the offset of the next byte. */
@@ -1981,16 +1981,16 @@ export interface Sandbox {
   /** Labels; see UpdateSandbox. */
   labels: Record<string, string>;
   /** Time of creation. */
-  createdAt: number;
-  /** Time at which the sandbox expires: from then on it refuses commands, and `on_expire` happens; 0: never. */
-  expiresAt: number;
+  createdAt: Date;
+  /** Time at which the sandbox expires: from then on it refuses commands, and `on_expire` happens; absent: never. */
+  expiresAt?: Date | undefined;
   /** Mechanism that isolates the sandbox. */
   runtime: Runtime;
-  /** Container image, or with RUNTIME_BWRAP the id of an image of the server; empty: the host's system. */
+  /** Container image, or with "bwrap" the id of an image of the server; empty: the host's system. */
   image: string;
   /** Limits in force. */
   resources?: ResourceLimits | undefined;
-  /** Reason for SANDBOX_ERROR, or for the last restart of the sandbox by the server itself; empty otherwise. */
+  /** Reason for "error", or for the last restart of the sandbox by the server itself; empty otherwise. */
   statusReason: string;
   /** "never", "on_exec" or "on_stop". */
   autoCommit: string;
@@ -2024,10 +2024,10 @@ export interface Sandbox {
   /** True from an hour before `expires_at` on, also once the sandbox has expired. */
   expiresSoon: boolean;
   /**
-   * Time at which the sandbox is destroyed, after it expired and was stopped instead; 0: it was not, or it is never
+   * Time at which the sandbox is destroyed, after it expired and was stopped instead; absent: it was not, or it is never
    * destroyed.
    */
-  destroyAt: number;
+  destroyAt?: Date | undefined;
   /** What its commands can connect to. See NetworkService. */
   network?: NetworkPolicy | undefined;
   /** Secrets that its commands can use by placeholders. */
@@ -2096,7 +2096,7 @@ export interface CreateSandboxRequest {
   /** Mechanism that isolates the sandbox; absent: the server's runtime.type. */
   runtime?: Runtime | undefined;
   /**
-   * With RUNTIME_DOCKER a container image, empty: the server's default. With RUNTIME_BWRAP the name or id of an image of
+   * With "docker" a container image, empty: the server's default. With "bwrap" the name or id of an image of
    * the server (see ImageService), empty: the host's system.
    */
   image?: string | undefined;
@@ -2139,17 +2139,17 @@ export interface CreateSandboxRequest {
   /**
    * Directories and files of the host, for example of tools, that commands see read-only at the same paths, as far as
    * their mode bits let other users read them. Each is at or below one of the server's runtime.mountable_paths. Only for
-   * RUNTIME_BWRAP without an image.
+   * "bwrap" without an image.
    */
   readOnlyPaths?: readonly string[] | undefined;
   /**
    * Absolute path at which commands see the workspace, too, beside /workspace: where it is on the caller's machine. Only
-   * for RUNTIME_BWRAP without an image.
+   * for "bwrap" without an image.
    */
   workspacePath?: string | undefined;
   /**
    * Check the request and create nothing, for example before the files of the codebase are uploaded. The answer is the
-   * sandbox as it would be, SANDBOX_PENDING and without an id.
+   * sandbox as it would be, "pending" and without an id.
    */
   validateOnly?: boolean | undefined;
 }
@@ -2301,7 +2301,7 @@ export interface ForkError {
 
 /** Result for one new sandbox; exactly one field is set. */
 export interface ForkResult {
-  /** The new sandbox, SANDBOX_RUNNING. */
+  /** The new sandbox, "running". */
   sandbox?: Sandbox | undefined;
   /** Error that prevented its creation. */
   error?: ForkError | undefined;
@@ -2328,9 +2328,9 @@ export interface Secret {
   /** The placeholders have the length that the value had at their creation. */
   keepLength: boolean;
   /** Time of creation. */
-  createdAt: number;
+  createdAt: Date;
   /** Time of the last PutSecret. */
-  updatedAt: number;
+  updatedAt: Date;
   /** Number of values that the secret has had; 1 at first. */
   revision: number;
   /** Sandboxes that are bound to the secret. */

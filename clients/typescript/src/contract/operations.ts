@@ -130,8 +130,37 @@ import type {
   WriteProcessInputResponse,
 } from './messages.ts';
 
-/** Names of the fields whose keys are the caller's own. */
-export const MAPS: readonly string[] = ['env', 'labels'];
+/** Fields whose values are converted, by name. The keys of a map are the caller's own. */
+export const forms: Readonly<Record<string, string>> = {
+  kind: 'enum',
+  type: 'enum',
+  base_type: 'enum',
+  data: 'bytes',
+  created_at: 'time',
+  modified_at: 'time',
+  env: 'map',
+  stream: 'enum',
+  status: 'enum',
+  closed_at: 'time?',
+  permission: 'enum',
+  expires_at: 'time?',
+  last_used_at: 'time?',
+  opened_at: 'time',
+  labels: 'map',
+  started_at: 'time',
+  ended_at: 'time?',
+  runtime: 'enum',
+  destroy_at: 'time?',
+  updated_at: 'time',
+};
+
+/** What values of enums begin with in requests, by the name of the field. */
+export const prefixes: Readonly<Record<string, string>> = {
+  permission: 'PERMISSION_',
+  type: 'PATTERN_',
+  runtime: 'RUNTIME_',
+  status: 'SANDBOX_',
+};
 
 /** How each operation is called over HTTP. */
 export const operations = {
@@ -352,7 +381,7 @@ export interface Operations {
   writeProcessInput(request: WriteProcessInputRequest, body: Body, options?: CallOptions): Promise<WriteProcessInputResponse>;
   /** Returns the TCP ports on which programs of the sandbox listen; waits for one on request. */
   waitPort(request: WaitPortRequest, options?: CallOptions): Promise<WaitPortResponse>;
-  /** Creates a sandbox. In the answer it is SANDBOX_RUNNING and accepts Exec at once. */
+  /** Creates a sandbox. In the answer it is "running" and accepts Exec at once. */
   createSandbox(request: CreateSandboxRequest, options?: CallOptions): Promise<Sandbox>;
   /** Returns one sandbox. */
   getSandbox(request: GetSandboxRequest, options?: CallOptions): Promise<Sandbox>;
@@ -364,7 +393,7 @@ export interface Operations {
    * expires_in then ends its expiry, and StartSandbox starts it. Over REST the body is a JSON merge patch (RFC 7396).
    */
   updateSandbox(request: UpdateSandboxRequest, options?: CallOptions): Promise<Sandbox>;
-  /** Starts a sandbox that is SANDBOX_STOPPED or SANDBOX_ERROR. Succeeds and changes nothing if it is running. */
+  /** Starts a sandbox that is "stopped" or "error". Succeeds and changes nothing if it is running. */
   startSandbox(request: StartSandboxRequest, options?: CallOptions): Promise<Sandbox>;
   /** Ends every process in the sandbox and keeps its files. Succeeds and changes nothing if it is stopped. */
   stopSandbox(request: StopSandboxRequest, options?: CallOptions): Promise<Sandbox>;

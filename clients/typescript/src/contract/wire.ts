@@ -1,31 +1,50 @@
-import { MAPS } from './operations.ts';
-
-const maps: ReadonlySet<string> = new Set(MAPS);
+import { forms, prefixes } from './operations.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The names of the contract, bytes as base64. The keys of maps are the caller's own. */
+/** The names and values of the contract. The keys of maps are the caller's own. */
 export function toWire(value: unknown): unknown {
   if (value instanceof Uint8Array) return toBase64(value);
   if (Array.isArray(value)) return value.map(toWire);
   if (!isObject(value)) return value;
   const entries = Object.entries(value).filter(([, each]) => each !== undefined);
-  return Object.fromEntries(entries.map(([name, each]) => [snake(name), maps.has(name) ? each : toWire(each)]));
+  return Object.fromEntries(entries.map(([name, each]) => toField(snake(name), each)));
 }
 
-/** The names of this package. The only fields of bytes have the name `data`. */
+function toField(name: string, value: unknown): [string, unknown] {
+  if (readers.get(name) === READERS.map) return [name, value];
+  const prefix = prefixOf.get(name);
+  return [name, prefix !== undefined && typeof value === 'string' ? prefix + value.toUpperCase() : toWire(value)];
+}
+
+/** The names and values of this package. */
 export function fromWire(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(fromWire);
   if (!isObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, each]) => {
-      if (maps.has(name)) return [name, each];
-      return [camel(name), name === 'data' && typeof each === 'string' ? fromBase64(each) : fromWire(each)];
-    }),
+    Object.entries(value).map(([name, each]) => [camel(name), (readers.get(name) ?? fromWire)(each)]),
   );
 }
 
-export const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const READERS: Readonly<Record<string, (value: unknown) => unknown>> = {
+  map: (value) => value,
+  bytes: (value) => (typeof value === 'string' ? fromBase64(value) : value),
+  time: (value) => new Date(Number(value) * 1000),
+  'time?': (value) => (value === 0 ? undefined : new Date(Number(value) * 1000)),
+  // A value that this version does not know becomes a word, too.
+  enum: (value) =>
+    NAME.test(String(value))
+      ? String(value)
+          .slice(String(value).indexOf('_') + 1)
+          .toLowerCase()
+      : value,
+};
+
+const NAME = /^[A-Z_]+$/;
+const readers = new Map(Object.entries(forms).map(([name, form]) => [name, READERS[form]!]));
+const prefixOf = new Map(Object.entries(prefixes));
+
+const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 const camel = (name: string): string => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 

@@ -1,4 +1,4 @@
-import { isObject, snake, toWire } from '../contract/wire.ts';
+import { isObject, toWire } from '../contract/wire.ts';
 import type { Body, Content, Row } from './call.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -31,13 +31,12 @@ export function encode(row: Row, request: Fields): Encoded {
 
 function queryOf(fields: Fields): string {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(fields)) {
-    if (value === undefined) continue;
-    if (Array.isArray(value)) for (const each of value) query.append(snake(name), String(each));
+  for (const [name, value] of Object.entries(toWire(fields) as Fields)) {
+    if (Array.isArray(value)) for (const each of value) query.append(name, String(each));
     else if (isObject(value))
       for (const [key, each] of Object.entries(value)) query.set(`${name}.${key}`, String(each));
     // Permission bits are octal in a query.
-    else query.set(snake(name), name === 'mode' && typeof value === 'number' ? value.toString(8) : String(value));
+    else query.set(name, name === 'mode' && typeof value === 'number' ? value.toString(8) : String(value));
   }
   const text = query.toString();
   return text === '' ? '' : `?${text}`;

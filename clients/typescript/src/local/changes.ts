@@ -38,7 +38,7 @@ interface Chosen {
 
 /** Whether a change has something else in place of a directory. */
 export const replacesDirectory = ({ kind, type, baseType }: FileChange): boolean =>
-  kind !== 'CHANGE_DELETED' && type !== 'TYPE_DIRECTORY' && baseType === 'TYPE_DIRECTORY';
+  kind !== 'deleted' && type !== 'directory' && baseType === 'directory';
 
 const MEANWHILE = 'the sandbox changed it meanwhile, or it is of no type that archives have: pull again';
 
@@ -75,7 +75,7 @@ export class Changes {
       if (refusal !== undefined) this.#pulled.skipped.push({ path, ...refusal });
       // Of names that are not UTF-8, several have this one.
       else if (path.includes('\ufffd')) this.#fail(path, new Error('its name is not UTF-8'));
-      else if (kind === 'CHANGE_DELETED') this.#removed.set(path, change);
+      else if (kind === 'deleted') this.#removed.set(path, change);
       else {
         this.#written.set(path, change);
         this.#folded.set(folded(path), path);
@@ -90,7 +90,7 @@ export class Changes {
   /** Leaves files out that do not fit, and returns them. */
   limit(maxBytes: number): FileChange[] {
     const room = new Room(maxBytes);
-    const files = [...this.#written.values()].filter(({ type }) => type === 'TYPE_FILE');
+    const files = [...this.#written.values()].filter(({ type }) => type === 'file');
     return files.filter(({ path, size }) => {
       const refusal = room.take(size);
       if (refusal) this.#skip(path, refusal);
@@ -217,7 +217,7 @@ export class Changes {
   /** Whether what is above and no directory here would be one. */
   #becomesDirectory(path: string): boolean {
     const above = path.split('/').map((_, at, names) => names.slice(0, at).join('/'));
-    return above.some((each) => this.#written.get(each)?.type === 'TYPE_DIRECTORY' && this.#isApplied(each));
+    return above.some((each) => this.#written.get(each)?.type === 'directory' && this.#isApplied(each));
   }
 
   #fail(path: string, error: Error): void {

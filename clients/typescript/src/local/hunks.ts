@@ -62,7 +62,7 @@ export async function partsOf(chosen: readonly ChosenHunks[], origin: Origin): P
     const { kind, renamedFrom } = change;
     parts.set(path, {
       mode: diff.baseMode,
-      renamedFrom: kind === 'CHANGE_ADDED' ? renamedFrom : '',
+      renamedFrom: kind === 'added' ? renamedFrom : '',
       content: () => contentOf(change, diff.hunks, indexes, origin),
     });
   }
@@ -77,7 +77,7 @@ export async function removalsFor(
   const paths = [...parts.values()].map(({ renamedFrom }) => renamedFrom).filter((path) => path !== '');
   if (paths.length === 0) return [];
   const listed = await listChanges(api, sandboxId, { paths, local: true, signal });
-  return listed.filter(({ path, kind }) => kind === 'CHANGE_DELETED' && paths.includes(path));
+  return listed.filter(({ path, kind }) => kind === 'deleted' && paths.includes(path));
 }
 
 async function contentOf(

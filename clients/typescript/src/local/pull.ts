@@ -128,7 +128,7 @@ async function refusalsOf(
     const refusal = local
       ? refusalFor(path, local.refusal, asked)
       : { reason: 'the server did not say whether it may come' };
-    const reason = refusal ? undefined : await layout.refusal(path, kind === 'CHANGE_DELETED');
+    const reason = refusal ? undefined : await layout.refusal(path, kind === 'deleted');
     if (refusal || reason !== undefined) found.set(path, refusal ?? { reason: reason! });
   }
   return found;

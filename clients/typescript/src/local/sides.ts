@@ -3,9 +3,9 @@ import type { Found } from './found.ts';
 
 /** The codebase's version of a changed path, as far as it is known. */
 export function baseOf({ kind, type, baseType, baseMode, local }: FileChange): Found {
-  if (kind === 'CHANGE_ADDED') return undefined;
+  if (kind === 'added') return undefined;
   const { baseSha256 = '', baseLinkTarget = '' } = local ?? {};
-  return sideOf(kind === 'CHANGE_DELETED' ? type : baseType, baseMode, baseSha256, baseLinkTarget);
+  return sideOf(kind === 'deleted' ? type : baseType, baseMode, baseSha256, baseLinkTarget);
 }
 
 /** The sandbox's version. */
@@ -16,7 +16,7 @@ export function presentOf({ type, mode, local }: FileChange): Found {
 
 /** "other" equals nothing. */
 function sideOf(type: FileType, mode: number, version: string, target: string): Found {
-  if (type === 'TYPE_DIRECTORY') return { type: 'directory' };
-  if (type === 'TYPE_FILE' && version !== '') return { type: 'file', version, executable: (mode & 0o100) !== 0 };
-  return type === 'TYPE_SYMLINK' && target !== '' ? { type: 'symlink', target } : { type: 'other' };
+  if (type === 'directory') return { type: 'directory' };
+  if (type === 'file' && version !== '') return { type: 'file', version, executable: (mode & 0o100) !== 0 };
+  return type === 'symlink' && target !== '' ? { type: 'symlink', target } : { type: 'other' };
 }

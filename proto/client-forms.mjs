@@ -1,0 +1,65 @@
+// The TypeScript client converts values without a schema, by the names of their fields.
+import { requestTypes } from './render-messages.mjs';
+
+/** What all values of an enum begin with: up to their only "_". */
+const prefixOf = ({ name, values }) => {
+  const prefixes = new Set(values.map((value) => value.name.slice(0, value.name.indexOf('_') + 1)));
+  if (prefixes.size > 1) throw new Error(`the values of ${name} must have one prefix, up to their first "_"`);
+  return [...prefixes][0];
+};
+
+/** The words of the client for the names of all values of enums. */
+export function wordsOf(enums) {
+  const words = enums.flatMap((each) => {
+    const { length } = prefixOf(each);
+    return each.values.map(({ name }) => [name, name.slice(length).toLowerCase()]);
+  });
+  return Object.fromEntries(words);
+}
+
+/** In the comment of a time: it may be 0, which is none. */
+const NONE = /\b0(?=: | while )/;
+
+export const isTime = ({ name, type }) => type === 'int64' && name.endsWith('_at');
+export const isOptionalTime = (field) => isTime(field) && NONE.test(field.comment);
+export const commentOf = (field) => (isTime(field) ? field.comment.replace(NONE, 'absent') : field.comment);
+
+/** Forms that fields of one name may have together, and the one that converts both. */
+const TOGETHER = { 'enum,plain': 'enum', 'time,time?': 'time?' };
+
+/** The form of each field whose value is converted, by name. */
+export function formsOf({ messages, rpcs }) {
+  const requests = new Set(rpcs.map(({ request }) => request));
+  return byName(messages, (field, of) => formOf(field, requests.has(of)), TOGETHER);
+}
+
+/** The prefix of the values of each enum in a request, by the name of the field. */
+export function prefixesOf({ enums, messages, rpcs }) {
+  const sent = requestTypes(messages, rpcs);
+  const ofEnum = ({ type }) => prefixOf(enums.find(({ name }) => name === type));
+  return byName(
+    messages.filter(({ name }) => sent.has(name)),
+    (field) => (field.kind === 'enum' ? ofEnum(field) : 'plain'),
+  );
+}
+
+function formOf(field, isRequest) {
+  if (field.map) return 'map';
+  if (isTime(field)) return isOptionalTime(field) ? 'time?' : 'time';
+  if (field.kind === 'enum') return 'enum';
+  return field.type === 'bytes' && !isRequest ? 'bytes' : 'plain';
+}
+
+/** Values of the fields by name, but "plain" ones. Throws if those of one name differ. */
+function byName(messages, formIn, together = {}) {
+  const found = new Map();
+  for (const { name: of, fields } of messages) {
+    for (const field of fields) found.set(field.name, (found.get(field.name) ?? new Set()).add(formIn(field, of)));
+  }
+  const values = [...found].map(([name, set]) => {
+    const value = set.size === 1 ? [...set][0] : together[[...set].sort()];
+    if (value === undefined) throw new Error(`fields named ${name} must be of one form, not ${[...set].join(' and ')}`);
+    return [name, value];
+  });
+  return Object.fromEntries(values.filter(([, value]) => value !== 'plain'));
+}
