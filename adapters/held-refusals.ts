@@ -4,6 +4,11 @@ import { Refusal } from '../lib/limits/refusal.ts';
 /** A held answer keeps its connection and about a kilobyte. Further refusals are answered at once. */
 const MAX_HELD = 4096;
 
+/** Whether the caller repeats refused calls. */
+export function isRepeated(error: ServiceError): error is Refusal {
+  return error instanceof Refusal && error.holdMs > 0;
+}
+
 /**
  * Holds back the answers of refused calls, as their `holdMs` says. A client that repeats refused calls then waits
  * instead of keeping the server busy with further refusals.
@@ -16,12 +21,9 @@ export class HeldRefusals {
     this.#most = most;
   }
 
-  /**
-   * Resolves when `error` is to be answered: at once if the call was aborted, or if too many answers are held. `least`
-   * is asked for an answer that is held, and returns the milliseconds for which it is held at least.
-   */
-  async hold(error: ServiceError, signal: AbortSignal, least: () => number = () => 0): Promise<void> {
-    if (!(error instanceof Refusal) || error.holdMs === 0 || signal.aborted || this.#held >= this.#most) return;
+  /** Resolves when `error` is to be answered: at once if the call was aborted, or if too many answers are held. */
+  async hold(error: ServiceError, signal: AbortSignal): Promise<void> {
+    if (!isRepeated(error) || signal.aborted || this.#held >= this.#most) return;
     this.#held++;
     await new Promise<void>((resolve) => {
       const end = () => {
@@ -29,7 +31,7 @@ export class HeldRefusals {
         signal.removeEventListener('abort', end);
         resolve();
       };
-      const timer = setTimeout(end, Math.max(error.holdMs, least()));
+      const timer = setTimeout(end, error.holdMs);
       signal.addEventListener('abort', end);
     });
     this.#held--;

@@ -11,6 +11,29 @@ export interface LingerLimits {
 
 const LINGER: LingerLimits = { bytes: 256 * 1024 * 1024, idleMs: 5000, totalMs: 30_000 };
 
+const BYTES_PER_MS = (32 * 1024 * 1024) / 1000;
+
+/** Bounds the bytes that are read and discarded in a second, of all connections together. TCP holds back the others. */
+export class DiscardPace {
+  #due = 0;
+
+  /** Milliseconds after which the next bytes may be read. */
+  after(bytes: number): number {
+    const now = performance.now();
+    this.#due = Math.max(now, this.#due) + bytes / BYTES_PER_MS;
+    return this.#due - now;
+  }
+}
+
+interface Lingering {
+  req: IncomingMessage;
+  res: ServerResponse;
+  signal: AbortSignal;
+  turns: Turns;
+  /** undefined: the body is read as fast as it comes. */
+  pace: DiscardPace | undefined;
+}
+
 /** Bytes up to which a body is read to its end and its connection is kept. */
 const SHORT_BODY = 64 * 1024;
 
@@ -26,16 +49,17 @@ export function hasMuchToCome({ complete, headers }: IncomingMessage): boolean {
  * `connection: close`, the sending side is closed, and the body is read and discarded until the client closes, too.
  * Closing a connection with unread bytes would reset it, and the reset can destroy the response before the client reads
  * it. The connection is closed when a limit is exceeded or `signal` fires. Discarding a byte costs less than storing
- * one, so a hostile client gains nothing over an accepted upload.
+ * one, so a hostile client gains nothing over an accepted upload; one that repeats refused requests would, so its
+ * bodies have a pace.
  */
 export async function answerAndLinger(
-  { req, res, signal, turns }: { req: IncomingMessage; res: ServerResponse; signal: AbortSignal; turns: Turns },
+  { req, res, signal, turns, pace }: Lingering,
   status: number,
   body: unknown,
   limits: LingerLimits = LINGER,
 ): Promise<void> {
   const { socket } = req;
-  const read = discardRest(req, res, signal, limits);
+  const read = discardRest({ req, res, signal, pace }, limits);
   const bytes = await jsonBytes(body, turns);
   if (res.destroyed) return;
   res.writeHead(status, { ...JSON_HEADERS, connection: 'close', 'content-length': bytes.length });
@@ -48,14 +72,12 @@ export async function answerAndLinger(
 
 /** Resolves when the whole body was read. Never resolves if the connection is closed before that. */
 function discardRest(
-  req: IncomingMessage,
-  res: ServerResponse,
-  signal: AbortSignal,
+  { req, res, signal, pace }: Omit<Lingering, 'turns'>,
   { bytes, idleMs, totalMs }: LingerLimits,
 ): Promise<void> {
   let left = bytes;
   const cut = () => req.socket.destroy();
-  const idle = setTimeout(cut, idleMs);
+  const idle = setTimeout(() => (req.isPaused() ? idle.refresh() : cut()), idleMs);
   const total = setTimeout(cut, totalMs);
   signal.addEventListener('abort', cut, { once: true });
   res.once('close', () => {
@@ -69,7 +91,10 @@ function discardRest(
     req.on('data', (chunk: Buffer) => {
       left -= chunk.length;
       idle.refresh();
-      if (left < 0) cut();
+      if (left < 0) return cut();
+      if (pace === undefined) return;
+      req.pause();
+      setTimeout(() => req.resume(), pace.after(chunk.length));
     });
   });
 }

@@ -10,7 +10,7 @@ import type { Log } from '../../lib/log.ts';
 import { idempotencyKeyOf } from '../../lib/retries/idempotency-key.ts';
 import type { Credentials, Services } from '../../lib/services.ts';
 import type { Turns } from '../../lib/turns.ts';
-import { HeldRefusals } from '../held-refusals.ts';
+import { HeldRefusals, isRepeated } from '../held-refusals.ts';
 import { type CallAbort, errorFor } from '../listener.ts';
 import { clientNameOf } from '../tls/client-name.ts';
 import type { AcceptedHosts } from './accepted-host.ts';
@@ -19,14 +19,13 @@ import { respondAttach } from './attach.ts';
 import { respondRaw } from './body.ts';
 import { respondBytes } from './bytes.ts';
 import { refuseCrossOrigin } from './cross-origin.ts';
-import { DiscardPace } from './discard-pace.ts';
 import { DOCUMENT_METHODS, isDocument, respondDocument } from './documents.ts';
 import { respondDownload } from './download.ts';
 import { respondEvents } from './events.ts';
 import type { Exchange } from './exchange.ts';
 import { METHODS_WITH_BODY, respondUnary } from './json.ts';
 import { setRateHeaders, setRefusalHeaders } from './limit-headers.ts';
-import { answerAndLinger, hasMuchToCome } from './lingering-close.ts';
+import { answerAndLinger, DiscardPace, hasMuchToCome } from './lingering-close.ts';
 import { type Face, MCP_METHODS, McpEndpoint, mcpFace } from './mcp.ts';
 import { respondMultipart } from './multipart.ts';
 import { readQuery } from './query.ts';
@@ -78,7 +77,7 @@ export class Requests {
   readonly #shared: Shared;
   readonly #held = new HeldRefusals();
   readonly #mcp = new McpEndpoint();
-  readonly #discards = new DiscardPace(() => performance.now());
+  readonly #discards = new DiscardPace();
 
   constructor(shared: Shared) {
     this.#shared = shared;
@@ -209,7 +208,7 @@ export class Requests {
     const error = errorFor(thrown, { operation, requestId, signal: call.signal, log });
     const status = statusOf(error);
     // The body of a refused request is not read before its answer.
-    await this.#held.hold(error, call.signal, () => (hasMuchToCome(req) ? this.#discards.wait(req) : 0));
+    await this.#held.hold(error, call.signal);
     if (!res.headersSent) {
       if (error.code === 'UNAUTHENTICATED') res.setHeader('www-authenticate', 'Bearer');
       setRefusalHeaders(res, error);
@@ -217,7 +216,8 @@ export class Requests {
     if (res.headersSent) {
       res.destroy();
     } else if (hasMuchToCome(req) && !res.destroyed) {
-      await answerAndLinger({ req, res, signal: call.signal, turns }, status, errorBody(error));
+      const pace = isRepeated(error) ? this.#discards : undefined;
+      await answerAndLinger({ req, res, signal: call.signal, turns, pace }, status, errorBody(error));
     } else if (answerPage && !res.destroyed) {
       answerPage(res, status, error);
     } else if (!res.destroyed) {

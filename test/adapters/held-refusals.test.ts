@@ -49,24 +49,3 @@ it('no more answers are held than the limit', async () => {
   await vi.advanceTimersByTimeAsync(1000);
   expect(answered).toEqual(['c', 'a', 'b']);
 });
-
-it('an answer is held for longer if its request needs that, and only then is that asked', async () => {
-  const asked: string[] = [];
-  const least = (name: string, ms: number) => () => {
-    asked.push(name);
-    return ms;
-  };
-  const { signal } = new AbortController();
-  for (const [name, error, ms] of [
-    ['long', held, 1500],
-    ['short', held, 500],
-    ['prompt', prompt, 500],
-  ] as const) {
-    void refusals.hold(error, signal, least(name, ms)).then(() => answered.push(name));
-  }
-  await vi.advanceTimersByTimeAsync(1000);
-  expect(answered).toEqual(['prompt', 'short']);
-  await vi.advanceTimersByTimeAsync(500);
-  expect(answered).toEqual(['prompt', 'short', 'long']);
-  expect(asked).toEqual(['long', 'short']);
-});
