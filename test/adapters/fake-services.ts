@@ -3,17 +3,14 @@ import { Readable } from 'node:stream';
 import { noKeys, openAccess } from '../../lib/access/no-keys.ts';
 import type { Codebase, Key, Sandbox } from '../../lib/contract/messages.ts';
 import { ServiceError } from '../../lib/errors.ts';
-import type { Images } from '../../lib/image-services.ts';
 import { ReceivedBytes } from '../../lib/limits/received-bytes.ts';
 import { unlimitedOwners } from '../../lib/limits/stored-limits.ts';
-import type { Networks } from '../../lib/network-services.ts';
-import type { Processes } from '../../lib/process-services.ts';
 import type { StoredFile } from '../../lib/readable-file.ts';
 import type { CommandEvent, Execution } from '../../lib/runtime/runtime.ts';
-import type { Codebases, Retries, Sandboxes, Services } from '../../lib/services.ts';
-import type { Sessions } from '../../lib/session-services.ts';
+import type { Codebases, Retries, Services } from '../../lib/services.ts';
 import { TextTools } from '../../lib/text-tools/text-tools.ts';
 import { inSameThread } from '../../lib/threads/same-thread.ts';
+import { fake } from '../fake.ts';
 
 export const aSandbox: Sandbox = {
   id: 'sb_1',
@@ -88,69 +85,6 @@ export async function* execution(...events: (CommandEvent | Error)[]): Execution
   }
 }
 
-function unexpected(name: string) {
-  return () => {
-    throw new Error(`the fake has no ${name}`);
-  };
-}
-
-const NAMES = {
-  sandboxes: [
-    'create',
-    'get',
-    'list',
-    'update',
-    'start',
-    'stop',
-    'destroy',
-    'exec',
-    'updatePermissions',
-    'explainPermission',
-    'listRefusals',
-    'presets',
-    'listChanges',
-    'exportChanges',
-    'discard',
-    'commit',
-    'createCheckpoint',
-    'listCheckpoints',
-    'deleteCheckpoint',
-    'rollback',
-    'fork',
-    'previewFile',
-    'statFile',
-    'listDirectory',
-    'readFile',
-    'writeFile',
-    'makeDirectory',
-    'moveFile',
-    'deleteFile',
-    'exportFiles',
-    'importFiles',
-    'expire',
-    'endIdle',
-  ],
-  processes: [
-    'start',
-    'get',
-    'list',
-    'delete',
-    'signal',
-    'resize',
-    'read',
-    'watch',
-    'write',
-    'execOrYield',
-    'waitPort',
-  ],
-  networks: ['get', 'update', 'explain', 'connections', 'presets'],
-  sessions: ['create', 'get', 'list', 'destroy', 'exec', 'placeOf'],
-  ports: ['open', 'list', 'get', 'close', 'find'],
-  codebases: ['create', 'get', 'list', 'delete', 'upload', 'open', 'removeFile', 'listFiles'],
-  images: ['import', 'get', 'list', 'delete'],
-  secrets: ['put', 'get', 'list', 'remove'],
-};
-
 /** Carries out each call, also repeated ones. */
 export const noRetries: Retries = {
   once: async (_, narrow, effect) => effect(narrow(), 'rq_1'),
@@ -158,39 +92,38 @@ export const noRetries: Retries = {
   expire: async () => undefined,
 };
 
+type Rooms =
+  | 'sandboxes'
+  | 'processes'
+  | 'sessions'
+  | 'networks'
+  | 'ports'
+  | 'codebases'
+  | 'images'
+  | 'secrets'
+  | 'keys'
+  | 'owners';
+
+export type GivenServices = Partial<Omit<Services, Rooms>> & { [R in Rooms]?: Partial<Services[R]> };
+
 /** Services of which only the given methods work. */
-export function fakeServices(
-  given: {
-    sandboxes?: Partial<Sandboxes>;
-    processes?: Partial<Processes>;
-    sessions?: Partial<Sessions>;
-    networks?: Partial<Networks>;
-    ports?: Partial<Services['ports']>;
-    codebases?: Partial<Codebases>;
-    images?: Partial<Images>;
-    secrets?: Partial<Services['secrets']>;
-  } & Partial<Pick<Services, 'limits' | 'keys' | 'access' | 'owners' | 'retries' | 'received'>> = {},
-): Services {
-  const of = (room: keyof typeof NAMES) => ({
-    ...Object.fromEntries(NAMES[room].map((name) => [name, unexpected(`${room}.${name}`)])),
-    ...given[room],
-  });
+export function fakeServices(given: GivenServices = {}): Services {
   return {
-    sandboxes: of('sandboxes') as unknown as Sandboxes,
-    processes: of('processes') as unknown as Processes,
-    sessions: of('sessions') as unknown as Sessions,
-    networks: of('networks') as unknown as Networks,
-    ports: of('ports') as unknown as Services['ports'],
-    codebases: of('codebases') as unknown as Codebases,
-    images: of('images') as unknown as Images,
-    secrets: of('secrets') as unknown as Services['secrets'],
-    keys: given.keys ?? noKeys,
-    access: given.access ?? openAccess,
-    owners: given.owners ?? unlimitedOwners(0),
-    retries: given.retries ?? noRetries,
+    access: openAccess,
+    retries: noRetries,
     textTools: inSameThread(() => new TextTools()),
-    received: given.received ?? new ReceivedBytes(),
-    ...(given.limits ? { limits: given.limits } : {}),
+    received: new ReceivedBytes(),
+    ...given,
+    keys: (given.keys ?? noKeys) as Services['keys'],
+    owners: (given.owners ?? unlimitedOwners(0)) as Services['owners'],
+    sandboxes: fake(given.sandboxes, 'sandboxes'),
+    processes: fake(given.processes, 'processes'),
+    sessions: fake(given.sessions, 'sessions'),
+    networks: fake(given.networks, 'networks'),
+    ports: fake(given.ports, 'ports'),
+    codebases: fake(given.codebases, 'codebases'),
+    images: fake(given.images, 'images'),
+    secrets: fake(given.secrets, 'secrets'),
   };
 }
 

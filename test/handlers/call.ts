@@ -1,31 +1,14 @@
 import type { Handler, HandlerContext, HandlerEvent } from '../../handlers/index.ts';
-import { type Guard, OPEN } from '../../lib/access/guard.ts';
-import type { Services } from '../../lib/services.ts';
+import { OPEN } from '../../lib/access/guard.ts';
+import { fakeServices, type GivenServices } from '../adapters/fake-services.ts';
 
-interface Given {
-  sandboxes?: Partial<Services['sandboxes']>;
-  processes?: Partial<Services['processes']>;
-  sessions?: Partial<Services['sessions']>;
-  networks?: Partial<Services['networks']>;
-  ports?: Partial<Services['ports']>;
-  codebases?: Partial<Services['codebases']>;
-  images?: Partial<Services['images']>;
-  keys?: Partial<Services['keys']>;
-  owners?: Partial<Services['owners']>;
-  secrets?: Partial<Services['secrets']>;
-  /** Absent: the caller may do everything. */
-  guard?: Guard;
-  limits?: Services['limits'];
-  beginCall?: Services['beginCall'];
-  timeoutAdvice?: Services['timeoutAdvice'];
-  signal?: AbortSignal;
-  answered?: HandlerContext['answered'];
-}
+/** Absent `guard`: the caller may do everything. */
+type Given = GivenServices & Partial<Pick<HandlerContext, 'guard' | 'signal' | 'answered'>>;
 
 /** Calls a handler as an adapter does, with fakes of the services that it uses. */
 export function call<Result>(handler: Handler<Result>, event: Partial<HandlerEvent>, given: Given): Promise<Result> {
   const { signal = new AbortController().signal, guard = OPEN, answered, ...services } = given;
-  const context = { requestId: 'r', signal, guard, services: services as Services, ...(answered && { answered }) };
+  const context = { requestId: 'r', signal, guard, services: fakeServices(services), ...(answered && { answered }) };
   return handler({ headers: {}, ...event }, context);
 }
 

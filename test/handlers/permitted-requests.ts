@@ -100,7 +100,7 @@ const ROOMS = [
 
 /** Services whose methods all do the same. */
 export function servicesThat(method: (...args: unknown[]) => unknown): object {
-  const room = new Proxy({}, { get: (_, name) => (name === 'placeOf' ? () => undefined : method) });
+  const room = new Proxy({}, { has: () => true, get: (_, name) => (name === 'placeOf' ? () => undefined : method) });
   return Object.fromEntries(ROOMS.map((name) => [name, room]));
 }
 
