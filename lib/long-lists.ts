@@ -1,11 +1,10 @@
-import { Breaks } from './breaks.ts';
+import { breaks } from './breaks.ts';
 
 /** Items between two looks at the clock. */
 const ITEMS = 256;
 
 /** Calls `step` for every item, in order, and lets other events be handled in between: a list may have 100,000 items. */
 export async function forEach<T>(items: readonly T[], step: (item: T, index: number) => void): Promise<void> {
-  const breaks = new Breaks();
   for (let from = 0; from < items.length; from += ITEMS) {
     const to = Math.min(items.length, from + ITEMS);
     for (let index = from; index < to; index++) step(items[index]!, index);
@@ -25,7 +24,6 @@ export async function filtered<T>(items: readonly T[], keep: (item: T) => boolea
 
 /** Whether `holds` is true of every item; like `forEach`, but ends at the first item that it is false of. */
 export async function every<T>(items: readonly T[], holds: (item: T) => boolean): Promise<boolean> {
-  const breaks = new Breaks();
   for (let from = 0; from < items.length; from += ITEMS) {
     if (!items.slice(from, from + ITEMS).every(holds)) return false;
     const due = breaks.due();

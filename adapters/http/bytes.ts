@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { Breaks } from '../../lib/breaks.ts';
+import { breaks } from '../../lib/breaks.ts';
 import type { Exchange } from './exchange.ts';
 
 /**
@@ -29,7 +29,6 @@ async function* bytesOf(
   rest: AsyncIterable<{ data: Uint8Array }>,
 ): AsyncGenerator<Uint8Array, void, void> {
   yield first.data;
-  const breaks = new Breaks();
   for await (const { data } of rest) {
     yield data;
     const pause = breaks.due();

@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { breaks } from '../../lib/breaks.ts';
 import { invalidArgument, ServiceError } from '../../lib/errors.ts';
 import type { Place } from './tool.ts';
 
@@ -20,7 +21,11 @@ export async function workspacePath(place: Place, path: string, name = 'path'): 
 /** Like workspacePath, for each. */
 export async function workspacePaths(place: Place, paths: readonly string[]): Promise<string[]> {
   const all: string[] = [];
-  for (const path of paths) all.push(await workspacePath(place, path, 'paths'));
+  for (const path of paths) {
+    const due = breaks.due();
+    if (due !== undefined) await due;
+    all.push(await workspacePath(place, path, 'paths'));
+  }
   return all;
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Breaks } from '../breaks.ts';
+import { breaks } from '../breaks.ts';
 
 /**
  * SHA-256 of an operation's name and its request, independent of the order of the fields and of the protocol. A large
@@ -7,7 +7,6 @@ import { Breaks } from '../breaks.ts';
  */
 export async function fingerprintOf(operation: string, request: object): Promise<string> {
   const hash = createHash('sha256');
-  const breaks = new Breaks();
   for (const piece of canonical([operation, request])) {
     hash.update(piece);
     const pause = breaks.due();

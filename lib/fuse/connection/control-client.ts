@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { deserialize } from 'node:v8';
 import type { MessagePort } from 'node:worker_threads';
-import { Breaks } from '../../breaks.ts';
+import { breaks } from '../../breaks.ts';
 import { ServiceError } from '../../errors.ts';
 import { encodeRetrieveNothing } from '../protocol/notifications.ts';
 import { CONTROL_NODEID } from '../session/control-node.ts';
@@ -172,7 +172,6 @@ function unavailable(reason: string): ServiceError {
  * step, and as values those of 100,000 items would be decoded in it.
  */
 async function withParts(parts: readonly Uint8Array[], last: unknown): Promise<unknown[]> {
-  const breaks = new Breaks();
   const values: unknown[] = [];
   for (const encoded of parts) {
     values.push(deserialize(encoded));

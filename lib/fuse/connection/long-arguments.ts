@@ -1,4 +1,4 @@
-import { Breaks } from '../../breaks.ts';
+import { breaks } from '../../breaks.ts';
 
 /** Items of a list that cross in one message; a longer list crosses in several. */
 export const ITEMS_PER_MESSAGE = 1024;
@@ -56,7 +56,6 @@ export class LongArguments {
 
   async #sendList(items: readonly unknown[]): Promise<ListReference> {
     const list = this.#nextList++;
-    const breaks = new Breaks();
     for (let from = 0; from < items.length; from += ITEMS_PER_MESSAGE) {
       this.#post({ list, items: items.slice(from, from + ITEMS_PER_MESSAGE) });
       const due = breaks.due();

@@ -1,4 +1,4 @@
-import { Breaks } from '../../../breaks.ts';
+import { breaks } from '../../../breaks.ts';
 import { type ByteString, fromLatin1, joinPath, ROOT_PATH } from '../../../byte-string.ts';
 import type { Directory } from '../../../host-tree/directory.ts';
 import { HostFileReader } from '../../../host-tree/host-file.ts';
@@ -52,7 +52,6 @@ export async function readNames(root: string, entries: NamedEntry[] = []): Promi
 
 /** Returns whether all entries were read. A directory that vanishes meanwhile is not. */
 async function readTree(root: string, entries: NamedEntry[]): Promise<boolean> {
-  const breaks = new Breaks();
   const open = new OpenDirectories(root, MAX_OPEN);
   let complete = true;
   const waiting: (NamedEntry | undefined)[] = [undefined];
