@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { SerialQueue } from '../serial-queue.ts';
 import { type FileSystem, siblingOf, syncDirectory } from './durable-file.ts';
-import { frameOf } from './frames.ts';
+import { frameOf, frameOfList } from './frames.ts';
 import { segmentPath } from './load.ts';
 import type { Position } from './snapshot.ts';
 import type { Change } from './state.ts';
@@ -43,9 +43,10 @@ export class ChangeLog {
     return this.#queue.run(async () => {
       this.#file ??= await this.#startSegment();
       if (changes.length === 0) return;
-      const frame = frameOf({ sequence: this.#sequence + 1, payload: changes });
+      const frame = await frameOfList(this.#sequence + 1, changes);
+      const size = frame.reduce((sum, piece) => sum + piece.length, 0);
       try {
-        await this.#file.writeFile(frame);
+        for (const piece of frame) await this.#file.writeFile(piece);
         await this.#file.datasync();
       } catch (error) {
         // A server that ends before the next segment begins must not leave what was refused. Best effort.
@@ -55,8 +56,8 @@ export class ChangeLog {
       }
       this.#sequence++;
       this.#isEmpty = false;
-      this.#size += frame.length;
-      this.bytes += frame.length;
+      this.#size += size;
+      this.bytes += size;
     });
   }
 

@@ -1,10 +1,13 @@
 import { crc32 } from 'node:zlib';
+import { breaks } from '../breaks.ts';
 import type { Line } from './read-lines.ts';
 import { DamagedError } from './state.ts';
 
 /** What a frame begins with: its sequence number, the bytes of its payload, and the CRC-32 of both and of the payload. */
 const HEAD = /^(\d{1,16}) (\d{1,10}) ([0-9a-f]{8}) /;
 const MAX_HEAD = 37;
+/** Characters of a list that are encoded together. */
+const PIECE = 65_536;
 
 export interface Frame {
   readonly sequence: number;
@@ -13,9 +16,34 @@ export interface Frame {
 
 /** One line of the log: sequence number, length, checksum and payload, which is JSON. */
 export function frameOf({ sequence, payload }: Frame): Buffer {
-  const json = Buffer.from(JSON.stringify(payload));
-  const head = `${sequence} ${json.length} ${checksum(sequence, json)} `;
-  return Buffer.concat([Buffer.from(head), json, Buffer.from('\n')]);
+  return Buffer.concat(framed(sequence, [Buffer.from(`${JSON.stringify(payload)}\n`)]));
+}
+
+/** The line of a list, in pieces. The threat: a record has 2 MiB of rules, and those of many forks are written together. */
+export async function frameOfList(sequence: number, list: readonly unknown[]): Promise<readonly Buffer[]> {
+  const pieces: Buffer[] = [];
+  let text = '[';
+  for (const [index, each] of list.entries()) {
+    const due = breaks.due();
+    if (due !== undefined) await due;
+    text += `${index > 0 ? ',' : ''}${JSON.stringify(each)}`;
+    if (text.length < PIECE) continue;
+    pieces.push(Buffer.from(text));
+    text = '';
+  }
+  pieces.push(Buffer.from(`${text}]\n`));
+  return framed(sequence, pieces);
+}
+
+/** `json`: the payload and the end of the line. */
+function framed(sequence: number, json: readonly Buffer[]): readonly Buffer[] {
+  const length = json.reduce((sum, piece) => sum + piece.length, -1);
+  const [first = Buffer.alloc(0), ...others] = json;
+  const payload = [...json.slice(0, -1), json.at(-1)!.subarray(0, -1)];
+  return [
+    Buffer.concat([Buffer.from(`${sequence} ${length} ${checksum(sequence, length, payload)} `), first]),
+    ...others,
+  ];
 }
 
 /** undefined: the line is no frame, or does not match its length or checksum. */
@@ -23,7 +51,7 @@ export function parseFrame({ bytes, isWhole }: Line): Frame | undefined {
   const head = headOf(bytes);
   if (head === undefined || !isWhole) return undefined;
   const json = bytes.subarray(head.from);
-  if (json.length !== head.length || checksum(head.sequence, json) !== head.sum) return undefined;
+  if (json.length !== head.length || checksum(head.sequence, json.length, [json]) !== head.sum) return undefined;
   try {
     return { sequence: head.sequence, payload: JSON.parse(json.toString('utf8')) as unknown };
   } catch {
@@ -48,8 +76,7 @@ function headOf(bytes: Buffer): { sequence: number; length: number; sum: string;
   return { sequence, length, sum, from };
 }
 
-function checksum(sequence: number, json: Buffer): string {
-  return crc32(json, crc32(`${sequence} ${json.length} `))
-    .toString(16)
-    .padStart(8, '0');
+function checksum(sequence: number, length: number, json: readonly Buffer[]): string {
+  const sum = json.reduce((before, piece) => crc32(piece, before), crc32(`${sequence} ${length} `));
+  return sum.toString(16).padStart(8, '0');
 }
