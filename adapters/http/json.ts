@@ -37,7 +37,7 @@ export async function withJsonBody({
     context.signal.throwIfAborted();
     // The input of a command counts for the memory of commands from its handler on.
     if (!inExecMemory) received?.complete();
-    const body = await parsedInThread(bytes, context);
+    const body = await parsedInThread(bytes, context, inExecMemory);
     if (inExecMemory) received?.complete(true);
     return { ...event, headers: { ...event.headers, 'content-type': 'application/grpc' }, body };
   }

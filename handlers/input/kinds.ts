@@ -1,4 +1,5 @@
 import { invalidArgument, type ServiceError } from '../../lib/errors.ts';
+import { base64Bytes, checkUnicode } from '../../lib/text-tools/command-input.ts';
 import type { FieldConstraint } from './constraints.ts';
 import { quoteName } from './quote-name.ts';
 import { ENTRIES_PER_STEP, type Steps } from './steps.ts';
@@ -29,9 +30,7 @@ export const string: Kind<string> = {
   absent: () => '',
   read(value, at) {
     if (typeof value !== 'string') throw invalidArgument(at, 'must be a string');
-    // A lone surrogate has no UTF-8 form: the name on disk would differ from the checked one.
-    if (!(value as string & { isWellFormed(): boolean }).isWellFormed())
-      throw invalidArgument(at, 'must be valid Unicode');
+    checkUnicode(value, at);
     return value;
   },
 };
@@ -45,16 +44,9 @@ export const bool: Kind<boolean> = {
   },
 };
 
-const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
-
-/** JSON has bytes as base64, with or without padding, in both alphabets. */
 export const bytes: Kind<Uint8Array> = {
   absent: () => new Uint8Array(0),
-  read(value, at) {
-    if (value instanceof Uint8Array) return value;
-    if (typeof value !== 'string' || !BASE64.test(value)) throw invalidArgument(at, 'must be bytes in base64');
-    return Buffer.from(value, 'base64');
-  },
+  read: (value, at) => (value instanceof Uint8Array ? value : base64Bytes(value, at)),
 };
 
 /** Bounds of the integer types. Of int64 only the numbers that a JSON number represents exactly are read. */

@@ -1,5 +1,6 @@
 import type { ChosenHunks } from '../contract/messages.ts';
 import { serveThread } from '../threads/serve-thread.ts';
+import { withSharedInput } from './command-input.ts';
 import { diffOf } from './diff.ts';
 import { type EditedText, editText, type TextEdit } from './edit-text.ts';
 import { type Comparison, chosenText, digest, fileDiff } from './file-diff.ts';
@@ -32,6 +33,11 @@ export class TextTools {
   /** The value of the body of a request. INVALID_ARGUMENT: it is not JSON. */
   parseJson(body: Uint8Array): unknown {
     return parseJson(body);
+  }
+
+  /** The same, of a command's request. */
+  parseCommand(body: Uint8Array): unknown {
+    return withSharedInput(parseJson(body));
   }
 
   /** The hunks of a diff of two texts. */

@@ -82,6 +82,7 @@ const execs = ({ sandbox_id }: World): Input[] => [
   { request: { sandbox_id, ...command, ...surroundings } },
   { request: { sandbox_id, ...argv, stdin: '\u0001'.repeat(4 * MIB) } },
   { request: { sandbox_id, command: 'cat > /dev/null', stdin: largest }, only: 'REST' },
+  { request: { sandbox_id, command: 'cat > /dev/null', stdin_bytes: largest }, only: 'REST' },
   { request: { sandbox_id, command: 'cat > /dev/null', stdin: 'x'.repeat(24 * MIB) }, only: 'gRPC' },
   { request: { sandbox_id, command: output } },
 ];
