@@ -167,12 +167,12 @@ describe.each(PROTOCOLS)('keys over %s', (protocol: Protocol) => {
     const agent = clientOf((await createKey({ role: 'agent', sandbox_id }, ann)).secret);
     expect(await agent.call('GetCaller', {})).toMatchObject({ role: 'agent', sandbox_id, owner_id: 'ann' });
     expect(await agent.call('Exec', { sandbox_id, command: 'cat a.txt' })).toMatchObject({ stdout: 'a' });
-    await agent.writeFile({ sandbox_id, path: 'new' }, 'n');
-    expect((await collect(agent.readFile({ sandbox_id, path: 'new' }))).toString()).toBe('n');
-    await expectRefusal(agent.readFile({ sandbox_id, path: 'secret' }), 'NOT_FOUND');
+    await agent.write('WriteFile', { sandbox_id, path: 'new' }, 'n');
+    expect((await collect(agent.read('ReadFile', { sandbox_id, path: 'new' }))).toString()).toBe('n');
+    await expectRefusal(agent.read('ReadFile', { sandbox_id, path: 'secret' }), 'NOT_FOUND');
     for (const refused of [
-      () => agent.readFile({ sandbox_id, path: 'secret', as: 'owner' }),
-      () => agent.writeFile({ sandbox_id, path: 'x', as: 'owner' }, 'x'),
+      () => agent.read('ReadFile', { sandbox_id, path: 'secret', as: 'owner' }),
+      () => agent.write('WriteFile', { sandbox_id, path: 'x', as: 'owner' }, 'x'),
       () => agent.call('ListDirectory', { sandbox_id, as: 'owner' }),
       () => agent.call('Commit', { sandbox_id }),
       () => agent.call('UpdatePermissions', { sandbox_id, permissions: EVERYTHING }),
@@ -192,9 +192,9 @@ describe.each(PROTOCOLS)('keys over %s', (protocol: Protocol) => {
     const agent = clientOf((await createKey({ role: 'agent', sandbox_id }, ann)).secret);
     // Changes of the owner: hidden ones first, last and in between.
     for (const path of ['secret', 'hidden/a', 'hidden/z']) {
-      await ann.writeFile({ sandbox_id, path, as: 'owner' }, 'private');
+      await ann.write('WriteFile', { sandbox_id, path, as: 'owner' }, 'private');
     }
-    await ann.writeFile({ sandbox_id, path: 'seen', as: 'owner' }, 'private');
+    await ann.write('WriteFile', { sandbox_id, path: 'seen', as: 'owner' }, 'private');
     await ann.call('MoveFile', { sandbox_id, from: 'hidden/z', to: 'z', as: 'owner' });
     await agent.call('Exec', { sandbox_id, command: 'echo new > a.txt; echo new > middle; ln middle link' });
     const permissions = [
@@ -219,7 +219,7 @@ describe.each(PROTOCOLS)('keys over %s', (protocol: Protocol) => {
     expect(paths).toEqual(['a.txt', 'seen', 'z']);
     expect(await ann.call('ListChanges', { sandbox_id, as: 'agent' })).toMatchObject({ changes: { length: 3 } });
     for (const format of ['patch', 'tar']) {
-      const exported = (await collect(agent.exportChanges(sandbox_id, format))).toString('latin1');
+      const exported = (await collect(agent.read('ExportChanges', { sandbox_id, format }))).toString('latin1');
       expect(exported).toContain('a.txt');
       expect(exported).not.toContain('seen');
       answers.push(exported);
@@ -283,17 +283,17 @@ describe.each(PROTOCOLS)('keys over %s', (protocol: Protocol) => {
     const { id: first } = await ann.call('CreateSandbox', request);
     const { id: second } = await ann.call('CreateSandbox', request);
     const append = (sandbox_id: string) => ann.call('Exec', { sandbox_id, command: '/usr/bin/printf x >>b' });
-    await ann.writeFile({ sandbox_id: first, path: 'a' }, 'x'.repeat(1000));
+    await ann.write('WriteFile', { sandbox_id: first, path: 'a' }, 'x'.repeat(1000));
     expect(await append(second)).toMatchObject({ exit_code: 1, stderr: expect.stringMatching(/quota exceeded/i) });
     await expectRefusal(
-      ann.writeFile({ sandbox_id: second, path: 'c' }, 'x'),
+      ann.write('WriteFile', { sandbox_id: second, path: 'c' }, 'x'),
       'RESOURCE_EXHAUSTED',
       /\(delta_bytes\)$/,
     );
     const full = /keep 1000 bytes, the most is 1000 \(delta_bytes of the owner’s limits\)$/;
     await expectRefusal(ann.call('CreateSandbox', request), 'RESOURCE_EXHAUSTED', full);
     const { id: others } = await sandboxOf(bob);
-    await bob.writeFile({ sandbox_id: others, path: 'a' }, 'x'.repeat(1001));
+    await bob.write('WriteFile', { sandbox_id: others, path: 'a' }, 'x'.repeat(1001));
     await ann.call('StopSandbox', { sandbox_id: first });
     expect(await append(second)).toMatchObject({ exit_code: 1 });
     await expectRefusal(ann.call('StartSandbox', { sandbox_id: first }), 'RESOURCE_EXHAUSTED', full);
@@ -302,7 +302,7 @@ describe.each(PROTOCOLS)('keys over %s', (protocol: Protocol) => {
     expect(await append(second)).toMatchObject({ exit_code: 0 });
     expect(await append(first)).toMatchObject({ exit_code: 1 });
     await ann.call('DestroySandbox', { sandbox_id: first });
-    await ann.writeFile({ sandbox_id: second, path: 'c' }, 'x'.repeat(1000));
+    await ann.write('WriteFile', { sandbox_id: second, path: 'c' }, 'x'.repeat(1000));
     await ann.call('DestroySandbox', { sandbox_id: second });
     await bob.call('DestroySandbox', { sandbox_id: others });
   });
@@ -311,7 +311,7 @@ describe.each(PROTOCOLS)('keys over %s', (protocol: Protocol) => {
     const ann = await ownerClient('ann');
     const { id: sandbox_id } = await sandboxOf(ann);
     const running = async (key: string) => {
-      const stream = clientOf(key).execStream({ sandbox_id, command: 'echo up; sleep 300', timeout: 300 });
+      const stream = clientOf(key).watch('ExecStream', { sandbox_id, command: 'echo up; sleep 300', timeout: 300 });
       const chunks = stream[Symbol.asyncIterator]();
       expect((await chunks.next()).value).toMatchObject({ stream: 'STDOUT' });
       return { [Symbol.asyncIterator]: () => chunks };
@@ -326,7 +326,7 @@ describe.each(PROTOCOLS)('keys over %s', (protocol: Protocol) => {
     };
     const { secret, key } = await createKey({ role: 'agent', sandbox_id }, ann);
     const stream = await running(secret);
-    await ann.call('RevokeKey', { key_id: key.id });
+    await ann.call('RevokeKey', { key_id: key!.id });
     await expectRefusal(stream, 'UNAUTHENTICATED', /^the key was revoked$/);
     await expectRefusal(clientOf(secret).call('GetCaller', {}), 'UNAUTHENTICATED', /^the key is not valid$/);
 

@@ -113,7 +113,7 @@ const cases: Case[] = [
       await withRepository(async (directory) => {
         const codebase = await scene.codebase();
         const builder = await scene.sandbox(codebase, EVERYTHING);
-        await scene.client.importFiles({ sandbox_id: builder.id, as: 'owner' }, archiveOf(directory));
+        await scene.client.write('ImportFiles', { sandbox_id: builder.id, as: 'owner' }, archiveOf(directory));
         await scene.client.call('Commit', { sandbox_id: builder.id });
         const agent = await scene.sandbox(codebase, [], { preset: 'agent-safe', rules: { write: ['src'] } });
 
@@ -134,7 +134,11 @@ const cases: Case[] = [
 
         const { changes } = await scene.client.call('ListChanges', { sandbox_id: agent.id });
         expect(changes.map(({ path }) => path)).toEqual(['src/calc.py', 'src/sum.ts']);
-        git(directory, ['apply'], await collect(scene.client.exportChanges(agent.id, 'patch')));
+        git(
+          directory,
+          ['apply'],
+          await collect(scene.client.read('ExportChanges', { sandbox_id: agent.id, format: 'patch' })),
+        );
         expect(git(directory, ['status', '--porcelain'])).toBe(' M src/calc.py\n M src/sum.ts\n');
         expect(readFileSync(join(directory, 'src/sum.ts'), 'utf8')).toContain('a + b');
       });

@@ -80,11 +80,11 @@ const cases: Case[] = [
         );
         const sandbox = await scene.sandboxOn(TREE);
         await scene.output(sandbox, 'ls -R; cat src/main.js');
-        const answer = await scene.client.importFiles(at(sandbox, 'in/side'), packed(directory));
+        const answer = await scene.client.write('ImportFiles', at(sandbox, 'in/side'), packed(directory));
         expect(answer).toMatchObject({ files: 304, symlinks: 1 });
         const whole = execFileSync('sh', ['-c', LIST], { cwd: directory, maxBuffer: 1 << 30 }).toString();
         expect((await scene.output(sandbox, `cd in/side && { ${LIST}; }`)) === whole).toBe(true);
-        const back = await collect(scene.client.exportFiles(at(sandbox, 'in/side')));
+        const back = await collect(scene.client.read('ExportFiles', at(sandbox, 'in/side')));
         await withDirectory({}, async (other) => {
           execFileSync('tar', ['-xf', '-'], { cwd: other, input: back });
           expect(execFileSync('sh', ['-c', LIST], { cwd: other, maxBuffer: 1 << 30 }).toString() === whole).toBe(true);
@@ -104,7 +104,7 @@ const cases: Case[] = [
         symlinkSync('main.js', join(directory, 'src/link'));
         const sandbox = await scene.sandboxOn(TREE);
         await scene.output(sandbox, 'ln -s /etc/passwd src/link');
-        await scene.client.importFiles(at(sandbox), packed(directory, '--sort=name'));
+        await scene.client.write('ImportFiles', at(sandbox), packed(directory, '--sort=name'));
         expect(await scene.output(sandbox, 'cat src/main.js src/lib/util.js src/link; stat -c %h src/two')).toBe(
           'new\nutil\nnew\n2\n',
         );
@@ -120,12 +120,12 @@ const cases: Case[] = [
       const parts = { 'secret/x': /"secret/, 'src/lib/new': /"src\/lib\/new"/, 'src/main.js': /"src\/main.js"/ };
       for (const [path, why] of Object.entries(parts)) {
         const bytes = await archive(member('aaa', { text: 'a' }), member('new/b'), member(path), member('zzz'));
-        await expectRefusal(scene.client.importFiles(at(sandbox), bytes), 'PERMISSION_DENIED', why);
+        await expectRefusal(scene.client.write('ImportFiles', at(sandbox), bytes), 'PERMISSION_DENIED', why);
       }
       expect((await scene.client.call('ListChanges', { sandbox_id: sandbox.id })).changes).toEqual([]);
       expect(await scene.output(sandbox, 'ls; df --output=used . | tail -n 1')).toMatch(/^README.md\nsrc\n +0\n$/);
       const all = await archive(...Object.keys(parts).map((path) => member(path, { text: 'owner\n' })));
-      await scene.client.importFiles(at(sandbox, '', 'owner'), all);
+      await scene.client.write('ImportFiles', at(sandbox, '', 'owner'), all);
       expect(await scene.output(sandbox, 'cat src/lib/new; ls secret 2>&1 || true')).toMatch(/^owner\nls: cannot/);
     },
   },
@@ -136,7 +136,7 @@ const cases: Case[] = [
       const sandbox = await scene.sandboxOn(TREE, [write('**'), hide('secret/', 1), view('src/main.js', 1)]);
       await scene.output(sandbox, 'mkfifo fifo; ln -s README.md link; mkdir empty');
       const names = async (path: string, as: string) => {
-        const input = await collect(scene.client.exportFiles(at(sandbox, path, as)));
+        const input = await collect(scene.client.read('ExportFiles', at(sandbox, path, as)));
         return execFileSync('tar', ['-tf', '-'], { input }).toString();
       };
       expect(await names('', 'agent')).toBe('README.md\nempty/\nlink\nsrc/\nsrc/lib/\nsrc/lib/util.js\n');
@@ -144,8 +144,8 @@ const cases: Case[] = [
       expect(await names('', 'owner')).toBe(
         'README.md\nempty/\nlink\nsecret/\nsecret/key\nsrc/\nsrc/lib/\nsrc/lib/util.js\nsrc/main.js\n',
       );
-      await expectRefusal(scene.client.exportFiles(at(sandbox, 'secret')), 'NOT_FOUND', /"secret"/);
-      await expectRefusal(scene.client.exportFiles(at(sandbox, 'README.md')), 'FAILED_PRECONDITION');
+      await expectRefusal(scene.client.read('ExportFiles', at(sandbox, 'secret')), 'NOT_FOUND', /"secret"/);
+      await expectRefusal(scene.client.read('ExportFiles', at(sandbox, 'README.md')), 'FAILED_PRECONDITION');
     },
   },
   {
@@ -177,14 +177,16 @@ const cases: Case[] = [
         for (const as of ['agent', 'owner']) {
           const bytes = await archive(member('first', { text: 'x' }), ...members);
           const error = await expectRefusal(
-            scene.client.importFiles(at(sandbox, '', as), bytes),
+            scene.client.write('ImportFiles', at(sandbox, '', as), bytes),
             'INVALID_ARGUMENT',
-          ).catch(() => expectRefusal(scene.client.importFiles(at(sandbox, '', as), bytes), 'FAILED_PRECONDITION'));
+          ).catch(() =>
+            expectRefusal(scene.client.write('ImportFiles', at(sandbox, '', as), bytes), 'FAILED_PRECONDITION'),
+          );
           expect(error.message).toMatch(why);
         }
       }
       await expectRefusal(
-        scene.client.importFiles(at(sandbox, 'out'), await archive(member('x'))),
+        scene.client.write('ImportFiles', at(sandbox, 'out'), await archive(member('x'))),
         'FAILED_PRECONDITION',
       );
       expect(await scene.output(sandbox, 'LC_ALL=C ls')).toBe('README.md\nin\nout\nsecret\nsrc\n');
@@ -195,9 +197,9 @@ const cases: Case[] = [
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
-      await scene.client.importFiles(at(sandbox), await archive(member('n\xff\xfe', { text: 'bytes\n' })));
+      await scene.client.write('ImportFiles', at(sandbox), await archive(member('n\xff\xfe', { text: 'bytes\n' })));
       expect(await scene.output(sandbox, 'cat n* ; ls | od -An -tx1')).toBe('bytes\n 6e ff fe 0a\n');
-      const back = await collect(scene.client.exportFiles(at(sandbox)));
+      const back = await collect(scene.client.read('ExportFiles', at(sandbox)));
       expect(back.subarray(0, 4).toString('latin1')).toBe('n\xff\xfe\0');
     },
   },
@@ -212,10 +214,18 @@ const cases: Case[] = [
         yield (await archive(member('huge', { size }))).subarray(0, 512);
         for (let sent = 0; sent < size; sent += 1 << 20) yield Buffer.alloc(1 << 20);
       })();
-      await expectRefusal(scene.client.importFiles(at(sandbox), huge), 'RESOURCE_EXHAUSTED', /exceeds the quota/);
+      await expectRefusal(
+        scene.client.write('ImportFiles', at(sandbox), huge),
+        'RESOURCE_EXHAUSTED',
+        /exceeds the quota/,
+      );
       const many = archive(...Array.from({ length: 1200 }, (_, index) => member(`m/${index}`)));
-      await expectRefusal(scene.client.importFiles(at(sandbox), await many), 'RESOURCE_EXHAUSTED', /exceeds the quota/);
-      const one = scene.client.writeFile({ sandbox_id: sandbox.id, path: 'f' }, Buffer.alloc(20 << 20));
+      await expectRefusal(
+        scene.client.write('ImportFiles', at(sandbox), await many),
+        'RESOURCE_EXHAUSTED',
+        /exceeds the quota/,
+      );
+      const one = scene.client.write('WriteFile', { sandbox_id: sandbox.id, path: 'f' }, Buffer.alloc(20 << 20));
       await expectRefusal(one, 'RESOURCE_EXHAUSTED', /exceeds the quota/);
       expect(await scene.output(sandbox, 'ls')).toBe('kept\n');
       await eventually('nothing is left of it', async () => {

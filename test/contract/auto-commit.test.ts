@@ -40,7 +40,7 @@ const cases: Case[] = [
       const codebase = await scene.codebase(TREE);
       const sandbox = await sandboxThat(scene, codebase, 'on_exec');
       const chunks: ExecStreamChunk[] = [];
-      for await (const chunk of scene.client.execStream({
+      for await (const chunk of scene.client.watch('ExecStream', {
         sandbox_id: sandbox.id,
         command: 'echo said; echo two > a',
       })) {
@@ -74,7 +74,7 @@ const cases: Case[] = [
         '(until test -e go; do sleep 0.02; done; echo later > t; mv t a; sleep 60) >/dev/null 2>&1 &',
       );
       expect(await scene.content(codebase, 'a')).toBe('one\n');
-      await scene.client.writeFile({ sandbox_id: sandbox.id, path: 'go' }, '');
+      await scene.client.write('WriteFile', { sandbox_id: sandbox.id, path: 'go' }, '');
       await eventually('the program has written', async () =>
         (await changed(scene, sandbox)).includes('a') ? true : undefined,
       );

@@ -34,7 +34,7 @@ const WORK = [
   'echo same > t && rm t',
 ].join(' && ');
 
-const changesOf = async (scene: Scene, sandbox: Sandbox, page = {}): Promise<FileChange[]> =>
+const changesOf = async (scene: Scene, sandbox: Sandbox, page = {}): Promise<readonly FileChange[]> =>
   (await scene.client.call('ListChanges', { sandbox_id: sandbox.id, ...page })).changes;
 
 const line = ({ kind, path, content_changed, renamed_from }: FileChange) =>
@@ -67,7 +67,9 @@ const cases: Case[] = [
       const sandbox = await scene.sandboxOn(TREE);
       await scene.output(sandbox, 'cat src/* > /dev/null; touch /tmp/elsewhere');
       expect(await changesOf(scene, sandbox)).toEqual([]);
-      expect(await collect(scene.client.exportChanges(sandbox.id, 'patch'))).toHaveLength(0);
+      expect(
+        await collect(scene.client.read('ExportChanges', { sandbox_id: sandbox.id, format: 'patch' })),
+      ).toHaveLength(0);
     },
   },
   {
@@ -142,7 +144,7 @@ const cases: Case[] = [
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);
       await scene.output(sandbox, WORK);
-      const patch = await collect(scene.client.exportChanges(sandbox.id, 'patch'));
+      const patch = await collect(scene.client.read('ExportChanges', { sandbox_id: sandbox.id, format: 'patch' }));
       await withTree(async (directory) => {
         execFileSync('git', ['apply', '-'], { cwd: directory, input: patch });
         expect(listed(directory)).toBe(await scene.output(sandbox, LIST));
@@ -155,7 +157,7 @@ const cases: Case[] = [
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);
       await scene.output(sandbox, WORK);
-      const archive = await collect(scene.client.exportChanges(sandbox.id, 'tar'));
+      const archive = await collect(scene.client.read('ExportChanges', { sandbox_id: sandbox.id, format: 'tar' }));
       await withTree(async (directory) => {
         for (const path of ['lib', 'src/gone.js', 'src/old name.js'])
           rmSync(join(directory, path), { recursive: true });
@@ -196,8 +198,16 @@ const cases: Case[] = [
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
-      await expectRefusal(scene.client.exportChanges(sandbox.id, 'zip'), 'INVALID_ARGUMENT', /^format must be/);
-      await expectRefusal(scene.client.exportChanges('sb_none', 'tar'), 'NOT_FOUND', /sb_none/);
+      await expectRefusal(
+        scene.client.read('ExportChanges', { sandbox_id: sandbox.id, format: 'zip' }),
+        'INVALID_ARGUMENT',
+        /^format must be/,
+      );
+      await expectRefusal(
+        scene.client.read('ExportChanges', { sandbox_id: 'sb_none', format: 'tar' }),
+        'NOT_FOUND',
+        /sb_none/,
+      );
       await expectRefusal(changesOf(scene, { ...sandbox, id: 'sb_none' }), 'NOT_FOUND', /sb_none/);
     },
   },

@@ -1,119 +1,25 @@
-import type {
-  Caller,
-  Checkpoint,
-  Codebase,
-  CommitResponse,
-  CreatedKey,
-  ExecResponse,
-  ExecStreamChunk,
-  FileChange,
-  FileInfo,
-  FileStat,
-  ForkResult,
-  Image,
-  ImportCodebaseFilesResponse,
-  ImportFilesResponse,
-  Key,
-  ListConnectionsResponse,
-  ListNetworkPresetsResponse,
-  ListPortsResponse,
-  ListSecretsResponse,
-  NetworkEvent,
-  NetworkExplanation,
-  NetworkPolicy,
-  OpenedPort,
-  OpenPortResponse,
-  OwnerSettings,
-  PermissionExplanation,
-  Preset,
-  PreviewFileResponse,
-  Process,
-  ProcessEvent,
-  ReadProcessOutputResponse,
-  RefusedPath,
-  Sandbox,
-  Secret,
-  Session,
-  Ticket,
-  WaitPortResponse,
-} from '../../lib/contract/messages.ts';
+import type { Rpcs } from '../../lib/contract/messages.ts';
+import type { rpcs } from '../../lib/contract/schema.ts';
 import type { Code } from '../../lib/errors.ts';
-import type { ImportMode } from '../../lib/field-values.ts';
 import type { AttachedClient } from './attached.ts';
 
 export type Protocol = 'rest' | 'grpc';
 export const PROTOCOLS: readonly Protocol[] = ['rest', 'grpc'];
 
-/** Operations of one request and one answer: what each answers. */
-export interface Unary {
-  CreateSandbox: Sandbox;
-  GetSandbox: Sandbox;
-  ListSandboxes: { sandboxes: Sandbox[]; next_page_token: string };
-  UpdateSandbox: Sandbox;
-  StartSandbox: Sandbox;
-  StopSandbox: Sandbox;
-  DestroySandbox: object;
-  Exec: ExecResponse;
-  CreateSession: Session;
-  GetSession: Session;
-  ListSessions: { sessions: Session[]; next_page_token: string };
-  DestroySession: object;
-  SessionExec: ExecResponse;
-  StartProcess: Process;
-  GetProcess: Process;
-  ListProcesses: { processes: Process[]; next_page_token: string };
-  DeleteProcess: object;
-  SignalProcess: Process;
-  ResizeTerminal: object;
-  ReadProcessOutput: ReadProcessOutputResponse;
-  WaitPort: WaitPortResponse;
-  OpenPort: OpenPortResponse;
-  ListPorts: ListPortsResponse;
-  GetPort: OpenedPort;
-  ClosePort: object;
-  UpdatePermissions: Sandbox;
-  ExplainPermission: PermissionExplanation;
-  ListPresets: { presets: Preset[] };
-  ListRefusals: { refusals: RefusedPath[] };
-  GetNetwork: NetworkPolicy;
-  UpdateNetwork: NetworkPolicy;
-  ExplainNetwork: NetworkExplanation;
-  ListConnections: ListConnectionsResponse;
-  ListNetworkPresets: ListNetworkPresetsResponse;
-  Commit: CommitResponse;
-  Discard: { discarded: number };
-  CreateCheckpoint: Checkpoint;
-  ListCheckpoints: { checkpoints: Checkpoint[] };
-  DeleteCheckpoint: object;
-  Rollback: Sandbox;
-  Fork: { results: ForkResult[] };
-  ListChanges: { changes: FileChange[]; next_page_token: string };
-  PreviewFile: PreviewFileResponse;
-  StatFile: FileStat;
-  ListDirectory: { files: FileStat[]; next_page_token: string };
-  MakeDirectory: FileStat;
-  MoveFile: FileStat;
-  DeleteFile: { removed: number };
-  CreateCodebase: Codebase;
-  GetCodebase: Codebase;
-  ListCodebases: { codebases: Codebase[]; next_page_token: string };
-  DeleteCodebase: object;
-  ListFiles: { files: FileInfo[]; next_page_token: string };
-  CreateKey: CreatedKey & { key: Key };
-  ListKeys: { keys: Key[]; next_page_token: string };
-  RevokeKey: object;
-  CreateTicket: Ticket;
-  GetCaller: Caller;
-  PutSecret: Secret;
-  GetSecret: Secret;
-  ListSecrets: ListSecretsResponse;
-  DeleteSecret: Record<string, never>;
-  SetOwnerLimits: OwnerSettings;
-  GetOwnerLimits: OwnerSettings;
-  GetImage: Image;
-  ListImages: { images: Image[]; next_page_token: string };
-  DeleteImage: object;
-}
+type Streams<Up, Down> = {
+  [N in keyof Rpcs]: (typeof rpcs)[N] extends { requestStream: Up; responseStream: Down } ? N : never;
+}[keyof Rpcs];
+type Answer<N extends keyof Rpcs> = Rpcs[N]['response'];
+
+/** Operations of one request and one answer. */
+export type Unary = Streams<false, false>;
+export type Upload = Streams<true, false>;
+/** Those whose answer is the bytes of a file or an archive. */
+export type Download = {
+  [N in Streams<false, true>]: Exclude<keyof Answer<N>, 'data'> extends never ? N : never;
+}[Streams<false, true>];
+/** Those whose answer is messages. */
+export type Watch = Exclude<Streams<false, true>, Download>;
 
 export type Content = Uint8Array | string | AsyncIterable<Uint8Array>;
 
@@ -124,55 +30,26 @@ export interface OfProcess {
   offset?: number;
 }
 
-/** Which changes. */
-export interface Choice {
-  paths?: string[];
-  exclude?: string[];
-  include_scratch?: boolean;
-  as?: string;
-}
-
-export interface UploadResult {
-  size: number;
-  checksum: string;
-}
-
-/** Whose view of what. */
-export interface OfFile {
-  sandbox_id: string;
-  as?: string;
-  path?: string;
-}
-
 /**
  * The service as one protocol carries it: proto field names, enums by name, int64 as number. Requests are plain
  * objects, so that cases can send what they should not. Every refusal is a `CallError`.
  */
-export interface Client {
-  readonly protocol: Protocol;
-  call<O extends keyof Unary>(operation: O, request: object, signal?: AbortSignal): Promise<Unary[O]>;
-  /** ExecStream, or SessionExecStream for a request with a `session_id`. */
-  execStream(request: object, signal?: AbortSignal): AsyncIterable<ExecStreamChunk>;
-  watchProcess(request: OfProcess, signal?: AbortSignal): AsyncIterable<ProcessEvent>;
-  watchNetwork(request: object, signal?: AbortSignal): AsyncIterable<NetworkEvent>;
-  attach(request: OfProcess & { takeover?: boolean }): AttachedClient;
-  writeProcessInput(request: OfProcess & { end?: boolean }, content: Content): Promise<{ input_next: number }>;
-  upload(codebaseId: string, path: string, content: Content, mode?: number): Promise<UploadResult>;
-  download(codebaseId: string, path: string): AsyncIterable<Uint8Array>;
-  exportChanges(sandboxId: string, format: string, choice?: Choice): AsyncIterable<Uint8Array>;
-  readFile(request: OfFile): AsyncIterable<Uint8Array>;
-  writeFile(request: OfFile & { mode?: number }, content: Content): Promise<FileStat>;
-  exportFiles(request: OfFile): AsyncIterable<Uint8Array>;
-  importImage(name: string, archive: Content): Promise<Image>;
-  importFiles(request: OfFile, archive: Content): Promise<ImportFilesResponse>;
-  exportCodebase(codebaseId: string, path?: string): AsyncIterable<Uint8Array>;
-  importCodebase(
-    codebaseId: string,
-    archive: Content,
-    mode?: ImportMode,
-    if_revision?: string,
-  ): Promise<ImportCodebaseFilesResponse>;
-  close(): void;
+export abstract class Client {
+  abstract readonly protocol: Protocol;
+  abstract call<N extends Unary>(operation: N, request: object, signal?: AbortSignal): Promise<Answer<N>>;
+  abstract watch<N extends Watch>(operation: N, request: object, signal?: AbortSignal): AsyncIterable<Answer<N>>;
+  abstract read(operation: Download, request: object): AsyncIterable<Uint8Array>;
+  abstract write<N extends Upload>(operation: N, request: object, content: Content): Promise<Answer<N>>;
+  abstract attach(request: OfProcess & { takeover?: boolean }): AttachedClient;
+  abstract close(): void;
+
+  upload(codebase_id: string, file_path: string, content: Content, mode?: number): Promise<Answer<'UploadFile'>> {
+    return this.write('UploadFile', { codebase_id, file_path, ...(mode !== undefined && { mode }) }, content);
+  }
+
+  download(codebase_id: string, file_path: string): AsyncIterable<Uint8Array> {
+    return this.read('DownloadFile', { codebase_id, file_path });
+  }
 }
 
 /** An error as the client of either protocol sees it. */

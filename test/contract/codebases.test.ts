@@ -46,21 +46,37 @@ const cases: Case[] = [
         (await scene.client.call('Exec', { sandbox_id: sandbox.id, command })).stdout;
       expect(await shell('cat bin/run kept/a; ls')).toBe('old\na\nbin\nkept\n');
       const counts = { files: 2, directories: 1, symlinks: 1, size: 2 * '#!/bin/sh\necho ran\n'.length };
-      const { revision, ...counted } = await scene.client.importCodebase(id, packedScript());
+      const { revision, ...counted } = await scene.client.write(
+        'ImportCodebaseFiles',
+        { codebase_id: id },
+        packedScript(),
+      );
       expect(counted).toEqual(counts);
       expect((await scene.client.call('GetCodebase', { codebase_id: id })).revision).toBe(revision);
       expect(await shell('./go; cat kept/a; ls . bin')).toBe('ran\na\n.:\nbin\ngo\nkept\n\nbin:\nrun\nsame\n');
-      const second = await scene.client.importCodebase(id, packedScript(), 'replace', revision);
+      const second = await scene.client.write(
+        'ImportCodebaseFiles',
+        { codebase_id: id, mode: 'replace', if_revision: revision },
+        packedScript(),
+      );
       expect(await shell('./go; ls')).toBe('ran\nbin\ngo\n');
       await expectRefusal(
-        scene.client.importCodebase(id, packedScript(), 'update', revision),
+        scene.client.write(
+          'ImportCodebaseFiles',
+          { codebase_id: id, mode: 'update', if_revision: revision },
+          packedScript(),
+        ),
         'ABORTED',
         /if_revision/,
       );
       const update = packed(': > .wh.go && mkdir bin && echo new > bin/new');
-      await scene.client.importCodebase(id, update, 'update', second.revision);
+      await scene.client.write(
+        'ImportCodebaseFiles',
+        { codebase_id: id, mode: 'update', if_revision: second.revision },
+        update,
+      );
       expect(await shell('ls . bin; cat bin/new')).toBe('.:\nbin\n\nbin:\nnew\nrun\nsame\nnew\n');
-      await scene.client.importCodebase(id, packedScript(), 'replace');
+      await scene.client.write('ImportCodebaseFiles', { codebase_id: id, mode: 'replace' }, packedScript());
       const { files } = await scene.client.call('ListFiles', { codebase_id: id, recursive: true });
       expect(files.map(({ path, mode, symlink_target }) => [path, mode.toString(8), symlink_target])).toEqual([
         ['bin', '755', ''],
@@ -68,15 +84,23 @@ const cases: Case[] = [
         ['bin/same', '755', ''],
         ['go', '777', 'bin/run'],
       ]);
-      const back = await collect(scene.client.exportCodebase(id, 'bin'));
+      const back = await collect(scene.client.read('ExportCodebaseFiles', { codebase_id: id, path: 'bin' }));
       expect(execFileSync('tar', ['-tf', '-'], { input: back }).toString()).toBe('run\nsame\n');
       await expectRefusal(
-        scene.client.importCodebase(id, Buffer.alloc(2000, 'x')),
+        scene.client.write('ImportCodebaseFiles', { codebase_id: id }, Buffer.alloc(2000, 'x')),
         'INVALID_ARGUMENT',
         /invalid checksum/,
       );
-      await expectRefusal(scene.client.importCodebase(id, packedScript(), 'x' as 'merge'), 'INVALID_ARGUMENT', /mode/);
-      await expectRefusal(collect(scene.client.exportCodebase(id, 'none')), 'NOT_FOUND', /"none"/);
+      await expectRefusal(
+        scene.client.write('ImportCodebaseFiles', { codebase_id: id, mode: 'x' }, packedScript()),
+        'INVALID_ARGUMENT',
+        /mode/,
+      );
+      await expectRefusal(
+        collect(scene.client.read('ExportCodebaseFiles', { codebase_id: id, path: 'none' })),
+        'NOT_FOUND',
+        /"none"/,
+      );
     },
   },
   {

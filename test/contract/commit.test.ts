@@ -257,7 +257,7 @@ const cases: Case[] = [
       const file = { path: fromText('one'), mode: 0o644, mtime: { sec: 1, nsec: 0 }, size: 0 };
       const link = { ...file, path: fromText('two'), target: file.path };
       const members = [memberHead({ ...file, type: 'file' }), memberHead({ ...link, type: 'link' }), tarEnd()];
-      await scene.client.importCodebase(codebase.id, Buffer.concat(members));
+      await scene.client.write('ImportCodebaseFiles', { codebase_id: codebase.id }, Buffer.concat(members));
       const [sandbox, other] = [await scene.sandbox(codebase), await scene.sandbox(codebase)];
       await scene.output(other, 'chmod 600 two');
       await scene.output(sandbox, 'chmod 755 one');

@@ -6,10 +6,20 @@ interface Media {
   'x-lines'?: true;
 }
 
+interface Parameter {
+  name?: string;
+  in?: string;
+  schema?: { type?: string };
+  'x-rest-of-path'?: true;
+  'x-entries'?: string;
+  /** The request field, if it has another name. */
+  'x-field'?: string;
+}
+
 interface Operation {
   operationId: string;
-  parameters: { name?: string; in?: string; 'x-rest-of-path'?: true; 'x-entries'?: string }[];
-  requestBody?: object;
+  parameters: Parameter[];
+  requestBody?: { content: Record<string, object> };
   responses: Record<string, { content?: Record<string, Media> }>;
 }
 
@@ -31,6 +41,48 @@ ajv.addSchema(closed(document) as object, 'document');
 const validators = new Map<string, ValidateFunction>();
 // A route with a query parameter precedes the one without.
 const routes = routesOf(document.paths).sort((a, b) => Number(b.query !== undefined) - Number(a.query !== undefined));
+
+const ofOperations = new Map(routes.map((route) => [route.operation.operationId, route]));
+
+/** A request as the document describes it. */
+export interface DocumentedRequest {
+  method: string;
+  /** With the query. */
+  target: string;
+  /** Fields that are not in the path. */
+  left: Record<string, unknown>;
+  /** They are the JSON body. */
+  hasBody: boolean;
+}
+
+/** The request of an operation with these fields. A form is sent in the other way that its operation has. */
+export function documentedRequest(id: string, fields: object): DocumentedRequest {
+  const { path, method, query, operation } = ofOperations.get(`${id}Put`) ?? ofOperations.get(id)!;
+  const left: Record<string, unknown> = { ...(query !== undefined && { [query]: 'tar' }), ...fields };
+  let target = path.split('#')[0]!;
+  for (const { name, in: place, 'x-field': field = name!, 'x-rest-of-path': rest } of operation.parameters) {
+    if (place !== 'path') continue;
+    const segments = rest ? String(left[field] ?? '').split('/') : [String(left[field] ?? '')];
+    target = target.replace(`{${name}}`, () => segments.map(encodeURIComponent).join('/'));
+    delete left[field];
+  }
+  const hasBody = method !== 'GET' && operation.requestBody?.content['application/json'] !== undefined;
+  return { method, target: hasBody ? target : `${target}${queryOf(left, operation.parameters)}`, left, hasBody };
+}
+
+/** An entry of a map is a parameter `field.key`; each element of a list is a parameter of the same name. */
+function queryOf(fields: Record<string, unknown>, parameters: readonly Parameter[]): string {
+  const present = Object.entries(fields).filter(([, value]) => value !== undefined);
+  const entries = present.flatMap(([name, value]) => {
+    if (Array.isArray(value)) return value.map((each) => [name, String(each)]);
+    if (typeof value === 'object' && value !== null)
+      return Object.entries(value).map(([key, each]) => [`${name}.${key}`, String(each)]);
+    // Permission bits are octal there.
+    const isText = parameters.some((each) => each.name === name && each.schema?.type === 'string');
+    return [[name, typeof value === 'number' && isText ? value.toString(8) : String(value)]];
+  });
+  return entries.length === 0 ? '' : `?${new URLSearchParams(entries as [string, string][])}`;
+}
 
 /** An answer of which the body may still come. */
 export interface AnswerHead {
@@ -72,7 +124,7 @@ export function expectDocumentedRequest(method: string, target: string, fields: 
   if (route === undefined) throw new Error(`docs/openapi.json has no ${method} ${target}`);
   const { operationId, requestBody, parameters } = route.operation;
   const what = `the request of ${operationId}`;
-  if (isBody && requestBody) {
+  if (isBody && requestBody !== undefined) {
     expectValid(`/components/schemas/${operationId}Request`, fields, what);
     return;
   }

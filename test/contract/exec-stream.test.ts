@@ -13,7 +13,8 @@ const cases: Omit<Case, 'needs'>[] = [
       const sandbox = await scene.sandboxOn({});
       const command = "printf '\\377\\000a'; printf 'warn' >&2; exit 5";
       const chunks = [];
-      for await (const chunk of scene.client.execStream({ sandbox_id: sandbox.id, command })) chunks.push(chunk);
+      for await (const chunk of scene.client.watch('ExecStream', { sandbox_id: sandbox.id, command }))
+        chunks.push(chunk);
       const last = chunks.at(-1);
       const output = chunks.slice(0, -1);
       const bytes = (stream: string) =>
@@ -30,7 +31,7 @@ const cases: Omit<Case, 'needs'>[] = [
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       const chunks = [];
-      for await (const chunk of scene.client.execStream({ sandbox_id: sandbox.id, command: 'true' }))
+      for await (const chunk of scene.client.watch('ExecStream', { sandbox_id: sandbox.id, command: 'true' }))
         chunks.push(chunk);
       expect(chunks).toMatchObject([{ exit_code: 0 }]);
     },
@@ -43,7 +44,7 @@ const cases: Omit<Case, 'needs'>[] = [
       const sandbox = await scene.sandbox(codebase);
       const command = 'echo first; while [ ! -e go ]; do sleep 0.02; done; echo second';
       let text = '';
-      for await (const { data } of scene.client.execStream({ sandbox_id: sandbox.id, command, timeout: 60 })) {
+      for await (const { data } of scene.client.watch('ExecStream', { sandbox_id: sandbox.id, command, timeout: 60 })) {
         if (text === '') await scene.client.upload(codebase.id, 'go', '');
         text += Buffer.from(data).toString();
       }
@@ -56,7 +57,8 @@ const cases: Omit<Case, 'needs'>[] = [
       const sandbox = await scene.sandboxOn({});
       const command = `head -c ${64 * MIB} /dev/zero`;
       let bytes = 0;
-      for await (const { data } of scene.client.execStream({ sandbox_id: sandbox.id, command })) bytes += data.length;
+      for await (const { data } of scene.client.watch('ExecStream', { sandbox_id: sandbox.id, command }))
+        bytes += data.length;
       expect(bytes).toBe(64 * MIB);
     },
   },
@@ -65,7 +67,11 @@ const cases: Omit<Case, 'needs'>[] = [
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       const before = scene.server.rss();
-      const stream = scene.client.execStream({ sandbox_id: sandbox.id, command: 'exec yes 7005', timeout: 60 });
+      const stream = scene.client.watch('ExecStream', {
+        sandbox_id: sandbox.id,
+        command: 'exec yes 7005',
+        timeout: 60,
+      });
       const chunks = stream[Symbol.asyncIterator]();
       await chunks.next();
       // Nothing is read now. What it wrote stops growing while the command is still there.
@@ -95,7 +101,7 @@ const cases: Omit<Case, 'needs'>[] = [
       const streamed = async (timeout: number) => {
         let text = '';
         const all = async () => {
-          const chunks = scene.client.execStream({ sandbox_id: sandbox.id, command, timeout });
+          const chunks = scene.client.watch('ExecStream', { sandbox_id: sandbox.id, command, timeout });
           for await (const { data } of chunks) text += Buffer.from(data).toString();
         };
         await expectRefusal(all(), 'DEADLINE_EXCEEDED');
@@ -110,7 +116,7 @@ const cases: Omit<Case, 'needs'>[] = [
       const sandbox = await scene.sandboxOn({});
       const abort = new AbortController();
       const request = { sandbox_id: sandbox.id, command: 'echo started; sleep 7006' };
-      await collectUntilAborted(scene.client.execStream(request, abort.signal), abort);
+      await collectUntilAborted(scene.client.watch('ExecStream', request, abort.signal), abort);
       await eventually('the end of the command', async () =>
         (await scene.output(sandbox, sleepers(7006))) === '' ? true : undefined,
       );
@@ -121,11 +127,15 @@ const cases: Omit<Case, 'needs'>[] = [
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       const request = { sandbox_id: sandbox.id, command: 'true' };
-      await expectRefusal(scene.client.execStream({ ...request, sandbox_id: 'sb_absent' }), 'NOT_FOUND');
-      await expectRefusal(scene.client.execStream({ ...request, timeout: -1 }), 'INVALID_ARGUMENT', 'timeout');
-      await expectRefusal(scene.client.execStream({ ...request, workdir: 'absent' }), 'INVALID_ARGUMENT', 'workdir');
+      await expectRefusal(scene.client.watch('ExecStream', { ...request, sandbox_id: 'sb_absent' }), 'NOT_FOUND');
+      await expectRefusal(scene.client.watch('ExecStream', { ...request, timeout: -1 }), 'INVALID_ARGUMENT', 'timeout');
+      await expectRefusal(
+        scene.client.watch('ExecStream', { ...request, workdir: 'absent' }),
+        'INVALID_ARGUMENT',
+        'workdir',
+      );
       await scene.client.call('StopSandbox', { sandbox_id: sandbox.id });
-      await expectRefusal(scene.client.execStream(request), 'FAILED_PRECONDITION', 'SANDBOX_STOPPED');
+      await expectRefusal(scene.client.watch('ExecStream', request), 'FAILED_PRECONDITION', 'SANDBOX_STOPPED');
     },
   },
 ];

@@ -163,7 +163,11 @@ const commands: Omit<Case, 'needs'>[] = [
       expect(late.message).toMatch(/details; the sandbox has no network; a longer command takes .*StartProcess$/);
       expect(late.details).toEqual([{ output: 'out1\nerr1\nout2\nerr2\nout3\nerr3\n' }]);
       const seen: string[] = [];
-      for await (const { data, stream } of scene.client.execStream({ sandbox_id: sandbox.id, command, merge: true })) {
+      for await (const { data, stream } of scene.client.watch('ExecStream', {
+        sandbox_id: sandbox.id,
+        command,
+        merge: true,
+      })) {
         seen.push(stream, Buffer.from(data).toString());
       }
       expect(seen).not.toContain('STDERR');

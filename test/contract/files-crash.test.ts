@@ -40,7 +40,7 @@ describe('a server that is killed while files are sent to it', () => {
   it('keeps the old file and no part of the new one', async () => {
     const first = served.scene();
     const sandbox = await first.sandboxOn({ f: 'old\n' });
-    await first.client.writeFile({ sandbox_id: sandbox.id, path: 'g' }, 'there\n');
+    await first.client.write('WriteFile', { sandbox_id: sandbox.id, path: 'g' }, 'there\n');
     const before = await first.output(sandbox, LIST);
     let sent: () => void = () => {};
     const half = new Promise<void>((resolve) => {
@@ -51,7 +51,9 @@ describe('a server that is killed while files are sent to it', () => {
       sent();
       await new Promise(() => {});
     })();
-    const writing = first.client.writeFile({ sandbox_id: sandbox.id, path: 'f' }, content).catch(() => undefined);
+    const writing = first.client
+      .write('WriteFile', { sandbox_id: sandbox.id, path: 'f' }, content)
+      .catch(() => undefined);
     await half;
     await eventually('some of it has come', async () =>
       (await first.output(sandbox, LIST)) === before ? undefined : true,
@@ -68,7 +70,7 @@ describe('a server that is killed while files are sent to it', () => {
     const sandbox = await first.sandboxOn({ f: 'old\n' });
     const bytes = await archive();
     const before = await first.output(sandbox, LIST);
-    const importing = first.client.importFiles({ sandbox_id: sandbox.id }, bytes).then(
+    const importing = first.client.write('ImportFiles', { sandbox_id: sandbox.id }, bytes).then(
       () => true,
       () => false,
     );
@@ -78,7 +80,7 @@ describe('a server that is killed while files are sent to it', () => {
     const count = Number(await second.output(sandbox, 'find d* -type f 2>/dev/null | wc -l'));
     expect(answered ? [MEMBERS] : [0, MEMBERS]).toContain(count);
     if (count === 0) expect(await second.output(sandbox, LIST)).toBe(before);
-    await second.client.importFiles({ sandbox_id: sandbox.id }, bytes);
+    await second.client.write('ImportFiles', { sandbox_id: sandbox.id }, bytes);
     expect(await second.output(sandbox, 'cat d*/f* | wc -c')).toBe(`${MEMBERS * 10_000}\n`);
     await second.client.call('DestroySandbox', { sandbox_id: sandbox.id });
     await second.close();

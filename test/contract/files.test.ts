@@ -22,7 +22,7 @@ const RULES = [write('**'), hide('secret/', 1), view('seen.csv', 1), read('fixed
 const at = (sandbox: Sandbox, path: string, as = 'agent') => ({ sandbox_id: sandbox.id, as, path });
 
 const text = async (scene: Scene, sandbox: Sandbox, path: string, as?: string) =>
-  (await collect(scene.client.readFile(at(sandbox, path, as)))).toString();
+  (await collect(scene.client.read('ReadFile', at(sandbox, path, as)))).toString();
 
 /** Whether the server holds contents of any sandbox. */
 function hasContents({ state }: Scene): boolean {
@@ -32,7 +32,7 @@ function hasContents({ state }: Scene): boolean {
 }
 
 const put = (scene: Scene, sandbox: Sandbox, path: string, content: Content, as?: string) =>
-  scene.client.writeFile(at(sandbox, path, as), content);
+  scene.client.write('WriteFile', at(sandbox, path, as), content);
 
 async function listed(scene: Scene, sandbox: Sandbox, path = '', as = 'agent', page_size = 0): Promise<FileStat[]> {
   const all: FileStat[] = [];
@@ -305,7 +305,7 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
           expect(await text(scene, sandbox, path, as)).toBe('f\n');
         }
         for (const path of ['passwd', 'up', 'proc', 'loop']) {
-          await expectRefusal(scene.client.readFile(at(sandbox, path, as)), 'FAILED_PRECONDITION', path);
+          await expectRefusal(scene.client.read('ReadFile', at(sandbox, path, as)), 'FAILED_PRECONDITION', path);
           await expectRefusal(put(scene, sandbox, path, 'x', as), 'FAILED_PRECONDITION', path);
           await expectRefusal(put(scene, sandbox, `${path}/x`, 'x', as), 'FAILED_PRECONDITION', path);
         }
@@ -336,7 +336,7 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
       await expectRefusal(put(scene, sandbox, 'dir/new', 'x', 'owner'), 'NOT_FOUND');
       await expectRefusal(put(scene, sandbox, 'one', 'x', 'owner'), 'PERMISSION_DENIED');
       await expectRefusal(move(scene, sandbox, 'dir/key', 'got', { as: 'owner' }), 'NOT_FOUND');
-      await expectRefusal(scene.client.exportFiles(at(sandbox, 'dir', 'owner')), 'NOT_FOUND');
+      await expectRefusal(scene.client.read('ExportFiles', at(sandbox, 'dir', 'owner')), 'NOT_FOUND');
       expect(await text(scene, sandbox, 'one', 'owner')).toBe('one\n');
       await put(scene, sandbox, 'me', 'mine\n', 'owner');
       expect(await text(scene, sandbox, 'README.md')).toBe('mine\n');
@@ -359,7 +359,7 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
       );
       await scene.client.call('MoveFile', { sandbox_id, view, source: path, to: 'secret/moved' });
       const content = Buffer.from('new\n');
-      await scene.client.writeFile({ sandbox_id, path, view } as never, content);
+      await scene.client.write('WriteFile', { sandbox_id, path, view } as never, content);
       expect(await text(scene, sandbox, path, 'owner')).toBe('new\n');
     },
   },
@@ -387,13 +387,13 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
       await expectRefusal(remove('none'), 'NOT_FOUND');
       await expectRefusal(put(scene, sandbox, 'src', 'x'), 'FAILED_PRECONDITION', /is a directory/);
       await expectRefusal(put(scene, sandbox, 'README.md/x', 'x'), 'FAILED_PRECONDITION', /not a directory/);
-      await expectRefusal(scene.client.readFile(at(sandbox, 'src')), 'FAILED_PRECONDITION', /is a directory/);
+      await expectRefusal(scene.client.read('ReadFile', at(sandbox, 'src')), 'FAILED_PRECONDITION', /is a directory/);
       await expectRefusal(scene.client.call('ListDirectory', at(sandbox, 'README.md')), 'FAILED_PRECONDITION');
       await expectRefusal(scene.client.call('MakeDirectory', at(sandbox, 'src')), 'ALREADY_EXISTS');
       await expectRefusal(scene.client.call('MakeDirectory', at(sandbox, 'no/dir')), 'NOT_FOUND');
       await expectRefusal(scene.client.call('StatFile', at(sandbox, 'src', 'root')), 'INVALID_ARGUMENT', /^as must be/);
       await scene.output(sandbox, 'mkfifo fifo');
-      await expectRefusal(scene.client.readFile(at(sandbox, 'fifo', 'owner')), 'FAILED_PRECONDITION', /"fifo"/);
+      await expectRefusal(scene.client.read('ReadFile', at(sandbox, 'fifo', 'owner')), 'FAILED_PRECONDITION', /"fifo"/);
       await expectRefusal(put(scene, sandbox, 'fifo', 'x', 'owner'), 'FAILED_PRECONDITION', /"fifo"/);
     },
   },
@@ -403,7 +403,7 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
     async run(scene) {
       const sandbox = await scene.sandboxOn({ f: 'f\n', 'd/x': 'x\n', 'e/x': 'x\n' });
       await scene.output(sandbox, 'chmod 0 f; chmod 600 d; chmod 500 e');
-      await expectRefusal(scene.client.readFile(at(sandbox, 'f')), 'PERMISSION_DENIED');
+      await expectRefusal(scene.client.read('ReadFile', at(sandbox, 'f')), 'PERMISSION_DENIED');
       await expectRefusal(put(scene, sandbox, 'f', 'x'), 'PERMISSION_DENIED');
       await expectRefusal(scene.client.call('StatFile', at(sandbox, 'd/x')), 'PERMISSION_DENIED');
       await expectRefusal(put(scene, sandbox, 'e/new', 'x'), 'PERMISSION_DENIED');
@@ -419,8 +419,8 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       const large = Buffer.alloc(5_000_001, 'paddock ');
-      await scene.client.writeFile({ ...at(sandbox, 'bin/large'), mode: 0o755 }, large);
-      expect((await collect(scene.client.readFile(at(sandbox, 'bin/large')))).equals(large)).toBe(true);
+      await scene.client.write('WriteFile', { ...at(sandbox, 'bin/large'), mode: 0o755 }, large);
+      expect((await collect(scene.client.read('ReadFile', at(sandbox, 'bin/large')))).equals(large)).toBe(true);
       expect(await scene.output(sandbox, 'stat -c "%s %a" bin/large; tail -c 9 bin/large')).toBe(
         `5000001 755\n${large.subarray(-9)}`,
       );
@@ -437,7 +437,7 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
       const old = Buffer.alloc(32 << 20, 'o');
       await put(scene, sandbox, 'f', old);
       const begin = async () => {
-        const chunks = scene.client.readFile(at(sandbox, 'f'))[Symbol.asyncIterator]();
+        const chunks = scene.client.read('ReadFile', at(sandbox, 'f'))[Symbol.asyncIterator]();
         const first = await chunks.next();
         return async () => {
           let size = (first.value as Uint8Array).length;
@@ -494,7 +494,7 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
       await begin(() => scene.client.call('Commit', { sandbox_id: sandbox.id }));
       expect((await scene.output(sandbox, 'ls; wc -c < f')).trim()).toBe(`f\n${large.length}`);
       expect((await scene.content(codebase, 'f')).length).toBe(large.length);
-      const reading = scene.client.readFile(at(sandbox, 'f'))[Symbol.asyncIterator]();
+      const reading = scene.client.read('ReadFile', at(sandbox, 'f'))[Symbol.asyncIterator]();
       const parts = [(await reading.next()).value as Uint8Array];
       await rollback();
       // All of it may have been on its way already.
@@ -521,7 +521,7 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
         () => expect.unreachable(),
         () => undefined,
       );
-      await scene.client.importFiles(at(sandbox, ''), cut()).then(
+      await scene.client.write('ImportFiles', at(sandbox, ''), cut()).then(
         () => expect.unreachable(),
         () => undefined,
       );
@@ -542,11 +542,15 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
       await scene.client.call('StopSandbox', { sandbox_id: sandbox.id });
       expect(await text(scene, sandbox, 'README.md', 'owner')).toBe('readme\nmore\n');
       await put(scene, sandbox, 'secret/key', 'changed\n', 'owner');
-      await expectRefusal(scene.client.readFile(at(sandbox, 'README.md')), 'FAILED_PRECONDITION', /SANDBOX_STOPPED/);
+      await expectRefusal(
+        scene.client.read('ReadFile', at(sandbox, 'README.md')),
+        'FAILED_PRECONDITION',
+        /SANDBOX_STOPPED/,
+      );
       const large = Buffer.alloc(16 << 20, 'l');
       await put(scene, sandbox, 'large', large, 'owner');
       // Brought up in the middle of it, and looked at in other ways.
-      const chunks = scene.client.readFile(at(sandbox, 'large', 'owner'))[Symbol.asyncIterator]();
+      const chunks = scene.client.read('ReadFile', at(sandbox, 'large', 'owner'))[Symbol.asyncIterator]();
       let size = ((await chunks.next()).value as Uint8Array).length;
       await scene.client.call('ListChanges', { sandbox_id: sandbox.id });
       await scene.client.call('StartSandbox', { sandbox_id: sandbox.id });
@@ -580,10 +584,10 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
     async run(scene) {
       const none = { sandbox_id: 'sb_none', as: 'owner', path: 'f' };
       await expectRefusal(scene.client.call('StatFile', none), 'NOT_FOUND', /sb_none/);
-      await expectRefusal(scene.client.writeFile(none, 'x'), 'NOT_FOUND', /sb_none/);
-      await expectRefusal(scene.client.readFile(none), 'NOT_FOUND', /sb_none/);
-      await expectRefusal(scene.client.exportFiles(none), 'NOT_FOUND', /sb_none/);
-      await expectRefusal(scene.client.importFiles(none, 'x'), 'NOT_FOUND', /sb_none/);
+      await expectRefusal(scene.client.write('WriteFile', none, 'x'), 'NOT_FOUND', /sb_none/);
+      await expectRefusal(scene.client.read('ReadFile', none), 'NOT_FOUND', /sb_none/);
+      await expectRefusal(scene.client.read('ExportFiles', none), 'NOT_FOUND', /sb_none/);
+      await expectRefusal(scene.client.write('ImportFiles', none, 'x'), 'NOT_FOUND', /sb_none/);
       if (scene.runtime !== 'mock') return;
       const sandbox = await scene.sandboxOn({ f: 'f' });
       await expectRefusal(scene.client.call('StatFile', at(sandbox, 'f')), 'FAILED_PRECONDITION', /RUNTIME_MOCK/);

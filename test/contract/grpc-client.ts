@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import {
@@ -16,29 +17,21 @@ import {
   type ServiceClientConstructor,
 } from '@grpc/grpc-js';
 import { loadSync, type MessageTypeDefinition, type Options, type PackageDefinition } from '@grpc/proto-loader';
-import type {
-  ExecStreamChunk,
-  FileStat,
-  Image,
-  ImportCodebaseFilesResponse,
-  ImportFilesResponse,
-  NetworkEvent,
-  ProcessEvent,
-} from '../../lib/contract/messages.ts';
+import type { ProcessEvent, Rpcs } from '../../lib/contract/messages.ts';
+import { rpcs } from '../../lib/contract/schema.ts';
 import { CODES, type Code } from '../../lib/errors.ts';
-import type { ImportMode } from '../../lib/field-values.ts';
 import { type AttachedClient, attachedOverGrpc } from './attached.ts';
 import {
   CallError,
-  type Choice,
-  type Client,
+  Client,
   type Content,
   chunksOf,
-  type OfFile,
+  type Download,
   type OfProcess,
   type Protocol,
   type Unary,
-  type UploadResult,
+  type Upload,
+  type Watch,
 } from './client.ts';
 
 const PROTO = resolve(import.meta.dirname, '../../proto');
@@ -46,136 +39,67 @@ const LOADING: Options = { keepCase: true, longs: Number, enums: String, default
 /** Of one message sent: far below the 4 MiB a server takes. */
 const MESSAGE_BYTES = 256 * 1024;
 
-const SERVICES = [
-  'SandboxService',
-  'NetworkService',
-  'CodebaseService',
-  'KeyService',
-  'OwnerService',
-  'PortService',
-  'SecretService',
-  'ProcessService',
-  'ImageService',
-] as const;
-const FILES = ['sandbox', 'codebase', 'key', 'owner', 'port', 'process', 'network', 'image', 'secret'].map(
-  (name) => `service/v1/${name}.proto`,
-);
+const SERVICES = [...new Set(Object.values(rpcs).map(({ service }) => service))];
+const FILES = readdirSync(join(PROTO, 'service/v1'))
+  .filter((name) => name.endsWith('.proto'))
+  .map((name) => `service/v1/${name}`);
 const definitions = loadSync(FILES, LOADING);
 const statusDefinitions = loadSync(['google/rpc/status.proto', 'google/rpc/error_details.proto'], LOADING);
 
-export class GrpcClient implements Client {
-  readonly protocol: Protocol = 'grpc';
+export class GrpcClient extends Client {
+  override readonly protocol: Protocol = 'grpc';
   readonly #services: readonly GrpcBase[];
 
   /** `key`: sent with every call. */
   constructor(address: string, key?: string) {
+    super();
     this.#services = SERVICES.map((name) =>
       connect(definitions, `service.v1.${name}`, address, { key, takesAll: true }),
     );
   }
 
-  call<O extends keyof Unary>(operation: O, request: object, signal?: AbortSignal): Promise<Unary[O]> {
-    return unary(this.#method(operation), request, signal) as Promise<Unary[O]>;
+  override call<N extends Unary>(operation: N, request: object, signal?: AbortSignal): Promise<Rpcs[N]['response']> {
+    return unary(this.#method(operation), request, signal) as Promise<Rpcs[N]['response']>;
   }
 
-  async *execStream(request: object, signal?: AbortSignal): AsyncGenerator<ExecStreamChunk, void, void> {
-    const operation = 'session_id' in request ? 'SessionExecStream' : 'ExecStream';
-    const open = this.#method(operation) as (request: object) => ClientReadableStream<ExecStreamChunk>;
-    yield* received(open(request), signal);
+  override async *watch<N extends Watch>(
+    operation: N,
+    request: object,
+    signal?: AbortSignal,
+  ): AsyncGenerator<Rpcs[N]['response'], void, void> {
+    const open = this.#method(operation) as (request: object) => ClientReadableStream<Rpcs[N]['response']>;
+    for await (const message of received(open(request), signal)) yield withoutAbsent(message);
   }
 
-  async *watchProcess(request: OfProcess, signal?: AbortSignal): AsyncGenerator<ProcessEvent, void, void> {
-    const open = this.#method('WatchProcess') as (request: object) => ClientReadableStream<ProcessEvent>;
-    for await (const event of received(open(request), signal)) yield withoutAbsent(event);
-  }
-
-  async *watchNetwork(request: object, signal?: AbortSignal): AsyncGenerator<NetworkEvent, void, void> {
-    const open = this.#method('WatchNetwork') as (request: object) => ClientReadableStream<NetworkEvent>;
-    for await (const event of received(open(request), signal)) yield withoutAbsent(event);
-  }
-
-  attach(request: OfProcess & { takeover?: boolean }): AttachedClient {
+  override attach(request: OfProcess & { takeover?: boolean }): AttachedClient {
     const open = this.#method('AttachProcess') as () => ClientDuplexStream<object, ProcessEvent>;
     const call = open();
     return attachedOverGrpc(call, request, received(call));
   }
 
-  writeProcessInput(request: OfProcess & { end?: boolean }, content: Content): Promise<{ input_next: number }> {
-    return this.sendMessages('WriteProcessInput', uploadMessages(request, content)) as Promise<{ input_next: number }>;
+  override write<N extends Upload>(operation: N, request: object, content: Content): Promise<Rpcs[N]['response']> {
+    return this.sendMessages(operation, uploadMessages(request, content));
   }
 
-  upload(codebase_id: string, file_path: string, content: Content, mode = 0): Promise<UploadResult> {
-    return this.uploadMessages(uploadMessages({ codebase_id, file_path, mode }, content));
-  }
-
-  /** UploadFile with the messages as given. */
-  uploadMessages(messages: AsyncIterable<object> | Iterable<object>): Promise<UploadResult> {
-    return this.sendMessages('UploadFile', messages) as Promise<UploadResult>;
+  override async *read(operation: Download, request: object): AsyncGenerator<Uint8Array, void, void> {
+    const open = this.#method(operation) as (request: object) => ClientReadableStream<{ data: Uint8Array }>;
+    for await (const { data } of received(open(request))) yield data;
   }
 
   /** A client stream with the messages as given. */
-  sendMessages(method: string, messages: AsyncIterable<object> | Iterable<object>): Promise<unknown> {
-    const open = this.#method(method) as (done: Callback<unknown>) => ClientWritableStream<object>;
+  sendMessages<N extends Upload>(
+    operation: N,
+    messages: AsyncIterable<object> | Iterable<object>,
+  ): Promise<Rpcs[N]['response']> {
+    const open = this.#method(operation) as (done: Callback<Rpcs[N]['response']>) => ClientWritableStream<object>;
     return new Promise((done, failed) => {
-      const call = open((error, answer) => (error ? failed(callError(error)) : done(answer)));
+      const call = open((error, answer) => (error ? failed(callError(error)) : done(answer!)));
       // A refusal ends the call before all is written: the callback tells it.
       pipeline(Readable.from(messages), call as Writable).catch(() => call.cancel());
     });
   }
 
-  async *download(codebase_id: string, file_path: string): AsyncGenerator<Uint8Array, void, void> {
-    const open = this.#method('DownloadFile') as (request: object) => ClientReadableStream<{ data: Uint8Array }>;
-    for await (const { data } of received(open({ codebase_id, file_path }))) yield data;
-  }
-
-  async *exportChanges(
-    sandbox_id: string,
-    format: string,
-    choice: Choice = {},
-  ): AsyncGenerator<Uint8Array, void, void> {
-    const open = this.#method('ExportChanges') as (request: object) => ClientReadableStream<{ data: Uint8Array }>;
-    for await (const { data } of received(open({ sandbox_id, format, ...choice }))) yield data;
-  }
-
-  async *readFile(request: OfFile): AsyncGenerator<Uint8Array, void, void> {
-    const open = this.#method('ReadFile') as (request: object) => ClientReadableStream<{ data: Uint8Array }>;
-    for await (const { data } of received(open(request))) yield data;
-  }
-
-  writeFile(request: OfFile & { mode?: number }, content: Content): Promise<FileStat> {
-    return this.sendMessages('WriteFile', uploadMessages(request, content)) as Promise<FileStat>;
-  }
-
-  async *exportFiles(request: OfFile): AsyncGenerator<Uint8Array, void, void> {
-    const open = this.#method('ExportFiles') as (request: object) => ClientReadableStream<{ data: Uint8Array }>;
-    for await (const { data } of received(open({ ...request, format: 'tar' }))) yield data;
-  }
-
-  importImage(name: string, archive: Content): Promise<Image> {
-    return this.sendMessages('ImportImage', uploadMessages({ name }, archive)) as Promise<Image>;
-  }
-
-  importFiles(request: OfFile, archive: Content): Promise<ImportFilesResponse> {
-    const messages = uploadMessages({ ...request, format: 'tar' }, archive);
-    return this.sendMessages('ImportFiles', messages) as Promise<ImportFilesResponse>;
-  }
-
-  async *exportCodebase(codebase_id: string, path = ''): AsyncGenerator<Uint8Array, void, void> {
-    const open = this.#method('ExportCodebaseFiles') as (request: object) => ClientReadableStream<{ data: Uint8Array }>;
-    for await (const { data } of received(open({ codebase_id, path }))) yield data;
-  }
-
-  importCodebase(
-    codebase_id: string,
-    archive: Content,
-    mode?: ImportMode,
-    if_revision?: string,
-  ): Promise<ImportCodebaseFilesResponse> {
-    const messages = uploadMessages({ codebase_id, mode: mode ?? '', if_revision: if_revision ?? '' }, archive);
-    return this.sendMessages('ImportCodebaseFiles', messages) as Promise<ImportCodebaseFilesResponse>;
-  }
-
-  close(): void {
+  override close(): void {
     for (const service of this.#services) service.close();
   }
 

@@ -100,7 +100,7 @@ const cases: Case[] = [
         { chunk: Buffer.from('two ') },
         { ...head, chunk: Buffer.from('three') },
       ];
-      expect(await scene.grpc.uploadMessages(messages)).toMatchObject({ size: 13 });
+      expect(await scene.grpc.sendMessages('UploadFile', messages)).toMatchObject({ size: 13 });
       expect(await scene.content({ ...(await scene.codebase({})), id: codebase_id }, 'a.txt')).toBe('one two three');
     },
   },
@@ -109,10 +109,18 @@ const cases: Case[] = [
     async run(scene) {
       const { id: codebase_id } = await scene.codebase({});
       const head = { codebase_id, file_path: 'a.txt' };
-      await expectRefusal(scene.grpc.uploadMessages([{ chunk: Buffer.from('x') }]), 'INVALID_ARGUMENT', 'codebase_id');
-      await expectRefusal(scene.grpc.uploadMessages([]), 'INVALID_ARGUMENT');
-      await expectRefusal(scene.grpc.uploadMessages([{ codebase_id }]), 'INVALID_ARGUMENT');
-      await expectRefusal(scene.grpc.uploadMessages([head, { file_path: 'b.txt' }]), 'INVALID_ARGUMENT', 'file_path');
+      await expectRefusal(
+        scene.grpc.sendMessages('UploadFile', [{ chunk: Buffer.from('x') }]),
+        'INVALID_ARGUMENT',
+        'codebase_id',
+      );
+      await expectRefusal(scene.grpc.sendMessages('UploadFile', []), 'INVALID_ARGUMENT');
+      await expectRefusal(scene.grpc.sendMessages('UploadFile', [{ codebase_id }]), 'INVALID_ARGUMENT');
+      await expectRefusal(
+        scene.grpc.sendMessages('UploadFile', [head, { file_path: 'b.txt' }]),
+        'INVALID_ARGUMENT',
+        'file_path',
+      );
       expect((await scene.grpc.call('GetCodebase', { codebase_id })).file_count).toBe(0);
     },
   },

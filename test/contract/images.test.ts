@@ -11,7 +11,7 @@ const ENV = ['PATH=/opt/tools:/usr/bin:/bin', 'GREETING=hello', 'HOME=/root', 'U
 
 /** An image of a name of its own, which the next case may find. */
 async function imported(scene: Scene, name: string, archive: Buffer) {
-  return scene.client.importImage(name, archive);
+  return scene.client.write('ImportImage', { name }, archive);
 }
 
 const cases: Case[] = [

@@ -148,13 +148,15 @@ const expiry: Case[] = [
           await scene.sandbox(codebase),
         ];
         const command = 'echo started; while [ ! -e go ]; do sleep 0.05; done; echo done > out';
-        const stream = client.execStream({ sandbox_id: streaming.id, command, timeout: 60 })[Symbol.asyncIterator]();
+        const stream = client
+          .watch('ExecStream', { sandbox_id: streaming.id, command, timeout: 60 })
+          [Symbol.asyncIterator]();
         expect(Buffer.from((await stream.next()).value?.data ?? '').toString()).toBe('started\n');
         let release = () => {};
         const released = new Promise<void>((resolve) => {
           release = resolve;
         });
-        const stored = client.writeFile({ sandbox_id: storing.id, path: 'f' }, parts(released));
+        const stored = client.write('WriteFile', { sandbox_id: storing.id, path: 'f' }, parts(released));
         for (const sandbox of [streaming, storing]) await client.call('UpdateSandbox', update(sandbox));
         busy.push({ client, codebase, streaming, storing, stream, release, stored });
       }
@@ -172,7 +174,7 @@ const expiry: Case[] = [
         expect(running).toEqual(expect.arrayContaining([streaming.id, storing.id]));
         release();
         expect((await stored).size).toBe(2);
-        await client.writeFile({ sandbox_id: streaming.id, path: 'go' }, '');
+        await client.write('WriteFile', { sandbox_id: streaming.id, path: 'go' }, '');
         expect((await stream.next()).value).toMatchObject({ exit_code: 0 });
       }
       for (const { client, codebase, streaming, storing } of busy) {

@@ -49,16 +49,18 @@ const cases: Case[] = [
         stdin: PROGRAM,
       });
       await dirty(scene, sandbox, 'AAAA');
-      expect(await text(scene.client.readFile(f(sandbox)))).toBe('AAAA\n');
+      expect(await text(scene.client.read('ReadFile', f(sandbox)))).toBe('AAAA\n');
       expect((await scene.client.call('ListChanges', { sandbox_id: sandbox.id })).changes).toMatchObject([
         { path: 'f' },
       ]);
       await dirty(scene, sandbox, 'BBBB');
-      expect(await text(scene.client.readFile(f(sandbox, 'owner')))).toBe('BBBB\n');
+      expect(await text(scene.client.read('ReadFile', f(sandbox, 'owner')))).toBe('BBBB\n');
       await dirty(scene, sandbox, 'CCCC');
-      expect(await text(scene.client.exportFiles({ ...f(sandbox), path: '' }))).toContain('CCCC\n');
+      expect(await text(scene.client.read('ExportFiles', { ...f(sandbox), path: '' }))).toContain('CCCC\n');
       await dirty(scene, sandbox, 'DDDD');
-      expect(await text(scene.client.exportChanges(sandbox.id, 'patch'))).toContain('+DDDD\n');
+      expect(await text(scene.client.read('ExportChanges', { sandbox_id: sandbox.id, format: 'patch' }))).toContain(
+        '+DDDD\n',
+      );
       await dirty(scene, sandbox, 'EEEE');
       const { results } = await scene.client.call('Fork', { sandbox_id: sandbox.id });
       const [{ sandbox: child } = {}] = results;
@@ -69,7 +71,7 @@ const cases: Case[] = [
       await dirty(scene, sandbox, 'GGGG');
       expect(await scene.output(sandbox, 'cat f')).toBe('GGGG\n');
       await scene.client.call('Rollback', { sandbox_id: sandbox.id, checkpoint: 'F' });
-      expect(await text(scene.client.readFile(f(sandbox)))).toBe('FFFF\n');
+      expect(await text(scene.client.read('ReadFile', f(sandbox)))).toBe('FFFF\n');
       await dirty(scene, sandbox, 'HHHH');
       await scene.client.call('Commit', { sandbox_id: sandbox.id });
       expect(await scene.content(codebase, 'f')).toBe('HHHH\n');

@@ -58,7 +58,7 @@ contract('networks', [
       expect(codes.get('evil.example')).toBe('not_allowed');
       expect(codes.get('no.allowed.example')).toBe('denied_by_rule');
       expect((await scene.run(sandbox, 'true')).denied_hosts).toEqual([]);
-      const stream = scene.client.execStream({ sandbox_id: sandbox.id, command: ask('other.example') });
+      const stream = scene.client.watch('ExecStream', { sandbox_id: sandbox.id, command: ask('other.example') });
       let denied: readonly string[] = [];
       for await (const chunk of stream) denied = chunk.denied?.hosts.map(({ host }) => host) ?? denied;
       expect(denied).toContain('other.example');
@@ -76,7 +76,7 @@ contract('networks', [
     runtimes: RUNTIMES,
     async run(scene) {
       const sandbox = await scene.sandboxOn({}, undefined, { network: named('allowed.example') });
-      const watch = (more: object) => scene.client.watchNetwork({ sandbox_id: sandbox.id, ...more });
+      const watch = (more: object) => scene.client.watch('WatchNetwork', { sandbox_id: sandbox.id, ...more });
       await scene.run(sandbox, ask('before.example'));
       const events = watch({ denied_only: true })[Symbol.asyncIterator]();
       const next = async () => (await events.next()).value as NetworkEvent;

@@ -12,7 +12,7 @@ const MIB = 1024 * 1024;
 async function eventsOf(scene: Scene, sandbox_id: string, process_id: string, offset?: number) {
   const events: ProcessEvent[] = [];
   const from = { sandbox_id, process_id, ...(offset !== undefined && { offset }) };
-  for await (const event of scene.client.watchProcess(from)) events.push(event);
+  for await (const event of scene.client.watch('WatchProcess', from)) events.push(event);
   return events;
 }
 
@@ -107,7 +107,7 @@ const cases: Omit<Case, 'needs'>[] = [
       const { process_id } = await scene.client.call('StartProcess', { sandbox_id, command });
       let text = '';
       let next = 0;
-      for await (const event of scene.client.watchProcess({ sandbox_id, process_id })) {
+      for await (const event of scene.client.watch('WatchProcess', { sandbox_id, process_id })) {
         text += Buffer.from(event.data).toString();
         next = event.next;
         if (next > 20) break;
@@ -148,7 +148,8 @@ const cases: Omit<Case, 'needs'>[] = [
       const data = randomBytes(5 * MIB);
       const process = { sandbox_id, process_id };
       const write = (from: number, to: number, offset?: number, end = false) =>
-        scene.client.writeProcessInput(
+        scene.client.write(
+          'WriteProcessInput',
           { ...process, ...(offset !== undefined && { offset }), ...(end && { end }) },
           data.subarray(from, to),
         );
@@ -315,15 +316,15 @@ const cases: Omit<Case, 'needs'>[] = [
       for (const operation of ['GetProcess', 'DeleteProcess', 'ReadProcessOutput'] as const) {
         await expectRefusal(scene.client.call(operation, none), 'NOT_FOUND', 'process "none" does not exist');
       }
-      await expectRefusal(scene.client.watchProcess(none), 'NOT_FOUND');
-      await expectRefusal(scene.client.writeProcessInput(none, 'a'), 'NOT_FOUND');
+      await expectRefusal(scene.client.watch('WatchProcess', none), 'NOT_FOUND');
+      await expectRefusal(scene.client.write('WriteProcessInput', none, 'a'), 'NOT_FOUND');
       const start = (request: object) => scene.client.call('StartProcess', { sandbox_id, ...request });
       await expectRefusal(start({}), 'INVALID_ARGUMENT', 'command');
       await expectRefusal(start({ command: 'true', workdir: 'absent' }), 'INVALID_ARGUMENT', 'workdir');
       await expectRefusal(start({ command: 'true', terminal: { rows: -1 } }), 'INVALID_ARGUMENT', 'terminal.rows');
       expect((await scene.client.call('ListProcesses', { sandbox_id })).processes).toEqual([]);
       const { process_id } = await start({ command: 'sleep 7017' });
-      const write = scene.client.writeProcessInput({ sandbox_id, process_id }, 'a');
+      const write = scene.client.write('WriteProcessInput', { sandbox_id, process_id }, 'a');
       await expectRefusal(write, 'FAILED_PRECONDITION', 'without stdin');
       const resize = { sandbox_id, process_id, columns: 80, rows: 24 };
       await expectRefusal(scene.client.call('ResizeTerminal', resize), 'FAILED_PRECONDITION', 'terminal');

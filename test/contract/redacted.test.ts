@@ -89,16 +89,16 @@ const cases: Case[] = [
     async run(scene) {
       const sandbox = await scene.sandboxOn({ '.env': ENV }, RULES);
       const as = (actor: string) => ({ sandbox_id: sandbox.id, path: '.env', as: actor });
-      const text = (await collect(scene.client.readFile(as('agent')))).toString();
+      const text = (await collect(scene.client.read('ReadFile', as('agent')))).toString();
       expect(text).toMatch(SHOWN);
-      expect((await collect(scene.client.readFile(as('owner')))).toString()).toBe(ENV);
+      expect((await collect(scene.client.read('ReadFile', as('owner')))).toString()).toBe(ENV);
       expect(await scene.client.call('StatFile', as('agent'))).toMatchObject({
         size: text.length,
         permission: 'PERMISSION_READ',
       });
       expect(await scene.client.call('StatFile', as('owner'))).toMatchObject({ size: ENV.length });
       const archive = { sandbox_id: sandbox.id, path: '', as: 'agent', format: 'tar' };
-      expect((await collect(scene.client.exportFiles(archive))).toString()).not.toContain('Secret');
+      expect((await collect(scene.client.read('ExportFiles', archive))).toString()).not.toContain('Secret');
       expect(await scene.client.call('PreviewFile', { sandbox_id: sandbox.id, path: '.env' })).toEqual({
         path: '.env',
         redacted: true,
@@ -157,7 +157,9 @@ const cases: Case[] = [
         ['plain', 0, 0],
       ]);
       for (const format of ['patch', 'tar']) {
-        const exported = await collect(scene.client.exportChanges(sandbox.id, format, { as: 'agent' }));
+        const exported = await collect(
+          scene.client.read('ExportChanges', { sandbox_id: sandbox.id, format, as: 'agent' }),
+        );
         expect(exported.toString()).not.toContain('Secret');
       }
       await scene.client.call('UpdatePermissions', { ...of, permissions: [write('**')] });
@@ -184,7 +186,7 @@ cat .env`;
       expect(text).toMatch(/^# changed \S*\nSTRIPE_KEY=sk_live_pdk\w{24}\nDEBUG=false\nAPPENDED=one\n$/);
       expect(await scene.output(sandbox, 'grep -rc VerySecret . | grep -v :0; true')).toBe('');
       const exported = async (as: string, format: string) =>
-        (await collect(scene.client.exportChanges(sandbox.id, format, { as }))).toString();
+        (await collect(scene.client.read('ExportChanges', { sandbox_id: sandbox.id, format, as }))).toString();
       const ours = await exported('agent', 'patch');
       expect(ours).toContain(' STRIPE_KEY=sk_live_pdk');
       expect(ours).toContain('+APPENDED=one');

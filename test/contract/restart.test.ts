@@ -25,7 +25,7 @@ describe('a server on the state of an earlier one', () => {
     const sandbox = await work.sandbox(codebase);
     const calls = [
       work.run(sandbox, 'touch started; sleep 60'),
-      drain(work.client.execStream({ sandbox_id: sandbox.id, command: 'yes' })),
+      drain(work.client.watch('ExecStream', { sandbox_id: sandbox.id, command: 'yes' })),
       work.client.upload(codebase.id, 'endless', endless()),
     ].map((call) =>
       call.then(

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { PermissionRule, Sandbox } from '../../lib/contract/messages.ts';
-import { type Choice, collect } from './client.ts';
+import { collect } from './client.ts';
 import { hide, read, write } from './rules.ts';
 import { eventually, expectRefusal, type Scene } from './scene.ts';
 import { type Case, contract } from './suite.ts';
@@ -15,11 +15,13 @@ const TREE = { a: 'a\n', 'src/x': 'x\n', 'out/old': 'o\n' };
 const WORK =
   'echo A > a; mkdir -p .cache new/.cache; echo c > .cache/c; echo n > new/.cache/n; rm out/old; echo s > src/y; echo l > src/l.log';
 
-const listed = async (scene: Scene, { id }: Sandbox, choice: Choice = {}) =>
+const listed = async (scene: Scene, { id }: Sandbox, choice: object = {}) =>
   (await scene.client.call('ListChanges', { sandbox_id: id, ...choice })).changes.map(({ path }) => path);
 
-const members = async (scene: Scene, { id }: Sandbox, choice: Choice = {}) =>
-  execFileSync('tar', ['-t'], { input: await collect(scene.client.exportChanges(id, 'tar', choice)) })
+const members = async (scene: Scene, { id }: Sandbox, choice: object = {}) =>
+  execFileSync('tar', ['-t'], {
+    input: await collect(scene.client.read('ExportChanges', { sandbox_id: id, format: 'tar', ...choice })),
+  })
     .toString()
     .trim()
     .split('\n');
@@ -41,7 +43,9 @@ const cases: Case[] = [
       expect(await listed(scene, sandbox, { include_scratch: true })).toEqual(ALL);
       expect(await listed(scene, sandbox, { paths: ['src', 'a'], exclude: ['**/*.log'] })).toEqual(['a', 'src/y']);
       expect(await members(scene, sandbox, { paths: ['src'], exclude: ['src/y'] })).toEqual(['src/l.log']);
-      const patch = await collect(scene.client.exportChanges(sandbox.id, 'patch', { exclude: ['src'] }));
+      const patch = await collect(
+        scene.client.read('ExportChanges', { sandbox_id: sandbox.id, format: 'patch', exclude: ['src'] }),
+      );
       expect(patch.toString().match(/^diff .*/gm)).toEqual(['diff --git a/a b/a']);
       const { changes, count } = await scene.client.call('Commit', { sandbox_id: sandbox.id, exclude: ['**/*.log'] });
       expect({ count, paths: changes.map(({ path }) => path) }).toEqual({ count: 2, paths: ['a', 'src/y'] });
@@ -106,7 +110,8 @@ const cases: Case[] = [
         git('add', '.');
         git('commit', '-qm', 'one');
         const sandbox = await scene.sandboxOn({}, [write('**'), scratch('**/dist/**')]);
-        await scene.client.importFiles(
+        await scene.client.write(
+          'ImportFiles',
           { sandbox_id: sandbox.id, as: 'owner' },
           execFileSync('tar', ['-c', '.'], { cwd: at }),
         );
@@ -116,7 +121,7 @@ const cases: Case[] = [
           "echo A > a; git -c safe.directory='*' status; git -c safe.directory='*' add a; git -c safe.directory='*' branch dist",
         );
         expect(await listed(scene, sandbox)).toEqual(expect.arrayContaining(['.git/index', '.git/refs/heads/dist']));
-        const patch = await collect(scene.client.exportChanges(sandbox.id, 'patch'));
+        const patch = await collect(scene.client.read('ExportChanges', { sandbox_id: sandbox.id, format: 'patch' }));
         execFileSync('git', ['apply'], { cwd: at, input: patch });
         expect(git('diff', '--stat')).toContain('1 file changed');
       } finally {

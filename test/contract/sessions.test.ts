@@ -98,7 +98,10 @@ const commands: Omit<Case, 'needs'>[] = [
         end_reason: 'exited',
       });
       const chunks = [];
-      for await (const chunk of scene.client.execStream({ session_id: session.id, command: 'echo $?; f; exit 4' })) {
+      for await (const chunk of scene.client.watch('SessionExecStream', {
+        session_id: session.id,
+        command: 'echo $?; f; exit 4',
+      })) {
         chunks.push(chunk);
       }
       const text = Buffer.concat(chunks.map(({ data }) => data)).toString();

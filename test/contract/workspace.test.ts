@@ -49,7 +49,7 @@ const cases: Omit<Case, 'needs'>[] = [
       const sandbox = await scene.sandbox(codebase);
       const command = 'exec 3< f; echo ready; while [ ! -e go ]; do sleep 0.02; done; cat <&3; cat f';
       let text = '';
-      for await (const { data } of scene.client.execStream({ sandbox_id: sandbox.id, command, timeout: 60 })) {
+      for await (const { data } of scene.client.watch('ExecStream', { sandbox_id: sandbox.id, command, timeout: 60 })) {
         if (text === '') {
           await scene.client.upload(codebase.id, 'f', 'new\n');
           await scene.client.upload(codebase.id, 'go', '');

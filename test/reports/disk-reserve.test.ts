@@ -91,12 +91,16 @@ for i in range(200):
     const large = tarOf(busybox([1, 2, 3].map((n) => ({ name: `large${n}`, content: Buffer.alloc(DISK / 3) }))));
     const nearlyFull = /disk is nearly full/;
     await expectRefusal(
-      scene.client.importFiles({ sandbox_id: sandbox.id, as: 'owner' }, large),
+      scene.client.write('ImportFiles', { sandbox_id: sandbox.id, as: 'owner' }, large),
       'RESOURCE_EXHAUSTED',
       nearlyFull,
     );
-    await expectRefusal(scene.client.importCodebase(codebase.id, large), 'RESOURCE_EXHAUSTED', nearlyFull);
-    await expectRefusal(scene.client.importImage('large', large), 'RESOURCE_EXHAUSTED', nearlyFull);
+    await expectRefusal(
+      scene.client.write('ImportCodebaseFiles', { codebase_id: codebase.id }, large),
+      'RESOURCE_EXHAUSTED',
+      nearlyFull,
+    );
+    await expectRefusal(scene.client.write('ImportImage', { name: 'large' }, large), 'RESOURCE_EXHAUSTED', nearlyFull);
     await scene.run(sandbox, 'rm -rf large* bin');
     await eventually('the room', async () => (free() > before - 4 * MIB ? true : undefined));
     expect(await scene.content(codebase, 'stored')).toBe('stored\n');

@@ -87,7 +87,8 @@ describe('HOME of a sandbox', () => {
     await scene.output(sandbox, 'head -c 30M /dev/zero > ~/large');
     await scene.client.call('StopSandbox', { sandbox_id });
     await scene.client.call('StartSandbox', { sandbox_id });
-    const upload = (path: string, bytes: number) => scene.client.writeFile({ sandbox_id, path }, Buffer.alloc(bytes));
+    const upload = (path: string, bytes: number) =>
+      scene.client.write('WriteFile', { sandbox_id, path }, Buffer.alloc(bytes));
     await expectRefusal(upload('more', 11 * MIB), 'RESOURCE_EXHAUSTED', /exceeds the quota of the sandbox/);
     await upload('less', 5 * MIB);
     expect(await scene.output(sandbox, 'wc -c < ~/large; wc -c < less')).toBe(`${30 * MIB}\n${5 * MIB}\n`);

@@ -197,7 +197,9 @@ print(os.fstat(fd).st_size, os.fstat(fd).st_blocks * 512, os.pread(fd, 3, ${5 * 
   });
 
   it('are named by a patch without their contents', async () => {
-    const patch = (await collect(scene.client.exportChanges(sandbox.id, 'patch'))).toString();
+    const patch = (
+      await collect(scene.client.read('ExportChanges', { sandbox_id: sandbox.id, format: 'patch' }))
+    ).toString();
     expect(patch).toBe(
       'diff --git a/x b/x\nnew file mode 100644\nindex 0000000..0000000\nBinary files /dev/null and b/x differ\n',
     );

@@ -52,7 +52,7 @@ const watch = (...paths: string[]) => watcher.ask(paths.map((path) => `watch('${
 /** What came, when all of these have come and nothing more comes. */
 const events = (...wanted: string[]) => watcher.ask(`answer = events(${JSON.stringify(wanted)})`);
 const write = (path: string, text: string, as = 'owner') =>
-  scene.client.writeFile({ sandbox_id: sandbox.id, as, path }, Buffer.from(text));
+  scene.client.write('WriteFile', { sandbox_id: sandbox.id, as, path }, Buffer.from(text));
 
 const setRules = (...rules: PermissionRule[]) =>
   scene.client.call('UpdatePermissions', { sandbox_id: sandbox.id, permissions: [...EVERYTHING, ...rules] });
@@ -130,8 +130,10 @@ describe('a program that watches a directory is told', () => {
       sandbox,
       'mkdir /tmp/t; cd /tmp/t; echo f > f; mkdir e; echo deep > e/deep; tar -cf /workspace/a.tar f e',
     );
-    const archive = await collect(scene.client.readFile({ sandbox_id: sandbox.id, as: 'owner', path: 'a.tar' }));
-    await scene.client.importFiles({ sandbox_id: sandbox.id, as: 'owner', path: 'd' }, archive);
+    const archive = await collect(
+      scene.client.read('ReadFile', { sandbox_id: sandbox.id, as: 'owner', path: 'a.tar' }),
+    );
+    await scene.client.write('ImportFiles', { sandbox_id: sandbox.id, as: 'owner', path: 'd' }, archive);
     const wanted = [...WRITTEN, 'CREATE d/e'];
     expect(new Set((await events(...wanted)) as string[])).toEqual(new Set(wanted));
   });

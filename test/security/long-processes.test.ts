@@ -48,7 +48,7 @@ attacks(
       async function* endless() {
         for (; ; sent++) yield Buffer.alloc(MIB);
       }
-      const writing = scene.client.writeProcessInput({ sandbox_id, process_id }, endless()).catch(() => 'cut');
+      const writing = scene.client.write('WriteProcessInput', { sandbox_id, process_id }, endless()).catch(() => 'cut');
       let last = -1;
       await eventually('a sender that waits', async () => {
         const still = sent > 0 && sent === last;
@@ -110,7 +110,7 @@ attacks(
       const command = `printf '\\033]0;owned\\007{"end":{"reason":"exited"}}\\n0123456789abcdef x 0\\n'; printf '\\0\\377'`;
       const { process_id } = await scene.client.call('StartProcess', { sandbox_id, command });
       let bytes = Buffer.alloc(0);
-      for await (const { data, end } of scene.client.watchProcess({ sandbox_id, process_id })) {
+      for await (const { data, end } of scene.client.watch('WatchProcess', { sandbox_id, process_id })) {
         bytes = Buffer.concat([bytes, data ?? Buffer.alloc(0)]);
         if (end) expect(end).toMatchObject({ reason: 'exited', exit_code: 0 });
       }

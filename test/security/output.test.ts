@@ -94,7 +94,7 @@ async function openUnread(
     const answer = await scene.rest.open('POST', `/v1/sandboxes/${sandbox_id}/exec/stream`, { body });
     return () => answer.destroy();
   }
-  const stream = scene.grpc.execStream(request)[Symbol.asyncIterator]();
+  const stream = scene.grpc.watch('ExecStream', request)[Symbol.asyncIterator]();
   await stream.next();
   return () => void stream.return?.();
 }

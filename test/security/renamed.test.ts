@@ -30,9 +30,13 @@ attacks('renamed directories', (target) => {
       const names = await scene.output(sandbox, `find ${top}; cat ${top}/*/* 2>/dev/null; true`);
       expect(names).toContain(`${top}/d/new`);
       expectNothing(names);
-      expectNothing((await collect(scene.client.exportFiles(archive(sandbox, 'owner')))).toString());
-      expectNothing((await collect(scene.client.exportChanges(sandbox.id, 'tar'))).toString());
-      expectNothing((await collect(scene.client.exportChanges(sandbox.id, 'patch'))).toString());
+      expectNothing((await collect(scene.client.read('ExportFiles', archive(sandbox, 'owner')))).toString());
+      expectNothing(
+        (await collect(scene.client.read('ExportChanges', { sandbox_id: sandbox.id, format: 'tar' }))).toString(),
+      );
+      expectNothing(
+        (await collect(scene.client.read('ExportChanges', { sandbox_id: sandbox.id, format: 'patch' }))).toString(),
+      );
       await scene.client.call('Commit', { sandbox_id: sandbox.id, on_conflict: 'ours' }).catch(() => undefined);
       expectNothing(await allOf(scene, codebase.id));
     }
@@ -74,10 +78,12 @@ attacks('renamed directories', (target) => {
       expect(stderr).toMatch(/secret.*No such file[\s\S]*ermission denied/);
       const path = { sandbox_id: sandbox.id, path: 'b/secret' };
       await expectRefusal(scene.client.call('StatFile', { ...path, as: 'agent' }), 'NOT_FOUND');
-      const tar = (await collect(scene.client.exportFiles(archive(sandbox, 'agent')))).toString();
+      const tar = (await collect(scene.client.read('ExportFiles', archive(sandbox, 'agent')))).toString();
       expect(tar).toContain('open');
       for (const format of ['patch', 'tar']) {
-        expect((await collect(scene.client.exportChanges(sandbox.id, format))).toString()).not.toContain('secret');
+        expect(
+          (await collect(scene.client.read('ExportChanges', { sandbox_id: sandbox.id, format }))).toString(),
+        ).not.toContain('secret');
       }
       expect(tar).not.toContain('secret');
       const { changes } = await scene.client.call('ListChanges', { sandbox_id: sandbox.id });

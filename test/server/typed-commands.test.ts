@@ -26,7 +26,7 @@ beforeAll(async () => {
   const { id: codebase_id } = await client.call('CreateCodebase', { name: 'sums', owner_id: 'me' });
   const { id: seed } = await client.call('CreateSandbox', { codebase_id, permissions: EVERYTHING });
   for (const [path, text] of Object.entries(FILES)) {
-    await client.writeFile({ sandbox_id: seed, path }, Buffer.from(text));
+    await client.write('WriteFile', { sandbox_id: seed, path }, Buffer.from(text));
   }
   const author = '-c user.name=ann -c user.email=ann@example.com';
   const made = await run(
