@@ -1,0 +1,13 @@
+import type { ByteString } from '../../byte-string.ts';
+import type { Entry } from '../format/entry.ts';
+import { type Key, NO_KEY } from '../format/keys.ts';
+import { loadBelow, type Source } from './source.ts';
+
+/** The entry of a name in the directory of an object. */
+export function findEntry(source: Source, directory: Key, name: ByteString): Entry | undefined {
+  if (directory === NO_KEY) return undefined;
+  let object = source.load(directory);
+  while (object.level > 0) object = loadBelow(source, object, object.floor(name));
+  const index = object.find(name);
+  return index < 0 ? undefined : object.entry(index);
+}

@@ -1,0 +1,8 @@
+/** Bytes that are no object of this format. The message says what is wrong, and where. */
+export class FormatError extends Error {
+  override readonly name = 'FormatError';
+}
+
+export function require(holds: boolean, why: string): asserts holds {
+  if (!holds) throw new FormatError(why);
+}
