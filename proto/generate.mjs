@@ -10,7 +10,8 @@
 //
 //   proto/service/v1/released.txt   names, numbers and types that clients rely on, and what each operation needs
 //   docs/openapi.json         the REST interface, for people, generators of clients, and /docs of the server
-//   clients/python/paddock_sandbox/_routes.py    that table for the Python client
+//   clients/python/paddock_sandbox/{_table,requests,_async/api,_sync/api}.py    that table, the requests and a method
+//                             for each operation, for the Python client
 //   clients/typescript/src/contract/  types of the messages, and the table of operations, for the TypeScript client
 //
 // `node proto/generate.mjs` writes the files; with `--check` it writes nothing and fails if a file differs.
@@ -24,8 +25,10 @@ import { loadOperations } from './openapi/operations.mjs';
 import { brokenPromises, renderDecisions, renderReleased } from './released.mjs';
 import { renderClientMessages, renderClientOperations } from './render-client.mjs';
 import { renderMessages } from './render-messages.mjs';
-import { renderPython, renderPythonRoutes } from './render-python.mjs';
+import { renderPython } from './render-python.mjs';
+import { renderPythonApi, renderPythonRequests } from './render-python-api.mjs';
 import { renderPythonSync } from './render-python-sync.mjs';
+import { renderPythonTable } from './render-python-table.mjs';
 import { renderSchema } from './render-schema.mjs';
 import { PROTO_ROOT, parseProto } from './source.mjs';
 
@@ -65,13 +68,17 @@ export async function generateFromTable() {
   const { operations, CODES: codes } = await loadOperations();
   const { version } = JSON.parse(textOf(PACKAGE));
   const contract = serviceContract();
+  const api = renderPythonApi(contract, operations);
   const document = renderDocument({ contract, operations, codes, version });
   return {
     [RELEASED]: renderReleased(contract) + renderDecisions(operations),
     [DOCUMENT]: `${JSON.stringify(document, null, 2)}\n`,
     [join(CLIENT, 'messages.ts')]: renderClientMessages(contract, operations),
     [join(CLIENT, 'operations.ts')]: renderClientOperations(contract, operations),
-    [join(PYTHON, '_routes.py')]: renderPythonRoutes(operations),
+    [join(PYTHON, '_table.py')]: renderPythonTable(contract, operations),
+    [join(PYTHON, 'requests.py')]: renderPythonRequests(contract, operations),
+    [join(PYTHON, '_async/api.py')]: api._async,
+    [join(PYTHON, '_sync/api.py')]: api._sync,
   };
 }
 

@@ -10,13 +10,13 @@ const camel = (name) => name.replace(/_([a-z0-9])/g, (_, letter) => letter.toUpp
 const methodName = (rpc) => rpc[0].toLowerCase() + rpc.slice(1);
 const pathFields = (path) => [...path.matchAll(/\{(\w+)\+?\}/g)].map(([, name]) => name);
 
-const requiredFields = ({ path, handler }) => [
+export const requiredFields = ({ path, handler }) => [
   ...pathFields(path),
   ...Object.entries(handler.constraints ?? {}).flatMap(([name, { required }]) => (required ? [name] : [])),
 ];
 
 /** The row of each operation that the client uses: the first one, but neither of HEAD nor of multipart. */
-function rowsOf(operations) {
+export function rowsOf(operations) {
   const rows = new Map();
   for (const row of operations) {
     if (row.method === 'HEAD' || row.kind === 'multipart' || rows.has(row.operation)) continue;

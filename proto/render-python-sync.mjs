@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Modules that each of the two packages has in a form of its own. */
-const OWN = new Set(['concurrency.py', 'opening.py', '__init__.py']);
+/** Modules that each of the two packages has in a form of its own, and the one that is generated. */
+const OWN = new Set(['concurrency.py', 'opening.py', '__init__.py', 'api.py']);
 
 /**
  * In this order. The words are Python's own names of the asynchronous protocols.
@@ -36,9 +36,13 @@ export function renderPythonSync(directory) {
   return Object.fromEntries(
     names.sort().map((name) => {
       const source = readFileSync(join(directory, '_async', name), 'utf8');
-      const text = REPLACEMENTS.reduce((all, [from, to]) => all.replace(from, to), source);
-      const header = `# Generated from _async/${name} by \`npm run generate\`; do not edit.`;
-      return [join(directory, '_sync', name), `${header}\n${text}`];
+      return [join(directory, '_sync', name), toSync(name, source)];
     }),
   );
+}
+
+/** Returns a module without `async` and `await`. */
+export function toSync(name, source) {
+  const text = REPLACEMENTS.reduce((all, [from, to]) => all.replace(from, to), source);
+  return `# Generated from _async/${name} by \`npm run generate\`; do not edit.\n${text}`;
 }

@@ -1,4 +1,4 @@
-const SCALARS = { string: 'str', bool: 'bool', bytes: 'bytes', int32: 'int', int64: 'int', uint32: 'int' };
+export const SCALARS = { string: 'str', bool: 'bool', bytes: 'bytes', int32: 'int', int64: 'int', uint32: 'int' };
 const ZEROS = { string: '""', bool: 'False', bytes: 'b""', int32: '0', int64: '0', uint32: '0' };
 const WIDTH = 100;
 
@@ -106,46 +106,4 @@ function wrapped(line, width) {
     rest = `${next}${rest.slice(at + 1)}`;
   }
   return [...lines, rest];
-}
-
-const ROUTES = `"""The routes of the service, and what a repeated call does.
-
-Generated from handlers/index.ts by \`npm run generate\`; do not edit.
-"""
-
-from __future__ import annotations
-
-from typing import Dict, NamedTuple
-
-
-class Route(NamedTuple):
-    """Where an operation is, and how it may be repeated.
-
-    Attributes:
-        kind: Form of request and answer: "unary", "events", "raw", "bytes", "download" or "multipart".
-        retry: "read" and "same" have no further effect; "key" has none with an idempotency key; "again" takes effect
-            again.
-    """
-
-    method: str
-    path: str
-    kind: str
-    retry: str
-
-
-#: An operation with several routes has the others under its name with the method.
-ROUTES: Dict[str, Route] = {
-`;
-
-/** Returns the table of operations without WebSockets. */
-export function renderPythonRoutes(operations) {
-  const names = new Set();
-  const rows = operations
-    .filter(({ kind }) => kind !== 'attach')
-    .map(({ operation, method, path, kind, retry }) => {
-      const name = names.has(operation) ? operation + method[0] + method.slice(1).toLowerCase() : operation;
-      names.add(name);
-      return `    "${name}": Route("${method}", "${path}", "${kind}", "${retry}"),\n`;
-    });
-  return `${ROUTES}${rows.join('')}}\n`;
 }

@@ -113,7 +113,7 @@ it('each command and program of README.md does what it says', async () => {
   expect(await readFile(join(project, 'docs/result.txt'), 'utf8')).toBe('exit code 0\n');
   await rm(join(project, 'docs/result.txt'));
 
-  await writeFile(join(home, 'agent.py'), block('python', 'from_local'));
+  await writeFile(join(home, 'agent.py'), block('python', 'import Sandbox'));
   const python = await sh(`${variables}\nPYTHONPATH=${pythonPath()} ${PYTHON} ${home}/agent.py`);
   expect(python.output).toMatch(/^0 [\s\S]*tested\n[\s\S]*\+exit code 0\n/);
   expect(await readFile(join(project, 'docs/result.txt'), 'utf8')).toBe('exit code 0\n');

@@ -30,7 +30,7 @@ project = sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent / "project
 
 # The agent may change src, sees nothing of private, and reads the rest.
 rules = {"read": ["**"], "write": ["src"], "none": ["private"]}
-with Sandbox.from_local(project, preset=None, rules=rules, labels={"example": "agent-loop"}) as sandbox:
+with Sandbox.create(project, rules=rules, labels={"example": "agent-loop"}) as sandbox:
     conversation = [{"role": "user", "text": "The test fails. Repair it."}]
     for _ in range(STEPS):
         reply = model(conversation)

@@ -4,7 +4,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from paddock_sandbox import CommandError, Sandbox, SandboxClient
+from paddock_sandbox import CommandError, Paddock, Sandbox
 
 FILES = {
     "docs/faq.md": "# FAQ\n\n## How do I log in?\n\nWith your e-mail address.\n",
@@ -45,11 +45,10 @@ def main() -> None:
         for name, content in FILES.items():
             (project / name).parent.mkdir(exist_ok=True)
             (project / name).write_text(content)
-        with SandboxClient() as client:
-            options = {"preset": None, "permissions": RULES, "labels": {"example": "tickets"}, "client": client}
-            with Sandbox.from_local(project, **options) as first:
+        with Paddock() as paddock:
+            with paddock.sandboxes.create(project, permissions=RULES, labels={"example": "tickets"}) as first:
                 # The second agent starts with the same files, and sees nothing of the first one's work.
-                (second,) = first.fork()
+                second = first.fork()
                 with second:
                     work_on("17", first)
                     work_on("18", second)
@@ -61,7 +60,7 @@ def main() -> None:
                     project.with_suffix(".patch").write_text(second.patch())
                     second.destroy()
             # A sandbox that was forked leaves its codebase to the fork.
-            client.delete_codebase(first.codebase_id)
+            paddock.codebases.delete(first.codebase_id)
     finally:
         shutil.rmtree(project)
         project.with_suffix(".patch").unlink(missing_ok=True)

@@ -32,7 +32,7 @@ async function inTypeScript(options: object): Promise<string> {
 async function inPython(options: object): Promise<string> {
   const script = `import json, sys
 from paddock_sandbox import Sandbox
-with Sandbox.from_local(sys.argv[1], **json.loads(sys.argv[2])) as sandbox:
+with Sandbox.create(sys.argv[1], **json.loads(sys.argv[2])) as sandbox:
     print(sandbox.run(sys.argv[3]).stdout, end="")`;
   const env = {
     PATH: process.env.PATH,

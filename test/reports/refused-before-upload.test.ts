@@ -52,7 +52,7 @@ async function inPython(options: object): Promise<unknown> {
   const script = `import json, sys
 from paddock_sandbox import Sandbox
 options = json.loads(sys.argv[2])
-with Sandbox.from_local(sys.argv[1], **options) as sandbox: print(sandbox.id)`;
+with Sandbox.create(sys.argv[1], **options) as sandbox: print(sandbox.id)`;
   const env = { PATH: process.env.PATH, PYTHONPATH: pythonPath(), PYTHONDONTWRITEBYTECODE: '1', PADDOCK_URL: url };
   return promisify(execFile)(PYTHON, ['-c', script, directory, JSON.stringify(options)], { env });
 }

@@ -1,26 +1,27 @@
 """Sandboxes for AI agents: a client of the service paddock.
 
 >>> from paddock_sandbox import Sandbox
->>> with Sandbox.from_local("./project", preset="development") as sandbox:
+>>> with Sandbox.create("./project") as sandbox:
 ...     result = sandbox.run("python3 main.py")
 ...     print(result.stdout, sandbox.patch())
 
-`Sandbox` and `AsyncSandbox` are the comfortable way; `SandboxClient` and `AsyncSandboxClient` have a method for each
-operation of the service. The address and the key come from PADDOCK_URL and PADDOCK_KEY.
+`Sandbox` is the comfortable way; `Paddock` is a server, and its `api` has a method for each operation of the service.
+`AsyncSandbox` and `AsyncPaddock` are the same for asyncio. The address and the key come from PADDOCK_URL and
+PADDOCK_KEY.
 """
 
 from __future__ import annotations
 
-from ._async.client import AsyncSandboxClient
-from ._async.process import AsyncProcessHandle
+from ._async.paddock import AsyncPaddock
+from ._async.process import AsyncProcess
 from ._async.sandbox import AsyncSandbox
-from ._async.session import AsyncSessionWrapper
+from ._async.session import AsyncSession
 from ._hunks import chosen_hunks
-from ._pull import PullResult
-from ._sync.client import SandboxClient
-from ._sync.process import ProcessHandle
+from ._pulled import PullResult
+from ._sync.paddock import Paddock
+from ._sync.process import Process
 from ._sync.sandbox import Sandbox
-from ._sync.session import SessionWrapper
+from ._sync.session import Session
 from ._version import __version__
 from .errors import (
     AlreadyExistsError,
@@ -51,73 +52,49 @@ from .messages import (
     FileInfo,
     FileStat,
     FileType,
+    NetworkPolicy,
+    NetworkRule,
     OwnerLimits,
     PatternType,
     Permission,
     PermissionRule,
-    Process,
     ProcessEnd,
     ResourceLimits,
-    Session,
+    Runtime,
     SandboxStatus,
+    SecretBinding,
     SessionStatus,
     TerminalSize,
 )
-from .messages import Runtime as RuntimeType
-from .messages import Sandbox as SandboxInfo
-from .messages import UploadFileResponse as UploadResult
-from .presets import (
-    PRESET_AGENT_SAFE,
-    PRESET_DEVELOPMENT,
-    PRESET_FULL_ACCESS,
-    PRESET_READ_ONLY,
-    PRESET_VIEW_ONLY,
-    PRESETS,
-    extend_preset,
-    get_preset,
-    get_preset_dicts,
-    list_presets,
-    register_preset,
-)
-from .result import ExecResult
-from .utils import (
-    count_files,
-    generate_codebase_name,
-    generate_owner_id,
-    human_readable_size,
-    walk_directory,
-)
+from .result import CommandResult
 
 __all__ = [
     "AlreadyExistsError",
-    "AsyncProcessHandle",
+    "AsyncPaddock",
+    "AsyncProcess",
     "AsyncSandbox",
-    "AsyncSandboxClient",
-    "AsyncSessionWrapper",
+    "AsyncSession",
     "CancelledError",
     "ChangeKind",
     "ChosenHunks",
     "Codebase",
     "CommandError",
+    "CommandResult",
     "CommandTimeoutError",
     "ConflictError",
     "ConnectionFailedError",
-    "ExecResult",
     "FailedPreconditionError",
     "FileChange",
     "FileInfo",
     "FileStat",
     "FileType",
     "InvalidArgumentError",
+    "NetworkPolicy",
+    "NetworkRule",
     "NotConnectedError",
     "NotFoundError",
     "OwnerLimits",
-    "PRESETS",
-    "PRESET_AGENT_SAFE",
-    "PRESET_DEVELOPMENT",
-    "PRESET_FULL_ACCESS",
-    "PRESET_READ_ONLY",
-    "PRESET_VIEW_ONLY",
+    "Paddock",
     "PaddockError",
     "PatternType",
     "Permission",
@@ -125,36 +102,22 @@ __all__ = [
     "PermissionRule",
     "Process",
     "ProcessEnd",
-    "ProcessHandle",
     "PullResult",
     "RateLimitError",
     "RequestTimeoutError",
     "ResourceExhaustedError",
     "ResourceLimits",
-    "RuntimeType",
+    "Runtime",
     "Sandbox",
-    "SandboxClient",
-    "SandboxInfo",
     "SandboxStatus",
+    "SecretBinding",
     "ServerError",
     "Session",
     "SessionStatus",
-    "SessionWrapper",
     "TerminalSize",
     "UnauthenticatedError",
     "UnavailableError",
     "UploadError",
-    "UploadResult",
     "__version__",
     "chosen_hunks",
-    "count_files",
-    "extend_preset",
-    "generate_codebase_name",
-    "generate_owner_id",
-    "get_preset",
-    "get_preset_dicts",
-    "human_readable_size",
-    "list_presets",
-    "register_preset",
-    "walk_directory",
 ]

@@ -23,8 +23,3 @@ def exact_seconds(option: str, value: Duration) -> float:
     if found is None:
         raise ValueError(f'{option} is like "500ms", "30s", "5m" or "2h", or a timedelta, not {value!r}')
     return float(found[1]) * _UNITS[found[2]]
-
-
-def seconds(option: str, value: Duration) -> int:
-    """Whole seconds, rounded up, so that no time limit becomes 0, which means none."""
-    return int(-(-exact_seconds(option, value) // 1))

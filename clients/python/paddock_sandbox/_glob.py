@@ -188,7 +188,7 @@ def _class(text: bytes, at: int) -> Optional[Tuple[Set, int]]:
     """
     negated = text[at : at + 1] in (b"!", b"^")
     first = end = at + negated
-    members = set()
+    members: "set[int]" = set()
     before = -1
     while text[end : end + 1] != b"]" or end == first:
         if text[end : end + 1] == b"-" and before >= 0 and text[end + 1 : end + 2] not in (b"", b"]"):

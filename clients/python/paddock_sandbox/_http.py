@@ -7,13 +7,15 @@ import io
 import json
 import re
 import socket
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Union
+import uuid
+from typing import Any, BinaryIO, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Union
 from urllib.parse import quote, urlencode
 
 import httpx
 
+from ._duration import Duration, exact_seconds
 from ._json import encode
-from ._routes import ROUTES
+from ._table import ROUTES, Route
 from ._settings import Settings
 from ._version import __version__
 from .errors import InvalidArgumentError
@@ -41,10 +43,13 @@ class Body:
     again: bool = True
 
 
-Content = Union[bytes, str, Body, Iterator[bytes]]
+#: What is sent: text, bytes, an iterator of bytes, or a file opened in binary mode.
+Content = Union[bytes, str, Body, Iterator[bytes], BinaryIO]
+#: Text for a shell, or a program with its arguments.
+Command = Union[str, Sequence[str]]
 
 
-def body_of(content: Any) -> Union[bytes, Body]:
+def body_of(content: Content) -> Union[bytes, Body]:
     """The body of content that a caller gives: text, bytes, an iterator of bytes, or a file opened in binary mode."""
     if isinstance(content, str):
         return content.encode()
@@ -80,34 +85,97 @@ class Request:
     timeout: Optional[float] = None
 
 
-def request_of(
-    settings: Settings,
-    operation: str,
-    fields: Mapping[str, Any],
-    body: Optional[Union[bytes, Body]],
-    key: Optional[str],
-) -> Request:
-    """The HTTP request of an operation. Fields with the value None are absent."""
+@dataclasses.dataclass
+class Call:
+    """A call of an operation, with all its attempts.
+
+    Attributes:
+        request: Fields of the request, as JSON.
+        key: The idempotency key.
+        timeout: As of `Request`.
+        attempts: How often it is tried at most.
+        is_repeatable: Whether a second attempt has no second effect.
+    """
+
+    operation: str
+    request: Dict[str, Any]
+    body: Optional[Union[bytes, Body]]
+    key: Optional[str]
+    timeout: Optional[float]
+    attempts: int
+    is_repeatable: bool
+
+    @property
+    def route(self) -> Route:
+        return ROUTES[self.operation]
+
+
+def call_of(settings: Settings, operation: str, given: Mapping[str, Any], content: Optional[Content] = None) -> Call:
+    """`given`: the fields of the request, and the options of the call."""
     route = ROUTES[operation]
-    rest = {name: encode(value) for name, value in fields.items() if value is not None}
+    fields = dict(given)
+    retries, key = fields.pop("max_retries", None), fields.pop("idempotency_key", None)
+    timeout = fields.get("timeout") if route.timed else fields.pop("timeout", None)
+    body = None if content is None else body_of(content)
+    is_once = isinstance(body, Body) and not body.again
+    is_repeatable = route.retry != "again" or fields.get(_REPEATABLE_WITH.get(operation, "")) is not None
+    if key is not None and not _IDEMPOTENCY_KEY.fullmatch(key):
+        raise InvalidArgumentError("idempotency_key must be 1 to 255 letters, digits and - . _ ~ : / + = @")
+    return Call(
+        operation=operation,
+        request=encode(fields, nulls=route.method == "PATCH"),
+        body=body,
+        key=str(uuid.uuid4()) if key is None and route.retry == "key" else key,
+        timeout=_wait(settings, operation, timeout, fields.get("wait")),
+        attempts=1 if is_once else 1 + (settings.max_retries if retries is None else max(0, retries)),
+        is_repeatable=is_repeatable and not is_once,
+    )
+
+
+#: Operations that take effect once if they have this field.
+_REPEATABLE_WITH = {"StartProcess": "process_id", "WriteProcessInput": "offset"}
+#: Operations that may take any time without a word.
+_UNLIMITED = ("Exec", "SessionExec", "ImportImage", "WriteProcessInput")
+#: Seconds that an answer may take beyond the time for which the service is to wait.
+_GRACE = 60.0
+
+
+def _wait(settings: Settings, operation: str, timeout: Duration, wait: Duration) -> Optional[float]:
+    """Seconds to wait for a byte of the answer; None: unlimited, where keepalives of TCP find a dead server."""
+    route = ROUTES[operation]
+    if route.kind == "events":
+        return STREAM_TIMEOUT
+    if wait is not None:
+        # The service says nothing while it waits.
+        return exact_seconds("wait", wait) + _GRACE
+    limit = exact_seconds("timeout", timeout)
+    # A command of a session may wait for those before it.
+    if operation == "Exec" and limit > 0:
+        return limit + _GRACE
+    if timeout is not None and not route.timed:
+        return limit
+    return None if operation in _UNLIMITED else settings.timeout
+
+
+def request_of(settings: Settings, call: Call) -> Request:
+    """The HTTP request of an attempt."""
+    route, rest, body = call.route, dict(call.request), call.body
     target = settings.prefix
     for part in route.path.split("/")[1:]:
         target += "/" + (_fill(part[1:-1], rest) if part.startswith("{") else part)
+    if route.query:
+        rest.setdefault(route.query, "tar" if route.query == "format" else True)
     headers = {"Host": settings.authority, "User-Agent": f"paddock-sandbox/{__version__} python"}
     if settings.key is not None:
         headers["Authorization"] = f"Bearer {settings.key}"
-    if key is not None:
-        if not _IDEMPOTENCY_KEY.fullmatch(key):
-            raise InvalidArgumentError(
-                "idempotency_key must be 1 to 255 letters, digits and - . _ ~ : / + = @"
-            )
-        headers["Idempotency-Key"] = key
+    if call.key is not None:
+        headers["Idempotency-Key"] = call.key
     if route.kind in ("unary", "events") and route.method in ("POST", "PUT", "PATCH"):
         headers["Content-Type"] = "application/json"
         body = json.dumps(rest).encode()
     elif rest:
         target += "?" + urlencode(_query(rest))
-    return Request(route.method, target, headers, body)
+    return Request(route.method, target, headers, body, call.timeout)
 
 
 def _fill(name: str, fields: Dict[str, Any]) -> str:
@@ -129,7 +197,8 @@ def _query(fields: Mapping[str, Any]) -> List[Any]:
         elif isinstance(value, list):
             pairs += [(name, _text(each)) for each in value]
         else:
-            pairs.append((name, _text(value)))
+            # Permission bits are octal in a query.
+            pairs.append((name, f"{value:o}" if name == "mode" and isinstance(value, int) else _text(value)))
     return pairs
 
 

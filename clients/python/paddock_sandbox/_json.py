@@ -7,13 +7,14 @@ import dataclasses
 import functools
 import json
 import typing
-from typing import Any, Dict, Mapping, Type, TypeVar, Union, cast
+from typing import Any, Dict, Mapping, Tuple, Type, TypeVar, Union, cast
 
+from ._duration import exact_seconds
 from ._enums import ProtoEnum
+from ._table import DURATIONS, MAPS, WORDS
+from .errors import InvalidArgumentError
 
 M = TypeVar("M")
-#: The value null of a merge patch; None is an absent field.
-REMOVE = object()
 
 
 def decode(cls: Type[M], value: Mapping[str, Any]) -> M:
@@ -44,30 +45,58 @@ def _read(hint: Any, value: Any) -> Any:
     return value
 
 
-def encode(value: Any) -> Any:
-    """The JSON form of a value of a request. Fields of messages that have their default are left out."""
-    if value is REMOVE:
-        return None
+def encode(fields: Mapping[str, Any], nulls: bool = False) -> Dict[str, Any]:
+    """The JSON form of fields of a request. None is absent; with `nulls` it removes, as in a merge patch."""
+    found: Dict[str, Any] = {}
+    for name, value in fields.items():
+        if value is not None:
+            wire = _UNITED.get((name, type(value)), name.rstrip("_"))
+            found[wire] = _encoded(name, value)
+        elif nulls:
+            found[name] = None
+    return found
+
+
+#: Fields that have another name for values of a type.
+_UNITED: Dict[Tuple[str, type], str] = {
+    ("command", list): "argv",
+    ("command", tuple): "argv",
+    ("stdin", bytes): "stdin_bytes",
+}
+
+
+def _encoded(name: str, value: Any) -> Any:
+    if name in DURATIONS:
+        # Rounded up, so that no time limit becomes 0, which means none.
+        return int(-(-exact_seconds(name, value) * DURATIONS[name] // 1))
     if isinstance(value, ProtoEnum):
         return value.wire
+    if isinstance(value, str):
+        return _word(name, value) if name in WORDS else value
     if isinstance(value, (bytes, bytearray, memoryview)):
         return base64.b64encode(value).decode()
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {
-            each.name: encode(getattr(value, each.name))
-            for each in dataclasses.fields(value)
-            if not _is_default(each, getattr(value, each.name))
-        }
+        given = {each.name: getattr(value, each.name) for each in dataclasses.fields(value) if _is_given(each, value)}
+        return encode(given)
     if isinstance(value, Mapping):
-        return {str(key): encode(each) for key, each in value.items()}
+        return {str(key): each for key, each in value.items()} if name in MAPS else encode(value)
     if isinstance(value, (list, tuple, set, frozenset)):
-        return [encode(each) for each in value]
+        return [_encoded(name, each) for each in value]
     return value
 
 
-def _is_default(field: "dataclasses.Field[Any]", value: Any) -> bool:
+def _word(name: str, value: str) -> str:
+    try:
+        return WORDS[name](value).wire
+    except ValueError:
+        words = ", ".join(WORDS[name])
+        raise InvalidArgumentError(f"{name} must be one of {words}, and not {value!r}") from None
+
+
+def _is_given(field: "dataclasses.Field[Any]", message: Any) -> bool:
     # A message's presence is in its fields: an enum is sent always, because 0 is a value like the others.
-    return value is None or (not isinstance(value, ProtoEnum) and bool(value == field.default))
+    value = getattr(message, field.name)
+    return value is not None and (isinstance(value, ProtoEnum) or value != field.default)
 
 
 def parse(raw: bytes) -> Any:

@@ -20,7 +20,7 @@ def require_own_repository(directory: str, selection: Selection) -> None:
     if not (repository + os.sep).startswith(os.path.join(root, "")):
         raise UploadError(
             f"the .git of {directory} is a link, and its repository is {repository}, outside of the directory: "
-            "upload the repository's main worktree, or leave .git out with git=False"
+            "upload the repository's main worktree, or leave .git out by exclude"
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import ssl
-from typing import Optional
+from typing import Optional, TypedDict
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -13,8 +13,25 @@ from ._duration import Duration, exact_seconds
 from .errors import InvalidArgumentError
 
 DEFAULT_URL = "http://127.0.0.1:8080"
-#: The address that programs for the reference interface name: it is gRPC's, and stands for the default.
-_GRPC_DEFAULTS = ("localhost:9000", "127.0.0.1:9000")
+
+
+class ClientOptions(TypedDict, total=False):
+    """Where the service is, and how its operations are called."""
+
+    #: Address of the service; default: PADDOCK_URL, or http://127.0.0.1:8080.
+    url: Optional[str]
+    #: API key; default: none, or PADDOCK_KEY if the address is that of PADDOCK_URL: no other host gets it.
+    key: Optional[str]
+    #: File with the certificates that the service's may be signed by; default: the system's.
+    ca_file: Optional[str]
+    #: Context of https connections instead, for example with a client certificate.
+    tls: Optional[ssl.SSLContext]
+    #: Time without any byte of an answer after which a call fails with `RequestTimeoutError`; default: 5 minutes.
+    timeout: Duration
+    #: Time until a connection is made; default: 10 seconds.
+    connect_timeout: Duration
+    #: Repetitions of a call at most; 0: none. Default: 3.
+    max_retries: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,7 +43,7 @@ class Settings:
         prefix: Path in front of all routes; empty or with a leading "/".
         timeout: Seconds without any byte of an answer after which a call fails; None: no limit.
         connect_timeout: Seconds until a connection is made; None: no limit.
-        attempts: How often a call is tried at most.
+        max_retries: How often a call is repeated at most.
     """
 
     host: str
@@ -36,7 +53,7 @@ class Settings:
     tls: Optional[ssl.SSLContext]
     timeout: Optional[float]
     connect_timeout: Optional[float]
-    attempts: int
+    max_retries: int
 
     @property
     def proxy(self) -> Optional[str]:
@@ -64,8 +81,6 @@ class Settings:
 
 
 def settings(
-    endpoint: Optional[str] = None,
-    secure: bool = False,
     *,
     url: Optional[str] = None,
     key: Optional[str] = None,
@@ -73,11 +88,11 @@ def settings(
     tls: Optional[ssl.SSLContext] = None,
     timeout: Duration = "5m",
     connect_timeout: Duration = "10s",
-    attempts: int = 4,
+    max_retries: int = 3,
 ) -> Settings:
-    """Reads the arguments of a client; see `SandboxClient`."""
+    """Reads the arguments of a client; see `ClientOptions`."""
     default = os.environ.get("PADDOCK_URL") or DEFAULT_URL
-    address = url or _of_endpoint(endpoint, secure) or default
+    address = url or default
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise InvalidArgumentError(
@@ -94,32 +109,22 @@ def settings(
         port=parts.port or (443 if parts.scheme == "https" else 80),
         prefix=parts.path.rstrip("/"),
         key=_checked_key(key or known or None),
-        tls=_context(parts.scheme, secure, ca_file, tls),
+        tls=_context(parts.scheme, ca_file, tls),
         timeout=None if timeout is None else exact_seconds("timeout", timeout),
         connect_timeout=None if connect_timeout is None else exact_seconds("connect_timeout", connect_timeout),
-        attempts=max(1, attempts),
+        max_retries=max(0, max_retries),
     )
 
 
-def _context(
-    scheme: str, secure: bool, ca_file: Optional[str], tls: Optional[ssl.SSLContext]
-) -> Optional[ssl.SSLContext]:
+def _context(scheme: str, ca_file: Optional[str], tls: Optional[ssl.SSLContext]) -> Optional[ssl.SSLContext]:
     if scheme == "https":
         if tls is not None and ca_file is not None:
             raise InvalidArgumentError("tls and ca_file exclude each other")
         return tls or ssl.create_default_context(cafile=ca_file)
-    if secure or ca_file is not None or tls is not None:
+    if ca_file is not None or tls is not None:
         # The key would be sent in plain text although the caller asks for TLS.
-        raise InvalidArgumentError("secure, ca_file and tls need an address with https://")
+        raise InvalidArgumentError("ca_file and tls need an address with https://")
     return None
-
-
-def _of_endpoint(endpoint: Optional[str], secure: bool) -> Optional[str]:
-    if endpoint is None or endpoint in _GRPC_DEFAULTS:
-        return None
-    if "://" in endpoint:
-        return endpoint
-    return f"{'https' if secure else 'http'}://{endpoint}"
 
 
 def _checked_key(key: Optional[str]) -> Optional[str]:

@@ -6,24 +6,40 @@ import dataclasses
 import os
 import stat
 import tarfile
-from typing import Iterator, Optional, Tuple
+from typing import Iterator, Optional, Sequence, Tuple
 
 from ._http import PIECE
 from ._ignore import IgnoreFile, Ignores
 from ._temporary import is_temporary
 from .errors import UploadError
+from .requests import CallOptions
 
 _BLOCK = 512
 
 
+class UploadOptions(CallOptions, total=False):
+    """What of a local directory is uploaded: by default everything but the hooks of git."""
+
+    #: What to leave out: lines of a .gitignore file, without "!".
+    exclude: Optional[Sequence[str]]
+    #: Leave out what .gitignore files match.
+    gitignore: Optional[bool]
+    #: Upload the hooks of git, too, which run outside of the sandbox wherever the repository is used next.
+    git_hooks: Optional[bool]
+
+
 @dataclasses.dataclass(frozen=True)
 class Selection:
-    """Which files of a directory are taken; see `upload_directory`."""
+    """Which files of a directory are taken; see `UploadOptions`."""
 
-    ignore_patterns: Tuple[str, ...] = ()
+    exclude: Tuple[str, ...] = ()
     gitignore: bool = False
-    git: bool = True
-    hooks: bool = False
+    git_hooks: bool = False
+
+    @classmethod
+    def of(cls, options: UploadOptions) -> "Selection":
+        exclude = tuple(options.get("exclude") or ())
+        return cls(exclude, bool(options.get("gitignore")), bool(options.get("git_hooks")))
 
 
 def files_of(directory: str, selection: Selection) -> Iterator[str]:
@@ -39,14 +55,14 @@ def files_of(directory: str, selection: Selection) -> Iterator[str]:
 
 def takes(path: str, selection: Selection) -> bool:
     """Whether a file is taken that is no part of a directory .git."""
-    return (selection.git or not _is_git(path)) and not _given(selection).decides(os.fsencode(path), False)
+    return not _given(selection).decides(os.fsencode(path), False)
 
 
 def _given(selection: Selection) -> IgnoreFile:
-    lines = [each.strip() for each in selection.ignore_patterns]
+    lines = [each.strip() for each in selection.exclude]
     wrong = next((each for each in lines if each.startswith("!")), None)
     if wrong is not None:
-        raise UploadError(f"ignore_patterns: {wrong!r}: a pattern cannot begin with '!'")
+        raise UploadError(f"exclude: {wrong!r}: a pattern cannot begin with '!'")
     return IgnoreFile(os.fsencode("\n".join(lines)))
 
 
@@ -148,7 +164,7 @@ def _takes_git(path: str, beside_head: bool, selection: Selection) -> bool:
     parts = path.split("/")
     inside = parts[parts.index(".git") + 1 :]
     is_hooks = inside[-1:] == ["hooks"] and inside[0] not in ("refs", "logs") and beside_head
-    return selection.git and (selection.hooks or not is_hooks)
+    return selection.git_hooks or not is_hooks
 
 
 def _unreadable(path: str, error: OSError) -> UploadError:

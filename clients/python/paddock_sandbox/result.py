@@ -5,23 +5,23 @@ from __future__ import annotations
 import dataclasses
 from datetime import timedelta
 
+from ._http import Command
 from .errors import CommandError
 from .messages import ExecResponse
 
 
 @dataclasses.dataclass(frozen=True)
-class ExecResult(ExecResponse):
+class CommandResult(ExecResponse):
     """What a command did. An exit code other than 0 is a result, not an error.
 
     Attributes:
         command: The command, as it was asked for.
-        merged: Standard output and error in the order in which they were written, with `merge`.
 
-    All others are those of `ExecResponse`; `output` is both streams: `merged`, or stdout and then stderr.
+    All others are those of `ExecResponse`; `output` is both streams: as they were written with `merge`, otherwise
+    stdout and then stderr.
     """
 
     command: str = ""
-    merged: str = ""
 
     @property
     def ok(self) -> bool:
@@ -33,16 +33,21 @@ class ExecResult(ExecResponse):
         """Run time."""
         return timedelta(milliseconds=self.duration_ms)
 
-    def check(self) -> "ExecResult":
+    def check(self) -> "CommandResult":
         """Returns the result itself; raises `CommandError` for an exit code other than 0."""
         if self.exit_code != 0:
-            raise CommandError(self.command, self.exit_code, self.stdout or self.merged, self.stderr)
+            stdout = self.stdout if self.stdout or self.stderr else self.output
+            raise CommandError(self.command, self.exit_code, stdout, self.stderr)
         return self
 
 
-def result_of(answer: ExecResponse, command: str) -> ExecResult:
+def result_of(answer: ExecResponse, command: Command) -> CommandResult:
     """The result of an answer. `output` is filled also without `merge`."""
     fields = {each.name: getattr(answer, each.name) for each in dataclasses.fields(answer)}
-    both = [text for text in (answer.stdout, answer.stderr) if text]
-    fields["output"] = answer.output or "\n".join(both)
-    return ExecResult(**fields, command=command, merged=answer.output)
+    fields["output"] = answer.output or "\n".join(text for text in (answer.stdout, answer.stderr) if text)
+    return CommandResult(**fields, command=text_of(command))
+
+
+def text_of(command: Command) -> str:
+    """The command in one text, to show it."""
+    return command if isinstance(command, str) else " ".join(command)

@@ -8,7 +8,8 @@ from typing import Any, Callable
 from unittest import mock
 
 from fake import FakeServer
-from paddock_sandbox import AsyncSandboxClient, SandboxClient
+from paddock_sandbox import AsyncPaddock, Paddock
+from paddock_sandbox._async.download import AsyncDownload
 from support import TestCase
 
 
@@ -29,12 +30,12 @@ class Retries(TestCase):
         self, server: Callable[[], FakeServer], check: Callable[[Any, FakeServer], Any], **options: Any
     ) -> None:
         """Runs the check with both clients, each with a server of its own."""
-        with self.subTest("sync"), server() as fake, SandboxClient(url=fake.url, **options) as client:
+        with self.subTest("sync"), server() as fake, Paddock(url=fake.url, **options) as client:
             check(client, fake)
 
         async def main() -> None:
             with server() as fake:
-                async with AsyncSandboxClient(url=fake.url, **options) as client:
+                async with AsyncPaddock(url=fake.url, **options) as client:
                     await AsyncChecks(check, client, fake).run()
 
         with self.subTest("async"):
@@ -45,7 +46,7 @@ class AsyncChecks:
     """Runs a check that is written for the synchronous client with the asynchronous one, in a thread."""
 
     def __init__(
-        self, check: Callable[[Any, FakeServer], Any], client: AsyncSandboxClient, fake: FakeServer
+        self, check: Callable[[Any, FakeServer], Any], client: AsyncPaddock, fake: FakeServer
     ) -> None:
         self._check, self._client, self._fake = check, client, fake
 
@@ -55,16 +56,21 @@ class AsyncChecks:
 
 
 class _Blocking:
-    def __init__(self, client: AsyncSandboxClient, loop: asyncio.AbstractEventLoop) -> None:
-        self._client, self._loop = client, loop
+    """What an asynchronous object has, as if it were synchronous."""
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        method = getattr(self._client, name)
+    def __init__(self, inner: Any, loop: asyncio.AbstractEventLoop) -> None:
+        self._inner, self._loop = inner, loop
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._inner, name)
+        if not callable(found):
+            return _Blocking(found, self._loop)
 
         def call(*arguments: Any, **options: Any) -> Any:
             async def run() -> Any:
-                return await outcome(method(*arguments, **options))
+                return await outcome(found(*arguments, **options))
 
-            return asyncio.run_coroutine_threadsafe(run(), self._loop).result()
+            result = asyncio.run_coroutine_threadsafe(run(), self._loop).result()
+            return _Blocking(result, self._loop) if isinstance(result, AsyncDownload) else result
 
         return call

@@ -9,7 +9,7 @@ import time
 import unittest
 from typing import Callable, Dict, Union
 
-from paddock_sandbox import Sandbox, SandboxClient
+from paddock_sandbox import Sandbox, Paddock
 
 PROJECT: Dict[str, Union[str, bytes]] = {
     "main.py": "print('hello')\n",
@@ -53,7 +53,7 @@ class TestCase(unittest.TestCase):
 class ServerCase(TestCase):
     """A case with one sandbox, on a codebase with PROJECT, for all its tests."""
 
-    client: SandboxClient
+    client: Paddock
     sandbox: Sandbox
 
     @classmethod
@@ -67,11 +67,12 @@ class ServerCase(TestCase):
             cls.sandbox = Sandbox.create(path, preset="development", rules={"none": ["private"]})
         finally:
             shutil.rmtree(path)
-        cls.client = cls.sandbox.client
+        cls.client = Paddock()
 
     @classmethod
     def tearDownClass(cls) -> None:
         cls.sandbox.destroy()
+        cls.client.close()
 
     def setUp(self) -> None:
         self.sandbox.discard(include_scratch=True)

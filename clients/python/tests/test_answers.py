@@ -25,7 +25,7 @@ class Answers(Retries):
         def check(client: Any, fake: FakeServer) -> None:
             for _ in range(3):
                 with self.assertRaises(ConnectionFailedError):
-                    client.exec("sb_1", "true")
+                    client.api.exec(sandbox_id="sb_1", command="true")
             self.assertEqual(len(fake.requests), 3)
 
         answers = [answer(200, b"<html>log in</html>"), answer(200, b""), cut]
@@ -33,12 +33,12 @@ class Answers(Retries):
 
     def test_a_proxy_without_its_service_is_unavailable(self) -> None:
         def check(client: Any, fake: FakeServer) -> None:
-            self.assertEqual(client.get_sandbox("sb_1").id, "sb_1")
+            self.assertEqual(client.api.get_sandbox(sandbox_id="sb_1").id, "sb_1")
             with self.assertRaises(UnavailableError):
-                client.exec("sb_1", "true")
+                client.api.exec(sandbox_id="sb_1", command="true")
             self.assertEqual(len(fake.requests), 4)
             # The proxy may have lost the answer.
-            client.destroy_sandbox("sb_1")
+            client.api.destroy_sandbox(sandbox_id="sb_1")
 
         bad, gone = answer(502, b"<html>"), error(404, 5, 'sandbox "sb_1" does not exist')
         self.each_client(lambda: FakeServer(bad, answer(503, b""), SANDBOX, bad, bad, gone), check)
@@ -47,15 +47,15 @@ class Answers(Retries):
         def check(client: Any, fake: FakeServer) -> None:
             for wrong in ("a\r\nx: y", "", "a b", "ä", "a" * 256, '"a'):
                 with self.assertRaises(InvalidArgumentError):
-                    client.create_codebase("x", idempotency_key=wrong)
-            client.create_codebase("x", idempotency_key="aZ0-._~:/+=@")
+                    client.api.create_codebase(name="x", idempotency_key=wrong)
+            client.api.create_codebase(name="x", idempotency_key="aZ0-._~:/+=@")
             self.assertEqual(len(fake.requests), 1)
 
         self.each_client(lambda: FakeServer(answer(200, {"id": "cb_1"})), check)
 
     def test_the_secret_of_a_key_is_never_empty(self) -> None:
         def check(client: Any, fake: FakeServer) -> None:
-            self.assertEqual(client.create_key("x", owner_id="o").secret, "pdk_2")
+            self.assertEqual(client.keys.create("x", owner_id="o").secret, "pdk_2")
             self.assertEqual([each["method"] for each in fake.requests], ["POST", "POST", "DELETE", "POST"])
             self.assertEqual(fake.requests[2]["target"], "/v1/keys/k1")
             keys = [each["headers"].get("idempotency-key") for each in fake.requests]
@@ -67,7 +67,7 @@ class Answers(Retries):
 
     def test_a_secret_has_the_header_that_it_goes_into(self) -> None:
         def check(client: Any, fake: FakeServer) -> None:
-            secret = client.put_secret("a", "a-value-of-it", ["a.example"], header="x-api-key")
+            secret = client.secrets.put("a", "a-value-of-it", ["a.example"], header="x-api-key")
             self.assertEqual(secret.header, "x-api-key")
             self.assertEqual(json.loads(fake.requests[0]["body"])["header"], "x-api-key")
 
@@ -82,7 +82,7 @@ class Answers(Retries):
 
         def check(client: Any, fake: FakeServer) -> None:
             with self.assertRaises(NotFoundError) as caught:
-                client.get_sandbox("sb_1")
+                client.api.get_sandbox(sandbox_id="sb_1")
             self.assertEqual((caught.exception.resource, caught.exception.id), ("image", "a"))
 
         self.each_client(lambda: FakeServer(error(404, 5, 'sandbox "b" does not exist', [info])), check)

@@ -7,7 +7,7 @@ import gc
 import unittest
 import warnings
 
-from paddock_sandbox import AsyncSandbox, AsyncSandboxClient, CommandError, NotFoundError
+from paddock_sandbox import AsyncSandbox, AsyncPaddock, CommandError, NotFoundError
 from support import ServerCase
 
 
@@ -32,14 +32,14 @@ class Asynchronous(ServerCase, unittest.IsolatedAsyncioTestCase):
             await asyncio.sleep(0.02)
 
     async def test_streams_sessions_processes_and_files(self) -> None:
-        self.assertEqual([each async for each in self.same.exec_stream("echo a")], [b"a\n"])
+        self.assertEqual([each.data async for each in self.same.stream("echo a")], [b"a\n", b""])
         async with self.same.session() as session:
-            await session.exec("X=1")
-            self.assertEqual((await session.exec("echo $X")).stdout, "1\n")
+            await session.run("X=1")
+            self.assertEqual((await session.run("echo $X")).stdout, "1\n")
         async with await self.same.session() as session:
             with self.assertRaises(CommandError):
-                await session.exec("false", check=True)
-        async with await self.same.start_process("cat", stdin=True) as process:
+                await session.run("false", check=True)
+        async with await self.same.start("cat", stdin=True) as process:
             await process.write(iter([b"a" * 300_000, b"b"]), end=True)
             output = b"".join([each.data async for each in process.output()])
             self.assertEqual(output, b"a" * 300_000 + b"b")
@@ -48,22 +48,22 @@ class Asynchronous(ServerCase, unittest.IsolatedAsyncioTestCase):
 
     async def test_a_directory_goes_in_and_its_changes_come_out(self) -> None:
         directory = self.directory()
-        async with AsyncSandbox.from_local(directory, preset="development") as sandbox:
+        async with AsyncSandbox.create(directory, preset="development") as sandbox:
             await sandbox.run("echo changed > main.py")
             self.assertEqual((await sandbox.pull(directory)).applied, ("main.py",))
             self.assertEqual(self.get(directory, "main.py"), "changed\n")
-        async with AsyncSandboxClient() as client:
+        async with AsyncPaddock() as client:
             with self.assertRaises(NotFoundError):
-                await client.get_sandbox(sandbox.id)
+                await client.sandboxes.get(sandbox.id)
 
 
 class SeveralLoops(ServerCase):
     def test_a_client_can_be_used_by_one_loop_after_another(self) -> None:
-        client = AsyncSandboxClient()
+        client = AsyncPaddock()
         with warnings.catch_warnings():
             # The connections of the first loop end with it.
             warnings.simplefilter("ignore", ResourceWarning)
             for _ in range(2):
-                self.assertTrue(asyncio.run(client.health()))
+                self.assertIsNone(asyncio.run(client.health()))
             asyncio.run(client.close())
             gc.collect()

@@ -15,7 +15,7 @@ class Bodies(Retries):
     def test_the_refusal_of_large_bytes_is_the_error(self) -> None:
         def check(client: Any, fake: FakeServer) -> None:
             with self.assertRaises(ResourceExhaustedError):
-                client.upload_file("cb_1", "a", b"x" * 50_000_000)
+                client.codebases.write("cb_1", "a", b"x" * 50_000_000)
 
         self.each_client(lambda: FakeServer(error(429, 8, "full"), read_body=False), check)
 
@@ -23,7 +23,7 @@ class Bodies(Retries):
         content = bytes(range(256)) * 4000
 
         def check(client: Any, fake: FakeServer) -> None:
-            self.assertEqual(client.upload_file("cb_1", "a", content).size, 1)
+            self.assertEqual(client.codebases.write("cb_1", "a", content).size, 1)
             self.assertEqual(fake.requests[0]["body"], content)
             self.assertEqual(fake.requests[0]["headers"]["content-length"], str(len(content)))
 
@@ -33,21 +33,21 @@ class Bodies(Retries):
         def check(client: Any, fake: FakeServer) -> None:
             for content in (b"x" * 50_000_000, itertools.repeat(b"x" * 65536)):
                 with self.assertRaises(RequestTimeoutError):
-                    client.import_codebase("cb_1", content)
+                    client.codebases.upload("cb_1", content)
 
-        self.each_client(lambda: FakeServer(SILENT, SILENT, read_body=False), check, attempts=1, timeout="200ms")
+        self.each_client(lambda: FakeServer(SILENT, SILENT, read_body=False), check, max_retries=0, timeout="200ms")
 
     def test_content_that_is_not_bytes_is_refused(self) -> None:
         def check(client: Any, fake: FakeServer) -> None:
             for wrong in (io.StringIO("text"), ["text"], 5):
                 with self.assertRaises(InvalidArgumentError):
-                    client.upload_file("cb_1", "a", wrong)
+                    client.codebases.write("cb_1", "a", wrong)
 
         self.each_client(lambda: FakeServer(*[SILENT] * 3, read_body=False), check)
 
     def test_an_early_answer_ends_an_upload(self) -> None:
         def check(client: Any, fake: FakeServer) -> None:
             with self.assertRaises(ResourceExhaustedError):
-                client.import_codebase("cb_1", itertools.repeat(b"x" * 65536))
+                client.codebases.upload("cb_1", itertools.repeat(b"x" * 65536))
 
         self.each_client(lambda: FakeServer(error(429, 8, "full"), read_body=False), check)

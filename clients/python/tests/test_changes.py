@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from typing import Any, Iterable, List, Tuple
-
-from paddock_sandbox import ChangeKind, ConflictError, NotFoundError, Permission, PermissionRule, Sandbox
+from paddock_sandbox import ChangeKind, CommandTimeoutError, ConflictError, NotFoundError, Permission, Sandbox
 from support import ServerCase
 
 
@@ -28,62 +26,50 @@ class Changes(ServerCase):
         self.assertEqual(self.sandbox.commit(dry_run=True).committed, False)
         done = self.sandbox.commit(exclude=["src/**"])
         self.assertEqual((done.committed, [each.path for each in done.changes]), (True, ["added.txt"]))
-        self.assertEqual(self.client.download_file(self.sandbox.codebase_id, "added.txt"), b"new\n")
-        self.client.remove_file(self.sandbox.codebase_id, "added.txt")
+        self.assertEqual(self.client.codebases.read(self.sandbox.codebase_id, "added.txt"), b"new\n")
+        self.client.codebases.remove(self.sandbox.codebase_id, "added.txt")
 
     def test_a_conflict_names_the_paths(self) -> None:
         self.sandbox.run("echo mine > src/app.txt")
-        self.client.upload_file(self.sandbox.codebase_id, "src/app.txt", "theirs\n")
+        self.client.codebases.write(self.sandbox.codebase_id, "src/app.txt", "theirs\n")
         with self.assertRaises(ConflictError) as caught:
             self.sandbox.commit()
         self.assertEqual(caught.exception.paths, ("src/app.txt",))
         self.sandbox.commit(on_conflict="theirs")
-        self.assertEqual(self.sandbox.read_file("src/app.txt"), "theirs\n")
-        self.client.upload_file(self.sandbox.codebase_id, "src/app.txt", "one\ntwo\n")
+        self.assertEqual(self.sandbox.files.as_owner().read_text("src/app.txt"), "theirs\n")
+        self.client.codebases.write(self.sandbox.codebase_id, "src/app.txt", "one\ntwo\n")
 
     def test_checkpoints_and_forks(self) -> None:
-        self.sandbox.write_file("state.txt", "first")
+        self.sandbox.files.as_owner().write("state.txt", "first")
         self.sandbox.checkpoint("first")
-        self.sandbox.write_file("state.txt", "second")
-        (fork,) = self.sandbox.fork(checkpoint="first")
-        self.assertEqual(fork.read_file("state.txt"), "first")
+        self.sandbox.files.as_owner().write("state.txt", "second")
+        fork = self.sandbox.fork(checkpoint="first")
+        self.assertEqual(fork.files.as_owner().read_text("state.txt"), "first")
         fork.destroy()
         self.sandbox.rollback("first")
-        self.assertEqual(self.sandbox.read_file("state.txt"), "first")
-        self.assertEqual([each.name for each in self.client.list_checkpoints(self.sandbox.id)], ["first"])
-        self.client.delete_checkpoint(self.sandbox.id, "first")
+        self.assertEqual(self.sandbox.files.as_owner().read_text("state.txt"), "first")
+        self.assertEqual([each.name for each in self.sandbox.checkpoints()], ["first"])
+        self.sandbox.delete_checkpoint("first")
         with self.assertRaises(NotFoundError) as caught:
             self.sandbox.rollback("first")
         self.assertEqual((caught.exception.resource, caught.exception.id), ("checkpoint", "first"))
 
     def test_rules_can_be_explained_and_replaced(self) -> None:
         self.assertIn("placeholders", self.sandbox.explain(".env").reason)
-        with Sandbox.from_codebase(
-            self.sandbox.codebase_id, rules={"write": ["src"], "view": ["data"], "read": ["**"]}, preset="none"
-        ) as second:
+        rules = {"write": ["src"], "view": ["data"], "read": ["**"]}
+        with Sandbox.create(codebase=self.sandbox.codebase_id, rules=rules, preset="none") as second:
             self.assertEqual(second.explain("src/x").permission, Permission.WRITE)
             self.assertFalse(second.run("cat data/blob.bin").ok)
             refused = [(each.path, each.code) for each in second.refusals()]
             self.assertEqual(refused, [("data/blob.bin", "not_readable")])
-            second.set_rules([{"pattern": "**", "permission": "read"}])
+            second.rules.set(permissions=[{"pattern": "**", "permission": "read"}])
             self.assertTrue(second.run("cat data/blob.bin > /dev/null").ok)
-            self.assertEqual([rule.permission for rule in second.rules], [Permission.READ])
-
-    def test_the_presets_of_this_package_are_those_of_the_server(self) -> None:
-        from paddock_sandbox import PRESETS
-
-        names = ("pattern", "permission", "type", "priority", "scratch", "view", "contents", "redactor")
-
-        def fields(rules: Iterable[PermissionRule]) -> List[Tuple[Any, ...]]:
-            return [tuple(getattr(rule, name) or None for name in names) for rule in rules]
-
-        for preset in self.client.list_presets():
-            self.assertEqual(fields(PRESETS[preset.name]), fields(preset.permissions), preset.name)
+            self.assertEqual([rule.permission for rule in second.rules.get()], [Permission.READ])
 
 
 class Processes(ServerCase):
     def test_a_process_takes_input_and_its_output_can_be_read_again(self) -> None:
-        with self.sandbox.start_process("while read n; do echo $((n + 1)); done", stdin=True) as process:
+        with self.sandbox.start("while read n; do echo $((n + 1)); done", stdin=True) as process:
             process.write("1\n")
             process.write("2\n", offset=2)
             process.write("1\n2\n", offset=0)
@@ -93,23 +79,24 @@ class Processes(ServerCase):
             self.assertEqual(list(process.output()), [])
             again = self.sandbox.process(process.id)
             self.assertEqual(b"".join(each.data for each in again.output(offset=2)), b"3\n")
-        self.assertEqual(self.sandbox.processes(), [])
+        self.assertEqual(list(self.sandbox.processes()), [])
 
     def test_a_process_can_be_waited_for_and_killed(self) -> None:
         program = "import socket; s = socket.create_server(('', 8123)); s.accept()"
-        process = self.sandbox.start_process(["python3", "-c", program], labels={"of": "port"})
-        answer = self.sandbox.wait_port(8123, "20s")
-        self.assertEqual([(each.port, each.process_id) for each in answer.ports], [(8123, process.id)])
-        opened = self.sandbox.open_port(8123, access="link", expires_in="1m")
+        process = self.sandbox.start(["python3", "-c", program], labels={"of": "port"})
+        ports = self.sandbox.ports
+        found = ports.wait(8123, "20s")
+        self.assertEqual((found.port, found.process_id, ports.list()), (8123, process.id, (found,)))
+        opened = ports.open(8123, access="link", expires_in="1m")
         self.assertTrue(opened.link_token.startswith("pdl_"))
-        listed = self.sandbox.list_ports(listening=True)
-        self.assertEqual([[each.port for each in listed.ports], listed.listening], [[8123], (8123,)])
-        self.sandbox.close_port(8123)
-        self.assertEqual(self.sandbox.list_ports().ports, ())
+        self.assertEqual([each.port for each in ports.opened()], [8123])
+        ports.close(8123)
+        self.assertEqual(ports.opened(), ())
         with self.assertRaises(TimeoutError):
             process.wait("0s")
         process.signal("SIGINT")
         self.assertEqual(process.wait("20s").signal, 2)
         process.delete()
         process.delete()
-        self.assertFalse(self.sandbox.wait_port(8123).listening)
+        with self.assertRaises(CommandTimeoutError):
+            ports.wait(8123, "0s")

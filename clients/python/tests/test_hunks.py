@@ -47,7 +47,7 @@ class HunkTests(ServerCase):
     def test_hunks_of_a_renamed_file_come_with_its_rename(self) -> None:
         directory = self.directory()
         self.put(directory, "old", "one\ntwo\n")
-        self.sandbox.write_file("old", "one\ntwo\n")
+        self.sandbox.files.as_owner().write("old", "one\ntwo\n")
         self.sandbox.commit()
         self.sandbox.run("mv old moved; printf '1\\ntwo\\nthree\\n' > moved; chmod 755 moved")
         change = next(each for each in self.sandbox.changes(diff=True) if each.path == "moved")

@@ -55,11 +55,11 @@ class Ignore(TestCase):
         os.makedirs(os.path.join(directory, ".git/objects"))
         os.makedirs(os.path.join(directory, ".git/refs"))
         os.symlink("/dev/zero", os.path.join(directory, "sub/.gitignore"))
-        found = list(files_of(directory, Selection(gitignore=True, git=False)))
+        found = list(files_of(directory, Selection((".git",), gitignore=True)))
         self.assertEqual(found, [".gitignore", "a" * 200, "program", "sub", "sub/.gitignore", "sub/kept"])
         os.unlink(os.path.join(directory, "sub/.gitignore"))
         os.mkfifo(os.path.join(directory, "sub/.gitignore"))
-        self.assertIn("sub/kept", list(files_of(directory, Selection(gitignore=True, git=False))))
+        self.assertIn("sub/kept", list(files_of(directory, Selection((".git",), gitignore=True))))
         self.put(directory, ".gitignore", "x" * (256 * 1024 + 1))
         with self.assertRaises(UploadError):
             list(files_of(directory, Selection(gitignore=True)))

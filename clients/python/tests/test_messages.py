@@ -13,29 +13,33 @@ from unittest import mock
 
 import paddock_sandbox
 from paddock_sandbox import (
+    AsyncPaddock,
+    AsyncProcess,
     AsyncSandbox,
-    AsyncSandboxClient,
+    AsyncSession,
     CommandError,
-    ExecResult,
+    CommandResult,
     InvalidArgumentError,
     OwnerLimits,
+    Paddock,
     PatternType,
     Permission,
     PermissionRule,
+    Process,
     ResourceLimits,
     Sandbox,
-    SandboxClient,
-    extend_preset,
-    get_preset,
-    list_presets,
+    Session,
+    errors,
     messages,
-    register_preset,
 )
-from paddock_sandbox import errors
-from paddock_sandbox._duration import exact_seconds, seconds
+from paddock_sandbox._async.api import AsyncApi
+from paddock_sandbox._async.files import AsyncFiles
+from paddock_sandbox._duration import exact_seconds
 from paddock_sandbox._json import decode, encode
+from paddock_sandbox._rules import with_preset
 from paddock_sandbox._settings import settings
-from paddock_sandbox.presets import PRESETS, creation_preset, rule_fields
+from paddock_sandbox._sync.api import Api
+from paddock_sandbox._sync.files import Files
 from support import TestCase
 from test_ignore import spec
 
@@ -61,8 +65,8 @@ class Messages(TestCase):
         )
         self.assertEqual((sandbox.status.value, sandbox.status.wire), ("new", "SANDBOX_NEW"))
         self.assertEqual(sandbox.resources, ResourceLimits(pids_limit=3))
-        self.assertEqual(encode(sandbox.permissions), [rule])
-        self.assertEqual(encode(OwnerLimits(commands=0)), {"commands": 0})
+        self.assertEqual(encode({"permissions": sandbox.permissions}), {"permissions": [rule]})
+        self.assertEqual(encode({"limits": OwnerLimits(commands=0)}), {"limits": {"commands": 0}})
         self.assertEqual(decode(messages.ProcessEvent, {"data": "AP8=", "end": None}).data, b"\x00\xff")
 
     def test_an_unknown_value_is_a_member_only_in_an_answer(self) -> None:
@@ -87,13 +91,24 @@ class Messages(TestCase):
                 else:
                     self.assertEqual(exact_seconds("timeout", case["duration"]), case["seconds"])
 
-    def test_durations_are_rounded_up(self) -> None:
-        self.assertEqual(
-            [seconds("timeout", each) for each in (None, "0s", "100ms", timedelta(seconds=1.5))], [0, 0, 1, 2]
-        )
+    def test_a_request_is_as_the_service_takes_it(self) -> None:
+        for given, sent in (
+            ({"timeout": "0s", "wait": "1.5s", "expires_in": None}, {"timeout": 0, "wait": 1500}),
+            ({"timeout": "100ms", "idle_timeout": timedelta(seconds=1.5)}, {"timeout": 1, "idle_timeout": 2}),
+            ({"command": ["a", "b"], "stdin": b"\0"}, {"argv": ["a", "b"], "stdin_bytes": "AA=="}),
+            ({"command": "a", "stdin": "b", "as_": "owner"}, {"command": "a", "stdin": "b", "as": "owner"}),
+            ({"permissions": [{"permission": "read"}]}, {"permissions": [{"permission": "PERMISSION_READ"}]}),
+            ({"labels": {"type": "x", "timeout": "1"}}, {"labels": {"type": "x", "timeout": "1"}}),
+        ):
+            with self.subTest(given):
+                self.assertEqual(encode(given), sent)
+        self.assertEqual(encode({"labels": {"a": None}, "env": None}, nulls=True), {"labels": {"a": None}, "env": None})
+        for wrong in ({"timeout": 60}, {"runtime": "xen"}):
+            with self.assertRaises(ValueError):
+                encode(wrong)
 
     def test_a_result_has_both_streams(self) -> None:
-        result = ExecResult(stdout="a", exit_code=0, duration_ms=1500)
+        result = CommandResult(stdout="a", exit_code=0, duration_ms=1500)
         self.assertEqual((result.ok, result.duration), (True, timedelta(seconds=1.5)))
         self.assertIs(result.check(), result)
 
@@ -102,46 +117,20 @@ class Rules(TestCase):
     def test_a_new_sandbox_has_the_preset_that_all_clients_send(self) -> None:
         for case in spec("presets.json")["cases"]:
             with self.subTest(case["options"]):
-                options = case["options"]
-                sent = rule_fields(
-                    creation_preset(options), options.get("permissions"), options.get("rules")
-                )["preset"]
-                self.assertEqual(sent, case["preset"])
+                self.assertEqual(with_preset(case["options"], is_new=True)["preset"], case["preset"])
 
-    def test_presets_can_be_extended_and_registered(self) -> None:
-        rules = extend_preset(
-            "agent-safe",
-            additions=[{"pattern": "src/**", "permission": "write"}],
-            overrides=[{"pattern": ".env", "permission": "read", "type": "file", "priority": "5"}],
-        )
-        self.assertEqual(rules[-2], PermissionRule("src/**", Permission.WRITE))
-        self.assertEqual(rules[-1], PermissionRule(".env", Permission.READ, PatternType.FILE, 5))
-        self.addCleanup(PRESETS.pop, "mine")
-        register_preset("mine", [{"pattern": "**", "permission": "view"}])
-        self.assertIn("mine", list_presets())
-        self.assertEqual(rule_fields("mine", None, None)["permissions"], get_preset("mine"))
-        self.assertEqual(rule_fields("agent-safe", None, {"write": ["a"]})["preset"], "agent-safe")
-        with self.assertRaises(ValueError):
-            register_preset("mine", [])
-        with self.assertRaises(ValueError):
-            get_preset("none")
-        with self.assertRaises(ValueError):
-            rule_fields("mine", None, {"read": ["a"]})
-        with self.assertRaises(InvalidArgumentError):
-            extend_preset("read-only", [{"pattern": "a", "permision": "read"}])
+    def test_a_preset_of_none_is_none(self) -> None:
+        self.assertIsNone(with_preset({"preset": "none"}, is_new=True)["preset"])
+        self.assertIsNone(with_preset({})["preset"])
 
 
 class Settings(TestCase):
     def test_the_address_comes_from_the_argument_or_the_environment(self) -> None:
         with mock.patch.dict(os.environ, {"PADDOCK_URL": "https://host/base/", "PADDOCK_KEY": "k"}):
-            found = settings("localhost:9000")
-            self.assertEqual((found.endpoint, found.key), ("https://host:443/base", "k"))
+            self.assertEqual((settings().endpoint, settings().key), ("https://host:443/base", "k"))
             self.assertEqual(settings(url="https://host/base").key, "k")
             # The key of one service is not sent to another.
             self.assertIsNone(settings(url="https://other").key)
-            self.assertIsNone(settings("other:80").key)
-            self.assertEqual(settings("other:80", key="a").endpoint, "http://other:80")
-            self.assertEqual(settings("other", secure=True).endpoint, "https://other:443")
             self.assertEqual(settings(url="http://[::1]:5").authority, "[::1]:5")
         with mock.patch.dict(os.environ, clear=True):
             self.assertEqual((settings().endpoint, settings().key), ("http://127.0.0.1:8080", None))
@@ -153,12 +142,12 @@ class Settings(TestCase):
 
     def test_what_needs_tls_is_refused_without(self) -> None:
         context = ssl.create_default_context()
-        for options in ({"tls": context}, {"ca_file": "/x"}, {"secure": True}):
+        for options in ({"tls": context}, {"ca_file": "/x"}):
             with self.assertRaises(InvalidArgumentError):
                 settings(url="http://host", **options)
         with self.assertRaises(InvalidArgumentError):
             settings(url="https://host", tls=context, ca_file="/x")
-        self.assertIs(settings(url="https://host", tls=context, secure=True).tls, context)
+        self.assertIs(settings(url="https://host", tls=context).tls, context)
 
 
 class Errors(TestCase):
@@ -173,7 +162,8 @@ class Errors(TestCase):
 
 class Interface(TestCase):
     def test_both_clients_have_the_same_documented_methods(self) -> None:
-        pairs = [(Sandbox, AsyncSandbox), (SandboxClient, AsyncSandboxClient)]
+        pairs = [(Sandbox, AsyncSandbox), (Paddock, AsyncPaddock), (Process, AsyncProcess), (Session, AsyncSession)]
+        pairs += [(Api, AsyncApi), (Files, AsyncFiles)]
         for synchronous, asynchronous in pairs:
             public = {name for name in dir(synchronous) if not name.startswith("_")}
             self.assertEqual(public, {name for name in dir(asynchronous) if not name.startswith("_")})

@@ -25,12 +25,12 @@ class Outcomes(Retries):
     def test_the_error_of_one_answer_is_that_of_all_clients(self) -> None:
         for case in spec("errors.json")["cases"]:
             with self.subTest(case["name"]):
-                self.each_client(lambda: FakeServer(_answer(case["answer"])), self._error_is(case), attempts=1)
+                self.each_client(lambda: FakeServer(_answer(case["answer"])), self._error_is(case), max_retries=0)
 
     def _error_is(self, case: Dict[str, Any]) -> Any:
         def check(client: Any, fake: FakeServer) -> None:
             with self.assertRaises(PaddockError) as caught:
-                client.get_sandbox("sb_1")
+                client.api.get_sandbox(sandbox_id="sb_1")
             error: Any = caught.exception
             self.assertEqual((type(error).__name__, error.code), (case["class"], case["code"]))
             self.assertEqual(getattr(paddock_sandbox, case["class"]), type(error))
@@ -52,10 +52,10 @@ class Outcomes(Retries):
     def _sent(self, case: Dict[str, Any]) -> Any:
         def check(client: Any, fake: FakeServer) -> None:
             calls = {
-                "read": lambda: client.get_sandbox("sb_1"),
-                "create": lambda: client.create_codebase("a"),
-                "exec": lambda: client.exec("sb_1", "true"),
-                "remove": lambda: client.destroy_sandbox("sb_1"),
+                "read": lambda: client.api.get_sandbox(sandbox_id="sb_1"),
+                "create": lambda: client.api.create_codebase(name="a"),
+                "exec": lambda: client.api.exec(sandbox_id="sb_1", command="true"),
+                "remove": lambda: client.api.destroy_sandbox(sandbox_id="sb_1"),
             }
             ended = None
             try:

@@ -50,7 +50,7 @@ class Pulls(ServerCase):
             "mkdir link; echo evil > link/keep.txt;"
             "ln -s ../../etc out; ln -s /etc/passwd absolute; ln -s .git/hooks inside; mkfifo fifo"
         )
-        self.sandbox.write_file(".git/hooks/pre-commit", "evil")
+        self.sandbox.files.as_owner().write(".git/hooks/pre-commit", "evil")
         pulled = self.sandbox.pull(directory, git=True)
         self.assertEqual(self.get(outside, "keep.txt"), "kept")
         self.assertIn("link/keep.txt", pulled.conflicts)
@@ -63,14 +63,15 @@ class Pulls(ServerCase):
     def test_a_sandbox_is_kept_while_it_has_what_could_not_be_pulled(self) -> None:
         directory = self.directory({"old": "base"})
         with self.assertWarnsRegex(RuntimeWarning, "is kept: 2 of its changes"):
-            with Sandbox.from_local(directory, preset="full-access") as sandbox:
+            with Sandbox.create(directory, preset="full-access") as sandbox:
                 sandbox.run("mv old new; echo more >> new")
                 self.put(directory, "new", "mine")
                 self.assertEqual(sandbox.pull(directory).conflicts, ("new", "old"))
         kept = Sandbox.connect(sandbox.id)
-        self.assertEqual(kept.read_file("new"), "basemore\n")
+        self.assertEqual(kept.files.as_owner().read_text("new"), "basemore\n")
         self.assertEqual((self.get(directory, "old"), self.get(directory, "new")), ("base", "mine"))
-        kept.destroy(delete_codebase=True)
+        kept.destroy()
+        self.client.codebases.delete(kept.codebase_id)
 
     def test_what_is_larger_than_its_limit_does_not_come(self) -> None:
         directory = self.directory()

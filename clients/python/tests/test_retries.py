@@ -11,7 +11,7 @@ from unittest import mock
 from both import Retries
 from fake import CUT, SILENT, FakeServer, answer, error
 from paddock_sandbox import (
-    AsyncSandboxClient,
+    AsyncPaddock,
     UnauthenticatedError,
     CommandTimeoutError,
     ConnectionFailedError,
@@ -20,10 +20,10 @@ from paddock_sandbox import (
     RequestTimeoutError,
     ResourceExhaustedError,
     Sandbox,
-    SandboxClient,
+    Paddock,
     PaddockError,
-    SandboxInfo,
     UnavailableError,
+    messages,
 )
 
 SANDBOX = answer(200, {"id": "sb_1", "status": "SANDBOX_RUNNING", "of_a_newer_server": 1})
@@ -33,15 +33,15 @@ BUSY = error(429, 8, "too many requests", headers={"retry-after": "0"})
 class Repeated(Retries):
     def test_a_read_is_repeated_after_a_cut_connection(self) -> None:
         def check(client: Any, fake: FakeServer) -> None:
-            self.assertEqual(client.get_sandbox("sb_1").id, "sb_1")
+            self.assertEqual(client.api.get_sandbox(sandbox_id="sb_1").id, "sb_1")
             self.assertEqual(len(fake.requests), 3)
 
         self.each_client(lambda: FakeServer(CUT, answer(200, b'{"id', length=50), SANDBOX), check)
 
     def test_a_creation_is_repeated_with_the_same_idempotency_key(self) -> None:
         def check(client: Any, fake: FakeServer) -> None:
-            client.create_sandbox("cb_1", [{"pattern": "src/**", "permission": "write"}])
-            client.create_sandbox("cb_1")
+            client.api.create_sandbox(codebase_id="cb_1", permissions=[{"pattern": "src/**", "permission": "write"}])
+            client.api.create_sandbox(codebase_id="cb_1")
             keys = [each["headers"].get("idempotency-key") for each in fake.requests]
             self.assertEqual(keys[0], keys[1])
             self.assertNotEqual(keys[1], keys[2])
@@ -54,16 +54,16 @@ class Repeated(Retries):
     def test_a_command_is_never_sent_twice(self) -> None:
         def check(client: Any, fake: FakeServer) -> None:
             with self.assertRaises(ConnectionFailedError):
-                client.exec("sb_1", "true")
+                client.api.exec(sandbox_id="sb_1", command="true")
             with self.assertRaises(UnavailableError):
-                client.exec("sb_1", "true")
+                client.api.exec(sandbox_id="sb_1", command="true")
             self.assertEqual(len(fake.requests), 2)
 
         self.each_client(lambda: FakeServer(CUT, error(503, 14, "not now"), SANDBOX), check)
 
     def test_a_refusal_for_now_is_repeated_whatever_the_operation(self) -> None:
         def check(client: Any, fake: FakeServer) -> None:
-            self.assertEqual(client.exec("sb_1", "true").stdout, "x")
+            self.assertEqual(client.api.exec(sandbox_id="sb_1", command="true").stdout, "x")
             self.assertEqual(len(fake.requests), 3)
 
         self.each_client(lambda: FakeServer(BUSY, BUSY, answer(200, {"stdout": "x"})), check)
@@ -71,26 +71,26 @@ class Repeated(Retries):
     def test_the_last_refusal_is_the_error(self) -> None:
         def check(client: Any, fake: FakeServer) -> None:
             with self.assertRaises(RateLimitError) as caught:
-                client.get_sandbox("sb_1")
+                client.api.get_sandbox(sandbox_id="sb_1")
             self.assertEqual((caught.exception.retry_after, len(fake.requests)), (0, 2))
             with self.assertRaises(RateLimitError) as caught:
-                client.get_sandbox("sb_1")
+                client.api.get_sandbox(sandbox_id="sb_1")
             self.assertEqual((caught.exception.retry_after, len(fake.requests)), (3600.5, 3))
             with self.assertRaises(ResourceExhaustedError) as limit:
-                client.get_sandbox("sb_1")
+                client.api.get_sandbox(sandbox_id="sb_1")
             self.assertNotIsInstance(limit.exception, RateLimitError)
             self.assertEqual(len(fake.requests), 4)
 
         later = error(429, 8, "later", [{"@type": "x", "retryDelay": "3600.500s"}])
         self.each_client(
-            lambda: FakeServer(BUSY, BUSY, later, error(429, 8, "full"), SANDBOX), check, attempts=2
+            lambda: FakeServer(BUSY, BUSY, later, error(429, 8, "full"), SANDBOX), check, max_retries=1
         )
 
     def test_a_removal_whose_answer_was_lost_has_worked(self) -> None:
         def check(client: Any, fake: FakeServer) -> None:
-            client.destroy_sandbox("sb_1")
+            client.api.destroy_sandbox(sandbox_id="sb_1")
             with self.assertRaises(PaddockError):
-                client.destroy_sandbox("sb_1")
+                client.api.destroy_sandbox(sandbox_id="sb_1")
 
         gone = error(404, 5, 'sandbox "sb_1" does not exist')
         self.each_client(lambda: FakeServer(CUT, gone, gone), check)
@@ -101,7 +101,7 @@ class Repeated(Retries):
 
         def check(client: Any, fake: FakeServer) -> None:
             for _ in range(3):
-                self.assertEqual(client.exec("sb_1", "true").stdout, "x")
+                self.assertEqual(client.api.exec(sandbox_id="sb_1", command="true").stdout, "x")
 
         self.each_client(lambda: FakeServer(close, silent, silent), check)
 
@@ -112,7 +112,7 @@ class Streams(Retries):
             def fail(_: str) -> None:
                 raise ZeroDivisionError
 
-            sandbox = Sandbox(client, SandboxInfo(id="sb_1"))
+            sandbox = Sandbox(client.api, messages.Sandbox(id="sb_1"))
             try:
                 sandbox.run("true", on_stdout=fail)
             except ZeroDivisionError as error:
@@ -123,21 +123,21 @@ class Streams(Retries):
                 self.fail("the exception of the callback is raised")
 
         piece = b'{"data":"YWI=","stream":"STDOUT"}\n'
-        with FakeServer(answer(200, piece, length=900), stay=True) as fake, SandboxClient(url=fake.url) as client:
+        with FakeServer(answer(200, piece, length=900), stay=True) as fake, Paddock(url=fake.url) as client:
             check(client, fake)
 
     def test_a_timeout_has_the_output_that_callbacks_were_given(self) -> None:
         piece = b'{"data":"YWI=","stream":"STDOUT"}\n'
         late = b'{"error":{"code":4,"message":"1 s","details":[]}}\n'
-        with FakeServer(answer(200, piece + late)) as fake, SandboxClient(url=fake.url) as client:
+        with FakeServer(answer(200, piece + late)) as fake, Paddock(url=fake.url) as client:
             with self.assertRaises(CommandTimeoutError) as caught:
-                Sandbox(client, SandboxInfo(id="sb_1")).run("true", on_stdout=len)
+                Sandbox(client.api, messages.Sandbox(id="sb_1")).run("true", on_stdout=len)
             self.assertEqual(caught.exception.stdout, "ab")
 
     def test_a_watch_is_tried_as_often_as_a_call(self) -> None:
         def check(client: Any, fake: FakeServer) -> None:
             with self.assertRaises(ConnectionFailedError):
-                list(client.watch_process("sb_1", "p"))
+                list(client.api.watch_process(sandbox_id="sb_1", process_id="p"))
             self.assertEqual(len(fake.requests), 4)
 
         self.each_client(lambda: FakeServer(*[CUT] * 20), check)
@@ -145,18 +145,18 @@ class Streams(Retries):
     def test_waiting_may_take_longer_than_the_time_limit_of_the_client(self) -> None:
         failed = ConnectionFailedError("x")
         with mock.patch("paddock_sandbox._sync.transport.Transport.send", side_effect=failed) as sent:
-            with SandboxClient(url="http://127.0.0.1:1", timeout="1s", attempts=1) as client:
+            with Paddock(url="http://127.0.0.1:1", timeout="1s", max_retries=0) as client:
                 for wait in ("30s", None):
                     with self.assertRaises(ConnectionFailedError):
-                        client.read_process_output("sb_1", "p", wait=wait)
+                        client.api.read_process_output(sandbox_id="sb_1", process_id="p", wait=wait)
         self.assertEqual([each.args[0].timeout for each in sent.call_args_list], [90, 1])
 
     def test_a_watch_goes_on_where_it_was_cut(self) -> None:
         def check(client: Any, fake: FakeServer) -> None:
-            events = list(client.watch_process("sb_1", "p"))
+            events = list(client.api.watch_process(sandbox_id="sb_1", process_id="p"))
             self.assertEqual(b"".join(each.data for each in events), b"abcd")
             offsets = [each["target"].partition("offset=")[2] for each in fake.requests]
-            self.assertEqual(offsets, ["0", "2", "2"])
+            self.assertEqual(offsets, ["", "2", "2"])
 
         first = b'{"data":"YWI=","stream":"stdout","next":2}\n{"data":"bG9z'
         last = b'{"keepalive":true}\n{"data":"Y2Q=","stream":"stdout","next":4}\n{"end":{"reason":"exited"},"next":4}\n'
@@ -165,9 +165,9 @@ class Streams(Retries):
     def test_a_stream_without_its_end_is_an_error(self) -> None:
         def check(client: Any, fake: FakeServer) -> None:
             with self.assertRaises(ConnectionFailedError):
-                list(client.exec_stream("sb_1", "true"))
+                list(client.api.exec_stream(sandbox_id="sb_1", command="true"))
             with self.assertRaises(UnauthenticatedError):
-                list(client.exec_stream("sb_1", "true"))
+                list(client.api.exec_stream(sandbox_id="sb_1", command="true"))
             self.assertEqual(len(fake.requests), 2)
 
         piece = b'{"data":"YWI=","stream":"STDOUT"}\n'
@@ -180,7 +180,7 @@ class Connections(Retries):
         directory = self.directory()
 
         def check(client: Any, fake: FakeServer) -> None:
-            self.assertEqual(client.upload_directory("cb_1", directory).files, 4)
+            self.assertEqual(client.codebases.upload_directory("cb_1", directory).files, 4)
             first, second = fake.requests
             self.assertEqual(first["body"], second["body"])
             self.assertIn(b"main.py", first["body"])
@@ -190,8 +190,8 @@ class Connections(Retries):
     def test_nobody_listens(self) -> None:
         with FakeServer() as fake:
             url = fake.url
-        with SandboxClient(url=url, attempts=2) as client, self.assertRaises(NotConnectedError) as caught:
-            client.exec("sb_1", "true")
+        with Paddock(url=url, max_retries=1) as client, self.assertRaises(NotConnectedError) as caught:
+            client.api.exec(sandbox_id="sb_1", command="true")
         self.assertIn(url, str(caught.exception))
 
     def test_a_server_that_says_nothing_is_given_up(self) -> None:
@@ -199,7 +199,7 @@ class Connections(Retries):
             with self.assertRaises(RequestTimeoutError):
                 client.health()
 
-        self.each_client(lambda: FakeServer(SILENT), check, attempts=1, timeout="200ms")
+        self.each_client(lambda: FakeServer(SILENT), check, max_retries=0, timeout="200ms")
 
     def test_an_upload_can_be_the_first_request_over_tls(self) -> None:
         directory = self.directory({})
@@ -213,36 +213,36 @@ class Connections(Retries):
         def check(client: Any, fake: FakeServer) -> None:
             # More than the buffers of both ends hold: the server's tickets arrive before the last piece.
             pieces = itertools.repeat(b"x" * 65536, 320)
-            self.assertEqual(client.upload_file("cb_1", "a", pieces).size, 1)
+            self.assertEqual(client.codebases.write("cb_1", "a", pieces).size, 1)
             self.assertEqual(len(fake.requests[0]["body"]), 320 * 65536)
-            self.assertTrue(client.health())
+            client.health()
 
         answers = [answer(200, {"size": 1}), answer(200, {})]
         self.each_client(lambda: FakeServer(*answers, tls=context), check, ca_file=certificate, timeout="10s")
-        with FakeServer(tls=context) as fake, SandboxClient(url=fake.url, attempts=1) as client:
+        with FakeServer(tls=context) as fake, Paddock(url=fake.url, max_retries=0) as client:
             with self.assertRaises(NotConnectedError):
                 client.health()
 
     def test_a_proxy_of_the_environment_is_used(self) -> None:
         with FakeServer(SANDBOX) as fake, mock.patch.dict("os.environ", {"http_proxy": fake.url, "no_proxy": ""}):
-            with SandboxClient(url="http://paddock.invalid:8080/base") as client:
-                self.assertEqual(client.get_sandbox("sb_1").id, "sb_1")
+            with Paddock(url="http://paddock.invalid:8080/base") as client:
+                self.assertEqual(client.api.get_sandbox(sandbox_id="sb_1").id, "sb_1")
             self.assertEqual(fake.requests[0]["target"], "http://paddock.invalid:8080/base/v1/sandboxes/sb_1")
 
     def test_dots_in_the_path_of_a_file_are_not_resolved(self) -> None:
         def check(client: Any, fake: FakeServer) -> None:
-            client.read_workspace_file("sb_1", "../a/..b/.")
+            client.api.read_file(sandbox_id="sb_1", path="../a/..b/.").read()
             self.assertEqual(fake.requests[0]["target"], "/v1/sandboxes/sb_1/files/%2E%2E/a/..b/%2E")
 
         self.each_client(lambda: FakeServer(answer(200, b"")), check)
 
     def test_the_key_is_sent_and_not_shown(self) -> None:
         def check(client: Any, fake: FakeServer) -> None:
-            client.get_sandbox("a b/ä")
+            client.api.get_sandbox(sandbox_id="a b/ä")
             self.assertEqual(fake.requests[0]["headers"]["authorization"], "Bearer pdk_secret")
             self.assertEqual(fake.requests[0]["target"], "/v1/sandboxes/a%20b%2F%C3%A4")
 
         self.each_client(lambda: FakeServer(SANDBOX), check, key="pdk_secret")
-        client = SandboxClient(url="http://127.0.0.1:1", key="pdk_secret")
-        for shown in (client, client._settings, AsyncSandboxClient(url="http://127.0.0.1:1", key="pdk_secret")):
+        client = Paddock(url="http://127.0.0.1:1", key="pdk_secret")
+        for shown in (client, client.api._settings, AsyncPaddock(url="http://127.0.0.1:1", key="pdk_secret")):
             self.assertNotIn("secret", repr(shown))

@@ -45,7 +45,9 @@ class Commands(ServerCase):
         self.assertIsInstance(caught.exception, TimeoutError)
 
     def test_output_is_given_as_it_is_written(self) -> None:
-        self.assertEqual(sorted(self.sandbox.exec_stream("echo a; echo b >&2")), [b"a\n", b"b\n"])
+        chunks = list(self.sandbox.stream("echo a; echo b >&2; exit 2"))
+        written = sorted((each.stream, each.data) for each in chunks if each.data)
+        self.assertEqual((written, chunks[-1].exit_code), ([("stderr", b"b\n"), ("stdout", b"a\n")], 2))
         told = []
         result = self.sandbox.run("echo a; echo b >&2; exit 2", on_stdout=told.append, on_stderr=told.append)
         self.assertEqual(
@@ -53,12 +55,12 @@ class Commands(ServerCase):
             (["a\n", "b\n"], "a\n", "b\n", 2),
         )
         whole: List[str] = []
-        self.sandbox.run("printf '\\303'; sleep 0.2; printf '\\244'; printf '\\303'", "5m", on_stdout=whole.append)
+        self.sandbox.run("printf '\\303'; sleep 0.2; printf '\\244'; printf '\\303'", on_stdout=whole.append)
         self.assertEqual("".join(whole), "\u00e4\ufffd")
 
     def test_leaving_a_stream_ends_the_command(self) -> None:
-        for piece in self.sandbox.exec_stream("echo begun; exec sleep 1234"):
-            self.assertEqual(piece, b"begun\n")
+        for piece in self.sandbox.stream("echo begun; exec sleep 1234"):
+            self.assertEqual(piece.data, b"begun\n")
             break
         self.eventually(
             lambda: "1234" not in self.sandbox.run("cat /proc/[0-9]*/cmdline 2>&1 | tr '\\0' ' '").stdout
@@ -66,14 +68,14 @@ class Commands(ServerCase):
 
     def test_a_session_keeps_its_state_until_its_shell_ends(self) -> None:
         with self.sandbox.session(env={"A": "1"}) as session:
-            session.exec("cd src; B=2")
-            self.assertEqual(session.exec("pwd; echo $A$B").stdout, "/workspace/src\n12\n")
-            self.assertEqual(b"".join(session.exec_stream("echo $B")), b"2\n")
-            self.assertEqual(session.exec("exit 5").exit_code, 5)
+            session.run("cd src; B=2")
+            self.assertEqual(session.run("pwd; echo $A$B").stdout, "/workspace/src\n12\n")
+            self.assertEqual(b"".join(each.data for each in session.stream("echo $B")), b"2\n")
+            self.assertEqual(session.run("exit 5").exit_code, 5)
             with self.assertRaises(FailedPreconditionError):
-                session.exec("true")
+                session.run("true")
         with self.assertRaises(NotFoundError) as caught:
-            self.client.get_session(session.id)
+            self.client.api.get_session(session_id=session.id)
         self.assertEqual((caught.exception.resource, caught.exception.id), ("session", session.id))
 
 
@@ -100,9 +102,9 @@ class Files(ServerCase):
         with self.assertRaises(PermissionDeniedError) as caught:
             self.sandbox.files.write("private", "x")
         self.assertEqual(caught.exception.path, "private")
-        self.assertEqual(self.sandbox.read_file("/workspace/.env"), "SECRET=1\n")
-        self.assertEqual(self.sandbox.list_files("src"), ["src/app.txt"])
-        self.sandbox.write_file("notes.txt", "seen")
+        self.assertEqual(self.sandbox.files.as_owner().read_text("/workspace/.env"), "SECRET=1\n")
+        self.assertEqual([each.path for each in self.sandbox.files.as_owner().list("src")], ["src/app.txt"])
+        self.sandbox.files.as_owner().write("notes.txt", "seen")
         self.assertEqual(
             self.sandbox.run("cat notes.txt; ls -A").stdout, "seen.env\ndata\nmain.py\nnotes.txt\nsrc\n"
         )
@@ -113,23 +115,23 @@ class Files(ServerCase):
         self.assertEqual(self.sandbox.files.read("large"), content)
 
     def test_archives_go_in_and_out(self) -> None:
-        archive = io.BytesIO(b"".join(self.sandbox.files.export_tar("src")))
+        archive = io.BytesIO(b"".join(self.sandbox.files.download("src")))
         with tarfile.open(fileobj=archive) as tar:
             self.assertEqual([each.name.rstrip("/") for each in tar if each.isfile()], ["app.txt"])
         archive.seek(0)
-        self.assertEqual(self.sandbox.files.import_tar(archive, "copy").files, 1)
+        self.assertEqual(self.sandbox.files.upload(archive, "copy").files, 1)
         self.assertEqual(self.sandbox.files.read_text("copy/app.txt"), "one\ntwo\n")
 
 
 class LifeCycle(ServerCase):
     def test_what_a_context_manager_made_is_gone_at_its_end(self) -> None:
-        with Sandbox.from_codebase(self.sandbox.codebase_id, labels={"of": "test"}) as second:
+        with Sandbox.create(codebase=self.sandbox.codebase_id, labels={"of": "test"}) as second:
             self.assertEqual(second.status, SandboxStatus.RUNNING)
             self.assertEqual(
-                [each.id for each in self.client.list_sandboxes(labels={"of": "test"})], [second.id]
+                [each.id for each in self.client.sandboxes.list(labels={"of": "test"})], [second.id]
             )
         with self.assertRaises(NotFoundError) as caught:
-            self.client.get_sandbox(second.id)
+            self.client.sandboxes.get(second.id)
         self.assertEqual((caught.exception.resource, caught.exception.id), ("sandbox", second.id))
 
     def test_a_connected_sandbox_stays(self) -> None:
@@ -137,30 +139,30 @@ class LifeCycle(ServerCase):
             self.assertEqual(same.run("echo same").stdout, "same\n")
         self.assertEqual(self.sandbox.refresh().status, SandboxStatus.RUNNING)
 
-    def test_stop_and_start(self) -> None:
+    def test_stop_and_resume(self) -> None:
         self.assertEqual(self.sandbox.stop().status, SandboxStatus.STOPPED)
         with self.assertRaises(FailedPreconditionError):
             self.sandbox.run("true")
-        self.sandbox.start()
+        self.sandbox.resume()
         self.assertTrue(self.sandbox.run("true").ok)
 
     def test_nothing_is_left_of_a_creation_that_fails(self) -> None:
-        before = len(self.client.list_codebases())
+        before = len(list(self.client.codebases.list()))
         with self.assertRaises(ValueError):
-            Sandbox.from_local(self.directory(), permissions=[{"pattern": "", "permission": "read"}])
-        self.assertEqual(len(self.client.list_codebases()), before)
+            Sandbox.create(self.directory(), permissions=[{"pattern": "", "permission": "read"}])
+        self.assertEqual(len(list(self.client.codebases.list())), before)
 
     def test_what_the_network_refuses_is_an_event(self) -> None:
         network = NetworkPolicy(mode="allow_list", rules=(NetworkRule(host="a.example"),))
-        with Sandbox.from_codebase(self.sandbox.codebase_id, network=network) as second:
+        with Sandbox.create(codebase=self.sandbox.codebase_id, network=network) as second:
             second.run("getent ahostsv4 b.example")
-            events = self.client.watch_network(second.id, denied_only=True)
+            events = second.network.watch(denied_only=True)
             first = next(events)
             self.assertEqual((first.kind, first.connection.host), ("refused", "b.example"))
             second.stop()
             self.assertEqual([each.end.reason for each in events if each.end], ["closed"])
 
     def test_an_update_is_a_merge_patch(self) -> None:
-        self.client.update_sandbox(self.sandbox.id, labels={"a": "1", "b": "2"}, workdir="src")
-        changed = self.client.update_sandbox(self.sandbox.id, labels={"a": None}, workdir=None)
+        self.sandbox.update(labels={"a": "1", "b": "2"}, workdir="src")
+        changed = self.sandbox.update(labels={"a": None}, workdir=None).info
         self.assertEqual((dict(changed.labels), changed.workdir), ({"b": "2"}, ""))

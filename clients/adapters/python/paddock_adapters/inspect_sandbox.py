@@ -20,8 +20,8 @@ from inspect_ai.util import (
     sandboxenv,
 )
 from paddock_sandbox import (
+    AsyncPaddock,
     AsyncSandbox,
-    AsyncSandboxClient,
     NotFoundError,
     FailedPreconditionError,
     PaddockError,
@@ -166,7 +166,7 @@ class PaddockSandboxEnvironment(SandboxEnvironment):
             raise ConnectionError(str(error)) from error
         if self.sandbox.status is not SandboxStatus.RUNNING:
             raise ConnectionError(f"the sandbox {self.sandbox.id} does not run")
-        # Its ports have URLs (`sandbox.open_port`), which are no ports of this machine: `ports` is for these.
+        # Its ports have URLs (`sandbox.ports.open`), which are no ports of this machine: `ports` is for these.
         return SandboxConnection(type="paddock", command=f"paddock sh {self.sandbox.id}")
 
     @classmethod
@@ -184,13 +184,13 @@ class PaddockSandboxEnvironment(SandboxEnvironment):
     @override
     async def task_init(cls, task_name: str, config: Config) -> None:
         chosen = _config(config)
-        async with AsyncSandboxClient() as client:
-            codebase = await client.create_codebase(_CODEBASE)
+        async with AsyncPaddock() as client:
+            codebase = await client.codebases.create(_CODEBASE)
             if chosen.directory is not None:
                 try:
-                    await client.upload_directory(codebase.id, chosen.directory)
+                    await client.codebases.upload_directory(codebase.id, chosen.directory)
                 except BaseException:
-                    await client.delete_codebase(codebase.id)
+                    await client.codebases.delete(codebase.id)
                     raise
         _codebases.setdefault(chosen.model_dump_json(), []).append(codebase.id)
 
@@ -198,8 +198,8 @@ class PaddockSandboxEnvironment(SandboxEnvironment):
     @override
     async def sample_init(cls, task_name: str, config: Config, metadata: dict[str, str]) -> dict[str, SandboxEnvironment]:
         chosen = _config(config)
-        sandbox = await AsyncSandbox.from_codebase(
-            _codebases[chosen.model_dump_json()][-1],
+        sandbox = await AsyncSandbox.create(
+            codebase=_codebases[chosen.model_dump_json()][-1],
             preset=chosen.preset,
             rules=chosen.rules,
             image=chosen.image,
@@ -227,23 +227,23 @@ class PaddockSandboxEnvironment(SandboxEnvironment):
         codebases = _codebases.get(_config(config).model_dump_json(), [])
         if not codebases or not cleanup:
             return
-        async with AsyncSandboxClient() as client:
+        async with AsyncPaddock() as client:
             await _delete_codebase(client, codebases.pop())
 
     @classmethod
     @override
     async def cli_cleanup(cls, id: str | None) -> None:
-        async with AsyncSandboxClient() as client:
-            for sandbox in await client.list_sandboxes():
-                if LABEL in sandbox.labels and id in (None, sandbox.id):
-                    await client.destroy_sandbox(sandbox.id)
+        async with AsyncPaddock() as client:
+            async for sandbox in client.sandboxes.list():
+                if LABEL in sandbox.info.labels and id in (None, sandbox.id):
+                    await sandbox.destroy()
                     await _delete_codebase(client, sandbox.codebase_id)
 
 
-async def _delete_codebase(client: AsyncSandboxClient, codebase_id: str) -> None:
+async def _delete_codebase(client: AsyncPaddock, codebase_id: str) -> None:
     """One that `task_init` made and no sandbox uses any more."""
     try:
-        if (await client.get_codebase(codebase_id)).name == _CODEBASE:
-            await client.delete_codebase(codebase_id)
+        if (await client.codebases.get(codebase_id)).name == _CODEBASE:
+            await client.codebases.delete(codebase_id)
     except (NotFoundError, FailedPreconditionError):
         pass

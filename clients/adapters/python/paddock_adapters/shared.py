@@ -12,7 +12,7 @@ from typing import Any, AsyncGenerator, AsyncIterator, Awaitable, Mapping, Optio
 
 from anyio import CancelScope
 from paddock_sandbox import (
-    AsyncProcessHandle,
+    AsyncProcess,
     AsyncSandbox,
     NotFoundError,
     PermissionDeniedError,
@@ -62,9 +62,9 @@ async def within(work: Awaitable[T], seconds: Optional[float]) -> T:
 @asynccontextmanager
 async def started(
     sandbox: AsyncSandbox, argv: Union[str, Sequence[str]], **options: Any
-) -> AsyncIterator[AsyncProcessHandle]:
+) -> AsyncIterator[AsyncProcess]:
     """A process that ends with the context, also if the caller is cancelled while it is started."""
-    starting = asyncio.ensure_future(sandbox.start_process(argv, **options))
+    starting = asyncio.ensure_future(sandbox.start(argv, **options))
     try:
         yield await settled(starting)
     finally:

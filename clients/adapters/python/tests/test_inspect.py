@@ -13,7 +13,7 @@ from inspect_ai.util._sandbox.limits import override_max_exec_output_size
 from inspect_ai.util._sandbox.self_check import *  # noqa: F403
 from paddock_adapters.inspect_sandbox import PaddockConfig, PaddockSandboxEnvironment
 from paddock_adapters.shared import _collected
-from paddock_sandbox import NotConnectedError, NotFoundError, SandboxClient
+from paddock_sandbox import NotConnectedError, NotFoundError, Paddock
 
 pytestmark = pytest.mark.anyio
 
@@ -47,12 +47,12 @@ async def test_output_limit(sandbox_env):
 async def test_cancellation_kills(sandbox_env):
     with anyio.move_on_after(1):
         await sandbox_env.exec(["sleep", "1000"])
-    assert await sandbox_env.sandbox.processes(running=True) == []
+    assert [each async for each in sandbox_env.sandbox.processes(running=True)] == []
 
 
 async def test_rules_and_lost_sandbox(sandbox_env):
     await sandbox_env.sandbox.files.as_owner().write(".env", "TOKEN=1")
-    await sandbox_env.sandbox.set_rules(preset="development", rules={"none": [".env"]})
+    await sandbox_env.sandbox.rules.set(preset="development", rules={"none": [".env"]})
     with pytest.raises(FileNotFoundError):
         await sandbox_env.read_file(".env")
     with pytest.raises(PermissionError):
@@ -62,7 +62,7 @@ async def test_rules_and_lost_sandbox(sandbox_env):
     for path, expected in refusals.items():
         with pytest.raises(expected):
             await sandbox_env.write_file(path, "x")
-    await sandbox_env.sandbox.client.destroy_sandbox(sandbox_env.sandbox.id)
+    await sandbox_env.sandbox.api.destroy_sandbox(sandbox_id=sandbox_env.sandbox.id)
     with pytest.raises(SandboxUnavailableError):
         await sandbox_env.exec(["true"])
     with pytest.raises(SandboxUnavailableError):
@@ -79,7 +79,7 @@ async def test_connection_and_network():
     environment = environments["default"]
     connection = await environment.connection()
     assert (connection.type, connection.command) == ("paddock", f"paddock sh {environment.sandbox.id}")
-    policy = await environment.sandbox.client.get_network(environment.sandbox.id)
+    policy = await environment.sandbox.network.get()
     assert {rule.host for rule in policy.rules} >= {"pypi.org", "files.pythonhosted.org"}
     await kind.sample_cleanup("network", config, environments, False)
     await kind.task_cleanup("network", config, True)
@@ -120,7 +120,7 @@ async def test_cleanup_from_the_command_line():
     left = (await kind.sample_init("left", None, {}))["default"].sandbox
     await kind.cli_cleanup(left.id)
     with pytest.raises(NotFoundError):
-        await left.client.get_codebase(left.codebase_id)
+        await left.api.get_codebase(codebase_id=left.codebase_id)
     await left.close()
     await kind.task_cleanup("left", None, True)
 
@@ -162,9 +162,9 @@ def test_evaluation(tmp_path, monkeypatch):
     (log,) = eval(task, model=model, display="none")
     assert log.status == "success", log.error
     assert log.results.scores[0].metrics["accuracy"].value == 1
-    with SandboxClient() as client:
-        assert [each for each in client.list_sandboxes() if each.labels.get("inspect-task") == "adapters"] == []
-        assert [each for each in client.list_codebases() if each.name == "inspect"] == []
+    with Paddock() as client:
+        assert [each for each in client.sandboxes.list() if each.info.labels.get("inspect-task") == "adapters"] == []
+        assert [each for each in client.codebases.list() if each.name == "inspect"] == []
 
 
 def test_config_keeps_its_values():

@@ -38,7 +38,7 @@ from agents.sandbox.snapshot import NoopSnapshotSpec
 from agents.testing import ScriptedModel, assistant_message, function_call
 from openai.types.responses import ResponseCustomToolCall
 from paddock_adapters.openai_agents import PaddockSandboxClient, PaddockSandboxClientOptions
-from paddock_sandbox import AsyncSandboxClient, NotFoundError
+from paddock_sandbox import AsyncPaddock, NotFoundError
 from paddock_sandbox.messages import OpenPortResponse
 
 pytestmark = pytest.mark.anyio
@@ -69,11 +69,15 @@ async def session(anyio_backend):
 
 
 async def nothing_left(sandbox_id, codebase_id):
-    async with AsyncSandboxClient() as service:
+    async with AsyncPaddock() as service:
         with pytest.raises(NotFoundError):
-            await service.get_sandbox(sandbox_id)
+            await service.sandboxes.get(sandbox_id)
         with pytest.raises(NotFoundError):
-            await service.get_codebase(codebase_id)
+            await service.codebases.get(codebase_id)
+
+
+async def processes(session, **options):
+    return [each async for each in session.sandbox.processes(**options)]
 
 
 async def content(session, path):
@@ -99,11 +103,11 @@ async def test_exposed_ports_and_network():
     session = await client.create(options=options)
     async with session:
         sandbox = session._inner.sandbox
-        assert (await sandbox.client.get_network(sandbox.id)).mode == "open"
+        assert (await sandbox.network.get()).mode == "open"
         with pytest.raises(ExposedPortUnavailableError) as error:
             await session.resolve_exposed_port(8000)
         assert "preview_domain" in str(error.value.context["detail"])
-        assert (await sandbox.list_ports()).ports == ()
+        assert await sandbox.ports.opened() == ()
         with pytest.raises(ExposedPortUnavailableError):
             await session.resolve_exposed_port(9000)
 
@@ -111,7 +115,7 @@ async def test_exposed_ports_and_network():
             return OpenPortResponse(url=f"https://p{port}-x.preview.example.com/", link_token=f"t{next(count)}")
 
         count = iter(range(2))
-        sandbox.open_port = opened
+        sandbox.ports.open = opened
         endpoint = await session.resolve_exposed_port(8001)
         assert endpoint.url_for("ws") == "wss://p8001-x.preview.example.com/?paddock_token=t0"
         assert await session.resolve_exposed_port(8001) == endpoint
@@ -127,12 +131,12 @@ async def test_commands_are_killed(session):
     for call in (session.exec("sleep 1000"), session.pty_exec_start("sleep 1000")):
         task = asyncio.ensure_future(call)
         async with asyncio.timeout(30):
-            while not await session.sandbox.processes(running=True):
+            while not await processes(session, running=True):
                 await asyncio.sleep(0.05)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert await session.sandbox.processes() == []
+        assert await processes(session) == []
     # Also while it is started.
     for pause in (0, 0.001, 0.003, 0.01):
         task = asyncio.ensure_future(session.exec("sleep 1000"))
@@ -140,7 +144,7 @@ async def test_commands_are_killed(session):
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-    assert await session.sandbox.processes() == []
+    assert await processes(session) == []
 
 
 async def test_answers_while_a_command_runs(session):
@@ -156,7 +160,7 @@ async def test_answers_while_a_command_runs(session):
         await session.pty_write_stdin(session_id=begun.process_id, chars="")
     begun = await session.pty_exec_start("sleep 1000", yield_time_s=0.3)
     await session.pty_terminate_all()
-    assert await session.sandbox.processes() == []
+    assert await processes(session) == []
 
 
 async def test_terminals(session):
@@ -276,8 +280,8 @@ async def test_manifests(tmp_path, monkeypatch):
 
 
 async def test_nothing_is_left_of_a_start_that_fails(tmp_path):
-    async with AsyncSandboxClient() as service:
-        before = {each.id for each in await service.list_codebases()}
+    async with AsyncPaddock() as service:
+        before = {each.id async for each in service.codebases.list()}
         made = await client.create(manifest=Manifest(entries={"x": LocalFile(src=tmp_path / "none")}))
         with pytest.raises(LocalFileReadError):
             await made.start()
@@ -291,8 +295,8 @@ async def test_nothing_is_left_of_a_start_that_fails(tmp_path):
                 await made.aclose()
             else:
                 assert isinstance(result, asyncio.CancelledError)
-        assert {each.id for each in await service.list_codebases()} == before
-    lost = PaddockSandboxClient(url="http://127.0.0.1:9", attempts=1)
+        assert {each.id async for each in service.codebases.list()} == before
+    lost = PaddockSandboxClient(url="http://127.0.0.1:9", max_retries=0)
     with pytest.raises(WorkspaceStartError):
         await (await lost.create()).start()
 
@@ -361,5 +365,5 @@ async def test_runs():
     assert outputs[2].endswith("Output:\n42")
     assert "not a supported image" in outputs[3]
     assert "running with session ID" in outputs[4]
-    async with AsyncSandboxClient() as service:
-        assert [each for each in await service.list_sandboxes() if each.labels.get("run") == "test-runs"] == []
+    async with AsyncPaddock() as service:
+        assert [each async for each in service.sandboxes.list() if each.info.labels.get("run") == "test-runs"] == []

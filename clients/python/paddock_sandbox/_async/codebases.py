@@ -1,105 +1,91 @@
-"""Operations on codebases and their files."""
+"""Codebases of a server and their files."""
 
 from __future__ import annotations
 
 import os
-from typing import Any, AsyncGenerator, List, Optional, Sequence, Union
+from typing import AsyncGenerator, Unpack
 
-from .._http import Body, body_of
+from .._http import Body, Content
 from .._paths import in_workspace
 from .._repository import require_own_repository
-from .._tree import Selection, archive_of
+from .._tree import Selection, UploadOptions, archive_of
 from ..messages import Codebase, FileInfo, ImportCodebaseFilesResponse, UploadFileResponse
-from .workspace import AsyncWorkspaceOperations
+from ..requests import (
+    CallOptions,
+    CreateCodebaseRequest,
+    ImportCodebaseFilesRequest,
+    ListCodebasesRequest,
+    ListFilesRequest,
+    UploadFileRequest,
+)
+from .api import AsyncApi
 
 
-class AsyncCodebaseOperations(AsyncWorkspaceOperations):
-    """Operations on codebases: stored files that sandboxes start from."""
+class AsyncCodebases:
+    """Stored files that sandboxes start from."""
 
-    async def create_codebase(
-        self, name: str, owner_id: Optional[str] = None, *, idempotency_key: Optional[str] = None
-    ) -> Codebase:
+    def __init__(self, api: AsyncApi) -> None:
+        self._api = api
+
+    async def create(self, name: str, **options: Unpack[CreateCodebaseRequest]) -> Codebase:
         """Creates an empty codebase; the caller deletes it. `owner_id`: only admins may name another owner."""
-        fields = {"name": name, "owner_id": owner_id}
-        return await self._message(Codebase, "CreateCodebase", fields, key=idempotency_key)
+        return await self._api.create_codebase(name=name, **options)
 
-    async def get_codebase(self, codebase_id: str) -> Codebase:
+    async def get(self, codebase_id: str, **options: Unpack[CallOptions]) -> Codebase:
         """One codebase with its file count and total size. `NotFoundError` if there is none."""
-        return await self._message(Codebase, "GetCodebase", {"codebase_id": codebase_id})
+        return await self._api.get_codebase(codebase_id=codebase_id, **options)
 
-    async def list_codebases(self, owner_id: Optional[str] = None) -> List[Codebase]:
+    def list(self, **options: Unpack[ListCodebasesRequest]) -> AsyncGenerator[Codebase, None]:
         """All codebases that the caller may use, the newest first."""
-        return await self._all(Codebase, "ListCodebases", "codebases", {"owner_id": owner_id})
+        return self._api.list_codebases(**options)
 
-    async def delete_codebase(self, codebase_id: str) -> None:
+    async def delete(self, codebase_id: str, **options: Unpack[CallOptions]) -> None:
         """Deletes a codebase. `FailedPreconditionError`, naming them, while sandboxes use it."""
-        await self._call("DeleteCodebase", {"codebase_id": codebase_id})
+        await self._api.delete_codebase(codebase_id=codebase_id, **options)
 
-    async def upload_file(
-        self, codebase_id: str, file_path: str, content: Any, *, mode: Optional[int] = None
-    ) -> UploadFileResponse:
-        """Stores one file, completely or not at all. `content`: text, bytes, an iterator of bytes or a binary file."""
-        fields = {
-            "codebase_id": codebase_id,
-            "file_path": in_workspace(file_path),
-            "mode": None if mode is None else f"{mode:o}",
-        }
-        return await self._message(UploadFileResponse, "UploadFilePut", fields, body=body_of(content))
+    async def upload_directory(
+        self, codebase_id: str, directory: "str | os.PathLike[str]", **options: Unpack[UploadOptions]
+    ) -> ImportCodebaseFilesResponse:
+        """Makes a codebase the copy of a local directory, all or nothing, with permission bits, times and symlinks."""
+        selection = Selection.of(options)
+        require_own_repository(os.fspath(directory), selection)
+        body = Body(lambda: archive_of(os.fspath(directory), selection))
+        timeout, retries = options.get("timeout"), options.get("max_retries")
+        return await self.upload(codebase_id, body, mode="replace", timeout=timeout, max_retries=retries)
 
-    async def download_file(self, codebase_id: str, file_path: str) -> bytes:
-        """The contents of a file. `NotFoundError` if there is none."""
-        fields = {"codebase_id": codebase_id, "file_path": in_workspace(file_path)}
-        return await self._whole("DownloadFile", fields)
-
-    def stream_file(self, codebase_id: str, file_path: str) -> AsyncGenerator[bytes, None]:
-        """The contents of a file as they arrive."""
-        fields = {"codebase_id": codebase_id, "file_path": in_workspace(file_path)}
-        return self._pieces("DownloadFile", fields)
-
-    async def list_files(self, codebase_id: str, path: str = "", recursive: bool = False) -> List[FileInfo]:
-        """The files and directories of a codebase, in byte order of their paths."""
-        fields = {"codebase_id": codebase_id, "path": in_workspace(path), "recursive": recursive or None}
-        return await self._all(FileInfo, "ListFiles", "files", fields)
-
-    async def remove_file(self, codebase_id: str, file_path: str) -> None:
-        """Removes one file."""
-        await self._call("RemoveFile", {"codebase_id": codebase_id, "file_path": in_workspace(file_path)})
-
-    async def import_codebase(
-        self, codebase_id: str, archive: Any, mode: Optional[str] = None, *, if_revision: Optional[str] = None
+    async def upload(
+        self, codebase_id: str, archive: Content, **options: Unpack[ImportCodebaseFilesRequest]
     ) -> ImportCodebaseFilesResponse:
         """Unpacks a tar archive into a codebase, all or nothing. `mode`: "merge" (None), "replace", or "update", which
         also removes what an empty file ".wh.NAME" names. `if_revision`: only if the codebase has this revision.
         """
-        fields = {"codebase_id": codebase_id, "mode": mode, "format": "tar", "if_revision": if_revision}
-        return await self._message(
-            ImportCodebaseFilesResponse, "ImportCodebaseFiles", fields, body=body_of(archive)
-        )
+        return await self._api.import_codebase_files(archive, codebase_id=codebase_id, **options)
 
-    def export_codebase(self, codebase_id: str, path: str = "") -> AsyncGenerator[bytes, None]:
-        """A codebase, or a directory of it, as a tar archive."""
-        fields = {"codebase_id": codebase_id, "path": in_workspace(path), "format": "tar"}
-        return self._pieces("ExportCodebaseFiles", fields)
+    def download(
+        self, codebase_id: str, path: str = "", **options: Unpack[CallOptions]
+    ) -> AsyncGenerator[bytes, None]:
+        """A codebase, or a directory of it, as a tar archive, as it arrives."""
+        found = self._api.export_codebase_files(codebase_id=codebase_id, path=in_workspace(path), **options)
+        return found.pieces()
 
-    async def upload_directory(
-        self,
-        codebase_id: str,
-        directory: Union[str, "os.PathLike[str]"],
-        *,
-        ignore_patterns: Optional[Sequence[str]] = None,
-        gitignore: bool = False,
-        git: bool = True,
-        hooks: bool = False,
-        mode: str = "replace",
-    ) -> ImportCodebaseFilesResponse:
-        """Uploads a local directory as one archive, all or nothing. Permission bits, times and symlinks are kept.
+    def files(
+        self, codebase_id: str, path: str = "", **options: Unpack[ListFilesRequest]
+    ) -> AsyncGenerator[FileInfo, None]:
+        """The files and directories of a codebase, in byte order of their paths."""
+        return self._api.list_files(codebase_id=codebase_id, path=in_workspace(path), **options)
 
-        `ignore_patterns`: patterns of what to leave out, in the form of a line of .gitignore, without "!". `gitignore`:
-        leave out what git ignores; git itself is asked, so the directory must be in a repository (`UploadError`).
-        `git`: with the directories `.git`; their hooks are sent only with `hooks`, because hooks run outside of the
-        sandbox wherever the repository is used next. `mode`: "replace" or "merge".
-        """
-        selection = Selection(tuple(ignore_patterns or ()), gitignore, git, hooks)
-        require_own_repository(os.fspath(directory), selection)
-        body = Body(lambda: archive_of(os.fspath(directory), selection))
-        return await self.import_codebase(codebase_id, body, mode)
+    async def read(self, codebase_id: str, path: str, **options: Unpack[CallOptions]) -> bytes:
+        """The contents of a file. `NotFoundError` if there is none."""
+        found = self._api.download_file(codebase_id=codebase_id, file_path=in_workspace(path), **options)
+        return await found.read()
+
+    async def write(
+        self, codebase_id: str, path: str, content: Content, **options: Unpack[UploadFileRequest]
+    ) -> UploadFileResponse:
+        """Stores one file, completely or not at all."""
+        file_path = in_workspace(path)
+        return await self._api.upload_file(content, codebase_id=codebase_id, file_path=file_path, **options)
+
+    async def remove(self, codebase_id: str, path: str, **options: Unpack[CallOptions]) -> None:
+        """Removes one file."""
+        await self._api.remove_file(codebase_id=codebase_id, file_path=in_workspace(path), **options)

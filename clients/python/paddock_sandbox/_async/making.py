@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import uuid
-from typing import Any, Awaitable, Callable, Dict, Optional, Sequence, Tuple, TypeVar, Union
+from typing import Any, Awaitable, Callable, Dict, Optional, Sequence, Tuple, TypeVar, Union, cast
 
-from ..errors import NotFoundError, FailedPreconditionError, PaddockError
+from .._rules import with_preset
+from .._tree import UploadOptions
+from ..errors import FailedPreconditionError, NotFoundError, PaddockError
 from ..messages import Codebase, Sandbox
-from .client import AsyncSandboxClient
+from ..requests import CallOptions, CreateSandboxRequest
+from .api import AsyncApi
+from .codebases import AsyncCodebases
 from .concurrency import sleep
 
 R = TypeVar("R", Codebase, Sandbox)
@@ -16,53 +20,70 @@ R = TypeVar("R", Codebase, Sandbox)
 _REMOVALS = 5
 
 
-async def uploaded(
-    client: AsyncSandboxClient,
-    path: Union[str, "os.PathLike[str]", None],
-    name: str,
-    owner_id: Optional[str],
-    upload: Dict[str, Any],
-    fields: Dict[str, Any],
-    auto_start: bool,
-) -> Tuple[Codebase, Sandbox]:
-    """A new codebase with the files of a directory, if there is one, and a sandbox on it: both or none."""
+class SandboxOptions(CreateSandboxRequest, UploadOptions, total=False):
+    """What a new sandbox has, and what of a local directory is uploaded for it.
+
+    `preset`: rules by name: "agent-safe", "development", "read-only" or "full-access"; "none": only those of `rules` or
+    `permissions`. None: "development", or "agent-safe" with rules. `rules`: in a short form, in addition to those of
+    the preset: `{"write": ["src"], "none": ["**/.env*"]}`.
+    """
+
+    #: Name of the new codebase; None: that of the directory.
+    name: Optional[str]
+    #: Owner of the new codebase; only admins may name another than the key's own.
+    owner_id: Optional[str]
+    #: Keep the new codebase when the sandbox is destroyed.
+    keep_codebase: Optional[bool]
+
+
+async def made(
+    api: AsyncApi, directory: Union[str, "os.PathLike[str]", None], codebase_id: Optional[str], options: SandboxOptions
+) -> Tuple[Sandbox, bool]:
+    """A new sandbox, and whether its codebase is to be deleted with it: both or none."""
+    fields: Dict[str, Any] = with_preset(options, is_new=True)
+    name, owner, keeps = (fields.pop(each, None) for each in ("name", "owner_id", "keep_codebase"))
+    upload = {each: fields.pop(each, None) for each in ("exclude", "gitignore", "git_hooks")}
+    call = {each: fields[each] for each in CallOptions.__annotations__ if each in fields}
+    if codebase_id is not None:
+        return await _created(api, codebase_id, fields), False
 
     async def create(key: str) -> Codebase:
-        return await client.create_codebase(name, owner_id, idempotency_key=key)
+        text = name or ("sandbox" if directory is None else _name_of(directory))
+        return await api.create_codebase(name=text, owner_id=owner, **cast(Any, {**call, "idempotency_key": key}))
 
-    codebase = await _made(create, client.delete_codebase)
+    async def remove(made_id: str) -> None:
+        await api.delete_codebase(codebase_id=made_id)
+
+    codebase = await _made(create, remove)
     try:
-        if path is not None:
+        if directory is not None:
             # What the service refuses, it refuses before the upload.
-            await client.create_sandbox(codebase.id, **{**fields, "validate_only": True})
-            await client.upload_directory(codebase.id, path, **upload)
-        return codebase, await created(client, codebase.id, fields, auto_start)
+            await api.create_sandbox(**{**fields, "codebase_id": codebase.id, "validate_only": True})
+            await AsyncCodebases(api).upload_directory(codebase.id, directory, **cast(Any, {**upload, **call}))
+        info = await _created(api, codebase.id, fields)
     except BaseException:
-        await _attempt(_remove_codebase, client, codebase.id)
+        await _attempt(_remove_codebase, api, codebase.id)
         raise
+    return info, not keeps and fields.get("auto_commit") in (None, "", "never")
 
 
-async def created(
-    client: AsyncSandboxClient, codebase_id: str, fields: Dict[str, Any], auto_start: bool
-) -> Sandbox:
+def _name_of(directory: Union[str, "os.PathLike[str]"]) -> str:
+    name = os.path.basename(os.path.realpath(directory)) or "root"
+    return name.encode("utf-8", "replace").decode()[:255]
+
+
+async def _created(api: AsyncApi, codebase_id: str, fields: Dict[str, Any]) -> Sandbox:
     """A new sandbox, or none."""
-
     given = fields.get("idempotency_key")
 
     async def create(key: str) -> Sandbox:
-        return await client.create_sandbox(codebase_id, **{**fields, "idempotency_key": given or key})
+        return await api.create_sandbox(**{**fields, "codebase_id": codebase_id, "idempotency_key": given or key})
+
+    async def remove(made_id: str) -> None:
+        await api.destroy_sandbox(sandbox_id=made_id)
 
     # With a key of the caller's the sandbox may be that of an earlier call.
-    remove = client.destroy_sandbox if given is None else None
-    info = await _made(create, remove)
-    if auto_start:
-        return info
-    try:
-        return await client.stop_sandbox(info.id)
-    except BaseException:
-        if remove is not None:
-            await _attempt(remove, info.id)
-        raise
+    return await _made(create, remove if given is None else None)
 
 
 async def _made(
@@ -90,26 +111,26 @@ async def _remade(
     await remove((await create(key)).id)
 
 
-async def discard_all(client: AsyncSandboxClient, sandbox_ids: Sequence[str]) -> None:
+async def discard_all(api: AsyncApi, sandbox_ids: Sequence[str]) -> None:
     """Destroys sandboxes after an error, without the commits of `auto_commit`."""
     for each in sandbox_ids:
-        await _attempt(_discard, client, each)
+        await _attempt(_discard, api, each)
 
 
-async def _discard(client: AsyncSandboxClient, sandbox_id: str) -> None:
+async def _discard(api: AsyncApi, sandbox_id: str) -> None:
     try:
-        await client.destroy_sandbox(sandbox_id, discard=True)
+        await api.destroy_sandbox(sandbox_id=sandbox_id, discard=True)
     except NotFoundError:
         pass
 
 
-async def _remove_codebase(client: AsyncSandboxClient, codebase_id: str) -> None:
+async def _remove_codebase(api: AsyncApi, codebase_id: str) -> None:
     """Deletes a codebase with its sandboxes: also one whose creation was not answered, and that appears only now."""
     for attempt in range(1, _REMOVALS + 1):
-        for each in await client.list_sandboxes(codebase_id):
-            await _discard(client, each.id)
+        async for each in api.list_sandboxes(codebase_id=codebase_id):
+            await _discard(api, each.id)
         try:
-            return await client.delete_codebase(codebase_id)
+            return await api.delete_codebase(codebase_id=codebase_id)
         except FailedPreconditionError:
             if attempt == _REMOVALS:
                 raise

@@ -1,51 +1,55 @@
-"""A handle of a process."""
+"""A process of a sandbox."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, AsyncGenerator, Optional, Type
+from typing import AsyncGenerator, Optional, Type, TypedDict, Unpack
 
 from .._duration import Duration, exact_seconds
+from .._http import Content
 from ..errors import NotFoundError, RequestTimeoutError
-from ..messages import Process, ProcessEnd, ProcessEvent, ProcessOutput
+from ..messages import Process as ProcessInfo
+from ..messages import ProcessEnd, ProcessEvent, ProcessOutput
+from ..requests import CallOptions, WriteProcessInputRequest
+from .api import AsyncApi
 from .concurrency import monotonic
 
-if TYPE_CHECKING:
-    from .processes import AsyncProcessOperations
 
-
-class AsyncProcessHandle:
+class AsyncProcess:
     """A process of a sandbox. As a context manager it deletes the process at its end.
 
     Attributes:
+        info: The process when it was started or last asked for; see `refresh`.
         offset: Offset of the next byte of output that `output` and `events` have not given yet.
     """
 
-    def __init__(self, client: "AsyncProcessOperations", process: Process) -> None:
-        self._client = client
-        self._process = process
+    def __init__(self, api: AsyncApi, info: ProcessInfo) -> None:
+        self._api = api
+        self.info = info
         self.offset = 0
 
     @property
     def id(self) -> str:
         """Identifier of the process, unique in its sandbox."""
-        return self._process.process_id
+        return self.info.process_id
 
     @property
-    def info(self) -> Process:
-        """The process when it was started or last asked for; see `refresh`."""
-        return self._process
+    def _of(self) -> "_Of":
+        return {"sandbox_id": self.info.sandbox_id, "process_id": self.id}
 
-    async def refresh(self) -> Process:
+    async def refresh(self, **options: Unpack[CallOptions]) -> ProcessInfo:
         """The process now."""
-        self._process = await self._client.get_process(self._process.sandbox_id, self.id)
-        return self._process
+        self.info = await self._api.get_process(**self._of, **options)
+        return self.info
 
     async def events(self, offset: Optional[int] = None) -> AsyncGenerator[ProcessEvent, None]:
-        """Events from an offset on (None: where the last ones ended) until the process ends. See `watch_process`."""
+        """Events from an offset on (None: where the last ones ended) until the process ends. The last one has `end`.
+
+        Goes on where it was after a cut connection. Leaving the loop does not affect the process.
+        """
         start = self.offset if offset is None else offset
-        found = self._client.watch_process(self._process.sandbox_id, self.id, start)
+        found = self._api.watch_process(**self._of, offset=start)
         try:
             async for event in found:
                 self.offset = event.next
@@ -63,27 +67,30 @@ class AsyncProcessHandle:
         finally:
             await found.aclose()
 
-    async def write(self, content: Any, *, offset: Optional[int] = None, end: bool = False) -> int:
-        """Writes to standard input; see `write_process_input`. The process must have been started with `stdin`."""
-        return await self._client.write_process_input(
-            self._process.sandbox_id, self.id, content, offset=offset, end=end
-        )
+    async def write(self, content: Content, **options: Unpack[WriteProcessInputRequest]) -> int:
+        """Writes to standard input or the terminal, at the pace at which the process reads.
+
+        It must have been started with `stdin`. `offset`: of the first byte in the whole input; with it a repeated call
+        writes nothing twice, so it is repeated after a cut connection. `end`: close standard input afterwards. Returns
+        the offset of the next byte.
+        """
+        return (await self._api.write_process_input(content, **self._of, **options)).input_next
 
     async def close_stdin(self) -> None:
         """Closes standard input; types ^D to a terminal."""
         await self.write(b"", end=True)
 
-    async def signal(self, signal: str = "SIGTERM") -> None:
+    async def signal(self, signal: str = "SIGTERM", **options: Unpack[CallOptions]) -> None:
         """Sends a signal to the process and to all that it started."""
-        self._process = await self._client.signal_process(self._process.sandbox_id, self.id, signal)
+        self.info = await self._api.signal_process(**self._of, signal=signal, **options)
 
-    async def kill(self) -> None:
+    async def kill(self, **options: Unpack[CallOptions]) -> None:
         """Sends SIGKILL."""
-        await self.signal("SIGKILL")
+        await self.signal("SIGKILL", **options)
 
-    async def resize(self, columns: int, rows: int) -> None:
+    async def resize(self, columns: int, rows: int, **options: Unpack[CallOptions]) -> None:
         """Changes the size of its terminal."""
-        await self._client.resize_terminal(self._process.sandbox_id, self.id, columns, rows)
+        await self._api.resize_terminal(**self._of, columns=columns, rows=rows, **options)
 
     async def wait(self, timeout: Duration = None) -> ProcessEnd:
         """Waits for the end of the process; reads its output past, which stays available.
@@ -94,8 +101,8 @@ class AsyncProcessHandle:
         offset = (await self.refresh()).output_next
         while True:
             left = 60.0 if limit is None else max(0.0, min(60.0, limit - monotonic()))
-            part = await self._client.read_process_output(
-                self._process.sandbox_id, self.id, offset, max_bytes=1024 * 1024, wait=timedelta(seconds=left)
+            part = await self._api.read_process_output(
+                **self._of, offset=offset, max_bytes=1024 * 1024, wait=timedelta(seconds=left)
             )
             offset = part.next
             if part.end is not None:
@@ -103,14 +110,14 @@ class AsyncProcessHandle:
             if limit is not None and monotonic() >= limit:
                 raise RequestTimeoutError(f"process {self.id} has not ended within {timeout}")
 
-    async def delete(self) -> None:
+    async def delete(self, **options: Unpack[CallOptions]) -> None:
         """Ends the process with all that it started, and deletes its output. Does nothing if it is gone."""
         try:
-            await self._client.delete_process(self._process.sandbox_id, self.id)
+            await self._api.delete_process(**self._of, **options)
         except NotFoundError:
             pass
 
-    async def __aenter__(self) -> "AsyncProcessHandle":
+    async def __aenter__(self) -> "AsyncProcess":
         return self
 
     async def __aexit__(
@@ -120,3 +127,8 @@ class AsyncProcessHandle:
         trace: Optional[TracebackType],
     ) -> None:
         await self.delete()
+
+
+class _Of(TypedDict):
+    sandbox_id: str
+    process_id: str

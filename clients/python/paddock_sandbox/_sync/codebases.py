@@ -1,106 +1,92 @@
 # Generated from _async/codebases.py by `npm run generate`; do not edit.
-"""Operations on codebases and their files."""
+"""Codebases of a server and their files."""
 
 from __future__ import annotations
 
 import os
-from typing import Any, Generator, List, Optional, Sequence, Union
+from typing import Generator, Unpack
 
-from .._http import Body, body_of
+from .._http import Body, Content
 from .._paths import in_workspace
 from .._repository import require_own_repository
-from .._tree import Selection, archive_of
+from .._tree import Selection, UploadOptions, archive_of
 from ..messages import Codebase, FileInfo, ImportCodebaseFilesResponse, UploadFileResponse
-from .workspace import WorkspaceOperations
+from ..requests import (
+    CallOptions,
+    CreateCodebaseRequest,
+    ImportCodebaseFilesRequest,
+    ListCodebasesRequest,
+    ListFilesRequest,
+    UploadFileRequest,
+)
+from .api import Api
 
 
-class CodebaseOperations(WorkspaceOperations):
-    """Operations on codebases: stored files that sandboxes start from."""
+class Codebases:
+    """Stored files that sandboxes start from."""
 
-    def create_codebase(
-        self, name: str, owner_id: Optional[str] = None, *, idempotency_key: Optional[str] = None
-    ) -> Codebase:
+    def __init__(self, api: Api) -> None:
+        self._api = api
+
+    def create(self, name: str, **options: Unpack[CreateCodebaseRequest]) -> Codebase:
         """Creates an empty codebase; the caller deletes it. `owner_id`: only admins may name another owner."""
-        fields = {"name": name, "owner_id": owner_id}
-        return self._message(Codebase, "CreateCodebase", fields, key=idempotency_key)
+        return self._api.create_codebase(name=name, **options)
 
-    def get_codebase(self, codebase_id: str) -> Codebase:
+    def get(self, codebase_id: str, **options: Unpack[CallOptions]) -> Codebase:
         """One codebase with its file count and total size. `NotFoundError` if there is none."""
-        return self._message(Codebase, "GetCodebase", {"codebase_id": codebase_id})
+        return self._api.get_codebase(codebase_id=codebase_id, **options)
 
-    def list_codebases(self, owner_id: Optional[str] = None) -> List[Codebase]:
+    def list(self, **options: Unpack[ListCodebasesRequest]) -> Generator[Codebase, None, None]:
         """All codebases that the caller may use, the newest first."""
-        return self._all(Codebase, "ListCodebases", "codebases", {"owner_id": owner_id})
+        return self._api.list_codebases(**options)
 
-    def delete_codebase(self, codebase_id: str) -> None:
+    def delete(self, codebase_id: str, **options: Unpack[CallOptions]) -> None:
         """Deletes a codebase. `FailedPreconditionError`, naming them, while sandboxes use it."""
-        self._call("DeleteCodebase", {"codebase_id": codebase_id})
+        self._api.delete_codebase(codebase_id=codebase_id, **options)
 
-    def upload_file(
-        self, codebase_id: str, file_path: str, content: Any, *, mode: Optional[int] = None
-    ) -> UploadFileResponse:
-        """Stores one file, completely or not at all. `content`: text, bytes, an iterator of bytes or a binary file."""
-        fields = {
-            "codebase_id": codebase_id,
-            "file_path": in_workspace(file_path),
-            "mode": None if mode is None else f"{mode:o}",
-        }
-        return self._message(UploadFileResponse, "UploadFilePut", fields, body=body_of(content))
+    def upload_directory(
+        self, codebase_id: str, directory: "str | os.PathLike[str]", **options: Unpack[UploadOptions]
+    ) -> ImportCodebaseFilesResponse:
+        """Makes a codebase the copy of a local directory, all or nothing, with permission bits, times and symlinks."""
+        selection = Selection.of(options)
+        require_own_repository(os.fspath(directory), selection)
+        body = Body(lambda: archive_of(os.fspath(directory), selection))
+        timeout, retries = options.get("timeout"), options.get("max_retries")
+        return self.upload(codebase_id, body, mode="replace", timeout=timeout, max_retries=retries)
 
-    def download_file(self, codebase_id: str, file_path: str) -> bytes:
-        """The contents of a file. `NotFoundError` if there is none."""
-        fields = {"codebase_id": codebase_id, "file_path": in_workspace(file_path)}
-        return self._whole("DownloadFile", fields)
-
-    def stream_file(self, codebase_id: str, file_path: str) -> Generator[bytes, None, None]:
-        """The contents of a file as they arrive."""
-        fields = {"codebase_id": codebase_id, "file_path": in_workspace(file_path)}
-        return self._pieces("DownloadFile", fields)
-
-    def list_files(self, codebase_id: str, path: str = "", recursive: bool = False) -> List[FileInfo]:
-        """The files and directories of a codebase, in byte order of their paths."""
-        fields = {"codebase_id": codebase_id, "path": in_workspace(path), "recursive": recursive or None}
-        return self._all(FileInfo, "ListFiles", "files", fields)
-
-    def remove_file(self, codebase_id: str, file_path: str) -> None:
-        """Removes one file."""
-        self._call("RemoveFile", {"codebase_id": codebase_id, "file_path": in_workspace(file_path)})
-
-    def import_codebase(
-        self, codebase_id: str, archive: Any, mode: Optional[str] = None, *, if_revision: Optional[str] = None
+    def upload(
+        self, codebase_id: str, archive: Content, **options: Unpack[ImportCodebaseFilesRequest]
     ) -> ImportCodebaseFilesResponse:
         """Unpacks a tar archive into a codebase, all or nothing. `mode`: "merge" (None), "replace", or "update", which
         also removes what an empty file ".wh.NAME" names. `if_revision`: only if the codebase has this revision.
         """
-        fields = {"codebase_id": codebase_id, "mode": mode, "format": "tar", "if_revision": if_revision}
-        return self._message(
-            ImportCodebaseFilesResponse, "ImportCodebaseFiles", fields, body=body_of(archive)
-        )
+        return self._api.import_codebase_files(archive, codebase_id=codebase_id, **options)
 
-    def export_codebase(self, codebase_id: str, path: str = "") -> Generator[bytes, None, None]:
-        """A codebase, or a directory of it, as a tar archive."""
-        fields = {"codebase_id": codebase_id, "path": in_workspace(path), "format": "tar"}
-        return self._pieces("ExportCodebaseFiles", fields)
+    def download(
+        self, codebase_id: str, path: str = "", **options: Unpack[CallOptions]
+    ) -> Generator[bytes, None, None]:
+        """A codebase, or a directory of it, as a tar archive, as it arrives."""
+        found = self._api.export_codebase_files(codebase_id=codebase_id, path=in_workspace(path), **options)
+        return found.pieces()
 
-    def upload_directory(
-        self,
-        codebase_id: str,
-        directory: Union[str, "os.PathLike[str]"],
-        *,
-        ignore_patterns: Optional[Sequence[str]] = None,
-        gitignore: bool = False,
-        git: bool = True,
-        hooks: bool = False,
-        mode: str = "replace",
-    ) -> ImportCodebaseFilesResponse:
-        """Uploads a local directory as one archive, all or nothing. Permission bits, times and symlinks are kept.
+    def files(
+        self, codebase_id: str, path: str = "", **options: Unpack[ListFilesRequest]
+    ) -> Generator[FileInfo, None, None]:
+        """The files and directories of a codebase, in byte order of their paths."""
+        return self._api.list_files(codebase_id=codebase_id, path=in_workspace(path), **options)
 
-        `ignore_patterns`: patterns of what to leave out, in the form of a line of .gitignore, without "!". `gitignore`:
-        leave out what git ignores; git itself is asked, so the directory must be in a repository (`UploadError`).
-        `git`: with the directories `.git`; their hooks are sent only with `hooks`, because hooks run outside of the
-        sandbox wherever the repository is used next. `mode`: "replace" or "merge".
-        """
-        selection = Selection(tuple(ignore_patterns or ()), gitignore, git, hooks)
-        require_own_repository(os.fspath(directory), selection)
-        body = Body(lambda: archive_of(os.fspath(directory), selection))
-        return self.import_codebase(codebase_id, body, mode)
+    def read(self, codebase_id: str, path: str, **options: Unpack[CallOptions]) -> bytes:
+        """The contents of a file. `NotFoundError` if there is none."""
+        found = self._api.download_file(codebase_id=codebase_id, file_path=in_workspace(path), **options)
+        return found.read()
+
+    def write(
+        self, codebase_id: str, path: str, content: Content, **options: Unpack[UploadFileRequest]
+    ) -> UploadFileResponse:
+        """Stores one file, completely or not at all."""
+        file_path = in_workspace(path)
+        return self._api.upload_file(content, codebase_id=codebase_id, file_path=file_path, **options)
+
+    def remove(self, codebase_id: str, path: str, **options: Unpack[CallOptions]) -> None:
+        """Removes one file."""
+        self._api.remove_file(codebase_id=codebase_id, file_path=in_workspace(path), **options)

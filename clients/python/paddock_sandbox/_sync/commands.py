@@ -1,211 +1,84 @@
 # Generated from _async/commands.py by `npm run generate`; do not edit.
-"""Operations that run commands: single ones, and those of sessions."""
+"""Commands, processes and sessions of a sandbox."""
 
 from __future__ import annotations
 
-from typing import Generator, Dict, List, Mapping, Optional, Sequence, Union
+import uuid
+from typing import Generator, Optional, Unpack
 
-from .._duration import Duration, exact_seconds, seconds
-from .._json import decode
-from ..errors import ConnectionFailedError
-from ..messages import ExecResponse, ExecStreamChunk, Session
-from ..result import ExecResult, result_of
-from .sandboxes import SandboxOperations
-from .session import SessionWrapper
-
-#: Seconds that an answer may take beyond the time limit of its command.
-_GRACE = 60.0
-Command = Union[str, Sequence[str]]
+from .._http import Command
+from ..messages import ExecStreamChunk
+from ..requests import CallOptions, CreateSessionRequest, ExecRequest, ListProcessesRequest, StartProcessRequest
+from ..result import CommandResult, result_of
+from .process import Process
+from .run import Tell, told
+from .session import Session
+from .state import State
 
 
-class CommandOperations(SandboxOperations):
-    """Operations that run commands. None of them is repeated after a cut connection, which ends the command."""
+class Commands(State):
+    """Commands, processes and sessions. `command`: text for a shell, or a program with its arguments."""
 
-    def exec(
+    def run(
         self,
-        sandbox_id: str,
         command: Command,
-        stdin: Union[str, bytes, None] = None,
-        env: Optional[Mapping[str, str]] = None,
-        workdir: Optional[str] = None,
-        timeout: Duration = None,
         *,
-        shell: Optional[str] = None,
-        max_output: Optional[int] = None,
-        merge: bool = False,
-        yield_after: Duration = None,
-    ) -> ExecResult:
-        """Runs one command until it exits. An exit code other than 0 is a result.
+        check: bool = False,
+        on_stdout: Tell = None,
+        on_stderr: Tell = None,
+        **options: Unpack[ExecRequest],
+    ) -> CommandResult:
+        """Runs a command until it exits.
 
-        `command`: text for a shell, or a list of a program and its arguments. `timeout`: time until the command and
-        what it started are killed (`CommandTimeoutError`); None: the server's default. `max_output`: bytes of output
-        to keep, its beginning and end. `merge`: one stream, in `output`. `yield_after`: time after which a command
-        that still runs goes on as a process: `running` and `process_id` of the result.
+        An exit code other than 0 is a result; with `check` it is a `CommandError`. `timeout`: like "5m", then
+        everything that it started is killed and `CommandTimeoutError` raised; None: the server's default. `on_stdout`,
+        `on_stderr`: are called with text as it is written, which is in the result as well (all of it, `max_output` does
+        not apply). No character is divided; `stream` has the bytes. Not repeated after a cut connection, which ends the
+        command.
         """
-        fields = {
-            "sandbox_id": sandbox_id,
-            **_command(command),
-            "stdin" if isinstance(stdin, str) else "stdin_bytes": stdin,
-            "env": env,
-            "workdir": workdir,
-            "timeout": seconds("timeout", timeout),
-            "shell": shell,
-            "max_output": max_output,
-            "merge": merge,
-            "yield_after": None if yield_after is None else int(exact_seconds("yield_after", yield_after) * 1000),
-        }
-        answer = self._message(ExecResponse, "Exec", fields, timeout=_wait(timeout))
-        return result_of(answer, _text(command))
+        if on_stdout is None and on_stderr is None:
+            result = result_of(self.api.exec(sandbox_id=self.id, command=command, **options), command)
+        else:
+            options.pop("max_output", None)
+            chunks = self.api.exec_stream(sandbox_id=self.id, command=command, **options)
+            result = told(chunks, command, on_stdout, on_stderr)
+        return result.check() if check else result
 
-    def exec_stream(
-        self,
-        sandbox_id: str,
-        command: Command,
-        stdin: Union[str, bytes, None] = None,
-        env: Optional[Mapping[str, str]] = None,
-        workdir: Optional[str] = None,
-        timeout: Duration = None,
-        *,
-        shell: Optional[str] = None,
-        merge: bool = False,
-    ) -> Generator[bytes, None, None]:
-        """Like `exec`, and yields output of both streams as it is written. Leaving the loop kills the command."""
-        chunks = self.exec_chunks(sandbox_id, command, stdin, env, workdir, timeout, shell=shell, merge=merge)
-        return self._data(chunks)
+    def stream(self, command: Command, **options: Unpack[ExecRequest]) -> Generator[ExecStreamChunk, None, None]:
+        """Runs a command, with its output as it is written: `data` of `stream`. Leaving the loop kills the command.
 
-    def exec_chunks(
-        self,
-        sandbox_id: str,
-        command: Command,
-        stdin: Union[str, bytes, None] = None,
-        env: Optional[Mapping[str, str]] = None,
-        workdir: Optional[str] = None,
-        timeout: Duration = None,
-        *,
-        shell: Optional[str] = None,
-        merge: bool = False,
-    ) -> Generator[ExecStreamChunk, None, None]:
-        """Like `exec_stream`, with the stream of each piece. The last chunk has the `exit_code` and no data."""
-        fields = {
-            "sandbox_id": sandbox_id,
-            **_command(command),
-            "stdin" if isinstance(stdin, str) else "stdin_bytes": stdin,
-            "env": env,
-            "workdir": workdir,
-            "timeout": seconds("timeout", timeout),
-            "shell": shell,
-            "merge": merge,
-        }
-        return self._chunks("ExecStream", fields)
+        The last chunk has the `exit_code` and no data.
+        """
+        return self.api.exec_stream(sandbox_id=self.id, command=command, **options)
 
-    def _chunks(
-        self, operation: str, fields: Mapping[str, object]
-    ) -> Generator[ExecStreamChunk, None, None]:
-        ended = False
-        messages = self._events(operation, {**fields, "keepalive": True})
-        try:
-            for message in messages:
-                if message.get("keepalive"):
-                    continue
-                chunk = decode(ExecStreamChunk, message)
-                ended = chunk.exit_code is not None
-                yield chunk
-        finally:
-            # An outer generator that is closed does not close this one: its command would go on.
-            messages.close()
-        if not ended:
-            raise ConnectionFailedError(f"the stream of {operation} ended before the command")
+    def start(self, command: Command, **options: Unpack[StartProcessRequest]) -> Process:
+        """Starts a process, which goes on by itself: a server, a long build.
 
-    @staticmethod
-    def _data(chunks: Generator[ExecStreamChunk, None]) -> Generator[bytes, None, None]:
-        try:
-            for chunk in chunks:
-                if chunk.data:
-                    yield chunk.data
-        finally:
-            chunks.close()
+        Delete it, or use it as a context manager; otherwise it ends with the sandbox. `stdin`: keep standard input
+        open. `timeout`: time until it is killed; None: never.
+        """
+        return self._start(command, options)
 
-    def create_session_info(
-        self, sandbox_id: str, shell: Optional[str] = None, env: Optional[Mapping[str, str]] = None
-    ) -> Session:
-        """Starts a shell that keeps its state between commands; the caller destroys it. See `session`."""
-        fields = {"sandbox_id": sandbox_id, "shell": shell, "env": env}
-        return self._message(Session, "CreateSession", fields)
+    def _start(self, command: Command, options: StartProcessRequest) -> Process:
+        # Because of its id a repeated request starts nothing twice.
+        options["process_id"] = options.get("process_id") or f"p-{uuid.uuid4().hex[:16]}"
+        return Process(self.api, self.api.start_process(sandbox_id=self.id, command=command, **options))
 
-    def create_session(
-        self, sandbox_id: str, shell: Optional[str] = None, env: Optional[Mapping[str, str]] = None
-    ) -> SessionWrapper:
+    def process(self, process_id: str, **options: Unpack[CallOptions]) -> Process:
+        """A process that was started before, also by another program. Its output is read from the beginning."""
+        return Process(self.api, self.api.get_process(sandbox_id=self.id, process_id=process_id, **options))
+
+    def processes(self, **options: Unpack[ListProcessesRequest]) -> Generator[Process, None, None]:
+        """The processes, the newest first."""
+        for each in self.api.list_processes(sandbox_id=self.id, **options):
+            yield Process(self.api, each)
+
+    def session(self, **options: Unpack[CreateSessionRequest]) -> Session:
         """Starts a shell that keeps its directory, variables and background processes between commands.
 
-        `shell`: a name or absolute path in the sandbox; None: the sandbox's own, or bash, or sh. The result is a
-        context manager that destroys the session, which kills everything that was started in it.
+        As a context manager it is closed at its end, which kills everything that was started in it.
         """
-        return self._new_session(sandbox_id, shell, env)
+        return self._session(options)
 
-    def session(
-        self, sandbox_id: str, shell: Optional[str] = None, env: Optional[Mapping[str, str]] = None
-    ) -> SessionWrapper:
-        """The same as `create_session`."""
-        return self._new_session(sandbox_id, shell, env)
-
-    def _new_session(
-        self, sandbox_id: str, shell: Optional[str], env: Optional[Mapping[str, str]]
-    ) -> SessionWrapper:
-        return SessionWrapper(self, self.create_session_info(sandbox_id, shell, env))
-
-    def get_session(self, session_id: str) -> Session:
-        """One session; one that has ended is known for an hour."""
-        return self._message(Session, "GetSession", {"session_id": session_id})
-
-    def list_sessions(self, sandbox_id: str) -> List[Session]:
-        """The sessions of a sandbox, the newest first."""
-        return self._all(Session, "ListSessions", "sessions", {"sandbox_id": sandbox_id})
-
-    def destroy_session(self, session_id: str) -> None:
-        """Kills the shell of a session and everything that was started in it."""
-        self._call("DestroySession", {"session_id": session_id})
-
-    def session_exec(
-        self,
-        session_id: str,
-        command: str,
-        timeout: Duration = None,
-        *,
-        max_output: Optional[int] = None,
-        merge: bool = False,
-    ) -> ExecResult:
-        """Runs one command in the shell of a session, after those that were sent before.
-
-        A timeout kills everything in the session (`CommandTimeoutError`); the next command has a new shell, and
-        `session_reset` in its result. `FailedPreconditionError` once the shell has exited.
-        """
-        fields = {
-            "session_id": session_id,
-            "command": command,
-            "timeout": seconds("timeout", timeout),
-            "max_output": max_output,
-            "merge": merge,
-        }
-        answer = self._message(ExecResponse, "SessionExec", fields, timeout=None)
-        return result_of(answer, command)
-
-    def session_exec_stream(
-        self, session_id: str, command: str, timeout: Duration = None, *, merge: bool = False
-    ) -> Generator[bytes, None, None]:
-        """Like `session_exec`, and yields output as it is written."""
-        fields = {"session_id": session_id, "command": command, "timeout": seconds("timeout", timeout), "merge": merge}
-        return self._data(self._chunks("SessionExecStream", fields))
-
-
-def _command(command: Command) -> Dict[str, object]:
-    return {"command": command} if isinstance(command, str) else {"argv": list(command)}
-
-
-def _text(command: Command) -> str:
-    return command if isinstance(command, str) else " ".join(command)
-
-
-def _wait(timeout: Duration) -> Optional[float]:
-    """Seconds to wait for an answer; without a limit of the command none: keepalives of TCP find a dead server."""
-    limit = exact_seconds("timeout", timeout)
-    return limit + _GRACE if limit > 0 else None
+    def _session(self, options: CreateSessionRequest) -> Session:
+        return Session(self.api, self.api.create_session(sandbox_id=self.id, **options))

@@ -1,86 +1,114 @@
 # Generated from _async/files.py by `npm run generate`; do not edit.
-"""The files of a sandbox object."""
+"""The files of a sandbox."""
 
 from __future__ import annotations
 
-from typing import Any, Generator, Optional
-from typing import List as ListOf
+from typing import Generator, Optional, TypedDict, Unpack
 
+from .._http import Content
+from .._paths import in_workspace
 from ..errors import NotFoundError
 from ..messages import FileStat, ImportFilesResponse
-from .workspace import WorkspaceOperations
+from ..requests import CallOptions
+from .api import Api
 
 
 class Files:
-    """The files of a workspace. Paths are relative to /workspace, or begin with it.
+    """The files of a workspace, with the rules, as a command of the sandbox, which must run.
 
-    `view`: "agent" (the default): with the rules, as a command of the sandbox, which must run. "owner": all of it, in
-    every state.
+    Paths are relative to /workspace, or begin with it. `as_owner` has all files, in every state.
     """
 
-    def __init__(self, client: WorkspaceOperations, sandbox_id: str, view: Optional[str] = None) -> None:
-        self._client = client
+    def __init__(self, api: Api, sandbox_id: str, view: Optional[str] = None) -> None:
+        self._api = api
         self._sandbox_id = sandbox_id
         self._view = view
 
     def as_owner(self) -> Files:
         """The same files without the rules."""
-        return Files(self._client, self._sandbox_id, "owner")
+        return Files(self._api, self._sandbox_id, "owner")
 
-    def read(self, path: str) -> bytes:
+    @property
+    def _of(self) -> "_Of":
+        return {"sandbox_id": self._sandbox_id, "as_": self._view}
+
+    def read(self, path: str, **options: Unpack[CallOptions]) -> bytes:
         """The content of a file. `NotFoundError` if there is none, or the rules hide it."""
-        return self._client.read_workspace_file(self._sandbox_id, path, view=self._view)
+        return self._api.read_file(**self._of, path=in_workspace(path), **options).read()
 
-    def read_text(self, path: str, encoding: str = "utf-8") -> str:
+    def read_text(self, path: str, encoding: str = "utf-8", **options: Unpack[CallOptions]) -> str:
         """The content of a file as text."""
-        return (self.read(path)).decode(encoding)
+        return (self.read(path, **options)).decode(encoding)
 
-    def stream(self, path: str) -> Generator[bytes, None, None]:
+    def stream(self, path: str, **options: Unpack[CallOptions]) -> Generator[bytes, None, None]:
         """The content of a file as it arrives, for large ones."""
-        return self._client.stream_workspace_file(self._sandbox_id, path, view=self._view)
+        return self._api.read_file(**self._of, path=in_workspace(path), **options).pieces()
 
-    def write(self, path: str, content: Any, *, mode: Optional[int] = None) -> FileStat:
-        """Creates or replaces a file, completely or not at all; see `write_workspace_file`."""
-        return self._client.write_workspace_file(
-            self._sandbox_id, path, content, mode=mode, view=self._view
-        )
+    def write(
+        self, path: str, content: Content, *, mode: Optional[int] = None, **options: Unpack[CallOptions]
+    ) -> FileStat:
+        """Creates or replaces a file, completely or not at all; creates missing directories above it.
 
-    def list(self, path: str = "", *, recursive: bool = False) -> ListOf[FileStat]:
-        """The entries of a directory."""
-        return self._client.list_directory(self._sandbox_id, path, recursive=recursive, view=self._view)
+        `content`: text (UTF-8), bytes, an iterator of bytes or a binary file; of the last two nothing is repeated.
+        `mode`: permission bits, for example 0o755; None: those of the file that is replaced, or 0o644.
+        """
+        return self._api.write_file(content, **self._of, path=in_workspace(path), mode=mode, **options)
 
-    def stat(self, path: str = "") -> FileStat:
+    def list(
+        self, path: str = "", *, recursive: bool = False, **options: Unpack[CallOptions]
+    ) -> Generator[FileStat, None, None]:
+        """The entries of a directory in byte order of their paths; with `recursive` everything below it."""
+        return self._api.list_directory(**self._of, path=in_workspace(path), recursive=recursive or None, **options)
+
+    def stat(self, path: str = "", **options: Unpack[CallOptions]) -> FileStat:
         """The metadata of a path. A symlink is not followed."""
-        return self._client.stat_file(self._sandbox_id, path, view=self._view)
+        return self._api.stat_file(**self._of, path=in_workspace(path), **options)
 
-    def exists(self, path: str) -> bool:
+    def exists(self, path: str, **options: Unpack[CallOptions]) -> bool:
         """Whether there is something at the path that is not hidden."""
         try:
-            self.stat(path)
-        except NotFoundError:
+            self.stat(path, **options)
+        except NotFoundError as error:
+            if error.resource == "sandbox":
+                raise
             return False
         return True
 
-    def remove(self, path: str, *, recursive: bool = False) -> int:
-        """Removes a file, symlink or directory. Returns how many; see `delete_file`."""
-        return self._client.delete_file(self._sandbox_id, path, recursive=recursive, view=self._view)
+    def remove(self, path: str, *, recursive: bool = False, **options: Unpack[CallOptions]) -> int:
+        """Removes a file, symlink or empty directory; with `recursive` a directory with everything in it.
 
-    def move(self, source: str, target: str, *, replace: bool = False) -> FileStat:
-        """Renames a file, directory or symlink."""
-        return self._client.move_file(
-            self._sandbox_id, source, target, replace=replace, view=self._view
+        Returns how many; 0 if an attempt whose answer was lost has removed it.
+        """
+        answer = self._api.delete_file(
+            **self._of, path=in_workspace(path), recursive=recursive or None, **options
+        )
+        return answer.removed
+
+    def move(
+        self, source: str, target: str, *, replace: bool = False, **options: Unpack[CallOptions]
+    ) -> FileStat:
+        """Renames a file, directory or symlink. `replace`: a file, or an empty directory, at the new path."""
+        return self._api.move_file(
+            **self._of, from_=in_workspace(source), to=in_workspace(target), replace=replace, **options
         )
 
-    def mkdir(self, path: str, *, parents: bool = True, mode: Optional[int] = None) -> FileStat:
+    def mkdir(
+        self, path: str, *, parents: bool = True, mode: Optional[int] = None, **options: Unpack[CallOptions]
+    ) -> FileStat:
         """Creates a directory; with `parents` those above it, too, and it may exist."""
-        return self._client.make_directory(
-            self._sandbox_id, path, parents=parents, mode=mode, view=self._view
+        return self._api.make_directory(
+            **self._of, path=in_workspace(path), parents=parents, mode=mode, **options
         )
 
-    def export_tar(self, path: str = "") -> Generator[bytes, None, None]:
-        """A directory as a tar archive, as it arrives."""
-        return self._client.export_files(self._sandbox_id, path, view=self._view)
+    def upload(self, archive: Content, path: str = "", **options: Unpack[CallOptions]) -> ImportFilesResponse:
+        """Unpacks a tar archive into a directory, all or nothing. `archive`: as `content` of a file."""
+        return self._api.import_files(archive, **self._of, path=in_workspace(path), **options)
 
-    def import_tar(self, archive: Any, path: str = "") -> ImportFilesResponse:
-        """Unpacks a tar archive into a directory, all or nothing: bytes, an iterator of bytes or a binary file."""
-        return self._client.import_files(self._sandbox_id, archive, path, view=self._view)
+    def download(self, path: str = "", **options: Unpack[CallOptions]) -> Generator[bytes, None, None]:
+        """A directory as a tar archive, whose names start there, as it arrives."""
+        return self._api.export_files(**self._of, path=in_workspace(path), **options).pieces()
+
+
+class _Of(TypedDict):
+    sandbox_id: str
+    as_: Optional[str]

@@ -5,11 +5,15 @@ from __future__ import annotations
 
 import os
 import uuid
-from typing import Any, Callable, Dict, Optional, Sequence, Tuple, TypeVar, Union
+from typing import Any, Callable, Dict, Optional, Sequence, Tuple, TypeVar, Union, cast
 
-from ..errors import NotFoundError, FailedPreconditionError, PaddockError
+from .._rules import with_preset
+from .._tree import UploadOptions
+from ..errors import FailedPreconditionError, NotFoundError, PaddockError
 from ..messages import Codebase, Sandbox
-from .client import SandboxClient
+from ..requests import CallOptions, CreateSandboxRequest
+from .api import Api
+from .codebases import Codebases
 from .concurrency import sleep
 
 R = TypeVar("R", Codebase, Sandbox)
@@ -17,53 +21,70 @@ R = TypeVar("R", Codebase, Sandbox)
 _REMOVALS = 5
 
 
-def uploaded(
-    client: SandboxClient,
-    path: Union[str, "os.PathLike[str]", None],
-    name: str,
-    owner_id: Optional[str],
-    upload: Dict[str, Any],
-    fields: Dict[str, Any],
-    auto_start: bool,
-) -> Tuple[Codebase, Sandbox]:
-    """A new codebase with the files of a directory, if there is one, and a sandbox on it: both or none."""
+class SandboxOptions(CreateSandboxRequest, UploadOptions, total=False):
+    """What a new sandbox has, and what of a local directory is uploaded for it.
+
+    `preset`: rules by name: "agent-safe", "development", "read-only" or "full-access"; "none": only those of `rules` or
+    `permissions`. None: "development", or "agent-safe" with rules. `rules`: in a short form, in addition to those of
+    the preset: `{"write": ["src"], "none": ["**/.env*"]}`.
+    """
+
+    #: Name of the new codebase; None: that of the directory.
+    name: Optional[str]
+    #: Owner of the new codebase; only admins may name another than the key's own.
+    owner_id: Optional[str]
+    #: Keep the new codebase when the sandbox is destroyed.
+    keep_codebase: Optional[bool]
+
+
+def made(
+    api: Api, directory: Union[str, "os.PathLike[str]", None], codebase_id: Optional[str], options: SandboxOptions
+) -> Tuple[Sandbox, bool]:
+    """A new sandbox, and whether its codebase is to be deleted with it: both or none."""
+    fields: Dict[str, Any] = with_preset(options, is_new=True)
+    name, owner, keeps = (fields.pop(each, None) for each in ("name", "owner_id", "keep_codebase"))
+    upload = {each: fields.pop(each, None) for each in ("exclude", "gitignore", "git_hooks")}
+    call = {each: fields[each] for each in CallOptions.__annotations__ if each in fields}
+    if codebase_id is not None:
+        return _created(api, codebase_id, fields), False
 
     def create(key: str) -> Codebase:
-        return client.create_codebase(name, owner_id, idempotency_key=key)
+        text = name or ("sandbox" if directory is None else _name_of(directory))
+        return api.create_codebase(name=text, owner_id=owner, **cast(Any, {**call, "idempotency_key": key}))
 
-    codebase = _made(create, client.delete_codebase)
+    def remove(made_id: str) -> None:
+        api.delete_codebase(codebase_id=made_id)
+
+    codebase = _made(create, remove)
     try:
-        if path is not None:
+        if directory is not None:
             # What the service refuses, it refuses before the upload.
-            client.create_sandbox(codebase.id, **{**fields, "validate_only": True})
-            client.upload_directory(codebase.id, path, **upload)
-        return codebase, created(client, codebase.id, fields, auto_start)
+            api.create_sandbox(**{**fields, "codebase_id": codebase.id, "validate_only": True})
+            Codebases(api).upload_directory(codebase.id, directory, **cast(Any, {**upload, **call}))
+        info = _created(api, codebase.id, fields)
     except BaseException:
-        _attempt(_remove_codebase, client, codebase.id)
+        _attempt(_remove_codebase, api, codebase.id)
         raise
+    return info, not keeps and fields.get("auto_commit") in (None, "", "never")
 
 
-def created(
-    client: SandboxClient, codebase_id: str, fields: Dict[str, Any], auto_start: bool
-) -> Sandbox:
+def _name_of(directory: Union[str, "os.PathLike[str]"]) -> str:
+    name = os.path.basename(os.path.realpath(directory)) or "root"
+    return name.encode("utf-8", "replace").decode()[:255]
+
+
+def _created(api: Api, codebase_id: str, fields: Dict[str, Any]) -> Sandbox:
     """A new sandbox, or none."""
-
     given = fields.get("idempotency_key")
 
     def create(key: str) -> Sandbox:
-        return client.create_sandbox(codebase_id, **{**fields, "idempotency_key": given or key})
+        return api.create_sandbox(**{**fields, "codebase_id": codebase_id, "idempotency_key": given or key})
+
+    def remove(made_id: str) -> None:
+        api.destroy_sandbox(sandbox_id=made_id)
 
     # With a key of the caller's the sandbox may be that of an earlier call.
-    remove = client.destroy_sandbox if given is None else None
-    info = _made(create, remove)
-    if auto_start:
-        return info
-    try:
-        return client.stop_sandbox(info.id)
-    except BaseException:
-        if remove is not None:
-            _attempt(remove, info.id)
-        raise
+    return _made(create, remove if given is None else None)
 
 
 def _made(
@@ -91,26 +112,26 @@ def _remade(
     remove((create(key)).id)
 
 
-def discard_all(client: SandboxClient, sandbox_ids: Sequence[str]) -> None:
+def discard_all(api: Api, sandbox_ids: Sequence[str]) -> None:
     """Destroys sandboxes after an error, without the commits of `auto_commit`."""
     for each in sandbox_ids:
-        _attempt(_discard, client, each)
+        _attempt(_discard, api, each)
 
 
-def _discard(client: SandboxClient, sandbox_id: str) -> None:
+def _discard(api: Api, sandbox_id: str) -> None:
     try:
-        client.destroy_sandbox(sandbox_id, discard=True)
+        api.destroy_sandbox(sandbox_id=sandbox_id, discard=True)
     except NotFoundError:
         pass
 
 
-def _remove_codebase(client: SandboxClient, codebase_id: str) -> None:
+def _remove_codebase(api: Api, codebase_id: str) -> None:
     """Deletes a codebase with its sandboxes: also one whose creation was not answered, and that appears only now."""
     for attempt in range(1, _REMOVALS + 1):
-        for each in client.list_sandboxes(codebase_id):
-            _discard(client, each.id)
+        for each in api.list_sandboxes(codebase_id=codebase_id):
+            _discard(api, each.id)
         try:
-            return client.delete_codebase(codebase_id)
+            return api.delete_codebase(codebase_id=codebase_id)
         except FailedPreconditionError:
             if attempt == _REMOVALS:
                 raise

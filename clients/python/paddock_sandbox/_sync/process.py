@@ -1,52 +1,56 @@
 # Generated from _async/process.py by `npm run generate`; do not edit.
-"""A handle of a process."""
+"""A process of a sandbox."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generator, Optional, Type
+from typing import Generator, Optional, Type, TypedDict, Unpack
 
 from .._duration import Duration, exact_seconds
+from .._http import Content
 from ..errors import NotFoundError, RequestTimeoutError
-from ..messages import Process, ProcessEnd, ProcessEvent, ProcessOutput
+from ..messages import Process as ProcessInfo
+from ..messages import ProcessEnd, ProcessEvent, ProcessOutput
+from ..requests import CallOptions, WriteProcessInputRequest
+from .api import Api
 from .concurrency import monotonic
 
-if TYPE_CHECKING:
-    from .processes import ProcessOperations
 
-
-class ProcessHandle:
+class Process:
     """A process of a sandbox. As a context manager it deletes the process at its end.
 
     Attributes:
+        info: The process when it was started or last asked for; see `refresh`.
         offset: Offset of the next byte of output that `output` and `events` have not given yet.
     """
 
-    def __init__(self, client: "ProcessOperations", process: Process) -> None:
-        self._client = client
-        self._process = process
+    def __init__(self, api: Api, info: ProcessInfo) -> None:
+        self._api = api
+        self.info = info
         self.offset = 0
 
     @property
     def id(self) -> str:
         """Identifier of the process, unique in its sandbox."""
-        return self._process.process_id
+        return self.info.process_id
 
     @property
-    def info(self) -> Process:
-        """The process when it was started or last asked for; see `refresh`."""
-        return self._process
+    def _of(self) -> "_Of":
+        return {"sandbox_id": self.info.sandbox_id, "process_id": self.id}
 
-    def refresh(self) -> Process:
+    def refresh(self, **options: Unpack[CallOptions]) -> ProcessInfo:
         """The process now."""
-        self._process = self._client.get_process(self._process.sandbox_id, self.id)
-        return self._process
+        self.info = self._api.get_process(**self._of, **options)
+        return self.info
 
     def events(self, offset: Optional[int] = None) -> Generator[ProcessEvent, None, None]:
-        """Events from an offset on (None: where the last ones ended) until the process ends. See `watch_process`."""
+        """Events from an offset on (None: where the last ones ended) until the process ends. The last one has `end`.
+
+        Goes on where it was after a cut connection. Leaving the loop does not affect the process.
+        """
         start = self.offset if offset is None else offset
-        found = self._client.watch_process(self._process.sandbox_id, self.id, start)
+        found = self._api.watch_process(**self._of, offset=start)
         try:
             for event in found:
                 self.offset = event.next
@@ -64,27 +68,30 @@ class ProcessHandle:
         finally:
             found.close()
 
-    def write(self, content: Any, *, offset: Optional[int] = None, end: bool = False) -> int:
-        """Writes to standard input; see `write_process_input`. The process must have been started with `stdin`."""
-        return self._client.write_process_input(
-            self._process.sandbox_id, self.id, content, offset=offset, end=end
-        )
+    def write(self, content: Content, **options: Unpack[WriteProcessInputRequest]) -> int:
+        """Writes to standard input or the terminal, at the pace at which the process reads.
+
+        It must have been started with `stdin`. `offset`: of the first byte in the whole input; with it a repeated call
+        writes nothing twice, so it is repeated after a cut connection. `end`: close standard input afterwards. Returns
+        the offset of the next byte.
+        """
+        return (self._api.write_process_input(content, **self._of, **options)).input_next
 
     def close_stdin(self) -> None:
         """Closes standard input; types ^D to a terminal."""
         self.write(b"", end=True)
 
-    def signal(self, signal: str = "SIGTERM") -> None:
+    def signal(self, signal: str = "SIGTERM", **options: Unpack[CallOptions]) -> None:
         """Sends a signal to the process and to all that it started."""
-        self._process = self._client.signal_process(self._process.sandbox_id, self.id, signal)
+        self.info = self._api.signal_process(**self._of, signal=signal, **options)
 
-    def kill(self) -> None:
+    def kill(self, **options: Unpack[CallOptions]) -> None:
         """Sends SIGKILL."""
-        self.signal("SIGKILL")
+        self.signal("SIGKILL", **options)
 
-    def resize(self, columns: int, rows: int) -> None:
+    def resize(self, columns: int, rows: int, **options: Unpack[CallOptions]) -> None:
         """Changes the size of its terminal."""
-        self._client.resize_terminal(self._process.sandbox_id, self.id, columns, rows)
+        self._api.resize_terminal(**self._of, columns=columns, rows=rows, **options)
 
     def wait(self, timeout: Duration = None) -> ProcessEnd:
         """Waits for the end of the process; reads its output past, which stays available.
@@ -95,8 +102,8 @@ class ProcessHandle:
         offset = (self.refresh()).output_next
         while True:
             left = 60.0 if limit is None else max(0.0, min(60.0, limit - monotonic()))
-            part = self._client.read_process_output(
-                self._process.sandbox_id, self.id, offset, max_bytes=1024 * 1024, wait=timedelta(seconds=left)
+            part = self._api.read_process_output(
+                **self._of, offset=offset, max_bytes=1024 * 1024, wait=timedelta(seconds=left)
             )
             offset = part.next
             if part.end is not None:
@@ -104,14 +111,14 @@ class ProcessHandle:
             if limit is not None and monotonic() >= limit:
                 raise RequestTimeoutError(f"process {self.id} has not ended within {timeout}")
 
-    def delete(self) -> None:
+    def delete(self, **options: Unpack[CallOptions]) -> None:
         """Ends the process with all that it started, and deletes its output. Does nothing if it is gone."""
         try:
-            self._client.delete_process(self._process.sandbox_id, self.id)
+            self._api.delete_process(**self._of, **options)
         except NotFoundError:
             pass
 
-    def __enter__(self) -> "ProcessHandle":
+    def __enter__(self) -> "Process":
         return self
 
     def __exit__(
@@ -121,3 +128,8 @@ class ProcessHandle:
         trace: Optional[TracebackType],
     ) -> None:
         self.delete()
+
+
+class _Of(TypedDict):
+    sandbox_id: str
+    process_id: str

@@ -4,281 +4,219 @@
 from __future__ import annotations
 
 import os
-import ssl
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+import warnings
+from types import TracebackType
+from typing import TYPE_CHECKING, List, Optional, Type, Union, Unpack
 
-from .._duration import Duration
+from .._rules import with_preset
 from .._error_of import error_of
-from ..messages import NetworkPolicy, ResourceLimits, Runtime, SecretBinding
-from ..presets import Rule, ShortRules, creation_preset
-from ..utils import generate_codebase_name
-from .client import SandboxClient
-from .ending import EndingMethods
-from .making import created, discard_all, uploaded
+from .._settings import settings
+from ..errors import InvalidArgumentError, NotFoundError
+from ..messages import PermissionExplanation
+from ..messages import Sandbox as SandboxInfo
+from ..requests import CallOptions, DestroySandboxRequest, ForkRequest, UpdateSandboxRequest
+from .api import Api
+from .changes import Changes
+from .commands import Commands
+from .files import Files
+from .making import SandboxOptions, discard_all, made
+from .network import Network
+from .ports import Ports
+from .rules import Rules
+
+if TYPE_CHECKING:
+    from .paddock import Paddock
 
 
-class Sandbox(EndingMethods):
-    """A sandbox.
+class Sandbox(Commands, Changes):
+    """A sandbox, made by `create`, `connect` or `fork`, and not by its constructor.
 
-    Made by `create`, `from_local`, `from_codebase`, `connect` or `fork`, not by its constructor. As a context manager
-    it destroys what it has created at its end: the sandbox, the connection, and the codebase of `from_local`, which
+    As a context manager it destroys what it has created at its end: the sandbox, and the codebase of `create`, which
     stays if it may hold work: after `commit` or `fork` of this object, or with `auto_commit`.
+
+    Attributes:
+        files: Its files, with the rules; `files.as_owner()` without.
+        rules: What its commands may do with each path.
+        ports: The TCP ports on which its programs listen, and those that are opened.
+        network: What its commands can connect to.
     """
+
+    def __init__(
+        self,
+        api: Api,
+        info: SandboxInfo,
+        *,
+        owns_client: bool = False,
+        owns_codebase: bool = False,
+        owns_sandbox: bool = False,
+    ) -> None:
+        self.api = api
+        self.info = info
+        self.files = Files(api, info.id)
+        self.rules = Rules(api, info.id)
+        self.ports = Ports(api, info.id)
+        self.network = Network(api, info.id)
+        self._owns_client = owns_client
+        self._owns_codebase = owns_codebase
+        self._owns_sandbox = owns_sandbox
+        self._destroyed = False
+        self._unpulled = ()
 
     @classmethod
     def create(
         cls,
-        path: Union[str, "os.PathLike[str]", None] = None,
-        codebase_id: Optional[str] = None,
-        **options: Any,
-    ) -> Sandbox:
-        """Creates a sandbox with the files of a directory or of a codebase, or without files.
-
-        The options are those of `from_local`, or of `from_codebase`.
-        """
-        if codebase_id is None:
-            return cls.from_local(path, **options)
-        if path is not None:
-            raise ValueError("path and codebase_id exclude each other")
-        return cls.from_codebase(codebase_id, **options)
-
-    @classmethod
-    def from_local(
-        cls,
-        path: Union[str, "os.PathLike[str]", None],
-        preset: Optional[str] = None,
-        permissions: Optional[Sequence[Rule]] = None,
-        runtime: Union[Runtime, str, None] = None,
-        image: Optional[str] = None,
-        resources: Optional[ResourceLimits] = None,
-        endpoint: Optional[str] = None,
-        secure: bool = False,
-        owner_id: Optional[str] = None,
-        codebase_name: Optional[str] = None,
-        ignore_patterns: Optional[Sequence[str]] = None,
-        labels: Optional[Mapping[str, str]] = None,
-        auto_start: bool = True,
+        from_: Union[str, "os.PathLike[str]", None] = None,
         *,
-        rules: Optional[ShortRules] = None,
-        gitignore: bool = False,
-        git: bool = True,
-        hooks: bool = False,
-        expires_in: Duration = None,
-        env: Optional[Mapping[str, str]] = None,
-        shell: Optional[str] = None,
-        workdir: Optional[str] = None,
-        auto_commit: Optional[str] = None,
-        network: Optional[NetworkPolicy] = None,
-        secrets: Optional[Sequence[SecretBinding]] = None,
-        client: Optional[SandboxClient] = None,
-        url: Optional[str] = None,
-        key: Optional[str] = None,
-        ca_file: Optional[str] = None,
-        tls: Optional[ssl.SSLContext] = None,
-        timeout: Duration = "5m",
-        connect_timeout: Duration = "10s",
-        attempts: int = 4,
+        codebase: Optional[str] = None,
+        paddock: Optional[Paddock] = None,
+        **options: Unpack[SandboxOptions],
     ) -> Sandbox:
-        """Uploads a directory into a new codebase and creates a sandbox on it, which runs when this returns.
-
-        Nothing is left on the service if it fails. The result owns the sandbox and the codebase.
+        """Creates a sandbox, which runs when this returns. Nothing is left on the service if it fails.
 
         Args:
-            path: Local directory. ValueError if it is none. None: a sandbox without files.
-            preset: Rules: "agent-safe", "development", "read-only", "full-access", "view-only" or one of your own;
-                "none": only those of `permissions` or `rules`. None: "development", or "agent-safe" with rules.
-            permissions: Rules in addition to those of the preset.
-            runtime: Mechanism that isolates the sandbox; None: the server's default.
-            image: Image of the sandbox.
-            resources: Limits of the sandbox.
-            endpoint: See `SandboxClient`, also for url, key, ca_file, tls, timeout, connect_timeout and attempts.
-            secure: https, if `endpoint` names no scheme.
-            owner_id: Owner; only admins may name another than the key's own.
-            codebase_name: Name of the codebase; None: that of the directory.
-            ignore_patterns: What not to upload; see `upload_directory`, also for gitignore, git and hooks.
-            labels: Labels of the sandbox.
-            auto_start: False: stop the sandbox again.
-            rules: Rules in a short form: `{"write": ["src"], "none": ["**/.env*"]}`.
-            gitignore: Do not upload what git ignores.
-            git: Upload the directories `.git`.
-            hooks: Upload git's hooks, too.
-            expires_in: Time until the sandbox expires.
-            env: Environment variables of all its commands.
-            shell: Shell of its commands.
-            workdir: Working directory of its commands.
-            auto_commit: "never", "on_exec" or "on_stop"; with the last two the codebase stays.
-            network: What its commands can connect to; None: nothing.
-            secrets: Secrets of the owner that its commands use, by placeholders.
-            client: A client to use, which stays open afterwards; None: one of its own.
+            from_: Local directory, whose files become a new codebase. ValueError if it is none.
+            codebase: Id of a codebase instead, which stays when the sandbox is destroyed. Neither: no files.
+            paddock: The client to use, which stays open; None: one of its own, for PADDOCK_URL.
+            options: See `SandboxOptions`.
         """
-        if path is not None and not os.path.isdir(path):
-            raise ValueError(f"not a directory: {os.fspath(path)}")
-        upload = {"ignore_patterns": ignore_patterns, "gitignore": gitignore, "git": git, "hooks": hooks}
-        creation = {
-            "preset": preset,
-            "permissions": permissions,
-            "rules": rules,
-            "runtime": runtime,
-            "image": image,
-            "resources": resources,
-            "labels": labels,
-            "expires_in": expires_in,
-            "env": env,
-            "shell": shell,
-            "workdir": workdir,
-            "auto_commit": auto_commit,
-            "network": network,
-            "secrets": secrets,
-        }
-        creation["preset"] = creation_preset(creation)
-        own = client is None
-        used = client or SandboxClient(
-            endpoint, secure, url=url, key=key, ca_file=ca_file, tls=tls,
-            timeout=timeout, connect_timeout=connect_timeout, attempts=attempts,
-        )  # fmt: skip
-        name = codebase_name or ("sandbox" if path is None else generate_codebase_name(path))
-        return cls._uploaded(used, own, path, name, owner_id, upload, creation, auto_start)
+        if from_ is not None and codebase is not None:
+            raise InvalidArgumentError("from_ and codebase exclude each other")
+        if from_ is not None and not os.path.isdir(from_):
+            raise InvalidArgumentError(f"from_: not a directory: {os.fspath(from_)}")
+        return cls._made(_api_of(paddock), paddock is None, from_, codebase, options)
 
     @classmethod
-    def _uploaded(
+    def _made(
         cls,
-        client: SandboxClient,
+        api: Api,
         own: bool,
-        path: Union[str, "os.PathLike[str]", None],
-        name: str,
-        owner_id: Optional[str],
-        upload: Dict[str, Any],
-        creation: Dict[str, Any],
-        auto_start: bool,
+        from_: Union[str, "os.PathLike[str]", None],
+        codebase: Optional[str],
+        options: SandboxOptions,
     ) -> Sandbox:
         try:
-            codebase, info = uploaded(client, path, name, owner_id, upload, creation, auto_start)
+            info, owns_codebase = made(api, from_, codebase, options)
         except BaseException:
             if own:
-                client.close()
+                api.close()
             raise
-        commits = creation["auto_commit"] not in (None, "", "never")
-        return cls(client, info, codebase, owns_client=own, owns_codebase=not commits, owns_sandbox=True)
-
-    @classmethod
-    def from_codebase(
-        cls,
-        codebase_id: str,
-        preset: Optional[str] = None,
-        permissions: Optional[Sequence[Rule]] = None,
-        runtime: Union[Runtime, str, None] = None,
-        image: Optional[str] = None,
-        resources: Optional[ResourceLimits] = None,
-        endpoint: Optional[str] = None,
-        secure: bool = False,
-        labels: Optional[Mapping[str, str]] = None,
-        auto_start: bool = True,
-        *,
-        rules: Optional[ShortRules] = None,
-        client: Optional[SandboxClient] = None,
-        url: Optional[str] = None,
-        key: Optional[str] = None,
-        ca_file: Optional[str] = None,
-        tls: Optional[ssl.SSLContext] = None,
-        timeout: Duration = "5m",
-        connect_timeout: Duration = "10s",
-        attempts: int = 4,
-        **creation: Any,
-    ) -> Sandbox:
-        """Creates a sandbox on a codebase, which stays when the sandbox is destroyed.
-
-        The arguments are those of `from_local`; further ones (`creation`) those of `create_sandbox`.
-        """
-        fields = {
-            "preset": preset,
-            "permissions": permissions,
-            "rules": rules,
-            "runtime": runtime,
-            "image": image,
-            "resources": resources,
-            "labels": labels,
-            **creation,
-        }
-        fields["preset"] = creation_preset(fields)
-        own = client is None
-        used = client or SandboxClient(
-            endpoint, secure, url=url, key=key, ca_file=ca_file, tls=tls,
-            timeout=timeout, connect_timeout=connect_timeout, attempts=attempts,
-        )  # fmt: skip
-        return cls._on(used, own, codebase_id, fields, auto_start)
-
-    @classmethod
-    def _on(
-        cls, client: SandboxClient, own: bool, codebase_id: str, fields: Dict[str, Any], auto_start: bool
-    ) -> Sandbox:
-        try:
-            codebase = client.get_codebase(codebase_id)
-            info = created(client, codebase_id, fields, auto_start)
-        except BaseException:
-            if own:
-                client.close()
-            raise
-        return cls(client, info, codebase, owns_client=own, owns_codebase=False, owns_sandbox=True)
+        return cls(api, info, owns_client=own, owns_codebase=owns_codebase, owns_sandbox=True)
 
     @classmethod
     def connect(
-        cls,
-        sandbox_id: str,
-        endpoint: Optional[str] = None,
-        secure: bool = False,
-        *,
-        client: Optional[SandboxClient] = None,
-        **connection: Any,
+        cls, sandbox_id: str, *, paddock: Optional[Paddock] = None, **options: Unpack[CallOptions]
     ) -> Sandbox:
         """An existing sandbox. As a context manager the result only closes its connection; `destroy` destroys."""
-        own = client is None
-        used = client or SandboxClient(endpoint, secure, **connection)
-        return cls._existing(used, own, sandbox_id)
+        return cls._existing(_api_of(paddock), paddock is None, sandbox_id, options)
 
     @classmethod
-    def _existing(cls, client: SandboxClient, own: bool, sandbox_id: str) -> Sandbox:
+    def _existing(cls, api: Api, own: bool, sandbox_id: str, options: CallOptions) -> Sandbox:
         try:
-            info = client.get_sandbox(sandbox_id)
+            return cls(api, api.get_sandbox(sandbox_id=sandbox_id, **options), owns_client=own)
         except BaseException:
             if own:
-                client.close()
+                api.close()
             raise
-        return cls(client, info, None, owns_client=own, owns_codebase=False, owns_sandbox=False)
 
-    def fork(self, count: int = 1, **options: Any) -> List[Sandbox]:
-        """Creates sandboxes with the present files of this one; see `fork` of the client for the options.
+    def explain(self, path: str, **options: Unpack[CallOptions]) -> PermissionExplanation:
+        """The permission of a path, which need not exist, and why."""
+        return self.rules.explain(path, **options)
+
+    def fork(self, **options: Unpack[ForkRequest]) -> Sandbox:
+        """Creates a sandbox with the present files of this one, or those of a checkpoint; see `forks`."""
+        return (self.forks(1, **options))[0]
+
+    def forks(self, count: int, **options: Unpack[ForkRequest]) -> List[Sandbox]:
+        """As many new sandboxes, all or none. What is None is as in this one.
 
         The caller destroys each. They use this sandbox's connection: close it last. If one cannot be created, those
         that were are destroyed, and its error is raised. The codebase stays when this sandbox is destroyed: the forks
         may commit to it.
         """
         self._owns_codebase = False
-        answer = self._client.fork(self.id, count, **options)
-        made = [
-            type(self)(self._client, each.sandbox, self._codebase, owns_sandbox=True)
+        answer = self.api.fork(**{**with_preset(options), "sandbox_id": self.id, "count": count})
+        found = [
+            type(self)(self.api, each.sandbox, owns_sandbox=True)
             for each in answer.results
             if each.sandbox is not None
         ]
         error = next((each.error for each in answer.results if each.error is not None), None)
         if error is not None:
-            discard_all(self._client, [each.id for each in made])
+            discard_all(self.api, [each.id for each in found])
             raise error_of({"code": error.code, "message": error.message}, "Fork", {"sandbox_id": self.id})
-        return made
+        return found
 
-    def start(self) -> Sandbox:
-        """Starts the sandbox. Changes nothing if it runs."""
-        self._info = self._client.start_sandbox(self.id)
+    def update(self, **changes: Unpack[UpdateSandboxRequest]) -> Sandbox:
+        """Changes labels, lifetime, idle policy, shell, environment or working directory, all or nothing.
+
+        A merge patch: `labels={"a": "1", "b": None}` sets one label and removes another. Not repeated after a cut
+        connection, because `expires_in` counts from the call.
+        """
+        self.info = self.api.update_sandbox(sandbox_id=self.id, **changes)
         return self
 
-    def stop(self) -> Sandbox:
+    def stop(self, **options: Unpack[CallOptions]) -> Sandbox:
         """Ends every process and keeps the files. Changes nothing if it is stopped."""
-        self._info = self._client.stop_sandbox(self.id)
+        self.info = self.api.stop_sandbox(sandbox_id=self.id, **options)
         return self
 
-    def refresh(self) -> Sandbox:
-        """Asks the service for `info` and `status`."""
-        self._info = self._client.get_sandbox(self.id)
+    def resume(self, **options: Unpack[CallOptions]) -> Sandbox:
+        """Starts a sandbox that is stopped. Changes nothing if it runs."""
+        self.info = self.api.start_sandbox(sandbox_id=self.id, **options)
         return self
+
+    def refresh(self, **options: Unpack[CallOptions]) -> Sandbox:
+        """Asks the service for `info` and `status`."""
+        self.info = self.api.get_sandbox(sandbox_id=self.id, **options)
+        return self
+
+    def destroy(self, **options: Unpack[DestroySandboxRequest]) -> None:
+        """Destroys the sandbox with its uncommitted changes, and closes the connection, if this object made it.
+
+        Does nothing after it has worked. After an error it can be tried again, or the connection closed (`close`).
+        `discard`: leave out the commit of `auto_commit`.
+        """
+        if self._destroyed:
+            return
+        try:
+            self.api.destroy_sandbox(sandbox_id=self.id, **options)
+        except NotFoundError:
+            pass
+        if self._owns_codebase:
+            try:
+                self.api.delete_codebase(codebase_id=self.codebase_id)
+            except NotFoundError:
+                pass
+        self._destroyed = True
+        self.close()
+
+    def close(self) -> None:
+        """Closes the connection, if this object made it. The sandbox stays."""
+        if self._owns_client:
+            self.api.close()
 
     def __enter__(self) -> Sandbox:
         return self
+
+    def __exit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        trace: Optional[TracebackType],
+    ) -> None:
+        try:
+            if self._owns_sandbox and self._unpulled and not self._destroyed:
+                warnings.warn(
+                    f"sandbox {self.id} is kept: {len(self._unpulled)} of its changes could not be pulled, for example"
+                    f" {self._unpulled[0]!r}; pull them elsewhere, or destroy it",
+                    RuntimeWarning,
+                    stacklevel=2,
+                )
+            elif self._owns_sandbox:
+                self.destroy()
+        finally:
+            self.close()
+
+
+def _api_of(paddock: Optional[Paddock]) -> Api:
+    return Api(settings()) if paddock is None else paddock.api

@@ -4,71 +4,66 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import TYPE_CHECKING, Generator, Optional, Type
+from typing import Generator, Optional, Type, Unpack
 
 from ..errors import NotFoundError
-from ..messages import Session, SessionStatus
-from ..result import ExecResult
+from ..messages import ExecStreamChunk
+from ..messages import Session as SessionInfo
+from ..requests import CallOptions, SessionExecRequest
+from ..result import CommandResult, result_of
+from .api import Api
+from .run import Tell, told
 
-if TYPE_CHECKING:
-    from .commands import CommandOperations
-    from .._duration import Duration
 
+class Session:
+    """A session. As a context manager it is closed at its end.
 
-class SessionWrapper:
-    """A session. As a context manager it destroys the session at its end."""
+    Attributes:
+        info: The session when it was created.
+    """
 
-    def __init__(self, client: "CommandOperations", session: Session) -> None:
-        self._client = client
-        self._session = session
+    def __init__(self, api: Api, info: SessionInfo) -> None:
+        self._api = api
+        self.info = info
 
     @property
     def id(self) -> str:
         """Identifier of the session."""
-        return self._session.id
+        return self.info.id
 
-    @property
-    def sandbox_id(self) -> str:
-        """Identifier of its sandbox."""
-        return self._session.sandbox_id
-
-    @property
-    def status(self) -> SessionStatus:
-        """Its state when it was created."""
-        return self._session.status
-
-    @property
-    def shell(self) -> str:
-        """Path of its shell in the sandbox."""
-        return self._session.shell
-
-    def exec(
+    def run(
         self,
         command: str,
-        timeout: "Duration" = None,
         *,
-        max_output: Optional[int] = None,
-        merge: bool = False,
         check: bool = False,
-    ) -> ExecResult:
-        """Runs one command in the shell: see `session_exec` of the client."""
-        result = self._client.session_exec(
-            self.id, command, timeout, max_output=max_output, merge=merge
-        )
+        on_stdout: Tell = None,
+        on_stderr: Tell = None,
+        **options: Unpack[SessionExecRequest],
+    ) -> CommandResult:
+        """Runs one command in the shell, after those that were sent before.
+
+        A timeout kills everything in the session (`CommandTimeoutError`); the next command has a new shell, and
+        `session_reset` in its result. `FailedPreconditionError` once the shell has exited.
+        """
+        if on_stdout is None and on_stderr is None:
+            result = result_of(self._api.session_exec(session_id=self.id, command=command, **options), command)
+        else:
+            options.pop("max_output", None)
+            result = told(self.stream(command, **options), command, on_stdout, on_stderr)
         return result.check() if check else result
 
-    def exec_stream(self, command: str, timeout: "Duration" = None) -> Generator[bytes, None, None]:
-        """Runs one command in the shell and yields its output as it is written."""
-        return self._client.session_exec_stream(self.id, command, timeout)
+    def stream(self, command: str, **options: Unpack[SessionExecRequest]) -> Generator[ExecStreamChunk, None, None]:
+        """Runs one command in the shell, with its output as it is written. The last chunk has the `exit_code`."""
+        return self._api.session_exec_stream(session_id=self.id, command=command, **options)
 
-    def close(self) -> None:
+    def close(self, **options: Unpack[CallOptions]) -> None:
         """Kills the shell and everything that was started in it. Does nothing if the session is gone."""
         try:
-            self._client.destroy_session(self.id)
+            self._api.destroy_session(session_id=self.id, **options)
         except NotFoundError:
             pass
 
-    def __enter__(self) -> "SessionWrapper":
+    def __enter__(self) -> "Session":
         return self
 
     def __exit__(

@@ -34,7 +34,7 @@ __all__ = [
 class PaddockSandboxClient(BaseSandboxClient[Optional[PaddockSandboxClientOptions]]):
     """Makes a sandbox for each session: when it starts, until it is closed or deleted.
 
-    `options`: of sandboxes whose `create` has none. `connection`: arguments of `AsyncSandboxClient`, for example `url`
+    `options`: of sandboxes whose `create` has none. `connection`: arguments of `AsyncPaddock`, for example `url`
     and `key`; without them those of PADDOCK_URL and PADDOCK_KEY.
     """
 

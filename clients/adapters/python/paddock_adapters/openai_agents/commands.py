@@ -16,7 +16,7 @@ from agents.sandbox.session.pty_types import (
     process_id_to_prune_from_meta,
 )
 from paddock_sandbox import (
-    AsyncProcessHandle,
+    AsyncProcess,
     AsyncSandbox,
     NotFoundError,
     FailedPreconditionError,
@@ -33,7 +33,7 @@ Answer = Tuple[str, Optional[ProcessEnd]]
 class _Running:
     """A command whose output is read piece by piece."""
 
-    def __init__(self, process: AsyncProcessHandle, tty: bool) -> None:
+    def __init__(self, process: AsyncProcess, tty: bool) -> None:
         self.process = process
         self.tty = tty
         self.last_used = time.monotonic()
@@ -114,16 +114,14 @@ class Commands:
         """
         limit = None if timeout is None else timedelta(seconds=timeout)
         output: Dict[str, Any] = {"terminal": TerminalSize(80, 24)} if tty else {"merge": True}
-        starting = asyncio.ensure_future(
-            sandbox.client.start_process(sandbox.id, argv, env=env, timeout=limit, **output)
-        )
+        starting = asyncio.ensure_future(sandbox.start(argv, env=env, timeout=limit, **output))
         running = None
         try:
-            running = _Running(AsyncProcessHandle(sandbox.client, await settled(starting)), tty)
+            running = _Running(await settled(starting), tty)
             answer = await running.read(seconds)
         except BaseException:
             if starting.done() and not starting.cancelled() and starting.exception() is None:
-                await settled(asyncio.ensure_future(_deleted(AsyncProcessHandle(sandbox.client, starting.result()))))
+                await settled(asyncio.ensure_future(_deleted(starting.result())))
             raise
         if answer[1] is not None:
             await _deleted(running.process)
@@ -171,7 +169,7 @@ class Commands:
             await settled(asyncio.ensure_future(_deleted(each.process)))
 
 
-async def _deleted(process: AsyncProcessHandle) -> None:
+async def _deleted(process: AsyncProcess) -> None:
     """With its output; what cannot be deleted ends with the sandbox."""
     with suppress(PaddockError):
         await process.delete()

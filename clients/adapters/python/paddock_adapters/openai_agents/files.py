@@ -104,7 +104,7 @@ class SandboxFiles(BaseSandboxSession):
         if in_workspace(at):
             # The command's answer names nothing that has a line break, and has the error of what is no directory.
             with suppress(PaddockError):
-                return [_entry(each) for each in await files.list(at)]
+                return [_entry(each) async for each in files.list(at)]
         return await super().ls(at)
 
     async def mkdir(
@@ -171,7 +171,7 @@ class SandboxFiles(BaseSandboxSession):
         """A tar archive of the workspace, with what the rules hide, without ephemeral entries."""
         archive = tempfile.TemporaryFile()
         try:
-            await _spooled(self.sandbox.files.as_owner().export_tar(), archive)
+            await _spooled(self.sandbox.files.as_owner().download(), archive)
             skipped = self._persist_workspace_skip_relpaths()
             if skipped:
                 archive = await asyncio.to_thread(_without, archive, skipped)
@@ -185,7 +185,7 @@ class SandboxFiles(BaseSandboxSession):
     async def hydrate_workspace(self, data: io.IOBase) -> None:
         """All or nothing. The service refuses paths and symlinks that lead out of the workspace."""
         try:
-            await self.sandbox.files.as_owner().import_tar(data)
+            await self.sandbox.files.as_owner().upload(data)
         except (OSError, PaddockError) as error:
             raise write_error(Path(ROOT), error) from error
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
@@ -30,8 +29,8 @@ from agents.sandbox.session.pty_types import (
     truncate_text_by_tokens,
 )
 from paddock_sandbox import (
+    AsyncPaddock,
     AsyncSandbox,
-    AsyncSandboxClient,
     InvalidArgumentError,
     NotFoundError,
     FailedPreconditionError,
@@ -57,6 +56,7 @@ class PaddockSandboxSession(SandboxFiles):
     def __init__(self, state: PaddockSandboxSessionState, connection: Mapping[str, Any]) -> None:
         self.state = state
         self._connection = connection
+        self._client: Optional[AsyncPaddock] = None
         self._sandbox: Optional[AsyncSandbox] = None
         self._commands = Commands()
         #: Only the answer that opens a port has its token, and opening it again would cut its connections.
@@ -72,18 +72,29 @@ class PaddockSandboxSession(SandboxFiles):
 
     # The life of the sandbox.
 
+    @property
+    def _paddock(self) -> AsyncPaddock:
+        if self._client is None:
+            self._client = AsyncPaddock(**self._connection)
+        return self._client
+
+    async def _close(self) -> None:
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
     async def reconnect(self) -> None:
         """Finds the sandbox of the state. Without it the start of the session makes another one."""
         try:
             if self.state.sandbox_id:
-                self._sandbox = await AsyncSandbox.connect(self.state.sandbox_id, **self._connection)
+                self._sandbox = await self._paddock.sandboxes.get(self.state.sandbox_id)
         except NotFoundError:
-            async with AsyncSandboxClient(**self._connection) as client:
-                await self._delete_codebase(client)
+            await self._delete_codebase()
         except PaddockError as error:
             raise self._wrap_start_error(error) from error
         if self._sandbox is None:
             self._forget()
+            await self._close()
         self._set_start_state_preserved(self._sandbox is not None)
 
     async def start(self) -> None:
@@ -106,16 +117,15 @@ class PaddockSandboxSession(SandboxFiles):
             self._set_start_state_preserved(False)
             await settled(asyncio.ensure_future(self._create()))
         elif self._sandbox.status is not SandboxStatus.RUNNING:
-            await self._sandbox.start()
+            await self._sandbox.resume()
 
     async def _create(self) -> None:
         options = self.state.options
-        arguments: Dict[str, Any] = {**options.creation(), **self._connection}
+        create = self._paddock.sandboxes.create
         if options.codebase_id is not None:
-            self._sandbox = await AsyncSandbox.from_codebase(options.codebase_id, **arguments)
+            self._sandbox = await create(codebase=options.codebase_id, **options.creation())
         else:
-            with tempfile.TemporaryDirectory() as empty:
-                self._sandbox = await AsyncSandbox.from_local(empty, codebase_name="openai-agents", **arguments)
+            self._sandbox = await create(name="openai-agents", **options.creation())
             self.state.codebase_id = self._sandbox.codebase_id
         self.state.sandbox_id = self._sandbox.id
 
@@ -135,23 +145,23 @@ class PaddockSandboxSession(SandboxFiles):
         """Destroys the sandbox. The codebase that was made for it stays if something was committed to it."""
         if self._sandbox is None:
             return
-        client = self._sandbox.client
         try:
             with suppress(NotFoundError):
-                await client.destroy_sandbox(self._sandbox.id)
-            await self._delete_codebase(client)
-            await self._sandbox.close()
+                await self._sandbox.api.destroy_sandbox(sandbox_id=self._sandbox.id)
+            await self._delete_codebase()
+            await self._close()
         except PaddockError as error:
             context = {"backend": "paddock", "code": error.code, "message": str(error)}
             raise WorkspaceStopError(path=Path(ROOT), context=context, cause=error) from error
         self._forget()
 
-    async def _delete_codebase(self, client: AsyncSandboxClient) -> None:
+    async def _delete_codebase(self) -> None:
         if self.state.codebase_id:
             with suppress(NotFoundError, FailedPreconditionError):
-                codebase = await client.get_codebase(self.state.codebase_id)
+                codebases = self._paddock.codebases
+                codebase = await codebases.get(self.state.codebase_id)
                 if codebase.file_count == 0 and not codebase.status_reason:
-                    await client.delete_codebase(codebase.id)
+                    await codebases.delete(codebase.id)
 
     async def _persist_snapshot(self) -> None:
         # Without a sandbox there is nothing to keep: it was not started, or has ended.
@@ -203,13 +213,13 @@ class PaddockSandboxSession(SandboxFiles):
 
     async def _open(self, port: int) -> ExposedPortEndpoint:
         try:
-            opened = await self.sandbox.open_port(port, access="link")
+            opened = await self.sandbox.ports.open(port, access="link")
             url = urlsplit(opened.url)
             if url.hostname is not None:
                 tls = url.scheme == "https"
                 query = f"paddock_token={opened.link_token}"
                 return ExposedPortEndpoint(url.hostname, url.port or (443 if tls else 80), tls, query)
-            await self.sandbox.close_port(port)
+            await self.sandbox.ports.close(port)
             cause, detail = None, "the URL would have a path: the server needs server.preview_domain"
         except PaddockError as error:
             cause, detail = error, str(error)

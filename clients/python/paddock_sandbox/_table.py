@@ -1,42 +1,46 @@
-"""The routes of the service, and what a repeated call does.
+"""How the operations of the service are called over HTTP.
 
-Generated from handlers/index.ts by `npm run generate`; do not edit.
+Generated from proto/service/v1 and handlers/index.ts by `npm run generate`; do not edit.
 """
 
 from __future__ import annotations
 
-from typing import Dict, NamedTuple
+from typing import NamedTuple
+
+from ._enums import ProtoEnum
+from .messages import PatternType, Permission, Runtime, SandboxStatus
 
 
 class Route(NamedTuple):
     """Where an operation is, and how it may be repeated.
 
     Attributes:
-        kind: Form of request and answer: "unary", "events", "raw", "bytes", "download" or "multipart".
+        kind: Form of request and answer: "unary", "events", "raw", "bytes" or "download".
         retry: "read" and "same" have no further effect; "key" has none with an idempotency key; "again" takes effect
             again.
+        query: Query parameter that the path is used with.
+        timed: Whether the request has a field "timeout".
     """
 
     method: str
     path: str
     kind: str
     retry: str
+    query: str = ""
+    timed: bool = False
 
 
-#: An operation with several routes has the others under its name with the method.
-ROUTES: Dict[str, Route] = {
+ROUTES: dict[str, Route] = {
     "CreateCodebase": Route("POST", "/v1/codebases", "unary", "key"),
     "GetCodebase": Route("GET", "/v1/codebases/{codebase_id}", "unary", "read"),
     "ListCodebases": Route("GET", "/v1/codebases", "unary", "read"),
     "DeleteCodebase": Route("DELETE", "/v1/codebases/{codebase_id}", "unary", "same"),
-    "UploadFile": Route("POST", "/v1/codebases/{codebase_id}/files", "multipart", "same"),
-    "UploadFilePut": Route("PUT", "/v1/codebases/{codebase_id}/files/{file_path+}", "raw", "same"),
+    "UploadFile": Route("PUT", "/v1/codebases/{codebase_id}/files/{file_path+}", "raw", "same"),
     "DownloadFile": Route("GET", "/v1/codebases/{codebase_id}/files/{file_path+}", "download", "read"),
-    "DownloadFileHead": Route("HEAD", "/v1/codebases/{codebase_id}/files/{file_path+}", "download", "read"),
     "ListFiles": Route("GET", "/v1/codebases/{codebase_id}/files", "unary", "read"),
     "RemoveFile": Route("DELETE", "/v1/codebases/{codebase_id}/files/{file_path+}", "unary", "same"),
     "ImportCodebaseFiles": Route("PUT", "/v1/codebases/{codebase_id}/files", "raw", "same"),
-    "ExportCodebaseFiles": Route("GET", "/v1/codebases/{codebase_id}/files", "bytes", "read"),
+    "ExportCodebaseFiles": Route("GET", "/v1/codebases/{codebase_id}/files", "bytes", "read", query="format"),
     "ImportImage": Route("PUT", "/v1/images/{name+}", "raw", "same"),
     "GetImage": Route("GET", "/v1/images/{image+}", "unary", "read"),
     "ListImages": Route("GET", "/v1/images", "unary", "read"),
@@ -55,10 +59,10 @@ ROUTES: Dict[str, Route] = {
     "SetOwnerLimits": Route("PUT", "/v1/owners/{owner_id}/limits", "unary", "same"),
     "GetOwnerLimits": Route("GET", "/v1/owners/{owner_id}/limits", "unary", "read"),
     "OpenPort": Route("POST", "/v1/sandboxes/{sandbox_id}/ports", "unary", "again"),
-    "ListPorts": Route("GET", "/v1/sandboxes/{sandbox_id}/ports", "unary", "read"),
+    "ListPorts": Route("GET", "/v1/sandboxes/{sandbox_id}/ports", "unary", "read", query="opened"),
     "GetPort": Route("GET", "/v1/sandboxes/{sandbox_id}/ports/{port}", "unary", "read"),
     "ClosePort": Route("DELETE", "/v1/sandboxes/{sandbox_id}/ports/{port}", "unary", "same"),
-    "StartProcess": Route("POST", "/v1/sandboxes/{sandbox_id}/processes", "unary", "again"),
+    "StartProcess": Route("POST", "/v1/sandboxes/{sandbox_id}/processes", "unary", "again", timed=True),
     "GetProcess": Route("GET", "/v1/sandboxes/{sandbox_id}/processes/{process_id}", "unary", "read"),
     "ListProcesses": Route("GET", "/v1/sandboxes/{sandbox_id}/processes", "unary", "read"),
     "DeleteProcess": Route("DELETE", "/v1/sandboxes/{sandbox_id}/processes/{process_id}", "unary", "same"),
@@ -75,20 +79,20 @@ ROUTES: Dict[str, Route] = {
     "StartSandbox": Route("POST", "/v1/sandboxes/{sandbox_id}/start", "unary", "same"),
     "StopSandbox": Route("POST", "/v1/sandboxes/{sandbox_id}/stop", "unary", "same"),
     "DestroySandbox": Route("DELETE", "/v1/sandboxes/{sandbox_id}", "unary", "same"),
-    "Exec": Route("POST", "/v1/sandboxes/{sandbox_id}/exec", "unary", "again"),
-    "ExecStream": Route("POST", "/v1/sandboxes/{sandbox_id}/exec/stream", "events", "again"),
+    "Exec": Route("POST", "/v1/sandboxes/{sandbox_id}/exec", "unary", "again", timed=True),
+    "ExecStream": Route("POST", "/v1/sandboxes/{sandbox_id}/exec/stream", "events", "again", timed=True),
     "CreateSession": Route("POST", "/v1/sandboxes/{sandbox_id}/sessions", "unary", "again"),
     "GetSession": Route("GET", "/v1/sessions/{session_id}", "unary", "read"),
     "ListSessions": Route("GET", "/v1/sandboxes/{sandbox_id}/sessions", "unary", "read"),
     "DestroySession": Route("DELETE", "/v1/sessions/{session_id}", "unary", "same"),
-    "SessionExec": Route("POST", "/v1/sessions/{session_id}/exec", "unary", "again"),
-    "SessionExecStream": Route("POST", "/v1/sessions/{session_id}/exec/stream", "events", "again"),
+    "SessionExec": Route("POST", "/v1/sessions/{session_id}/exec", "unary", "again", timed=True),
+    "SessionExecStream": Route("POST", "/v1/sessions/{session_id}/exec/stream", "events", "again", timed=True),
     "UpdatePermissions": Route("PUT", "/v1/sandboxes/{sandbox_id}/permissions", "unary", "same"),
     "ExplainPermission": Route("GET", "/v1/sandboxes/{sandbox_id}/permissions/explain", "unary", "read"),
     "ListRefusals": Route("GET", "/v1/sandboxes/{sandbox_id}/permissions/refusals", "unary", "read"),
     "ListPresets": Route("GET", "/v1/presets", "unary", "read"),
     "ListChanges": Route("GET", "/v1/sandboxes/{sandbox_id}/changes", "unary", "read"),
-    "ExportChanges": Route("GET", "/v1/sandboxes/{sandbox_id}/changes", "bytes", "read"),
+    "ExportChanges": Route("GET", "/v1/sandboxes/{sandbox_id}/changes", "bytes", "read", query="format"),
     "Commit": Route("POST", "/v1/sandboxes/{sandbox_id}/commit", "unary", "key"),
     "Discard": Route("POST", "/v1/sandboxes/{sandbox_id}/discard", "unary", "again"),
     "CreateCheckpoint": Route("POST", "/v1/sandboxes/{sandbox_id}/checkpoints", "unary", "key"),
@@ -100,12 +104,11 @@ ROUTES: Dict[str, Route] = {
     "PreviewFile": Route("GET", "/v1/sandboxes/{sandbox_id}/preview", "unary", "read"),
     "ListDirectory": Route("GET", "/v1/sandboxes/{sandbox_id}/files", "unary", "read"),
     "ReadFile": Route("GET", "/v1/sandboxes/{sandbox_id}/files/{path+}", "download", "read"),
-    "ReadFileHead": Route("HEAD", "/v1/sandboxes/{sandbox_id}/files/{path+}", "download", "read"),
     "WriteFile": Route("PUT", "/v1/sandboxes/{sandbox_id}/files/{path+}", "raw", "same"),
     "MakeDirectory": Route("POST", "/v1/sandboxes/{sandbox_id}/mkdir", "unary", "same"),
     "MoveFile": Route("POST", "/v1/sandboxes/{sandbox_id}/move", "unary", "again"),
     "DeleteFile": Route("DELETE", "/v1/sandboxes/{sandbox_id}/files/{path+}", "unary", "same"),
-    "ExportFiles": Route("GET", "/v1/sandboxes/{sandbox_id}/files", "bytes", "read"),
+    "ExportFiles": Route("GET", "/v1/sandboxes/{sandbox_id}/files", "bytes", "read", query="format"),
     "ImportFiles": Route("PUT", "/v1/sandboxes/{sandbox_id}/files", "raw", "same"),
     "PutSecret": Route("PUT", "/v1/secrets/{name}", "unary", "same"),
     "GetSecret": Route("GET", "/v1/secrets/{name}", "unary", "read"),
@@ -113,3 +116,29 @@ ROUTES: Dict[str, Route] = {
     "DeleteSecret": Route("DELETE", "/v1/secrets/{name}", "unary", "same"),
     "Health": Route("GET", "/health", "unary", "read"),
 }
+
+#: Fields of requests at which streams go on, and those of their messages with the next value.
+CURSORS: dict[str, tuple[str, str]] = {
+    "WatchNetwork": ("after", "sequence"),
+    "WatchProcess": ("offset", "next"),
+}
+
+#: Lengths of time, by how many of their units are a second.
+DURATIONS: dict[str, int] = {
+    "expires_in": 1,
+    "idle_timeout": 1,
+    "timeout": 1,
+    "wait": 1000,
+    "yield_after": 1000,
+}
+
+#: Fields of requests that are words.
+WORDS: dict[str, type[ProtoEnum]] = {
+    "permission": Permission,
+    "runtime": Runtime,
+    "status": SandboxStatus,
+    "type": PatternType,
+}
+
+#: Fields whose keys are the caller's own.
+MAPS = frozenset(("env", "labels"))

@@ -1,0 +1,50 @@
+"""The ports of a sandbox."""
+
+from __future__ import annotations
+
+from typing import Optional, Unpack
+
+from .._duration import Duration
+from ..errors import CommandTimeoutError
+from ..messages import ListeningPort, OpenedPort, OpenPortResponse
+from ..requests import CallOptions, OpenPortRequest
+from .api import AsyncApi
+
+
+class AsyncPorts:
+    """The TCP ports on which programs of a sandbox listen, and those that are opened."""
+
+    def __init__(self, api: AsyncApi, sandbox_id: str) -> None:
+        self._api = api
+        self._sandbox_id = sandbox_id
+
+    async def list(self, **options: Unpack[CallOptions]) -> tuple[ListeningPort, ...]:
+        """The ports on which programs listen."""
+        return (await self._api.wait_port(sandbox_id=self._sandbox_id, **options)).ports
+
+    async def wait(self, port: int, timeout: Duration = "1m", *, max_retries: Optional[int] = None) -> ListeningPort:
+        """Waits until a program listens on the port. `CommandTimeoutError` after `timeout`, up to 10 minutes."""
+        answer = await self._api.wait_port(
+            sandbox_id=self._sandbox_id, port=port, wait=timeout, max_retries=max_retries
+        )
+        if not answer.ports:
+            raise CommandTimeoutError(
+                f"no program of the sandbox listens on port {port} after {timeout}", code="DEADLINE_EXCEEDED"
+            )
+        return answer.ports[0]
+
+    async def open(self, port: int, **options: Unpack[OpenPortRequest]) -> OpenPortResponse:
+        """Opens a port, and returns where it is reached.
+
+        `access`: "key", or "link" for everybody who has the `link_token` of the answer. `expires_in`: None: until it is
+        closed. A port that is open already is replaced: its token and connections end.
+        """
+        return await self._api.open_port(sandbox_id=self._sandbox_id, port=port, **options)
+
+    async def opened(self, **options: Unpack[CallOptions]) -> tuple[OpenedPort, ...]:
+        """The ports that are open."""
+        return (await self._api.list_ports(sandbox_id=self._sandbox_id, **options)).ports
+
+    async def close(self, port: int, **options: Unpack[CallOptions]) -> None:
+        """Closes a port: its link token is not valid any more, and its connections are cut."""
+        await self._api.close_port(sandbox_id=self._sandbox_id, port=port, **options)
