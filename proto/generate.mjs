@@ -12,6 +12,7 @@
 //   docs/openapi.json         the REST interface, for people, generators of clients, and /docs of the server
 //   clients/python/paddock_sandbox/{_table,requests,_async/api,_sync/api}.py    that table, the requests and a method
 //                             for each operation, for the Python client
+//   docs/cli.md               its tables of commands, from the declarations of clients/cli
 //   clients/typescript/src/contract/  types of the messages, and the table of operations, for the TypeScript client
 //
 // `node proto/generate.mjs` writes the files; with `--check` it writes nothing and fails if a file differs.
@@ -24,6 +25,7 @@ import { renderDocument } from './openapi/document.mjs';
 import { loadOperations } from './openapi/operations.mjs';
 import { brokenPromises, renderDecisions, renderReleased } from './released.mjs';
 import { renderClientMessages, renderClientOperations } from './render-client.mjs';
+import { renderCommands } from './render-commands.mjs';
 import { renderMessages } from './render-messages.mjs';
 import { renderPython } from './render-python.mjs';
 import { renderPythonApi, renderPythonRequests } from './render-python-api.mjs';
@@ -35,6 +37,7 @@ import { PROTO_ROOT, parseProto } from './source.mjs';
 const SERVICE = join(PROTO_ROOT, 'service/v1');
 const RELEASED = join(SERVICE, 'released.txt');
 const CONTRACT = join(PROTO_ROOT, '../lib/contract');
+const COMMANDS = join(PROTO_ROOT, '../docs/cli.md');
 const DOCUMENT = join(PROTO_ROOT, '../docs/openapi.json');
 const PACKAGE = join(PROTO_ROOT, '../package.json');
 const CLIENT = join(PROTO_ROOT, '../clients/typescript/src/contract');
@@ -73,6 +76,7 @@ export async function generateFromTable() {
   return {
     [RELEASED]: renderReleased(contract) + renderDecisions(operations),
     [DOCUMENT]: `${JSON.stringify(document, null, 2)}\n`,
+    [COMMANDS]: await renderCommands(COMMANDS),
     [join(CLIENT, 'messages.ts')]: renderClientMessages(contract, operations),
     [join(CLIENT, 'operations.ts')]: renderClientOperations(contract, operations),
     [join(PYTHON, '_table.py')]: renderPythonTable(contract, operations),

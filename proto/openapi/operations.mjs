@@ -17,13 +17,22 @@ export { CODES } from './lib/errors.ts';
  *
  * @returns {Promise<{ operations: any[], CODES: Record<string, { grpc: number, http: number }> }>}
  */
-export async function loadOperations() {
+export const loadOperations = () => loadSources(ENTRY, 'operations');
+
+/**
+ * What a module exports that imports from TypeScript.
+ *
+ * @param {string} contents
+ * @param {string} name of it, for its file
+ * @returns {Promise<any>}
+ */
+export async function loadSources(contents, name) {
   mkdirSync(CACHE, { recursive: true });
-  const outfile = join(CACHE, `operations-${process.pid}.mjs`);
+  const outfile = join(CACHE, `${name}-${process.pid}.mjs`);
   try {
     await build({
       absWorkingDir: ROOT,
-      stdin: { contents: ENTRY, resolveDir: ROOT },
+      stdin: { contents, resolveDir: ROOT },
       outfile,
       bundle: true,
       platform: 'node',

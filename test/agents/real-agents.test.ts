@@ -114,7 +114,7 @@ it.each([...TRIED, ...AT_GATE])(
     const shown = [stdout, stderr, 'requests:', ...requests].join('\n');
     expect([code, readFileSync(join(project, 'a.txt'), 'utf8')], shown).toEqual([0, 'new\n']);
     const [{ id, secrets }] = JSON.parse((await cli(['ls', '--json'], { env })).stdout) as [Bound];
-    await cli(['start', id], { env });
+    await cli(['resume', id], { env });
     // Also of an agent without a shell.
     const { stdout: found } = await cli(['exec', id, '--', 'sh', '-c', `${PROBE}; cat found`], { env });
     const withKey = seen.filter((each) => JSON.stringify(each.headers).includes(KEYS[key]));

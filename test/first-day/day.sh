@@ -75,8 +75,8 @@ step '5: her settings and those of the project, with their sources'
 mkdir -p ~/.config/paddock
 echo 'sandbox: {max_per_user: 7}' >~/.config/paddock/server.yaml
 echo 'rules: [none:secrets/**]' >.paddock.yaml
-expect .config/paddock/server.yaml paddock config
-expect .paddock.yaml paddock config
+expect .config/paddock/server.yaml paddock config show
+expect .paddock.yaml paddock config show
 expect 'No such file' paddock run --from . -- ls secrets/key
 rm .paddock.yaml ~/.config/paddock/server.yaml
 

@@ -85,17 +85,17 @@ it('an agent works with a key that only its service gets, and its changes come h
 
 it('nothing of a run with an agent is left on the server', async () => {
   await run(['--agent', 'fake'], { FAKE_API_KEY: KEY });
-  expect([await listed(['secret', 'list']), await listed(['ls'])]).toEqual([[], []]);
+  expect([await listed(['secret', 'ls']), await listed(['ls'])]).toEqual([[], []]);
   const { code } = await run(['--agent', 'fake', '--memory', '1b'], { FAKE_API_KEY: KEY });
-  expect([code, await listed(['secret', 'list'])]).toEqual([125, []]);
+  expect([code, await listed(['secret', 'ls'])]).toEqual([125, []]);
 });
 
 it('the secrets of a sandbox that is kept are removed with it', async () => {
   await run(['--keep', '--agent', 'fake'], { FAKE_API_KEY: KEY });
-  expect(await listed(['secret', 'list'])).toEqual([expect.objectContaining({ hosts: ['api.model.test'] })]);
+  expect(await listed(['secret', 'ls'])).toEqual([expect.objectContaining({ hosts: ['api.model.test'] })]);
   const [{ id }] = (await listed(['ls'])) as [{ id: string }];
   await cli(['rm', id], { env });
-  expect(await listed(['secret', 'list'])).toEqual([]);
+  expect(await listed(['secret', 'ls'])).toEqual([]);
 });
 
 it('a secret that the user has named like one of an agent stays when its sandbox is removed', async () => {
@@ -104,7 +104,7 @@ it('a secret that the user has named like one of an agent stays when its sandbox
   expect(await run(['--allow', 'api.model.test', '--secret', 'agent-mine=MINE', '--', 'true'])).toMatchObject({
     code: 0,
   });
-  expect(await listed(['secret', 'list'])).toEqual([expect.objectContaining({ name: 'agent-mine' })]);
+  expect(await listed(['secret', 'ls'])).toEqual([expect.objectContaining({ name: 'agent-mine' })]);
   await cli(['secret', 'rm', 'agent-mine'], { env });
 });
 
@@ -122,7 +122,7 @@ it('a project can name an agent, after a yes, which runs where no command is giv
   put('project/.paddock.yaml', 'agent: fake\n');
   const { code, stderr } = await run([], { FAKE_API_KEY: KEY });
   expect([code, stderr]).toEqual([125, expect.stringContaining('asks for --agent fake')]);
-  await cli(['config', '--trust', project], { env });
+  await cli(['config', 'trust', project], { env });
   expect((await run([], { FAKE_API_KEY: KEY })).code).toBe(0);
   expect(get('a.txt')).toBe('of the model\n');
   expect((await run(['--', 'cp', 'a.txt', 'b.txt'])).code).toBe(0);

@@ -39,7 +39,7 @@ it('the local server listens on loopback, also with empty sections in the userâ€
 it('config --trust shows the file that it trusts, with escapes for what a terminal obeys', async () => {
   const text = readFileSync(join(project, '.paddock.yaml'), 'utf8');
   writeFileSync(join(project, '.paddock.yaml'), 'network: {allow: [evil.example]} # \u200b\n');
-  expect((await paddock('config', '--trust')).stderr).toContain('allow: [evil.example]} # \\u{200b}');
+  expect((await paddock('config', 'trust')).stderr).toContain('allow: [evil.example]} # \\u{200b}');
   writeFileSync(join(project, '.paddock.yaml'), text);
 });
 
@@ -50,7 +50,7 @@ it('the userâ€™s settings hold, stay as they are, and are shown with their sourc
   const second = await paddock('create');
   expect([second.code, second.stderr]).toEqual([1, expect.stringMatching(/the most is 1/)]);
   expect(readFileSync(file, 'utf8')).toBe(text);
-  const { stdout } = await paddock('config');
+  const { stdout } = await paddock('config', 'show');
   expect(stdout).toMatch(/^sandbox\.max_per_user = 1 +\(.*\.config\/paddock\/server\.yaml\)$/m);
   expect(stdout).toMatch(/^auth\.mode = "keys" +\(the local server\)$/m);
   expect(stdout).toMatch(/^--rule = \["none:private\/\*\*"\] +\(.*project\/\.paddock\.yaml\)$/m);

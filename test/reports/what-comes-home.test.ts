@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { cli } from '../clients/cli/cli.ts';
+import { runCli } from '../clients/cli/run-cli.ts';
 import { servedOnce } from '../clients/typescript/served.ts';
 
 const served = servedOnce();
@@ -45,10 +46,9 @@ const here = async () => {
 it('the trap runs a program where it is complete', async () => {
   await using sandbox = await served.paddock().sandboxes.create({ from: repo, preset: 'full-access' });
   await sandbox.run(plant(), { check: true });
-  const archive = await cli(['export', sandbox.id, 'docs', '-o', join(repo, 'docs.tar')], how());
-  expect(archive.code).toBe(0);
-  execFileSync('mkdir', [join(repo, 'docs')]);
-  execFileSync('tar', ['-xf', join(repo, 'docs.tar'), '-C', join(repo, 'docs')]);
+  const archive = await runCli(['cp', `${sandbox.id}:docs`, '-'], how());
+  expect(archive.exitCode).toBe(0);
+  execFileSync('tar', ['-x', '-C', repo], { input: archive.stdout });
   status();
   expect(await names()).toContain('ran');
 });
@@ -86,21 +86,20 @@ it('cp brings neither repositories nor what tools run on sight', async () => {
   expect(await readFile(join(repo, '.envrc'), 'utf8')).toBe('use\n');
 });
 
-it('diff and export name what pull would leave out, which git apply and tar do not', async () => {
+it('diff and cp into an archive name what pull would leave out, which git apply and tar do not', async () => {
   await using sandbox = await served.paddock().sandboxes.create({ from: repo, preset: 'full-access' });
   await sandbox.run(plant(), { check: true });
-  const archive = join(repo, '.git/changes.tar');
   for (const args of [
     ['diff', sandbox.id],
-    ['export', sandbox.id, '--changes', '-o', archive],
-    ['export', sandbox.id, '-o', archive],
+    ['diff', sandbox.id, '--tar'],
+    ['cp', `${sandbox.id}:.`, '-'],
   ]) {
     const { code, stderr } = await cli(args, { ...how(), cwd: repo });
     expect(code).toBe(0);
     expect(stderr).toMatch(/warning: \.envrc: direnv would run it on sight\n/);
     expect(stderr).toMatch(/warning: \.vscode: Visual Studio Code would run it on sight\n/);
     expect(stderr).toMatch(/warning: docs\/refs.*: "docs" would become a repository of git\n/);
-    expect(stderr.includes('warning: .git: ')).toBe(args[0] === 'export');
+    expect(stderr.includes('warning: .git: ')).toBe(args.length > 2);
     expect(stderr).toMatch(/"paddock pull" leaves these out, "git apply" and "tar" do not\n/);
   }
   const { stdout, stderr } = await cli(['diff', sandbox.id, 'a'], { ...how(), cwd: repo });

@@ -6,9 +6,8 @@ import { quotedName } from './printable.ts';
 
 /** What of a sandbox comes home although tools run it. */
 export const HOME_OPTIONS = {
-  git: { type: 'boolean', help: 'also changes in .git, except those by which git would run programs' },
+  git: { help: 'also changes in .git, except those by which git would run programs' },
   allow: {
-    type: 'string',
     multiple: true,
     value: 'PATH',
     help: 'also this path with everything below, although tools run it on sight (.envrc), or values are lost (.env)',
@@ -17,8 +16,8 @@ export const HOME_OPTIONS = {
 
 /** Options that choose changes. */
 export const CHOICE_OPTIONS = {
-  exclude: { type: 'string', multiple: true, value: 'GLOB', help: 'not these paths' },
-  scratch: { type: 'boolean', help: 'also what was written at scratch paths' },
+  exclude: { multiple: true, value: 'GLOB', help: 'not these paths' },
+  scratch: { help: 'also what was written at scratch paths' },
 } as const satisfies Options;
 
 interface Choice {

@@ -3,6 +3,7 @@ import type { Context } from './command.ts';
 import { connect } from './connect.ts';
 import { connectionOf } from './connection.ts';
 import { Output } from './output.ts';
+import { sandboxOf } from './resolve.ts';
 import { Signals } from './signals.ts';
 
 interface Given {
@@ -10,22 +11,23 @@ interface Given {
   json?: boolean | undefined;
 }
 
-export function contextOf(globals: Given, { env, commands }: Pick<Context, 'env' | 'commands'>): Context {
+export function contextOf(globals: Given, env: Context['env']): Context {
   const signals = new Signals();
   const { stdout, stderr } = process;
   let paddock: Promise<Paddock> | undefined;
   const out = new Output({ stdout, stderr, env }, { json: globals.json ?? false });
   const connection = () => connectionOf(globals.url, env);
+  const server = ({ start } = { start: false }) => {
+    paddock ??= connect(connection(), { env, out, signal: signals.abort, start });
+    return paddock;
+  };
   return {
     out,
     env,
     signals,
     signal: signals.abort,
-    commands,
     connection,
-    paddock: ({ start } = { start: false }) => {
-      paddock ??= connect(connection(), { env, out, signal: signals.abort, start });
-      return paddock;
-    },
+    paddock: server,
+    sandbox: async (given) => sandboxOf(await server(), given, { signal: signals.abort }),
   };
 }

@@ -1,5 +1,5 @@
-import type { Command, Options } from './command.ts';
-import { GLOBAL } from './parse.ts';
+import type { Named, Option, Options } from './command.ts';
+import { GLOBAL, usageOf } from './parse.ts';
 
 /** Lines of two columns. */
 function columns(rows: readonly (readonly [string, string])[]): string {
@@ -8,44 +8,44 @@ function columns(rows: readonly (readonly [string, string])[]): string {
 }
 
 const optionRows = (options: Options): [string, string][] =>
-  Object.entries(options).map(([name, { short, value, help }]) => [
-    `${short ? `-${short}, ` : '    '}--${name}${value ? ` ${value}` : ''}`,
+  Object.entries<Option>(options).map(([name, { short, value, oneOf, help }]) => [
+    `${short ? `-${short}, ` : '    '}--${name} ${value ?? oneOf?.join('|') ?? ''}`.trimEnd(),
     help,
   ]);
 
-export const usageLine = ({ name, usage }: Command): string => `usage: paddock ${name} [OPTIONS] ${usage}`.trimEnd();
+export const usageLine = (command: Named): string =>
+  `usage: paddock ${command.name} [OPTIONS] ${usageOf(command)}`.trimEnd();
 
-/** Of commands in a list. */
-const summaries = (commands: readonly Command[]): string =>
-  columns(commands.map(({ name, summary }) => [name, summary]));
-
-/** The text of `paddock NAME --help`. `below`: the commands whose first word it is. */
-export function helpOf(command: Command, below: readonly Command[] = []): string {
+/** The text of `paddock NAME --help`. */
+export function helpOf(command: Named): string {
   const { summary, details, options, examples } = command;
   return [
     `${usageLine(command)}\n\n${summary[0]!.toUpperCase()}${summary.slice(1)}.\n`,
     details && `\n${details.trim()}\n`,
     `\nOptions:\n${columns([...optionRows(options), ...optionRows(GLOBAL)])}`,
-    below.length > 0 && `\nCommands:\n${summaries(below)}`,
-    examples.length > 0 && `\nExamples:\n${examples.map((example) => `  ${example}\n`).join('')}`,
+    `\nExamples:\n${examples.map((example) => `  ${example}\n`).join('')}`,
   ]
     .filter(Boolean)
     .join('');
 }
 
 /** The text of `paddock WORD`, which is no command itself. */
-export const helpBelow = (word: string, below: readonly Command[]): string =>
-  `usage: paddock ${word} COMMAND [OPTIONS] ...\n\n${summaries(below)}\n"paddock ${word} COMMAND --help" says more.\n`;
+export const helpBelow = (word: string, below: readonly Named[]): string =>
+  `usage: paddock ${word} COMMAND [OPTIONS] ...
+
+${columns(below.map(({ name, summary }) => [name, summary]))}
+"paddock ${word} COMMAND --help" says more.
+`;
 
 interface Group {
   name: string;
-  commands: readonly Command[];
+  commands: readonly Named[];
 }
 
 /** In columns of one width. */
 function groupsText(groups: readonly Group[]): string {
   const width = Math.max(...groups.flatMap(({ commands }) => commands.map(({ name }) => name.length))) + 2;
-  const line = ({ name, summary }: Command): string => `  ${name.padEnd(width)}${summary}\n`;
+  const line = ({ name, summary }: Named): string => `  ${name.padEnd(width)}${summary}\n`;
   return groups.map(({ name, commands }) => `${name}:\n${commands.map(line).join('')}`).join('');
 }
 
@@ -65,7 +65,10 @@ export const overview = (groups: readonly Group[]): string =>
 export const helpOfAll = (groups: readonly Group[]): string =>
   `${USAGE}${groupsText(groups)}
 Options:
-${columns([...optionRows(GLOBAL), ['    --version', 'the version']])}
-The server itself: "paddock serve", and for its operator "paddock verify", "health" and "key create --admin".
+${columns([...optionRows(GLOBAL), ['    --version', 'print the version']])}
+Exit codes: 0 success, 1 failure or negative result, 2 wrong arguments, 128+N ended by signal N.
+"run" and "exec" return the exit code of the command, and 125 where paddock itself fails.
+
+"paddock serve" runs the server; "verify", "health" and "key create --admin" are for its operator.
 PADDOCK_URL and PADDOCK_KEY name the server and its key. "paddock COMMAND --help" says more.
 `;

@@ -1,5 +1,5 @@
 import { hint } from './closest.ts';
-import { find, loadAll, loadBelow, loadGroups, NAMES } from './commands.ts';
+import { find, loadBelow, loadGroups, NAMES } from './commands.ts';
 import { environment } from './environment.ts';
 import { EXIT, exitCodeOf, sentenceOf, UsageError } from './errors.ts';
 import { helpBelow, helpOf, helpOfAll, overview, usageLine } from './help.ts';
@@ -31,6 +31,7 @@ async function main(given: readonly string[]): Promise<number> {
   const { leading, words } = divideLeading(given);
   const [name] = words;
   if (name === '--version' || name === '-v') return say(`paddock ${PADDOCK_VERSION}\n`);
+  if (name === '__complete') return completeWords(words.slice(1));
   const isHelp = name === undefined || name === '--help' || name === '-h' || name === 'help';
   const topic = isHelp ? words.slice(1) : words;
   if (topic.length === 0) return say(overview(await loadGroups('usual')));
@@ -39,25 +40,21 @@ async function main(given: readonly string[]): Promise<number> {
   if (!found) return say(await helpOfGroup(topic));
   const { command } = found;
   runs = command.runs ?? false;
-  const help = async () => say(helpOf(command, await loadBelow(command.name)));
-  if (isHelp) return help();
+  if (isHelp) return say(helpOf(command));
   try {
     const { globals, ...input } = parse(command, [...leading, ...found.args]);
-    if (globals.help) return help();
+    if (globals.help) return say(helpOf(command));
     // The client is not loaded for a help text.
     const { contextOf } = await import('./context.ts');
-    return (await command.run(contextOf(globals, { env: environment(), commands: loadAll }), input)) ?? 0;
+    return (await command.run(contextOf(globals, environment()), input)) ?? 0;
   } catch (error) {
-    if (error instanceof UsageError) {
-      const second = hint(`${command.name} ${found.args[0]}`, NAMES, (meant) => `"paddock ${meant}"`);
-      process.stderr.write(`paddock: ${sentenceOf(error)}${second}\n${usageLine(command)}\n`);
-      return exitCodeOf(error, { runs });
-    }
-    throw error;
+    if (!(error instanceof UsageError)) throw error;
+    process.stderr.write(`paddock: ${sentenceOf(error)}\n${usageLine(command)}\n`);
+    return exitCodeOf(error, { runs });
   }
 }
 
-/** The commands below a first word that is none itself, as of "paddock key". Throws UsageError for words that mean nothing. */
+/** The commands of a noun, as of "paddock key". Throws UsageError for words that mean nothing. */
 async function helpOfGroup([first = '', second]: readonly string[]): Promise<string> {
   const below = await loadBelow(first);
   if (below.length > 0 && (second === undefined || second.startsWith('-'))) return helpBelow(first, below);
@@ -65,6 +62,12 @@ async function helpOfGroup([first = '', second]: readonly string[]): Promise<str
   const known = [...NAMES, ...NAMES.map((name) => name.split(' ')[0]!)];
   const meant = hint(given, known, (word) => `"paddock ${word}"`);
   throw new UsageError(`there is no command ${JSON.stringify(given)}${meant || ': see "paddock help all"'}`);
+}
+
+async function completeWords(given: readonly string[]): Promise<number> {
+  const [{ complete }, { contextOf }] = await Promise.all([import('./complete.ts'), import('./context.ts')]);
+  const lines = await complete(given, () => contextOf({}, environment()).paddock());
+  return say(lines.map((line) => `${line}\n`).join(''));
 }
 
 /** Options of every command may precede its name. */

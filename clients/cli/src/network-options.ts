@@ -5,15 +5,14 @@ import { UsageError } from './errors.ts';
 
 /** Options of the network of a sandbox. */
 export const NETWORK_OPTIONS = {
-  network: { type: 'string', value: 'MODE', help: 'none, allow_list or open; with --allow the default is allow_list' },
+  network: { value: 'MODE', help: 'none, allow_list or open; with --allow the default is allow_list' },
   allow: {
-    type: 'string',
     multiple: true,
     value: 'HOST[:PORTS]',
     help: 'let commands connect to it: api.example.com, *.example.com:443,8443 or 10.1.0.0/16',
   },
-  deny: { type: 'string', multiple: true, value: 'HOST[:PORTS]', help: 'do not let them; this decides over --allow' },
-  'allow-preset': { type: 'string', multiple: true, value: 'NAME', help: 'let them use npm, pypi, debian, github, …' },
+  deny: { multiple: true, value: 'HOST[:PORTS]', help: 'do not let them; this decides over --allow' },
+  'allow-preset': { multiple: true, value: 'NAME', help: 'let them use npm, pypi, debian, github, …' },
 } as const satisfies Options;
 
 interface RuleGiven {

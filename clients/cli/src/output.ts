@@ -105,6 +105,20 @@ export class Output {
     else this.line(text());
   }
 
+  /** A list: JSON, only the names (`quiet`), or a table. */
+  list<T>(
+    found: readonly T[],
+    {
+      heading,
+      row,
+      quiet,
+    }: { heading: readonly string[]; row(each: T): string[]; quiet?: ((each: T) => string) | false | undefined },
+  ): void {
+    if (this.json) this.value(found);
+    else if (quiet) for (const each of found) this.line(quiet(each));
+    else this.table(heading, found.map(row));
+  }
+
   /** A table with a heading. Cells are made printable. */
   table(heading: readonly string[], rows: readonly (readonly string[])[]): void {
     const cells = [heading, ...rows.map((row) => row.map(printableName))];

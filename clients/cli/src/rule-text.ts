@@ -1,24 +1,9 @@
 import type { PermissionRule } from '../../typescript/src/contract/messages.ts';
 
 /** The cells of a rule in a table. */
-export const ruleRow = ({
-  permission,
-  pattern,
-  type,
-  priority,
-  scratch,
-  view,
-  onWrite,
-  contents,
-}: PermissionRule): string[] => [
-  contents
-    ? `contents ${contents}`
-    : scratch
-      ? 'scratch'
-      : view
-        ? view + (onWrite === 'merge' ? ', merge' : '')
-        : permission,
-  pattern,
-  type,
-  String(priority),
-];
+export function ruleRow(rule: PermissionRule): string[] {
+  const { permission, pattern, type, priority, scratch, view, onWrite, contents } = rule;
+  const level = view ? view + (onWrite === 'merge' ? ', merge' : '') : permission;
+  const shown = contents ? `contents ${contents}` : scratch ? 'scratch' : level;
+  return [shown, pattern, type, String(priority)];
+}

@@ -10,32 +10,28 @@ import { bytesOf, cpuQuotaOf, cpuSharesOf } from './sizes.ts';
 
 /** Options of a new sandbox. */
 export const SANDBOX_OPTIONS = {
-  preset: { type: 'string', value: 'NAME', help: 'set of rules; "none": only those of --rule' },
+  preset: { value: 'NAME', help: 'set of rules; "none": only those of --rule' },
   rule: {
-    type: 'string',
     multiple: true,
     value: 'LEVEL:PATTERN',
     help: 'rule: write, scratch, read, redacted, view or none, and a path or a glob, like write:src/**',
   },
   show: {
-    type: 'string',
     multiple: true,
     value: 'PATTERN',
     help: 'show these files as they are, although the preset puts placeholders in place of their secrets',
   },
-  runtime: { type: 'string', value: 'NAME', help: 'bwrap or docker' },
-  image: { type: 'string', value: 'IMAGE', help: "file system of the sandbox; default: the server's" },
+  runtime: { value: 'NAME', help: 'bwrap or docker' },
+  image: { value: 'IMAGE', help: "file system of the sandbox; default: the server's" },
   env: {
-    type: 'string',
     short: 'e',
     multiple: true,
     value: 'NAME=VALUE',
     help: 'environment variable; NAME: as it is here',
   },
-  memory: { type: 'string', short: 'm', value: 'BYTES', help: 'memory, like 512m or 2g' },
-  cpus: { type: 'string', value: 'NUMBER', help: 'processors, like 2 or 1.5' },
+  memory: { short: 'm', value: 'BYTES', help: 'memory, like 512m or 2g' },
+  cpus: { value: 'NUMBER', help: 'processors, like 2 or 1.5' },
   priority: {
-    type: 'string',
     value: 'LEVEL',
     help: 'low, normal or high, when other sandboxes want the processors, too',
   },
@@ -45,9 +41,9 @@ export const SANDBOX_OPTIONS = {
 
 /** Options of an upload. */
 export const UPLOAD_OPTIONS = {
-  gitignore: { type: 'boolean', help: 'leave out what .gitignore files name' },
-  exclude: { type: 'string', multiple: true, value: 'GLOB', help: 'leave out these paths' },
-  'git-hooks': { type: 'boolean', help: 'send the hooks of git, too' },
+  gitignore: { help: 'leave out what .gitignore files name' },
+  exclude: { multiple: true, value: 'GLOB', help: 'leave out these paths' },
+  'git-hooks': { help: 'send the hooks of git, too' },
 } as const satisfies Options;
 
 type SandboxValues = Values<typeof SANDBOX_OPTIONS>;

@@ -6,7 +6,6 @@ import { UsageError } from './errors.ts';
 /** Options of the secrets of a sandbox. */
 export const SECRET_OPTIONS = {
   secret: {
-    type: 'string',
     multiple: true,
     value: 'NAME[=VARIABLE][@HOSTS]',
     help: 'let commands use a secret at these hosts, by a placeholder in this variable',

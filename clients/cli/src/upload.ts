@@ -29,7 +29,7 @@ export const directoryError = (directory: string) => (error: Error) => {
 };
 
 /** The directory as an archive whose transfer is shown. Throws CliError. */
-export async function directoryBody(directory: string, pack: PackOptions, out: Output) {
+async function directoryBody(directory: string, pack: PackOptions, out: Output) {
   await requireUpload(directory, pack).catch(directoryError(directory));
   return () => {
     const progress = out.progress('uploading');

@@ -1,59 +1,71 @@
 import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { Command } from '../../../clients/cli/src/command.ts';
-import { loadAll } from '../../../clients/cli/src/commands.ts';
-import { bashScript } from '../../../clients/cli/src/completion/bash.ts';
-import { fishScript } from '../../../clients/cli/src/completion/fish.ts';
-import { type Completed, completedOf } from '../../../clients/cli/src/completion/model.ts';
-import { zshScript } from '../../../clients/cli/src/completion/zsh.ts';
+import { complete } from '../../../clients/cli/src/complete.ts';
+import { Paddock } from '../../../clients/typescript/src/index.ts';
+import { cli } from './cli.ts';
 
-const commands: Completed[] = completedOf(await loadAll());
+const HOSTILE = ['$(touch owned)', 'a b', '*', '-rf'];
 
-/** What bash offers for a line whose last word is not complete. `paddock` answers with ids of a hostile server. */
-function offered(words: readonly string[]): string[] {
-  const script = `${bashScript(commands)}
-paddock() { [ "$1" = completion ] && printf '%s\\n' "$2-1" 'sb_$(touch /tmp/paddock-owned)' 'a b' '*'; }
-COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_LINE="$*"; COMP_POINT=\${#COMP_LINE}
-_paddock; printf '%s\\n' "\${COMPREPLY[@]}"`;
-  const output = execFileSync('bash', ['--norc', '-c', script, 'bash', ...words], { encoding: 'utf8' });
-  return output.split('\n').filter(Boolean);
-}
+/** Answers of a server with these names of sandboxes and images. */
+const answering = (request: string | URL | Request): Promise<Response> => {
+  const { pathname } = new URL(request instanceof Request ? request.url : request);
+  const page = pathname.endsWith('/images')
+    ? { images: [{ id: 'sha256:1', names: ['python:3.12', ...HOSTILE] }] }
+    : { sandboxes: HOSTILE.map((name, at) => ({ id: `sb_${at}`, labels: { name } })) };
+  return Promise.resolve(Response.json({ ...page, next_page_token: '' }));
+};
+const words = async (...line: string[]) => {
+  const paddock = new Paddock({ url: 'http://server.test', fetch: answering as typeof fetch });
+  return (await complete(line, async () => paddock)).map((each) => each.split('\t')[0]);
+};
 
-it('bash completes commands, their second words and their options', () => {
-  expect(offered(['paddock', 'wait'])).toEqual(['wait-port']);
-  expect(offered(['paddock', 'key', ''])).toEqual(['create', 'ls', 'revoke', 'whoami']);
-  expect(offered(['paddock', 'exec', '--det'])).toEqual(['--detach', '--detach-keys']);
-  expect(offered(['paddock', 'key', 'create', '--s'])).toEqual(['--sandbox', '--scope']);
+it('completes commands, their second words, options, and the values that an option may have', async () => {
+  expect(await words('ex')).toEqual(['exec']);
+  expect(await words('key', '')).toEqual(['create', 'ls', 'revoke', 'whoami']);
+  expect(await words('exec', '--det')).toEqual(['--detach', '--detach-keys']);
+  expect(await words('key', 'create', '--s')).toEqual(['--sandbox', '--scope']);
+  expect(await words('commit', '--on-conflict', '')).toEqual(['ours', 'theirs']);
+  expect(await words('completion', '')).toEqual(['bash', 'zsh', 'fish']);
 });
 
-it('bash completes ids without running what is in them', () => {
-  const hostile = ['sb_$(touch /tmp/paddock-owned)', 'a b', '*'];
-  expect(offered(['paddock', 'exec', ''])).toEqual(['sandboxes-1', ...hostile]);
-  expect(offered(['paddock', 'logs', '-f', 'pro'])).toEqual(['processes-1']);
-  expect(offered(['paddock', 'cp', 'sand'])).toEqual(['sandboxes-1:']);
-  expect(() => execFileSync('test', ['-e', '/tmp/paddock-owned'])).toThrow();
+it('completes operands and values by what they are, and files otherwise', async () => {
+  const ids = ['sb_0', 'sb_1', 'sb_2', 'sb_3'];
+  expect(await words('exec', '-it', '')).toEqual(ids);
+  expect(await words('exec', 'sb_0', '')).toEqual([]);
+  expect(await words('rm', 'sb_0', '')).toEqual(ids);
+  expect(await words('diff', 'sb_0', '')).toEqual([]);
+  expect(await words('key', 'create', '--sandbox', 'sb_1')).toEqual(['sb_1']);
+  expect(await words('cp', 'notes.txt', 'sb_1')).toEqual(['sb_1:']);
+  expect(await words('create', '--image', '')).toEqual(['python:3.12']);
+  expect(await words('create', '--from', '')).toEqual([]);
 });
 
-it('every shell has every command and option', () => {
-  for (const script of [bashScript(commands), zshScript(commands), fishScript(commands)]) {
-    for (const { name, options } of commands) {
-      for (const word of name.split(' ')) expect(script).toContain(word);
-      for (const option of options) expect(script).toContain(option.name);
-    }
-  }
+it('is silent where the server does not answer', async () => {
+  const { code, stdout, stderr } = await cli(['__complete', 'exec', ''], { url: 'http://127.0.0.1:1' });
+  expect([code, stdout, stderr]).toEqual([0, '', '']);
 });
 
-it('texts of the table are not interpreted', () => {
-  const odd = completedOf([
-    {
-      name: 'odd',
-      summary: `it's $(id) \`id\` [x]: "y"`,
-      usage: '',
-      options: { flag: { type: 'boolean', help: `it's [a]: $(id)` } },
-    } as unknown as Command,
-  ]);
-  execFileSync('bash', ['-n'], { input: bashScript(odd) });
-  expect(zshScript(odd)).toContain(`'odd:it'\\''s $(id) \`id\` [x] - "y"'`);
-  expect(zshScript(odd)).toContain(`'*--flag[it'\\''s \\[a\\]\\: $(id)]'`);
-  expect(fishScript(odd)).toContain(`-d 'it\\'s [a]: $(id)'`);
+it('bash offers the words, without a space after "SANDBOX:", and runs nothing that is in them', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'paddock-complete-'));
+  const { stdout: script } = await cli(['completion', 'bash']);
+  await writeFile(
+    join(directory, 'line.sh'),
+    `${script}
+compopt() { echo "compopt $*"; }
+paddock() { printf '%s\\t%s\\n' "$2:" '$(touch owned)' "$3" "$4"; }
+COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+_paddock; printf '%s\\n' "\${COMPREPLY[@]}"`,
+  );
+  const line = ['line.sh', 'paddock', 'cp', '$(touch owned)', ''];
+  const offered = execFileSync('bash', ['--norc', ...line], { cwd: directory, encoding: 'utf8' });
+  expect(offered).toBe('compopt -o nospace\ncp:\n$(touch owned)\n');
+  expect(() => execFileSync('test', ['-e', join(directory, 'owned')])).toThrow();
+  await rm(directory, { recursive: true });
+});
+
+it.each(['zsh', 'fish'])('the script for %s asks for each word', async (shell) => {
+  expect((await cli(['completion', shell])).stdout).toContain('paddock __complete');
 });

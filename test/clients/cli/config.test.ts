@@ -131,7 +131,7 @@ secrets: [github=GITHUB_TOKEN@api.github.com]`;
   it('that asks for more is refused until exactly its text was said yes to', async () => {
     const path = put('p/.paddock.yaml', 'network: {allow: [evil.example]}');
     const use = () => withProject(context(), { allow: ['mine.example'] }, join(home, 'p'));
-    await expect(use()).rejects.toThrow(/asks for .*--allow evil\.example.*paddock config --trust/);
+    await expect(use()).rejects.toThrow(/asks for .*--allow evil\.example.*paddock config trust/);
     trust(findProject(join(home, 'p'))!, env());
     expect(await use()).toEqual({ allow: ['evil.example', 'mine.example'], preset: 'development' });
     writeFileSync(path, 'network: {allow: [worse.example]}');

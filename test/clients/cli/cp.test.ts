@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import {
   chmod,
   lstat,
@@ -14,7 +14,6 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Sandbox } from '../../../clients/typescript/src/index.ts';
 import { servedOnce } from '../typescript/served.ts';
@@ -100,13 +99,10 @@ it('follows no symlink that has the name of the copy, and replaces no device', a
   for (const path of ['fifo', 'target/x']) expect((await lstat(at(path))).isFIFO()).toBe(true);
 });
 
-it('exports into a FIFO, which stays one', async () => {
-  execFileSync('mkfifo', [at('fifo')]);
-  const names = promisify(execFile)('tar', ['-t', '-f', at('fifo')]);
-  const args = ['export', sandbox.id, 'led', '-o', at('fifo')];
-  expect(await runCli(args, { url: served.url })).toMatchObject({ exitCode: 0 });
-  expect((await names).stdout).toContain('x\n');
-  expect((await lstat(at('fifo'))).isFIFO()).toBe(true);
+it('of a directory here, what .gitignore files name and other paths can be left out', async () => {
+  await writeFile(at('src/.gitignore'), 'run.sh\n');
+  expect((await cp(['--gitignore', '--exclude', 'empty', at('src'), box('some')])).exitCode).toBe(0);
+  expect(await inSandbox('ls -A some')).toBe('.gitignore\nlink\n');
 });
 
 it.each([

@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { signalOf } from '../../../clients/cli/src/commands/kill.ts';
+import { signalOf } from '../../../clients/cli/src/commands/processes.ts';
+import { CliError } from '../../../clients/cli/src/errors.ts';
 import { durationOf } from '../../../clients/cli/src/exec/durations.ts';
 import { endingOf } from '../../../clients/cli/src/exec/ending.ts';
 import { environmentOf } from '../../../clients/cli/src/exec/environment-of.ts';
@@ -28,14 +29,14 @@ it('variables are those of files, then those given; a name alone has its value h
 });
 
 it('signals have names in any case, with or without SIG, or numbers', () => {
-  expect(['int', 'SIGINT', '2', 'kill', 'RTMIN+1'].map(signalOf)).toEqual([
+  expect(['int', 'SIGINT', '2', 'kill', 'RTMIN+1'].map((name) => signalOf('signal', name))).toEqual([
     'SIGINT',
     'SIGINT',
     'SIGINT',
     'SIGKILL',
     'SIGRTMIN+1',
   ]);
-  for (const bad of ['99', '', 'a b']) expect(() => signalOf(bad)).toThrow(/there is no signal/);
+  for (const bad of ['99', '', 'a b']) expect(() => signalOf('signal', bad)).toThrow(/there is no signal/);
 });
 
 it('durations have a unit', () => {
@@ -50,8 +51,8 @@ it('durations have a unit', () => {
 it('the exit code is that of the process, unless something else ended it', () => {
   const end = (reason: string, exitCode: number) => endingOf({ reason, exitCode }).exitCode;
   expect([end('exited', 3), end('signaled', 130), end('killed', 137)]).toEqual([3, 130, 137]);
-  expect([end('timeout', -1), end('out_of_memory', 137), end('sandbox_stopped', -1)]).toEqual([124, 137, 125]);
-  expect([end('sandbox_lost', -1), end('exited', -1)]).toEqual([125, 125]);
+  expect([end('timeout', -1), end('out_of_memory', 137)]).toEqual([124, 137]);
+  for (const reason of ['sandbox_stopped', 'sandbox_lost', 'exited']) expect(() => end(reason, -1)).toThrow(CliError);
 });
 
 it('commands are shown so that a shell would divide them as they are', () => {

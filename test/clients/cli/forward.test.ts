@@ -55,7 +55,7 @@ async function freePort(): Promise<number> {
 /** Resolves when it listens. */
 async function forwarding(ports: string): Promise<{ child: ChildProcess; said: () => string }> {
   const env = { PATH: process.env.PATH, HOME: '/nonexistent', PADDOCK_URL: url };
-  const child = spawn(process.execPath, [BUNDLE, 'forward', sandbox_id, ports], { env });
+  const child = spawn(process.execPath, [BUNDLE, 'port', 'forward', sandbox_id, ports], { env });
   let text = '';
   child.stderr.on('data', (data) => {
     text += data;
@@ -102,8 +102,8 @@ it('leaves an open port open, and says why a connection fails', async () => {
 
 it('refuses what is no port, and a port of this machine that is in use', async () => {
   const taken = server.httpAddress.split(':')[1];
-  const inUse = await runCli(['forward', sandbox_id, `7201:${taken}`], { url });
+  const inUse = await runCli(['port', 'forward', sandbox_id, `7201:${taken}`], { url });
   expect(inUse).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('is in use') });
-  expect((await runCli(['forward', sandbox_id, '0'], { url })).stderr).toContain('from 1 to 65535');
-  expect((await runCli(['forward', sandbox_id, '1:2:3'], { url })).stderr).toContain('PORT:LOCAL-PORT');
+  expect((await runCli(['port', 'forward', sandbox_id, '0'], { url })).stderr).toContain('from 1 to 65535');
+  expect((await runCli(['port', 'forward', sandbox_id, '1:2:3'], { url })).stderr).toContain('PORT:LOCAL-PORT');
 });

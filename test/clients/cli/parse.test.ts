@@ -1,27 +1,28 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { command } from '../../../clients/cli/src/command.ts';
+import { command, one, optional } from '../../../clients/cli/src/command.ts';
 import { loadAll } from '../../../clients/cli/src/commands.ts';
 import { helpOf } from '../../../clients/cli/src/help.ts';
 import { parse } from '../../../clients/cli/src/parse.ts';
 import { serverArguments } from '../../../clients/cli/src/server-bundle.ts';
 
 const page = readFileSync(new URL('../../../docs/cli.md', import.meta.url), 'utf8');
-const exec = command({
+const exec = {
   name: 'exec',
-  summary: 'run a command',
-  usage: 'SANDBOX COMMAND [ARG...]',
-  options: {
-    interactive: { type: 'boolean', short: 'i', help: 'input' },
-    tty: { type: 'boolean', short: 't', help: 'terminal' },
-    env: { type: 'string', short: 'e', multiple: true, value: 'NAME=VALUE', help: 'variable' },
-  },
-  examples: ['paddock exec ID ls'],
-  operands: [1, 1],
-  runs: true,
-  run: async () => 0,
-});
-const rm = command({ ...exec, name: 'rm', operands: [1, 2], runs: false });
+  ...command({
+    summary: 'run a command',
+    operands: { sandbox: one('SANDBOX') },
+    options: {
+      interactive: { short: 'i', help: 'input' },
+      tty: { short: 't', help: 'terminal' },
+      env: { short: 'e', multiple: true, value: 'NAME=VALUE', help: 'variable' },
+    },
+    examples: ['paddock exec ID ls'],
+    runs: true,
+    run: async () => 0,
+  }),
+};
+const rm = { ...exec, name: 'rm', operands: { sandbox: one('SANDBOX'), path: optional('PATH') }, runs: false };
 
 describe('arguments of a command that runs another one', () => {
   it.each([
@@ -40,7 +41,7 @@ describe('arguments of a command that runs another one', () => {
     [['id', '-it', '-e', 'A=1'], []],
   ])('are divided: %j', (args, rest) => {
     const parsed = parse(exec, args);
-    expect(parsed.operands).toEqual(['id']);
+    expect(parsed.operands).toEqual({ sandbox: 'id' });
     expect(parsed.rest).toEqual(rest);
     expect({ ...parsed.values }).toEqual({ interactive: true, tty: true, env: ['A=1'] });
     expect(parsed.globals.json).toBeUndefined();
@@ -49,7 +50,7 @@ describe('arguments of a command that runs another one', () => {
 
 it.each([
   [['--foo', 'id'], /^unknown option '--foo'$/],
-  [[], /^rm needs SANDBOX COMMAND/],
+  [[], /^rm needs SANDBOX \[PATH\]$/],
   [['a', 'b', 'c'], /^rm: unexpected argument "c"$/],
   [['--env'], /argument missing/],
   [['--tty=yes', 'a'], /does not take an argument/],

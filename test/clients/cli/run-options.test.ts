@@ -70,7 +70,7 @@ it('an opened port has a URL, which ends when it is closed', async () => {
   const paddock = (...args: string[]) => cli(args, { url: served.url });
   const id = (await paddock('create')).stdout.trim();
   await paddock('exec', '-d', id, 'python3', '-m', 'http.server', '8000');
-  await paddock('wait-port', id, '8000');
+  await paddock('port', 'wait', id, '8000');
   const { stdout } = await paddock('port', 'open', id, '8000', '--link', '--expires-in', '1h');
   expect((await fetch(stdout.trim())).status).toBe(200);
   expect((await paddock('port', 'ls', id)).stdout).toMatch(/PORT +ACCESS +UNTIL +URL\n8000 +link +20\d\d-/);

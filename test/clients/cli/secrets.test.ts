@@ -24,7 +24,7 @@ it('a secret is set, shown without its value, replaced and removed', async () =>
   expect((await run('secret set github --host api.github.com', 'ghp_second-value')).stdout).toBe(
     'github, revision 2\n',
   );
-  const { stdout: list } = await run('secret list --json');
+  const { stdout: list } = await run('secret ls --json');
   expect(JSON.parse(list)).toMatchObject([
     { name: 'github', hosts: ['api.github.com'], parts: ['header'], usedBy: [] },
   ]);
@@ -114,7 +114,7 @@ it('redacted files are shown as commands read them, and rules let commands write
   await rm(directory, { recursive: true });
   expect((await run(`rules add ${sandbox.id} --merge write:f`)).stderr).toContain('--merge needs a rule with redacted');
   await run(`rules add ${sandbox.id} --priority 1001 --merge redacted:.env`);
-  expect((await run(`rules ${sandbox.id}`)).stdout).toMatch(/redacted, merge +\.env/);
+  expect((await run(`rules get ${sandbox.id}`)).stdout).toMatch(/redacted, merge +\.env/);
   const { stdout } = await run(`rules preview ${sandbox.id} ./.env`);
   expect(stdout).toMatch(/^TOKEN=\w*pdk\w{24}\n$/);
   expect((await sandbox.run('cat .env; echo MORE=1 >>.env; tail -n1 .env')).stdout).toBe(`${stdout}MORE=1\n`);

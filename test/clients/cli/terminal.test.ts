@@ -151,24 +151,24 @@ describe('in a pipe', () => {
 
   it('exec -t needs a terminal only for input', async () => {
     const refused = await run(['exec', '-it', sandbox.id, 'tty']);
-    expect([refused.exitCode, refused.stderr]).toEqual([1, 'paddock: the input device is not a TTY\n']);
+    expect([refused.exitCode, refused.stderr]).toEqual([1, 'paddock: standard input is no terminal: leave out -t\n']);
     const watched = await run(['exec', '-t', sandbox.id, 'tty']);
     expect([watched.exitCode, watched.stdout.toString()]).toEqual([0, expect.stringMatching(/^\/dev\/pts\/\d+\r\n$/)]);
   });
 
-  it('exec -d prints a name, with which logs, ps, kill and wait-port work', async () => {
+  it('exec -d prints a name, with which logs, ps, kill and port wait work', async () => {
     const script = 'echo one; echo two; echo three >&2; exec python3 -m http.server 7071 >/dev/null 2>&1';
     const started = await run(['exec', '-d', '-l', 'a=b', sandbox.id, 'sh', '-c', script]);
     const name = started.stdout.toString().trim();
     expect(name).toMatch(new RegExp(`^${sandbox.id}/p-`));
-    expect((await run(['wait-port', sandbox.id, '7071'])).stdout.toString()).toBe('0.0.0.0:7071\n');
+    expect((await run(['port', 'wait', sandbox.id, '7071'])).stdout.toString()).toBe('0.0.0.0:7071\n');
     const logs = await run(['logs', '--tail', '2', name]);
     expect([logs.stdout.toString(), logs.stderr]).toEqual(['two\n', 'three\n']);
     expect((await run(['ps', '-q', '-l', 'a=b'])).stdout.toString().trim()).toBe(name);
     expect((await run(['kill', '-s', 'term', name])).exitCode).toBe(0);
     const followed = await run(['logs', '-f', name]);
     expect([followed.exitCode, followed.stdout.toString()]).toEqual([0, 'one\ntwo\n']);
-    expect((await run(['wait-port', '--timeout', '0s', sandbox.id, '7071'])).exitCode).toBe(1);
+    expect((await run(['port', 'wait', '--timeout', '0s', sandbox.id, '7071'])).exitCode).toBe(1);
   });
 
   it('a name is that of one process at a time, and each exec runs', async () => {

@@ -1,41 +1,31 @@
 import type { CommitOptions } from '../../../typescript/src/changes.ts';
 import type { Sandbox } from '../../../typescript/src/sandbox.ts';
 import { CHOICE_OPTIONS, changeLine, choiceOf, counted } from '../changes.ts';
-import { type Context, command } from '../command.ts';
+import { any, type Context, command, one } from '../command.ts';
 import { CliError, UsageError } from '../errors.ts';
-import { findSandbox } from '../find-sandbox.ts';
 import { quotedName } from '../printable.ts';
 import { choose, show } from '../review/choose.ts';
 import { committedOf } from '../review/committed.ts';
 import { OWNED } from '../upload.ts';
 
-export default command({
-  name: 'commit',
+export const commit = command({
   summary: 'move changes of a sandbox into its codebase',
-  usage: 'SANDBOX [PATH...]',
+  operands: { sandbox: one('SANDBOX'), paths: any('PATH') },
   options: {
-    'dry-run': { type: 'boolean', short: 'n', help: 'only show what would be committed' },
-    patch: { type: 'boolean', short: 'p', help: 'show the changes, and choose files and hunks' },
-    'on-conflict': { type: 'string', value: 'ours|theirs', help: "the sandbox's version wins, or the codebase's" },
+    'dry-run': { short: 'n', help: 'only show what would be committed' },
+    patch: { short: 'p', help: 'show the changes, and choose files and hunks' },
+    'on-conflict': { oneOf: ['ours', 'theirs'], help: "the sandbox's version wins, or the codebase's" },
     ...CHOICE_OPTIONS,
   },
-  examples: ['paddock commit ID', 'paddock commit ID src --dry-run', 'paddock commit ID -p'],
-  operands: [1, Number.POSITIVE_INFINITY],
-  async run(context, { operands: [id, ...paths], values }) {
+  examples: ['paddock commit SANDBOX', 'paddock commit SANDBOX src --dry-run', 'paddock commit SANDBOX -p'],
+  async run(context, { operands: { sandbox: given, paths }, values }) {
     const { out, signal } = context;
-    const onConflict = values['on-conflict'];
-    if (onConflict !== undefined && onConflict !== 'ours' && onConflict !== 'theirs') {
-      throw new UsageError('--on-conflict is ours or theirs');
-    }
-    const sandbox = await findSandbox(context, id!);
-    const dryRun = values['dry-run'] ?? false;
+    const { 'on-conflict': onConflict, 'dry-run': dryRun = false } = values;
+    const sandbox = await context.sandbox(given);
     const choice = values.patch
       ? await choiceAsked(context, sandbox, choiceOf(paths, values))
       : choiceOf(paths, values);
-    if (choice === undefined) {
-      out.note('nothing is committed');
-      return 0;
-    }
+    if (choice === undefined) return out.note('nothing is committed');
     // What was committed is never removed with the sandbox; before the commit, whose answer may be lost.
     if (!dryRun && sandbox.info.labels[OWNED]) await sandbox.update({ removeLabels: [OWNED] }, { signal });
     const done = await sandbox.commit({ ...choice, onConflict, dryRun, signal }).catch((error) => {
@@ -51,7 +41,6 @@ export default command({
         `${counted(done.count, 'change')} ${dryRun ? 'would be committed' : 'committed'}`,
       ].join('\n'),
     );
-    return 0;
   },
 });
 

@@ -1,53 +1,52 @@
-import { Paddock } from '../../../typescript/src/paddock.ts';
-import { type Context, command } from '../command.ts';
-import { bashScript } from '../completion/bash.ts';
-import { fishScript } from '../completion/fish.ts';
-import { completedOf } from '../completion/model.ts';
-import { zshScript } from '../completion/zsh.ts';
-import { UsageError } from '../errors.ts';
-import { processesOf } from '../process-ref.ts';
-import { listed, NAME_LABEL } from '../resolve.ts';
+import { command } from '../command.ts';
 
-const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };
-/** A shell that waits for a word must not wait for long. */
-const ANSWER_MS = 3000;
-/** Nothing that a shell could read as something else. */
-const PLAIN = /^[A-Za-z0-9][\w.-]*(\/[\w.-]+)?$/;
+/** Each asks `paddock __complete` for the words, with their help after a tab. None: files. */
+const SCRIPTS = {
+  bash: `_paddock() {
+  local line
+  COMPREPLY=()
+  while IFS= read -r line; do
+    COMPREPLY+=("\${line%%$'\\t'*}")
+  done < <(paddock __complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+  [[ \${COMPREPLY[0]} == *: ]] && compopt -o nospace 2>/dev/null
+}
+complete -o default -o bashdefault -F _paddock paddock
+`,
+  zsh: `#compdef paddock
+_paddock() {
+  local -a lines
+  lines=("\${(@f)$(paddock __complete "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  if [[ -z $lines[1] ]]; then _files
+  elif [[ $lines[1] == *: ]]; then compadd -S '' -a lines
+  else compadd -l -d lines -- "\${(@)lines%%$'\\t'*}"
+  fi
+}
+compdef _paddock paddock
+`,
+  fish: `function __paddock_complete
+  set -l words (commandline -opc) (commandline -ct)
+  set -l found (paddock __complete $words[2..] 2>/dev/null)
+  if set -q found[1]
+    printf '%s\\n' $found
+  else
+    __fish_complete_path (commandline -ct)
+  end
+end
+complete -c paddock -f -a '(__paddock_complete)'
+`,
+} as const;
 
-export default command({
-  name: 'completion',
+export const completion = command({
   summary: 'print a script for the completion of a shell',
-  usage: 'bash|zsh|fish',
-  details: `The script asks the server for ids by "paddock completion sandboxes" and "paddock completion processes".`,
+  details: 'It completes commands, options, and the names of what is on the server.',
+  operands: { shell: { value: 'SHELL', count: 'one', oneOf: ['bash', 'zsh', 'fish'] } },
   options: {},
   examples: [
     'source <(paddock completion bash)',
     'source <(paddock completion zsh)',
     'paddock completion fish | source',
   ],
-  operands: [1, 1],
-  async run(context, { operands: [what = ''] }) {
-    if (Object.hasOwn(SCRIPTS, what)) {
-      const script = SCRIPTS[what as keyof typeof SCRIPTS];
-      context.out.bytes(script(completedOf(await context.commands())));
-    } else if (what === 'sandboxes' || what === 'processes') {
-      for (const id of await ids(context, what).catch(() => [])) if (PLAIN.test(id)) context.out.line(id);
-    } else throw new UsageError(`completion is for bash, zsh or fish, not ${JSON.stringify(what)}`);
-    return 0;
+  async run({ out }, { operands: { shell } }) {
+    out.bytes(SCRIPTS[shell as keyof typeof SCRIPTS]);
   },
 });
-
-/** No server is started for it. */
-async function ids({ paddock: connect }: Context, what: 'sandboxes' | 'processes'): Promise<string[]> {
-  const paddock = new Paddock({ ...(await connect()).api.settings, maxRetries: 0 });
-  const signal = AbortSignal.timeout(ANSWER_MS);
-  const found: string[] = [];
-  for await (const { id, labels } of listed(paddock, { signal })) {
-    if (what === 'sandboxes') found.push(id, ...(labels[NAME_LABEL] ? [labels[NAME_LABEL]] : []));
-    else {
-      const running = await processesOf(paddock, id, { signal, running: true });
-      found.push(...running.map(({ processId }) => `${id}/${processId}`));
-    }
-  }
-  return found;
-}

@@ -7,25 +7,23 @@ import { withProject } from '../settings/with-project.ts';
 import { TOOLS_OPTION, wishesOf } from '../tools/options.ts';
 import { createFrom, createWith } from '../upload.ts';
 
-export default command({
-  name: 'create',
+export const create = command({
   summary: 'create a sandbox and print its id',
-  usage: '',
   details: `
 Without --preset the rules are those of "development": everything but the hooks of git can be read and written,
 with placeholders in place of secrets. With --rule they are those of "agent-safe", to which the rules are added:
 everything can be read, with placeholders, and only what the rules name can be written.`,
+  operands: {},
   options: {
-    from: { type: 'string', value: 'DIR', help: 'files of the sandbox: a local directory' },
-    codebase: { type: 'string', value: 'ID', help: 'instead: the codebase of this id' },
-    name: { type: 'string', value: 'NAME', help: 'name of the sandbox, for other commands' },
-    label: { type: 'string', multiple: true, value: 'NAME=VALUE', help: 'label' },
+    from: { value: 'DIR', help: 'files of the sandbox: a local directory' },
+    codebase: { value: 'CODEBASE', help: 'instead: the codebase with this id' },
+    name: { value: 'NAME', help: 'name of the sandbox, for other commands' },
+    label: { multiple: true, value: 'NAME=VALUE', help: 'label' },
     ...TOOLS_OPTION,
     ...SANDBOX_OPTIONS,
     ...UPLOAD_OPTIONS,
   },
   examples: ["paddock create --from . --rule 'write:src/**'", 'ID=$(paddock create --from .)'],
-  operands: [0, 0],
   async run(context, { values: given }) {
     const { out, env, paddock, signal } = context;
     const values = await withProject(context, given, given.from);
@@ -45,6 +43,5 @@ everything can be read, with placeholders, and only what the rules name can be w
         : await createWith(client, { ...options, codebase, signal }, asked);
     for (const { message } of sandbox.info.warnings) out.warn(message);
     out.result(sandbox.info, () => sandbox.id);
-    return 0;
   },
 });

@@ -7,15 +7,13 @@ import { toolsCheck } from '../doctor/tools-check.ts';
 import type { Output } from '../output.ts';
 import { printableName } from '../printable.ts';
 
-export default command({
-  name: 'doctor',
+export const doctor = command({
   summary: 'check what a server on this machine can enforce, and what to install',
-  usage: '',
   details:
     'Looks, and changes nothing. The exit code is 1 if something is missing that a server on this machine needs.',
+  operands: {},
   options: {},
   examples: ['paddock doctor', 'paddock doctor --json'],
-  operands: [0, 0],
   async run({ out, env, paddock }) {
     const checks = [...(await hostChecks(thisHost())), toolsCheck(env), ...(await serverChecks(paddock))];
     const ok = !checks.some(({ required, state }) => required && state === 'missing');

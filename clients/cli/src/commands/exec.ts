@@ -1,6 +1,6 @@
 import type { Paddock } from '../../../typescript/src/paddock.ts';
 import type { Process } from '../../../typescript/src/process.ts';
-import { type Context, command, type Values } from '../command.ts';
+import { type Context, command, one, type Values } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { durationOf } from '../exec/durations.ts';
 import { environmentOf } from '../exec/environment-of.ts';
@@ -8,30 +8,29 @@ import { follow } from '../exec/follow.ts';
 import { labelsOf } from '../exec/pairs.ts';
 import { startIn } from '../exec/start.ts';
 import { refOf } from '../process-ref.ts';
-import { sandboxIdOf } from '../resolve.ts';
+import { sandboxIdOf, sandboxOf } from '../resolve.ts';
 import { refusalsIn, refusedByRules, refusedSince } from '../run/refused.ts';
-import { DEFAULT_KEYS, keysOf } from '../terminal/detach-keys.ts';
+import { DETACH_KEYS, DETACH_OPTION } from '../terminal/detach-keys.ts';
 import { terminalSize } from '../terminal/local-terminal.ts';
 
 const OPTIONS = {
-  interactive: { type: 'boolean', short: 'i', help: 'send standard input' },
-  tty: { type: 'boolean', short: 't', help: 'give the command a terminal' },
-  detach: { type: 'boolean', short: 'd', help: 'leave it running, and print its name' },
-  env: { type: 'string', short: 'e', multiple: true, value: 'NAME[=VALUE]', help: 'a variable' },
-  'env-file': { type: 'string', multiple: true, value: 'FILE', help: 'variables, one a line' },
-  workdir: { type: 'string', short: 'w', value: 'DIR', help: 'working directory; relative to /workspace' },
-  timeout: { type: 'string', value: 'TIME', help: 'kill it after this time, like 30s or 5m; exit code 124' },
-  name: { type: 'string', value: 'ID', help: 'id of the process, unique in the sandbox' },
-  label: { type: 'string', short: 'l', multiple: true, value: 'KEY=VALUE', help: 'a label of the process' },
-  'detach-keys': { type: 'string', value: 'KEYS', help: `keys that leave it running (default: ${DEFAULT_KEYS})` },
+  interactive: { short: 'i', help: 'send standard input' },
+  tty: { short: 't', help: 'give the command a terminal' },
+  detach: { short: 'd', help: 'leave it running, and print its name' },
+  env: { short: 'e', multiple: true, value: 'NAME[=VALUE]', help: 'a variable' },
+  'env-file': { multiple: true, value: 'FILE', help: 'variables, one a line' },
+  workdir: { short: 'w', value: 'DIR', help: 'working directory; relative to /workspace' },
+  timeout: { value: 'TIME', read: durationOf, help: 'kill it after this time, like 30s or 5m; exit code 124' },
+  name: { value: 'ID', help: 'id of the process, unique in the sandbox' },
+  label: { short: 'l', multiple: true, value: 'KEY=VALUE', help: 'a label of the process' },
+  'detach-keys': DETACH_OPTION,
 } as const;
 
-export default command({
-  name: 'exec',
+export const exec = command({
   summary: 'run a command in a sandbox',
-  usage: 'SANDBOX [--] COMMAND [ARG...]',
   details: `The exit code is that of the command; 126: it cannot be run; 127: it was not found; 125: paddock failed.
 Signals go to the command. A shell is used only if it is named: paddock exec SANDBOX sh -c 'a | b'.`,
+  operands: { sandbox: one('SANDBOX') },
   options: OPTIONS,
   examples: [
     'paddock exec SANDBOX npm test',
@@ -39,25 +38,22 @@ Signals go to the command. A shell is used only if it is named: paddock exec SAN
     'pg_dump db | paddock exec -i SANDBOX psql',
     'paddock exec -d --name web SANDBOX npm start; paddock logs -f web',
   ],
-  operands: [1, 1],
   runs: true,
   async run(context, { values, operands, rest }) {
     if (rest.length === 0) throw new UsageError('exec needs a command');
-    const detachKeys = keysOf(values['detach-keys'] ?? DEFAULT_KEYS);
-    const { interactive = false, tty = false, detach = false } = values;
+    const { interactive = false, tty = false, detach = false, 'detach-keys': detachKeys = DETACH_KEYS } = values;
     const options = startOptions(context, values);
     if (interactive && tty && !detach) {
       const { requireTerminal } = await import('../terminal/interact.ts');
       requireTerminal();
     }
     const paddock = await context.paddock();
-    const sandboxId = await sandboxIdOf(paddock, operands[0]!, context);
+    const sandboxId = await sandboxIdOf(paddock, operands.sandbox, context);
     // Beside the start, which does not wait for it.
     const before = detach ? undefined : refusalsIn(paddock, sandboxId);
     const target = await startIn(paddock, sandboxId, rest, options, context);
     if (detach) {
-      context.out.result({ sandboxId, processId: target.id }, () => refOf(target));
-      return 0;
+      return context.out.result({ sandboxId, processId: target.id }, () => refOf(target));
     }
     const exitCode = await ended(context, paddock, target, { tty, interactive, detachKeys });
     // Only a failure may be one of the rules: what succeeds waits for nothing.
@@ -75,7 +71,7 @@ Signals go to the command. A shell is used only if it is named: paddock exec SAN
 interface Shown {
   tty: boolean;
   interactive: boolean;
-  detachKeys: ReturnType<typeof keysOf>;
+  detachKeys: readonly number[];
 }
 
 /** Shows the process to its end. */
@@ -91,10 +87,35 @@ function startOptions({ env }: Context, values: Values<typeof OPTIONS>) {
   return {
     env: environmentOf(values.env ?? [], values['env-file'] ?? [], env),
     workdir: values.workdir,
-    timeout: values.timeout === undefined ? undefined : durationOf('timeout', values.timeout),
+    timeout: values.timeout,
     labels: labelsOf(values.label),
     id: values.name,
     stdin: values.interactive,
     terminal: values.tty ? terminalSize() : undefined,
   };
 }
+
+const BEST = 'command -v bash >/dev/null 2>&1 && exec bash; exec sh';
+
+export const sh = command({
+  summary: 'a shell in a sandbox, with a terminal',
+  operands: { sandbox: one('SANDBOX') },
+  details: 'The shell of the sandbox, or bash, or sh.',
+  options: {
+    env: OPTIONS.env,
+    workdir: OPTIONS.workdir,
+    'detach-keys': DETACH_OPTION,
+  },
+  examples: ['paddock sh SANDBOX'],
+  async run(context, { values, operands }) {
+    const { interact, requireTerminal } = await import('../terminal/interact.ts');
+    requireTerminal();
+    const env = environmentOf(values.env ?? [], [], context.env);
+    const paddock = await context.paddock();
+    const { id, info } = await sandboxOf(paddock, operands.sandbox, context);
+    const argv = info.shell ? [info.shell] : ['/bin/sh', '-c', BEST];
+    const options = { env, workdir: values.workdir, stdin: true, terminal: terminalSize() };
+    const target = await startIn(paddock, id, argv, options, context);
+    return interact(context, target, { offset: 0, input: true, detachKeys: values['detach-keys'] ?? DETACH_KEYS });
+  },
+});

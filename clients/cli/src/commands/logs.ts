@@ -1,6 +1,6 @@
 import type { Paddock } from '../../../typescript/src/paddock.ts';
 import type { Process } from '../../../typescript/src/process.ts';
-import { type Context, command } from '../command.ts';
+import { type Context, command, one } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { countOf } from '../exec/durations.ts';
 import { follow } from '../exec/follow.ts';
@@ -10,37 +10,29 @@ import { processOf } from '../process-ref.ts';
 
 const PIECE = 1024 * 1024;
 
-export default command({
-  name: 'logs',
+export const logs = command({
   summary: 'show the output of a process',
-  usage: 'PROCESS',
   details: `The process is SANDBOX/PROCESS, or its id alone. Its output is kept also after its end, the newest of it.
 Output is shown as it is: escape sequences of the program reach the terminal.`,
+  operands: { process: one('PROCESS') },
   options: {
-    follow: { type: 'boolean', short: 'f', help: 'go on until it ends, also after a lost connection' },
-    tail: { type: 'string', short: 'n', value: 'LINES', help: 'only the last lines' },
-    'since-offset': { type: 'string', value: 'BYTES', help: 'from this byte of the whole output on' },
-    'show-offset': { type: 'boolean', help: 'on stderr, the offset at which to go on' },
+    follow: { short: 'f', help: 'go on until it ends, also after a lost connection' },
+    tail: { short: 'n', value: 'LINES', read: countOf, help: 'only the last lines' },
+    'since-offset': { value: 'BYTES', read: countOf, help: 'from this byte of the whole output on' },
+    'show-offset': { help: 'on stderr, the offset at which to go on' },
   },
   examples: ['paddock logs -f web', 'paddock logs --tail 20 SANDBOX/web'],
-  operands: [1, 1],
   async run(context, { values, operands }) {
-    if (values.tail !== undefined && values['since-offset'] !== undefined) {
-      throw new UsageError('either --tail or --since-offset');
-    }
-    const since = values['since-offset'] === undefined ? undefined : countOf('since-offset', values['since-offset']);
-    const tail = values.tail === undefined || values.tail === 'all' ? undefined : countOf('tail', values.tail);
+    const { tail, 'since-offset': since } = values;
+    if (tail !== undefined && since !== undefined) throw new UsageError('either --tail or --since-offset');
     const paddock = await context.paddock();
-    const target = await processOf(paddock, operands[0]!, context);
+    const target = await processOf(paddock, operands.process, context);
     const { outputFirst } = await target.info(context);
     const offset = tail === undefined ? (since ?? outputFirst) : await offsetOfTail(paddock.api, target, tail, context);
     if (!values.follow) {
       const next = await show(paddock, target, offset, context);
       if (values['show-offset']) context.out.note(`${next}`);
-      return 0;
-    }
-    await follow(context, paddock, target, { offset, forward: false });
-    return 0;
+    } else await follow(context, paddock, target, { offset, forward: false });
   },
 });
 

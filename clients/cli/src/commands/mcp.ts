@@ -2,7 +2,6 @@ import { createInterface } from 'node:readline';
 import type { Sandbox } from '../../../typescript/src/sandbox.ts';
 import { type Context, command, type Values } from '../command.ts';
 import { sentenceOf, UsageError } from '../errors.ts';
-import { findSandbox } from '../find-sandbox.ts';
 import { Bridge } from '../mcp/bridge.ts';
 import { packOptionsOf, SANDBOX_OPTIONS, sandboxOptionsOf, UPLOAD_OPTIONS } from '../sandbox-options.ts';
 import { withProject } from '../settings/with-project.ts';
@@ -14,20 +13,18 @@ const CLEAN_UP_MS = 20_000;
 
 const NEW = { ...TOOLS_OPTION, ...SANDBOX_OPTIONS, ...UPLOAD_OPTIONS };
 
-export default command({
-  name: 'mcp',
+export const mcp = command({
   summary: 'serve the tools of a sandbox to an MCP client at standard input and output',
-  usage: '',
   details: `
 With --from the files of the directory are copied into a new sandbox. When the client leaves, the sandbox is
 stopped if it has changes, and the command says how to see and take them; otherwise it is removed.`,
+  operands: {},
   options: {
-    sandbox: { type: 'string', value: 'SANDBOX', help: 'a sandbox that exists' },
-    from: { type: 'string', value: 'DIR', help: 'instead: a new sandbox with the files of a local directory' },
+    sandbox: { value: 'SANDBOX', help: 'a sandbox that exists' },
+    from: { value: 'DIR', help: 'instead: a new sandbox with the files of a local directory' },
     ...NEW,
   },
   examples: ['claude mcp add paddock -- paddock mcp --from .', 'paddock mcp --sandbox sb_1'],
-  operands: [0, 0],
   async run(context, { values }) {
     const { sandbox: given, from } = values;
     if ((given === undefined) === (from === undefined))
@@ -35,7 +32,7 @@ stopped if it has changes, and the command says how to see and take them; otherw
     const { out, signal } = context;
     // Read from the beginning: the client may not wait for the sandbox.
     const lines = linesOf(signal);
-    const sandbox = from === undefined ? await findSandbox(context, given!) : await newSandbox(context, from, values);
+    const sandbox = from === undefined ? await context.sandbox(given!) : await newSandbox(context, from, values);
     const { url, key } = sandbox.api.settings;
     const bridge = new Bridge({ url: `${url}/v1/sandboxes/${encodeURIComponent(sandbox.id)}/mcp`, key }, (message) =>
       out.bytes(`${JSON.stringify(message)}\n`),
@@ -46,7 +43,6 @@ stopped if it has changes, and the command says how to see and take them; otherw
     } finally {
       await end(context, { bridge, sandbox, isNew: from !== undefined });
     }
-    return 0;
   },
 });
 

@@ -9,10 +9,8 @@ import { packOptionsOf, SANDBOX_OPTIONS, sandboxOptionsOf, UPLOAD_OPTIONS } from
 import { withProject } from '../settings/with-project.ts';
 import { TOOLS_OPTION } from '../tools/options.ts';
 
-export default command({
-  name: 'run',
+export const run = command({
   summary: 'run a command on a copy of a directory, and choose what of its changes to take',
-  usage: '--from DIR [--] COMMAND [ARG...]   or   --from DIR --agent NAME [-- ARG...]',
   details: `
 The directory is copied into a new sandbox. After the command its changes are shown, modified files first, and those
 that you take are applied to the directory: all, some files, or some hunks of a file. Files that git ignores and
@@ -34,32 +32,34 @@ the tools in your PATH, too; --tools says which.
 
 --agent runs an agent that is installed here, in a terminal if there is one: it reaches the hosts of its service, has a
 placeholder of the key that is set here (like ANTHROPIC_API_KEY), and of your settings those without credentials.`,
+  operands: {},
   options: {
-    from: { type: 'string', value: 'DIR', help: 'the directory; without it the sandbox is empty' },
-    interactive: { type: 'boolean', short: 'i', help: 'send standard input to the command' },
+    from: { value: 'DIR', help: 'the directory; without it the sandbox is empty' },
+    interactive: { short: 'i', help: 'send standard input to the command' },
     agent: {
-      type: 'string',
       value: 'NAME',
       help: 'run this agent, with the arguments: claude, codex, gemini, opencode, aider or your own',
     },
-    tty: { type: 'boolean', short: 't', help: 'give the command a terminal' },
-    workdir: { type: 'string', short: 'w', value: 'DIR', help: 'working directory of the command' },
-    timeout: { type: 'string', value: 'TIME', help: 'kill the command after this time, like 30s or 5m; exit code 124' },
+    tty: { short: 't', help: 'give the command a terminal' },
+    workdir: { short: 'w', value: 'DIR', help: 'working directory of the command' },
+    timeout: {
+      value: 'TIME',
+      read: durationOf,
+      help: 'kill the command after this time, like 30s or 5m; exit code 124',
+    },
     publish: {
-      type: 'string',
       short: 'p',
       multiple: true,
       value: 'PORT[:LOCAL-PORT]',
       help: 'reach a port of the sandbox at one of 127.0.0.1 meanwhile',
     },
     apply: {
-      type: 'string',
-      value: 'all|none',
+      oneOf: ['all', 'none'],
       help: 'do not ask: apply all changes, or none and destroy the sandbox',
     },
-    yes: { type: 'boolean', short: 'y', help: 'the same as --apply all' },
-    keep: { type: 'boolean', help: 'keep the sandbox in any case' },
-    ignored: { type: 'boolean', help: 'also files that git ignores and does not track, like outputs of builds' },
+    yes: { short: 'y', help: 'the same as --apply all' },
+    keep: { help: 'keep the sandbox in any case' },
+    ignored: { help: 'also files that git ignores and does not track, like outputs of builds' },
     ...HOME_OPTIONS,
     ...TOOLS_OPTION,
     ...SANDBOX_OPTIONS,
@@ -72,7 +72,6 @@ placeholder of the key that is set here (like ANTHROPIC_API_KEY), and of your se
     'paddock run --from . --apply all -- npx prettier --write src',
     'paddock run --from . --publish 3000 --memory 2g --cpus 2 -- npm start',
   ],
-  operands: [0, 0],
   runs: true,
   async run(context, { values: given, rest }) {
     const values = await withProject(context, given, given.from);
@@ -80,7 +79,6 @@ placeholder of the key that is set here (like ANTHROPIC_API_KEY), and of your se
     // A project names the agent that runs where no command is given.
     const name = given.agent ?? (rest.length === 0 ? values.agent : undefined);
     if (rest.length === 0 && name === undefined) throw new UsageError('run needs a command, or --agent');
-    if (apply !== undefined && apply !== 'all' && apply !== 'none') throw new UsageError('--apply is all or none');
     if (yes && apply === 'none') throw new UsageError('--yes and --apply none exclude each other');
     const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true && !context.out.json;
     const { interactive = false, tty = false } = {
@@ -96,7 +94,7 @@ placeholder of the key that is set here (like ANTHROPIC_API_KEY), and of your se
       interactive,
       tty,
       workdir: values.workdir,
-      timeout: values.timeout === undefined ? undefined : durationOf('timeout', values.timeout),
+      timeout: values.timeout,
       publish: (values.publish ?? []).map(portsOf),
       tools: values.tools,
       apply,

@@ -1,49 +1,47 @@
 import { readFileSync } from 'node:fs';
 import { askHidden } from '../ask-hidden.ts';
-import { command } from '../command.ts';
+import { command, one } from '../command.ts';
 import { CliError, UsageError } from '../errors.ts';
 import { printableName } from '../printable.ts';
+import { OWNER } from './secrets.ts';
 
 /** More than the server takes. */
 const MAX_BYTES = 70_000;
 
-export default command({
-  name: 'secret set',
+export const set = command({
   summary: 'store a secret, or replace it: its value is asked for, or read from standard input',
-  usage: 'NAME --host HOST...',
   details: `
 The value is never an argument: it appears in neither shell history nor ps. On a terminal it is asked for, one
 line that is not shown; otherwise it is standard input, and one line end at its end is left out. Sandboxes that are bound
 to the secret use the new value from the next request on.`,
+  operands: { name: one('SECRET') },
   options: {
-    host: { type: 'string', multiple: true, value: 'HOST', help: 'where the value may be sent: a name, or *.NAME' },
-    'from-file': { type: 'string', value: 'FILE', help: 'read the value from this file' },
-    part: { type: 'string', multiple: true, value: 'PART', help: 'of requests: header (default), query, body' },
-    header: { type: 'string', value: 'NAME', help: 'only in this header, like x-api-key' },
-    shape: { type: 'string', value: 'TEXT', help: 'beginning of placeholders, like ghp_' },
-    'keep-length': { type: 'boolean', help: 'placeholders are as long as the value' },
-    owner: { type: 'string', value: 'OWNER', help: 'of this owner; for admins' },
+    host: { multiple: true, value: 'HOST', help: 'where the value may be sent: a name, or *.NAME' },
+    'from-file': { value: 'FILE', help: 'read the value from this file' },
+    part: { multiple: true, value: 'PART', help: 'of requests: header (default), query, body' },
+    header: { value: 'NAME', help: 'only in this header, like x-api-key' },
+    shape: { value: 'TEXT', help: 'beginning of placeholders, like ghp_' },
+    'keep-length': { help: 'placeholders are as long as the value' },
+    owner: OWNER,
   },
   examples: [
     'paddock secret set github --host api.github.com --shape ghp_ < token',
     'paddock secret set llm --host api.llm.example --header x-api-key --from-file key',
     'pass show token | paddock secret set github --host api.github.com',
   ],
-  operands: [1, 1],
-  async run(context, { operands: [name], values }) {
+  async run(context, { operands: { name }, values }) {
     const { host: hosts = [], part: parts = [], header, shape, owner } = values;
     if (hosts.length === 0) throw new UsageError('secret set needs --host: where the value may be sent');
     const file = values['from-file'];
     const isAsked = file === undefined && process.stdin.isTTY;
     const given = isAsked
-      ? await askHidden(`value of ${printableName(name!)}: `, context.signal)
+      ? await askHidden(`value of ${printableName(name)}: `, context.signal)
       : await (file === undefined ? fromInput() : fromFile(file));
     const value = given.replace(/\r?\n$/, '');
     const { secrets } = await context.paddock();
     const secret = { value, hosts, parts, header, shape, keepLength: values['keep-length'], ownerId: owner };
-    const stored = await secrets.put(name!, secret, { signal: context.signal });
+    const stored = await secrets.put(name, secret, { signal: context.signal });
     context.out.result(stored, () => `${stored.name}, revision ${stored.revision}`);
-    return 0;
   },
 });
 

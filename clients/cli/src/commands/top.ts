@@ -15,20 +15,18 @@ const ENTER = '\x1b[?1049h\x1b[?25l';
 const LEAST_MS = 200;
 const LEAVE = '\x1b[?25h\x1b[?1049l';
 
-export default command({
-  name: 'top',
+export const top = command({
   summary: 'show sandboxes and their processes, live',
-  usage: '',
   details: `In a pipe, and with --json, it is shown once. q leaves. Memory and CPU are the limits of a sandbox: the server does
 not tell what is used. Listing processes counts as activity;
 sandboxes with an idle timeout need --all.`,
+  operands: {},
   options: {
-    interval: { type: 'string', value: 'TIME', help: 'time between two looks (default: 2s)' },
-    all: { type: 'boolean', short: 'a', help: 'processes of sandboxes with an idle timeout, too' },
-    once: { type: 'boolean', help: 'show it once' },
+    interval: { value: 'TIME', help: 'time between two looks (default: 2s)' },
+    all: { short: 'a', help: 'processes of sandboxes with an idle timeout, too' },
+    once: { help: 'show it once' },
   },
   examples: ['paddock top', 'paddock top | grep web'],
-  operands: [0, 0],
   async run(context, { values }) {
     const { out } = context;
     const { all = false } = values;

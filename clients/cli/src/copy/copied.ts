@@ -1,4 +1,5 @@
 import type { Files } from '../../../typescript/src/files.ts';
+import type { PackOptions } from '../../../typescript/src/local/index.ts';
 import type { Refusal } from '../../../typescript/src/local/refusal.ts';
 import type { Progress } from '../progress.ts';
 
@@ -12,6 +13,8 @@ export interface Copy {
   /** What comes out of the sandbox although tools run it. */
   git: boolean;
   allow: readonly string[];
+  /** What of a local directory is sent. */
+  pack: PackOptions;
   signal: AbortSignal;
   progress: Progress;
 }

@@ -32,7 +32,7 @@ export async function copyUp(local: string, target: Target, copy: Copy): Promise
     const { as, signal } = copy;
     const isNew = path !== '' && (await remoteStat(path, copy)).kind === undefined;
     if (isNew) await copy.files.mkdir(path, { as, signal, parents: true, mode: found.mode & 0o777 });
-    return { ...(await unpack(archiveOf(local, { gitHooks: true }), path, copy)), path };
+    return { ...(await unpack(archiveOf(local, copy.pack), path, copy)), path };
   }
   const { into, path } = await landing(local, target, false, copy);
   const name = path.slice(into === '' ? 0 : into.length + 1);

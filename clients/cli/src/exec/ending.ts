@@ -1,10 +1,10 @@
 import type { ProcessEnd } from '../../../typescript/src/contract/messages.ts';
-import { EXIT } from '../errors.ts';
+import { CliError } from '../errors.ts';
 
 /** The exit code of `timeout` of coreutils. */
 const TIMED_OUT = 124;
 
-/** The exit code of this program for the end of a process, and what to say of it. */
+/** The exit code of this program for the end of a process, and what to say of it. Throws CliError if it has none. */
 export function endingOf({ reason, exitCode }: Pick<ProcessEnd, 'reason' | 'exitCode'>): {
   exitCode: number;
   note?: string;
@@ -15,10 +15,11 @@ export function endingOf({ reason, exitCode }: Pick<ProcessEnd, 'reason' | 'exit
     case 'out_of_memory':
       return { exitCode: exitCode > 0 ? exitCode : 137, note: 'the memory limit of the sandbox ended it' };
     case 'sandbox_stopped':
-      return { exitCode: EXIT.failed, note: 'the sandbox was stopped or destroyed' };
+      throw new CliError('the sandbox was stopped or destroyed');
     case 'sandbox_lost':
-      return { exitCode: EXIT.failed, note: 'the sandbox failed, or the server was restarted' };
+      throw new CliError('the sandbox failed, or the server was restarted');
     default:
-      return exitCode < 0 ? { exitCode: EXIT.failed, note: 'the exit code is not known' } : { exitCode };
+      if (exitCode < 0) throw new CliError('the exit code is not known');
+      return { exitCode };
   }
 }

@@ -33,13 +33,13 @@ interface How {
 export async function follow(context: Context, paddock: Paddock, target: Process, how: How): Promise<number> {
   const ended = new AbortController();
   const sinks = { stdout: new Sink(how.stdout ?? process.stdout), stderr: new Sink(process.stderr) };
-  const left = new Promise<number>((resolve) => {
+  const left = new Promise<number>((resolve, reject) => {
     onBrokenPipe(async (error) => {
-      // A file on a full disk, for example.
-      if (error.code !== 'EPIPE') context.out.note(`paddock: the output cannot be written: ${error.message}`);
       // What a program gets whose reader has left.
       if (how.forward) await target.signal('SIGPIPE', lastCall()).catch(() => undefined);
-      resolve(error.code === 'EPIPE' ? EXIT.brokenPipe : EXIT.failed);
+      if (error.code === 'EPIPE') resolve(EXIT.brokenPipe);
+      // A file on a full disk, for example.
+      else reject(new CliError(`the output cannot be written: ${error.message}`));
     });
   });
   const forwarded = forwarding(context, target, how.forward);
@@ -86,14 +86,14 @@ async function copyOutput(
         context.out.resetTerminal();
         // The exit code is that of the stream's error.
         if (sinks.stdout.isBroken) return await new Promise<never>(() => undefined);
-        const { exitCode, note } = endingOf(event.end);
-        if (note) context.out.note(`paddock: ${note}`);
         if (event.end.denied) {
           const { hosts } = event.end.denied;
           context.out.note(refusedText(last ? undefined : sandboxId, hosts));
           const settings = settingsThatAllow(last ? undefined : sandboxId, hosts, context);
           if (settings !== '') context.out.note(settings);
         }
+        const { exitCode, note } = endingOf(event.end);
+        if (note) context.out.note(`paddock: ${note}`);
         if (lost > 0) throw new CliError(`${sizeText(lost)} of the output are lost: it was written faster than read`);
         return exitCode;
       }

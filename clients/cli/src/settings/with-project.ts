@@ -21,14 +21,14 @@ export async function withProject<V extends ProjectSettings>(
   if (more.length > 0 && !isTrusted(file, env)) {
     const wish = `${quotedName(file.path)} asks for ${more.map(quotedName).join(', ')}`;
     if (!process.stdin.isTTY || !process.stderr.isTTY) {
-      throw new CliError(`${wish}: look at it, then say yes once with "paddock config --trust"`);
+      throw new CliError(`${wish}: look at it, then say yes once with "paddock config trust"`);
     }
     const { ask } = await import('../review/ask.ts');
     const answer = await ask(`${wish}. Trust this text of it from now on? [y]es, [n]o: `, ['yes', 'no'], signal);
     if (answer !== 'yes') throw new CliError(`${quotedName(file.path)} is not trusted`);
     trust(file, env);
   }
-  out.note(`paddock: with the settings of ${quotedName(file.path)} ("paddock config" shows them)`);
+  out.note(`paddock: with the settings of ${quotedName(file.path)} ("paddock config show" shows them)`);
   return joined(values, settings);
 }
 

@@ -2,6 +2,13 @@ import { UsageError } from '../errors.ts';
 
 export const DEFAULT_KEYS = 'ctrl-p,ctrl-q';
 
+/** The option of those who show a terminal. */
+export const DETACH_OPTION = {
+  value: 'KEYS',
+  read: (_option: string, text: string) => keysOf(text),
+  help: `keys that leave it running (default: ${DEFAULT_KEYS})`,
+} as const;
+
 /** Finds the keys that leave a terminal in what is typed. A beginning of them is held until the next key. */
 export class DetachKeys {
   readonly #keys: readonly number[];
@@ -36,3 +43,5 @@ export function keysOf(text: string): number[] {
     return control ? key.toUpperCase().charCodeAt(0) & 0x1f : key.charCodeAt(0);
   });
 }
+
+export const DETACH_KEYS = keysOf(DEFAULT_KEYS);

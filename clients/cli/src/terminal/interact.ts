@@ -45,7 +45,7 @@ class Interaction {
   #attachment: Attachment | undefined;
   #offset: number;
   #started = false;
-  #leave: (left: Left) => void = () => undefined;
+  #leave: (left: Left | Promise<never>) => void = () => undefined;
   readonly #left = new Promise<Left>((resolve) => {
     this.#leave = resolve;
   });
@@ -138,11 +138,9 @@ class Interaction {
       // What is typed without a connection is dropped.
       if (!(error instanceof ConnectionFailedError)) throw error;
     }
-    if (bytes.includes(CONTROL_C)) this.#leave({ exitCode: EXIT.failed, message: this.#goesOn() });
-  }
-
-  #goesOn(): string {
-    return `\npaddock: the connection was lost; the process goes on: paddock attach ${refOf(this.#target)}`;
+    if (!bytes.includes(CONTROL_C)) return;
+    const message = `the connection was lost; the process goes on: paddock attach ${refOf(this.#target)}`;
+    this.#leave(Promise.reject(new CliError(message)));
   }
 
   #resize(): void {
@@ -179,5 +177,5 @@ const CONTROL_C = 3;
 
 /** Refuses -i -t without a terminal, in the words of docker. */
 export function requireTerminal(): void {
-  if (!process.stdin.isTTY) throw new CliError('the input device is not a TTY', { exitCode: 1 });
+  if (!process.stdin.isTTY) throw new CliError('standard input is no terminal: leave out -t', { exitCode: 1 });
 }

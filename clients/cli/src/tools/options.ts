@@ -9,7 +9,6 @@ import { findTools, isInTheWay, outermost, type Workspace } from './find.ts';
 
 export const TOOLS_OPTION = {
   tools: {
-    type: 'string',
     multiple: true,
     value: 'auto|none|PATH',
     help: 'tools of this machine that are seen, read-only: those in PATH, none, or this path',

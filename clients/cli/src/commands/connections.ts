@@ -1,27 +1,44 @@
 import type { NetworkEvent } from '../../../typescript/src/contract/messages.ts';
-import { command } from '../command.ts';
-import { findSandbox } from '../find-sandbox.ts';
+import { command, one } from '../command.ts';
 import { printableName } from '../printable.ts';
+import { agoText } from '../process-text.ts';
 import { sizeText } from '../progress.ts';
 
-export default command({
-  name: 'network watch',
+export const connections = command({
+  summary: 'list the connections of a sandbox, and the refused ones, the newest first',
+  operands: { sandbox: one('SANDBOX') },
+  options: {},
+  examples: ['paddock network connections SANDBOX'],
+  async run(context, { operands: { sandbox } }) {
+    const found = await (await context.sandbox(sandbox)).network.connections(context);
+    context.out.list(found, {
+      heading: ['HOST', 'PROTOCOL', 'STATE', 'SENT', 'RECEIVED', 'STARTED'],
+      row: (each) => [
+        printableName(`${each.host || each.address}:${each.port}`),
+        each.protocol,
+        each.allowed ? (each.closedAt ? 'closed' : 'open') : each.code,
+        String(each.sentBytes),
+        String(each.receivedBytes),
+        agoText(each.openedAt),
+      ],
+    });
+  },
+});
+
+export const watch = command({
   summary: 'show connections of a sandbox, and what is refused, as it happens',
-  usage: 'SANDBOX',
   details: 'It begins with what the server has kept, and ends when the sandbox is stopped or has no network any more.',
-  options: { denied: { type: 'boolean', help: 'only what is refused' } },
-  examples: ['paddock network watch ID', 'paddock network watch --denied --json ID'],
-  operands: [1, 1],
-  async run(context, { operands: [id], values }) {
-    const { out, signal } = context;
-    const { network } = await findSandbox(context, id!);
+  operands: { sandbox: one('SANDBOX') },
+  options: { denied: { help: 'only what is refused' } },
+  examples: ['paddock network watch SANDBOX', 'paddock network watch --denied --json SANDBOX'],
+  async run({ out, signal, ...context }, { operands: { sandbox }, values }) {
+    const { network } = await context.sandbox(sandbox);
     for await (const event of network.watch({ deniedOnly: values.denied, signal })) {
       if (out.json) out.record(event);
       else if (event.connection) out.line(lineOf(event));
       else if (event.lost > 0) out.note(`paddock: ${event.lost} events are lost: there were more than could be kept`);
       else if (event.end) out.note('paddock: the network is closed');
     }
-    return 0;
   },
 });
 
