@@ -28,7 +28,7 @@ export class Home {
     const refusal = found && { ...found, allow: found.allow.slice(above.length) };
     const left = refusalFor(path, refusal, this.#options);
     if (left) return left;
-    const reason = await this.#layout.refusal(path, more.isRemoved ?? false);
+    const reason = this.#layout.refusal(path, more.isRemoved ?? false);
     return reason === undefined ? undefined : { reason };
   }
 }

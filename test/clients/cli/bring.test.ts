@@ -15,7 +15,7 @@ it('goes on after a path that cannot be merged here', async () => {
   const type = { kind: 'modified', type: 'file', baseType: 'file', size: 1, baseSize: 1 };
   const sandbox = {
     info: { codebaseId: 'cb_1' },
-    pull: async () => ({ applied: ['c'], same: [], conflicts: ['a', 'b'], skipped: [], failed: [] }),
+    pull: async () => ({ applied: ['c'], unchanged: [], conflicts: ['a', 'b'], skipped: [], failed: [] }),
     changes: async () => ['a', 'b'].map((path) => ({ ...type, path, mode: 0o644, baseMode: 0o644 })),
     api: {
       exportChanges: async ({ paths: [path] }: { paths: string[] }) => new Response(archiveOf(path!)),

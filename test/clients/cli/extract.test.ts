@@ -33,16 +33,16 @@ async function extractBeside(meanwhile: (path: string) => Promise<void>, ...memb
     },
   );
   const archive = ReadableStream.from([...pieces, END]) as ReadableStream<Uint8Array>;
-  const extraction = new Extraction({ path: root, shown: root }, async () => undefined);
+  const extraction = new Extraction(root, '', async () => undefined);
   try {
     for await (const member of untar(archive)) {
       await meanwhile(member.path);
       await extraction.add(member);
     }
     await meanwhile('');
-    return await extraction.end();
+    return extraction.end();
   } finally {
-    await extraction.close();
+    extraction.close();
   }
 }
 
@@ -82,9 +82,6 @@ describe('an archive is written', () => {
 
 describe('an archive is refused', () => {
   it.each([
-    ['a path up', [file('../secret', 'bad')]],
-    ['a path up in the middle', [file('a/../../secret', 'bad')]],
-    ['an absolute path', [file('/etc/paddock-test', 'bad')]],
     ['a file below a symlink of its own', [linkTo('l', '..'), file('l/secret', 'bad')]],
     ['a file below an absolute symlink of its own', [linkTo('l', '/nonexistent'), file('l/a', 'bad')]],
     ['a directory in the place of a symlink', [linkTo('l', '..'), { path: 'l', type: 'directory' as const }]],
@@ -92,13 +89,13 @@ describe('an archive is refused', () => {
     ['a symlink in the place of a directory, to write below it', [file('d/a'), linkTo('d', '..'), file('d/secret')]],
     ['a file below a file', [file('f'), file('f/a')]],
   ])('with %s', async (_, members) => {
-    await expect(extract(...members)).rejects.toThrow(/leads elsewhere|is not a directory|is a directory/);
+    await expect(extract(...members)).rejects.toThrow(/is not a directory|would be replaced by a/);
     await untouched();
   });
 
   it('with a file below a symlink that was there', async () => {
     await symlink('..', join(root, 'l'));
-    await expect(extract(file('l/secret', 'bad'))).rejects.toThrow(/but a symbolic link/);
+    await expect(extract(file('l/secret', 'bad'))).rejects.toThrow(/reached by a symbolic link/);
     await untouched();
   });
 });
@@ -121,7 +118,7 @@ describe('a directory that another user exchanges for a symlink meanwhile', () =
     const before = await lstat(directory);
     const members = [{ path: 'd', type: 'directory' as const, mode: 0o777 }, file('f')];
     const done = extractBeside((path) => exchange('', path), ...members);
-    await expect(done).rejects.toThrow(/but a symbolic link/);
+    await expect(done).rejects.toThrow(/ELOOP|ENOTDIR/);
     const { mode, mtimeMs } = await lstat(directory);
     expect([mode, mtimeMs]).toEqual([before.mode, before.mtimeMs]);
     await untouched();

@@ -200,7 +200,7 @@ describe('pull', () => {
     const pulled = await sandbox.pull(directory);
     expect(pulled).toEqual({
       applied: ['gone', 'link', 'n', 'n/e', 'n/e/w', 'old', 'old/f', 'src/a.txt', 'src/b.txt'],
-      same: ['both'],
+      unchanged: ['both'],
       conflicts: ['edited', 't', 't/file'],
       skipped: [{ path: '.git/config', reason: 'git could run a program by it' }],
       failed: [],

@@ -1,9 +1,9 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, resolve, sep } from 'node:path';
 import type { Incoming } from '../../../../local-refusals/local-refusal.ts';
-import { repositoryOf } from '../../../../local-refusals/names.ts';
+import { linkRefusal, repositoryOf } from '../../../../local-refusals/names.ts';
 import { runsOnSight } from '../../../../local-refusals/programs.ts';
-import type { Refusal } from '../../../typescript/src/local/refusal.ts';
+import { isPath, type Refusal } from '../../../typescript/src/local/refusal.ts';
 import { Home } from '../home.ts';
 import type { Copy } from './copied.ts';
 
@@ -32,12 +32,14 @@ export class Landing {
     return new Landing(new Home(above, { git, allow: allowed, within }), name);
   }
 
-  /** `path`: below what is copied; empty: itself. */
-  async refusal(path: string, type: Incoming['type']): Promise<Refusal | undefined> {
+  /** `path`: below what is copied; empty: itself. A symlink in it leads nowhere else. */
+  async refusal({ path, type, target }: Pick<Incoming, 'path' | 'type' | 'target'>): Promise<Refusal | undefined> {
     const full = [this.#name, path].filter((part) => part !== '').join('/');
     // The root directory has no name.
     if (full === '') return undefined;
-    const refusal = await this.#home.refusal({ path: full, type });
+    if (!isPath(full)) return { reason: 'not a path below the directory' };
+    const reason = type === 'symlink' ? linkRefusal(path || this.#name, target ?? '') : undefined;
+    const refusal = reason === undefined ? await this.#home.refusal({ path: full, type }) : { reason };
     if (refusal?.allow === undefined) return refusal;
     return { ...refusal, allow: refusal.allow.slice(this.#name.length + 1) };
   }

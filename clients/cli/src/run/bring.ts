@@ -2,9 +2,10 @@ import { exportChanges } from '../../../typescript/src/changes.ts';
 import type { ChosenHunks, FileChange } from '../../../typescript/src/contract/messages.ts';
 import type { Pulled } from '../../../typescript/src/local/changes.ts';
 import { partsOf } from '../../../typescript/src/local/hunks.ts';
-import { shown } from '../../../typescript/src/local/parent.ts';
 import { Place } from '../../../typescript/src/local/place.ts';
+import { once } from '../../../typescript/src/local/plan.ts';
 import type { PullOptions } from '../../../typescript/src/local/pull.ts';
+import { shown, Tree } from '../../../typescript/src/local/tree.ts';
 import { untar } from '../../../typescript/src/local/untar.ts';
 import type { Sandbox } from '../../../typescript/src/sandbox.ts';
 import { mergeTexts } from './merge.ts';
@@ -57,8 +58,12 @@ async function mergeFile(
   const { path, kind, type, baseType } = change;
   const isText = kind === 'modified' && type === 'file' && baseType === 'file';
   if (!isText || change.size > MOST_BYTES || change.baseSize > MOST_BYTES) return false;
-  const use = (place: Place) => mergeAt(place, sandbox, { change, hunks }, options);
-  return Place.use(directory, path, { use, otherwise: false });
+  const tree = new Tree(directory);
+  try {
+    return (await Place.use(tree, path, (place) => mergeAt(place, sandbox, { change, hunks }, options))) ?? false;
+  } finally {
+    tree.close();
+  }
 }
 
 async function mergeAt(
@@ -81,15 +86,8 @@ async function mergeAt(
   // The execute bit of the side that changed it.
   const changesMode = hunks.length === 0 && ((mode ^ baseMode) & 0o100) !== 0;
   const executable = changesMode ? (mode & 0o100) !== 0 : now.found.executable;
-  const { temporary } = await place.receive(once(merged), executable);
-  try {
-    // What was read here is still there: not edited since.
-    if (!(await place.isStill(now))) return false;
-    await place.replace(temporary);
-    return true;
-  } finally {
-    await place.discard(temporary);
-  }
+  // What was read here is still there: not edited since.
+  return place.write(once(merged), { executable }, () => place.isStill(now));
 }
 
 /** The file as a commit would store it: with values in place of the placeholders that the sandbox has. */
@@ -117,14 +115,12 @@ const MOST_BYTES = 1024 * 1024;
 
 /** undefined: it is larger. */
 async function readLocal(place: Place): Promise<Uint8Array | undefined> {
-  const handle = await place.open();
-  try {
-    return (await handle.stat()).size > MOST_BYTES ? undefined : await handle.readFile();
-  } finally {
-    await handle.close();
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of place.read()) {
+    size += piece.length;
+    if (size > MOST_BYTES) return undefined;
+    pieces.push(Uint8Array.from(piece));
   }
-}
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, void> {
-  yield bytes;
+  return Buffer.concat(pieces);
 }

@@ -1,19 +1,20 @@
 import type { FileChange } from '../contract/messages.ts';
-import { applyMember, applyRemoval, ChangedMeanwhile, type Choice, decided, type Outcome } from './apply.ts';
-import { type Found, versionOf } from './found.ts';
 import type { Part } from './hunks.ts';
-import { shown } from './parent.ts';
+import { codeOf } from './owner.ts';
 import { Place } from './place.ts';
+import { above, isDone, type Outcome, once, Plan, type Step, type Wanted } from './plan.ts';
 import type { Refusal } from './refusal.ts';
 import { Room } from './room.ts';
-import { baseOf, presentOf } from './sides.ts';
+import { sweep } from './temporary.ts';
+import { shown, Tree } from './tree.ts';
+import { turns } from './turns.ts';
 import type { Member } from './untar.ts';
 
 export interface Pulled {
   /** Paths that were written or removed here. */
   applied: string[];
   /** Paths that have the sandbox's version already. */
-  same: string[];
+  unchanged: string[];
   /** Paths that were edited here, too, or cannot be written without following a symlink. They are as they were. */
   conflicts: string[];
   /**
@@ -32,59 +33,44 @@ interface Chosen {
   /** Files of which only some hunks come. */
   parts: ReadonlyMap<string, Part>;
   replace: boolean;
-  /** Conflicts that are known: of a directory that has files of its own, nothing is removed for its replacement. */
-  kept?: ReadonlySet<string>;
 }
 
-/** Whether a change has something else in place of a directory. */
-export const replacesDirectory = ({ kind, type, baseType }: FileChange): boolean =>
-  kind !== 'deleted' && type !== 'directory' && baseType === 'directory';
-
 const MEANWHILE = 'the sandbox changed it meanwhile, or it is of no type that archives have: pull again';
+/** What is here is not what was looked at: others work here, too. */
+const MOVED = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENOTEMPTY', 'EEXIST', 'EISDIR'];
 
-/** The changes, and what has become of each of them. */
+/** The changes, and what has become of each of them: `decide`, then `write` and `remove`. */
 export class Changes {
-  readonly #directory: string;
-  readonly #replace: boolean;
-  readonly #parts: Chosen['parts'];
+  readonly #tree: Tree;
   readonly #written = new Map<string, FileChange>();
   readonly #removed = new Map<string, FileChange>();
-  /** What takes the place of a directory, whether it may come or not. */
-  readonly #replacing = new Set<string>();
-  readonly #kept: ReadonlySet<string>;
-  /** Paths of #written by the path that was renamed, and by their form without upper and lower case. */
-  readonly #renamed = new Map<string, string>();
-  readonly #folded = new Map<string, string>();
-  readonly #done = new Map<string, Outcome>();
-  readonly #pulled: Pulled = { applied: [], same: [], conflicts: [], skipped: [], failed: [] };
-  #isDry = false;
+  readonly #wanted: Wanted;
+  readonly #steps = new Map<string, Step>();
+  /** Paths whose step was taken. */
+  readonly #taken = new Set<string>();
+  readonly #skipped: Pulled['skipped'] = [];
+  readonly #failed: Pulled['failed'] = [];
+  readonly #turn: ReturnType<typeof turns>;
 
-  constructor(directory: string, listed: readonly FileChange[], chosen: Chosen) {
-    const { refusals, isChosen, parts, replace, kept = new Set() } = chosen;
-    this.#directory = directory;
-    this.#replace = replace;
-    this.#parts = parts;
-    this.#kept = kept;
+  constructor(directory: string, listed: readonly FileChange[], chosen: Chosen, signal?: AbortSignal) {
+    const { refusals, isChosen, parts, replace } = chosen;
+    this.#tree = new Tree(directory);
+    this.#turn = turns(signal);
+    const [renamed, replacing] = [new Map<string, string>(), new Set<string>()];
     for (const change of listed) {
-      const { path, kind } = change;
+      const { path, kind, type, baseType } = change;
       // Also of one that is not chosen: its contents may be only at the old path, which then stays.
-      if (change.renamedFrom) this.#renamed.set(change.renamedFrom, path);
+      if (change.renamedFrom) renamed.set(change.renamedFrom, path);
       if (!isChosen(path)) continue;
-      if (replacesDirectory(change)) this.#replacing.add(path);
+      const isRemoved = kind === 'deleted';
+      if (!isRemoved && type !== 'directory' && baseType === 'directory') replacing.add(path);
       const refusal = refusals.get(path);
-      if (refusal !== undefined) this.#pulled.skipped.push({ path, ...refusal });
+      if (refusal !== undefined) this.#skipped.push({ path, ...refusal });
       // Of names that are not UTF-8, several have this one.
-      else if (path.includes('\ufffd')) this.#fail(path, new Error('its name is not UTF-8'));
-      else if (kind === 'deleted') this.#removed.set(path, change);
-      else {
-        this.#written.set(path, change);
-        this.#folded.set(folded(path), path);
-      }
+      else if (path.includes('\ufffd')) this.#failed.push({ path, error: new Error('its name is not UTF-8') });
+      else (isRemoved ? this.#removed : this.#written).set(path, change);
     }
-  }
-
-  get hasContents(): boolean {
-    return this.#written.size > 0;
+    this.#wanted = { written: this.#written, removed: this.#removed, renamed, replacing, parts, replace };
   }
 
   /** Leaves files out that do not fit, and returns them. */
@@ -93,159 +79,149 @@ export class Changes {
     const files = [...this.#written.values()].filter(({ type }) => type === 'file');
     return files.filter(({ path, size }) => {
       const refusal = room.take(size);
-      if (refusal) this.#skip(path, refusal);
-      return refusal !== undefined;
+      if (refusal) this.#skipped.push({ path, ...refusal });
+      return refusal !== undefined && this.#written.delete(path);
     });
   }
 
-  /** `room`: files may have grown since they were listed. */
-  async write(members: AsyncIterable<Member>, room: Room): Promise<void> {
-    for await (const member of members) {
-      const { path } = member;
-      const change = this.#written.get(path);
-      if (change === undefined || this.#done.has(path)) continue;
-      if (this.#kept.has(path)) {
-        this.#end(path, 'conflicts');
-        continue;
-      }
-      const refusal = room.take(member.size);
-      if (refusal) {
-        this.#skip(path, refusal);
-        continue;
-      }
-      const clear = () => this.remove(`${path}/`);
-      const wanted = await this.#wanted(change);
-      const taken = await this.#part(member);
-      await this.#ended(path, (place) => applyMember(place, taken, this.#choiceOf(change, wanted), clear));
-    }
-    for (const path of this.#written.keys()) if (!this.#done.has(path)) this.#skip(path, { reason: MEANWHILE });
-  }
-
-  /** What would be done, without doing it: as `write` and `remove`. */
+  /** What is to become of each, by what is here now. */
   async decide(): Promise<Pulled> {
-    this.#isDry = true;
-    for (const [path, change] of this.#written) {
-      if (this.#done.has(path)) continue;
-      const wanted = await this.#wanted(change);
-      if (wanted?.type === 'other') this.#skip(path, { reason: MEANWHILE });
-      else await this.#ended(path, (place) => this.#decided(place, change, wanted));
-    }
-    await this.remove();
+    const plan = new Plan(this.#tree, this.#wanted, this.#steps);
+    const written = [...this.#written];
+    const isLast = ([path]: [string, FileChange]) => this.#wanted.replacing.has(path);
+    for (const [path, change] of [...written.filter((each) => !isLast(each)), ...written.filter(isLast)])
+      await this.#tried(path, () => plan.write(path, change), change);
+    for (const [path, change] of [...this.#removed].reverse())
+      await this.#tried(path, () => plan.remove(path, change), change);
     return this.result();
   }
 
-  async #decided(place: Place, change: FileChange, wanted: Found): Promise<Outcome> {
-    return decided(place, this.#choiceOf(change, wanted), async () => {
-      if (wanted !== undefined) await this.remove(`${change.path}/`);
-      const names = await place.names();
-      return names.every(
-        (name) => this.#removed.has(`${place.path}/${name}`) && this.#isApplied(`${place.path}/${name}`),
+  /** Removes what killed clients have left beside the changes. */
+  sweep(): void {
+    const paths = [...this.#written.keys(), ...this.#removed.keys()];
+    for (const each of new Set(paths.map((path) => path.slice(0, Math.max(path.lastIndexOf('/'), 0)))))
+      sweep(
+        this.#tree,
+        each.split('/').filter((name) => name !== ''),
       );
+  }
+
+  /**
+   * Paths whose contents are needed: those that take the place of directories only after all others are here, because what
+   * is below them may be renamed to others.
+   */
+  needed({ last }: { last: boolean }): string[] {
+    const all = [...this.#steps].filter(([, { wanted, outcome }]) => wanted !== undefined && outcome === 'applied');
+    return all.map(([path]) => path).filter((path) => this.#wanted.replacing.has(path) === last);
+  }
+
+  /** Writes those of the paths that come. `room`: files may have grown since they were listed. */
+  async write(paths: readonly string[], members: AsyncIterable<Member>, room: Room): Promise<void> {
+    const missing = new Set(paths);
+    for await (const member of members) {
+      const { path } = member;
+      if (!missing.delete(path)) continue;
+      const refusal = room.take(member.size);
+      if (refusal) this.#skip(path, refusal);
+      else await this.#tried(path, () => this.#put(member));
+    }
+    for (const path of missing) this.#skip(path, { reason: MEANWHILE });
+  }
+
+  /** Brings a member of the archive to its place, if what is here was not edited since. */
+  async #put(member: Member): Promise<Outcome> {
+    const { path, type } = member;
+    const step = this.#steps.get(path)!;
+    const { wanted, look } = step;
+    const outcome = await Place.use(this.#tree, path, async (place): Promise<Outcome> => {
+      const isStill = async () => {
+        if (look.found?.type === 'directory') await this.remove(`${path}/`);
+        return place.isStill(look);
+      };
+      if (wanted?.type === 'file' && type === 'file') {
+        let isListed = true;
+        const part = await this.#wanted.parts.get(path)?.content();
+        const isPut = await place.write(part ? once(part) : member.content, wanted, async (version) => {
+          isListed = version === wanted.version;
+          return isListed && isStill();
+        });
+        return isPut ? 'applied' : isListed ? 'conflicts' : 'skipped';
+      }
+      if (wanted?.type !== type || (wanted.type === 'symlink' && wanted.target !== member.target)) return 'skipped';
+      if (!(await isStill())) return 'conflicts';
+      if (wanted.type === 'symlink') place.link(wanted.target);
+      else place.makeDirectory();
+      return 'applied';
     });
-  }
-
-  #isApplied(path: string): boolean {
-    return this.#done.get(path) === 'applied';
-  }
-
-  /** The sandbox's version; of a file of which hunks are chosen, what they make of the codebase's. */
-  async #wanted(change: FileChange): Promise<Found> {
-    const part = this.#parts.get(change.path);
-    if (part === undefined) return presentOf(change);
-    const version = await versionOf(once(await part.content()));
-    return { type: 'file', version, executable: (part.mode & 0o100) !== 0 };
-  }
-
-  #choiceOf(change: FileChange, wanted: Found): Choice {
-    return { base: baseOf(change), wanted, replace: this.#replace };
-  }
-
-  /** The member, or what is taken of it. */
-  async #part(member: Member): Promise<Member> {
-    const part = this.#parts.get(member.path);
-    if (part === undefined) return member;
-    const content = await part.content();
-    return { ...member, mode: part.mode, size: content.length, content: once(content) };
+    return outcome ?? 'conflicts';
   }
 
   /**
    * After the contents, so that nothing is lost if they do not arrive; from the bottom up. `below`: what goes with the
-   * directory that is replaced there. Without it such files stay: their replacement did not come.
+   * directory that is replaced there.
    */
   async remove(below = ''): Promise<void> {
-    for (const [path, change] of [...this.#removed].reverse()) {
-      if (!path.startsWith(below) || this.#done.has(path)) continue;
-      if ((below === '' && this.#staysBelow(path)) || (await this.#isNeeded(path))) this.#end(path, 'conflicts');
-      else if (this.#isDry) await this.#ended(path, (place) => this.#decided(place, change, undefined));
-      else await this.#ended(path, (place) => applyRemoval(place, this.#choiceOf(change, undefined)));
+    for (const path of [...this.#removed.keys()].reverse()) {
+      if (!path.startsWith(below) || this.#taken.has(path) || this.#steps.get(path)!.outcome !== 'applied') continue;
+      await this.#tried(path, () => this.#remove(path, below));
     }
   }
 
-  #staysBelow(path: string): boolean {
-    return path.split('/').some((_, at, names) => this.#replacing.has(names.slice(0, at).join('/')));
+  async #remove(path: string, below: string): Promise<Outcome> {
+    const renamed = this.#wanted.renamed.get(path);
+    // Without the directory's replacement what is in it stays, as does what did not come to its new path.
+    const stays = below === '' && above(path).some((each) => this.#wanted.replacing.has(each));
+    if (stays || (renamed !== undefined && !this.#isTaken(renamed))) return 'conflicts';
+    const { look } = this.#steps.get(path)!;
+    const isRemoved = await Place.use(this.#tree, path, (place) => {
+      const isStill = place.isStill(look);
+      if (isStill) place.remove();
+      return isStill;
+    });
+    return isRemoved ? 'applied' : 'conflicts';
   }
 
-  /** Whether the contents are only here: their new path was not written; or has the same file, in another case. */
-  async #isNeeded(path: string): Promise<boolean> {
-    const renamed = this.#renamed.get(path);
-    if (renamed !== undefined && !['applied', 'same'].includes(this.#done.get(renamed) ?? '')) return true;
-    const other = this.#folded.get(folded(path));
-    if (other === undefined) return false;
-    const [identity, otherIdentity] = [await this.#identityOf(path), await this.#identityOf(other)];
-    return identity !== undefined && identity === otherIdentity;
+  #isTaken(path: string): boolean {
+    const step = this.#steps.get(path);
+    return step?.outcome === 'unchanged' || (isDone(step) && this.#taken.has(path));
   }
 
-  #identityOf(path: string): Promise<string | undefined> {
-    return Place.use(this.#directory, path, { use: (place) => place.identity(), otherwise: undefined });
-  }
-
-  async #ended(path: string, apply: (place: Place) => Promise<Outcome>): Promise<void> {
+  /** `change`: while it is decided. */
+  async #tried(path: string, act: () => Promise<Outcome>, change?: FileChange): Promise<void> {
+    await this.#turn();
     try {
-      const otherwise = this.#isDry && this.#becomesDirectory(path) ? 'applied' : 'conflicts';
-      this.#end(path, await Place.use(this.#directory, path, { use: apply, otherwise }));
+      const outcome = await act();
+      if (outcome === 'skipped') return this.#skip(path, { reason: MEANWHILE });
+      this.#steps.get(path)!.outcome = outcome;
+      if (!change) this.#taken.add(path);
     } catch (error) {
-      if (error instanceof ChangedMeanwhile) return this.#skip(path, { reason: MEANWHILE });
       // Only errors of the local file system name a system call.
-      const { code = '', syscall } = error as { code?: string; syscall?: string };
-      if (syscall === undefined) throw error;
-      // A directory here that has files of its own.
-      if (['ENOTEMPTY', 'EEXIST', 'EISDIR'].includes(code)) this.#end(path, 'conflicts');
-      else this.#fail(path, error as Error);
+      if ((error as { syscall?: string }).syscall === undefined) throw error;
+      const outcome = MOVED.includes(codeOf(error)) ? 'conflicts' : 'failed';
+      const failed = { wanted: undefined, look: { found: undefined, mark: '' }, outcome } as const;
+      this.#steps.set(path, { ...failed, change: change ?? this.#steps.get(path)!.change });
+      if (outcome === 'failed') this.#failed.push({ path, error: shown(error as Error) });
+      this.#tree.close();
     }
-  }
-
-  /** Whether what is above and no directory here would be one. */
-  #becomesDirectory(path: string): boolean {
-    const above = path.split('/').map((_, at, names) => names.slice(0, at).join('/'));
-    return above.some((each) => this.#written.get(each)?.type === 'directory' && this.#isApplied(each));
-  }
-
-  #fail(path: string, error: Error): void {
-    this.#done.set(path, 'conflicts');
-    this.#pulled.failed.push({ path, error: shown(error) });
-  }
-
-  #end(path: string, outcome: Outcome): void {
-    this.#done.set(path, outcome);
-    this.#pulled[outcome].push(path);
   }
 
   #skip(path: string, refusal: Refusal): void {
-    this.#done.set(path, 'conflicts');
-    this.#pulled.skipped.push({ path, ...refusal });
+    this.#steps.get(path)!.outcome = 'skipped';
+    this.#skipped.push({ path, ...refusal });
   }
 
   result(): Pulled {
-    const { applied, same, conflicts, skipped, failed } = this.#pulled;
-    for (const list of [applied, same, conflicts]) list.sort();
-    for (const list of [skipped, failed]) list.sort((a, b) => (a.path < b.path ? -1 : 1));
-    return this.#pulled;
+    const of = (outcome: Outcome) => {
+      const steps = [...this.#steps].filter(([, step]) => step.outcome === outcome);
+      return steps.map(([path]) => path).sort();
+    };
+    const [skipped, failed] = [this.#skipped.sort(byPath), this.#failed.sort(byPath)];
+    return { applied: of('applied'), unchanged: of('unchanged'), conflicts: of('conflicts'), skipped, failed };
+  }
+
+  close(): void {
+    this.#tree.close();
   }
 }
 
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, void> {
-  yield bytes;
-}
-
-/** Where upper and lower case are one. */
-const folded = (path: string): string => path.normalize('NFC').toLowerCase();
+const byPath = (a: { path: string }, b: { path: string }): number => (a.path < b.path ? -1 : 1);

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { readSync } from 'node:fs';
+import { turns } from './turns.ts';
 
 /** What is at a path, on either side. */
 export type Found =
@@ -19,12 +21,24 @@ export function isSame(a: Found, b: Found): boolean {
 /** Two contents are the same if their versions are. Contents may be larger than the memory. */
 export async function versionOf(
   content: AsyncIterable<Uint8Array>,
-  each: (piece: Uint8Array) => Promise<unknown> = async () => undefined,
+  each: (piece: Uint8Array) => void = () => undefined,
 ): Promise<string> {
   const hash = createHash('sha256');
   for await (const piece of content) {
     hash.update(piece);
-    await each(piece);
+    each(piece);
   }
   return hash.digest('hex');
+}
+
+const PIECE = 64 * 1024;
+
+/** What is left of an open file. A piece is valid until the next one. */
+export async function* bytesOf(fd: number): AsyncGenerator<Uint8Array, void, void> {
+  const buffer = Buffer.allocUnsafeSlow(PIECE);
+  const turn = turns();
+  for (let read = readSync(fd, buffer); read > 0; read = readSync(fd, buffer)) {
+    yield buffer.subarray(0, read);
+    await turn();
+  }
 }

@@ -1,4 +1,4 @@
-import { lstat } from 'node:fs/promises';
+import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Names that together make any directory a repository of git, as a local file system shows them. */
@@ -14,7 +14,7 @@ const PIECES = new Map(LAYOUTS.flat().map((name) => [name.toLowerCase(), name]))
  */
 export class Layout {
   readonly #root: string;
-  readonly #local = new Map<string, Promise<ReadonlySet<string>>>();
+  readonly #local = new Map<string, ReadonlySet<string>>();
   /** Parts of a repository that came, by directory. */
   readonly #came = new Map<string, Set<string>>();
 
@@ -23,13 +23,13 @@ export class Layout {
   }
 
   /** Why it does not come, or is not removed. undefined: it does. */
-  async refusal(path: string, isRemoved: boolean): Promise<string | undefined> {
+  refusal(path: string, isRemoved: boolean): string | undefined {
     const names = path.split('/');
     for (const [at, name] of names.entries()) {
       // What is in it was decided by that name.
       if (name === '.git') return undefined;
       const directory = names.slice(0, at).join('/');
-      const local = await this.#piecesIn(directory);
+      const local = this.#piecesIn(directory);
       const shown = directory === '' ? 'the directory' : JSON.stringify(directory);
       if (isRepository(local)) return `${shown} is a repository of git`;
       const piece = PIECES.get(name.toLowerCase());
@@ -41,7 +41,7 @@ export class Layout {
     return undefined;
   }
 
-  #piecesIn(directory: string): Promise<ReadonlySet<string>> {
+  #piecesIn(directory: string): ReadonlySet<string> {
     const found = this.#local.get(directory) ?? piecesOf(join(this.#root, directory));
     this.#local.set(directory, found);
     return found;
@@ -51,11 +51,13 @@ export class Layout {
 const isRepository = (pieces: ReadonlySet<string>): boolean =>
   LAYOUTS.some((layout) => layout.every((piece) => pieces.has(piece)));
 
-async function piecesOf(directory: string): Promise<ReadonlySet<string>> {
-  const found = new Set<string>();
-  for (const name of PIECES.values()) {
-    const stat = await lstat(join(directory, name)).catch(() => undefined);
-    if (stat) found.add(name);
-  }
-  return found;
+function piecesOf(directory: string): ReadonlySet<string> {
+  const isHere = (name: string) => {
+    try {
+      return lstatSync(join(directory, name), { throwIfNoEntry: false }) !== undefined;
+    } catch {
+      return false;
+    }
+  };
+  return new Set([...PIECES.values()].filter(isHere));
 }

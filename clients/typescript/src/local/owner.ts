@@ -1,5 +1,13 @@
-import { type BigIntStats, constants } from 'node:fs';
-import { chown, type FileHandle, lchown, open } from 'node:fs/promises';
+import {
+  type BigIntStats,
+  chownSync,
+  closeSync,
+  constants,
+  fchownSync,
+  fstatSync,
+  lchownSync,
+  openSync,
+} from 'node:fs';
 
 export interface Owner {
   uid: number;
@@ -18,24 +26,28 @@ export function ownerOf(replaced: BigIntStats | undefined, directory: BigIntStat
 }
 
 /** Gives a file that was made here to its owner. Before its mode is set: a change of owner may clear bits. */
-export async function give(handle: FileHandle, owner: Owner | undefined): Promise<void> {
-  if (owner) await unlessRefused(handle.chown(owner.uid, owner.gid));
+export function give(fd: number, owner: Owner | undefined): void {
+  if (owner) unlessRefused(() => fchownSync(fd, owner.uid, owner.gid));
 }
 
 /**
  * Gives a directory or a symlink that was made here to its owner. The threat: another user who may write to the directory
  * puts a link to a file of root in its place. So it is held while it is looked at, and given only if it is no file.
  */
-export async function giveAt(path: string, owner: Owner | undefined): Promise<void> {
+export function giveAt(path: string, owner: Owner | undefined): void {
   if (!owner) return;
-  if (process.platform !== 'linux') return unlessRefused(lchown(path, owner.uid, owner.gid));
-  const handle = await open(path, O_PATH | constants.O_NOFOLLOW);
+  const { uid, gid } = owner;
+  if (process.platform !== 'linux') {
+    unlessRefused(() => lchownSync(path, uid, gid));
+    return;
+  }
+  const fd = openSync(path, O_PATH | constants.O_NOFOLLOW);
   try {
-    const stat = await handle.stat();
+    const stat = fstatSync(fd);
     if (stat.isFile() || stat.uid !== process.geteuid?.()) return;
-    await unlessRefused(chown(`/proc/self/fd/${handle.fd}`, owner.uid, owner.gid));
+    unlessRefused(() => chownSync(`/proc/self/fd/${fd}`, uid, gid));
   } finally {
-    await handle.close();
+    closeSync(fd);
   }
 }
 
@@ -43,8 +55,12 @@ export async function giveAt(path: string, owner: Owner | undefined): Promise<vo
 const O_PATH = 0o10000000;
 
 /** File systems without owners; root of a user namespace, who has not all of them; no /proc. */
-async function unlessRefused(change: Promise<void>): Promise<void> {
-  await change.catch((error: { code?: unknown }) => {
-    if (!['EPERM', 'EINVAL', 'ENOTSUP', 'ENOSYS', 'ENOENT'].includes(String(error.code))) throw error;
-  });
+function unlessRefused(change: () => void): void {
+  try {
+    change();
+  } catch (error) {
+    if (!['EPERM', 'EINVAL', 'ENOTSUP', 'ENOSYS', 'ENOENT'].includes(codeOf(error))) throw error;
+  }
 }
+
+export const codeOf = (error: unknown): string => String((error as { code?: unknown }).code);

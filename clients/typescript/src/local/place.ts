@@ -1,10 +1,27 @@
-import { type BigIntStats, constants } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open, readdir, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises';
-import { join, sep } from 'node:path';
-import { type Found, versionOf } from './found.ts';
-import { give, giveAt, type Owner, ownerOf } from './owner.ts';
-import { identityOf, openParent, type Parent } from './parent.ts';
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  fchmodSync,
+  futimesSync,
+  lstatSync,
+  lutimesSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { bytesOf, type Found, versionOf } from './found.ts';
+import { codeOf, give, giveAt, type Owner, ownerOf } from './owner.ts';
 import { temporaryName } from './temporary.ts';
+import { type Directory, identityOf, type Tree } from './tree.ts';
+
+type Type = NonNullable<Found>['type'];
 
 /** What was at a path, and a mark that changes with it. */
 export interface Look {
@@ -12,183 +29,170 @@ export interface Look {
   mark: string;
 }
 
-/**
- * A path of a local directory that no symlink leads out of. The threat: a sandbox creates a file below a name that is a
- * symlink here, and writes to its target.
- */
-export class Place {
-  readonly #root: string;
-  readonly #parents: readonly string[];
-  readonly #name: string;
-  readonly path: string;
-  /** undefined: not entered, or missing. */
-  #parent: Parent | undefined;
+/** What a file gets. `mode`: exactly these permission bits, instead of those that it has here. */
+export interface Given {
+  executable?: boolean | undefined;
+  mode?: number | undefined;
+  mtimeMs?: number | undefined;
+}
 
-  private constructor(root: string, path: string) {
-    const parts = path.split('/');
-    this.#root = root;
+const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+
+/** A path of a local directory, whose own directory is held. Calls are synchronous: others take five times as long. */
+export class Place {
+  readonly path: string;
+  readonly #tree: Tree;
+  readonly #above: readonly string[];
+  readonly #name: string;
+  /** undefined: missing. */
+  #directory: Directory | undefined;
+
+  private constructor(tree: Tree, path: string) {
+    const names = path.split('/');
     this.path = path;
-    this.#name = parts.at(-1)!;
-    this.#parents = parts.slice(0, -1);
+    this.#name = names.pop()!;
+    this.#above = names;
+    this.#tree = tree;
+    this.#directory = tree.open(names);
   }
 
-  /** Calls `use` if all directories above are directories, or missing; otherwise returns `otherwise`. */
-  static async use<T>(
-    root: string,
-    path: string,
-    { use, otherwise }: { use: (place: Place) => Promise<T>; otherwise: T },
-  ): Promise<T> {
-    const place = new Place(root, path);
-    if (path.split('/').some(isUnsafe)) return otherwise;
+  /** undefined: something on the way is no directory, but a symlink or a file. */
+  static async use<T>(tree: Tree, path: string, use: (place: Place) => T | Promise<T>): Promise<T | undefined> {
+    let place: Place;
     try {
-      place.#parent = await openParent(root, place.#parents);
+      place = new Place(tree, path);
     } catch (error) {
-      if (isElsewhere(error)) return otherwise;
+      if (isElsewhere(error)) return undefined;
       throw error;
     }
     try {
       return await use(place);
     } finally {
-      await place.#parent?.close();
+      place.#directory?.close();
     }
   }
 
-  #at(parent: Parent): string {
-    return join(parent.path, this.#name);
+  #stat(): BigIntStats | undefined {
+    return this.#directory && lstatSync(this.#directory.at(this.#name), { bigint: true, throwIfNoEntry: false });
   }
 
-  async #stat(): Promise<BigIntStats | undefined> {
-    return this.#parent && (await statOf(this.#at(this.#parent)));
+  /** Makes the directories above, if they are missing. */
+  #made(): Directory {
+    this.#directory ??= this.#tree.open(this.#above, { make: true })!;
+    return this.#directory;
   }
 
-  /** Creates the directory if it is missing. */
-  async #above(): Promise<Parent> {
-    this.#parent ??= (await openParent(this.#root, this.#parents, { make: true }))!;
-    return this.#parent;
-  }
-
-  async #made(): Promise<string> {
-    return this.#at(await this.#above());
+  #at(): string {
+    return this.#made().at(this.#name);
   }
 
   async look(): Promise<Look> {
-    const stat = await this.#stat();
+    const stat = this.#stat();
     const mark = markOf(stat);
-    if (stat === undefined) return { found: undefined, mark };
-    if (stat.isSymbolicLink()) return { found: { type: 'symlink', target: await readlink(await this.#made()) }, mark };
-    if (stat.isDirectory()) return { found: { type: 'directory' }, mark };
-    if (!stat.isFile()) return { found: { type: 'other' }, mark };
-    const version = await versionOf((await this.open()).createReadStream());
-    return { found: { type: 'file', version, executable: (Number(stat.mode) & 0o100) !== 0 }, mark };
+    const type = typeOf(stat);
+    if (stat === undefined || type === undefined) return { found: undefined, mark };
+    if (type === 'symlink') return { found: { type, target: readlinkSync(this.#at()) }, mark };
+    if (type !== 'file') return { found: { type }, mark };
+    return { found: { type, version: await versionOf(this.read()), executable: isExecutable(stat) }, mark };
   }
 
-  /** For reading. Does not wait for the writer of a FIFO that has taken the place of a file. */
-  async open(): Promise<FileHandle> {
-    const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
-    return open(await this.#made(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  }
-
-  /** Whether nothing changed here since: neither this path nor the directories above. */
-  async isStill({ mark }: Look): Promise<boolean> {
-    const now = await openParent(this.#root, this.#parents).catch((error: unknown) => {
-      if (isElsewhere(error)) return undefined;
-      throw error;
-    });
+  /** The contents. Does not wait for the writer of a FIFO that has taken the place of a file. */
+  async *read(): AsyncGenerator<Uint8Array, void, void> {
+    const fd = openSync(this.#at(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     try {
-      const [above, before] = [await now?.stat(), await this.#parent?.stat()];
-      if ((above && identityOf(above)) !== (before && identityOf(before))) return false;
+      yield* bytesOf(fd);
     } finally {
-      await now?.close();
+      closeSync(fd);
     }
-    return markOf(await this.#stat()) === mark;
   }
 
-  /** The same for two names of one file, where upper and lower case are one. */
-  async identity(): Promise<string | undefined> {
-    const stat = await this.#stat();
+  /** Whether nothing changed here since: neither this path nor the way to it. */
+  isStill({ mark }: Look): boolean {
+    return this.#tree.leadsTo(this.#above, this.#directory) && markOf(this.#stat()) === mark;
+  }
+
+  type(): Type | undefined {
+    return typeOf(this.#stat());
+  }
+
+  identity(): string | undefined {
+    const stat = this.#stat();
     return stat && identityOf(stat);
   }
 
   /** What is in the directory here. */
-  async names(): Promise<string[]> {
-    return readdir(await this.#made());
+  names(): string[] {
+    return readdirSync(this.#at());
   }
 
-  /** Writes a new file beside this path, for `replace`. */
-  async receive(
+  /** Puts a file here if `mayReplace` agrees once its contents have arrived. Returns whether. */
+  async write(
     content: AsyncIterable<Uint8Array>,
-    executable: boolean,
-  ): Promise<{ temporary: string; version: string }> {
-    const temporary = await this.#temporary();
-    const mode = await this.#mode(executable);
-    const handle = await open(temporary, 'wx', mode);
+    given: Given,
+    mayReplace: (version: string, size: number) => boolean | Promise<boolean>,
+  ): Promise<boolean> {
+    const temporary = this.#made().at(temporaryName());
+    const fd = openSync(temporary, 'wx', 0o600);
+    let [size, isPut] = [0, false];
     try {
-      const version = await versionOf(content, (piece) => handle.writeFile(piece));
-      await give(handle, await this.#owner());
-      await handle.chmod(mode);
-      return { temporary, version };
-    } catch (error) {
-      await rm(temporary, { force: true });
-      throw error;
+      const version = await versionOf(content, (piece) => {
+        writeFileSync(fd, piece);
+        size += piece.length;
+      });
+      give(fd, this.#owner());
+      fchmodSync(fd, given.mode ?? this.#mode(given.executable ?? false));
+      if (!(await mayReplace(version, size))) return false;
+      this.#put(temporary);
+      isPut = true;
+      if (given.mtimeMs !== undefined) futimesSync(fd, given.mtimeMs / 1000, given.mtimeMs / 1000);
+      return true;
     } finally {
-      await handle.close();
+      closeSync(fd);
+      if (!isPut) unlinkSync(temporary);
     }
   }
 
-  /** Writes a new symlink beside this path, for `replace`. */
-  async receiveLink(target: string): Promise<string> {
-    const temporary = await this.#temporary();
-    await symlink(target, temporary);
+  link(target: string, mtimeMs?: number): void {
+    const temporary = this.#made().at(temporaryName());
+    symlinkSync(target, temporary);
     try {
-      await giveAt(temporary, await this.#owner());
-      return temporary;
+      giveAt(temporary, this.#owner());
+      this.#put(temporary);
     } catch (error) {
-      await rm(temporary, { force: true });
+      unlinkSync(temporary);
       throw error;
     }
+    if (mtimeMs !== undefined) lutimesSync(this.#at(), mtimeMs / 1000, mtimeMs / 1000);
   }
 
-  /** In the place of what is here, at once if it is no directory. A directory must be empty. */
-  async replace(temporary: string): Promise<void> {
-    const path = await this.#made();
-    if ((await this.#stat())?.isDirectory()) await rmdir(path);
-    await rename(temporary, path);
-  }
-
-  async discard(temporary: string): Promise<void> {
-    await rm(temporary, { force: true });
+  /** At once, if there is no directory, which must be empty. */
+  #put(temporary: string): void {
+    if (this.#stat()?.isDirectory()) rmdirSync(this.#at());
+    renameSync(temporary, this.#at());
   }
 
   /** A directory in the place of a file, symlink or nothing. */
-  async makeDirectory(): Promise<void> {
-    const path = await this.#made();
-    const now = await this.#stat();
+  makeDirectory(mode?: number): void {
+    const now = this.#stat();
     if (now?.isDirectory()) return;
-    const owner = await this.#owner();
-    if (now) await rm(path);
-    await mkdir(path);
-    await giveAt(path, owner);
+    const owner = this.#owner();
+    if (now) unlinkSync(this.#at());
+    this.#made().make(this.#name, { mode, owner });
   }
 
   /** Removes a file, symlink or empty directory. */
-  async remove(): Promise<void> {
-    const path = await this.#made();
-    if ((await this.#stat())?.isDirectory()) await rmdir(path);
-    else await rm(path, { force: true });
+  remove(): void {
+    if (this.#stat()?.isDirectory()) rmdirSync(this.#at());
+    else rmSync(this.#at(), { force: true });
   }
 
-  /** A short name: that of the path may be as long as a name can be. */
-  async #temporary(): Promise<string> {
-    return join(await this.#made(), '..', temporaryName());
-  }
-
-  async #owner(): Promise<Owner | undefined> {
-    return ownerOf(await this.#stat(), await (await this.#above()).stat());
+  #owner(): Owner | undefined {
+    return ownerOf(this.#stat(), this.#made().stat());
   }
 
   /** Permission bits of the file that is replaced; other execute bits only if the new one differs in them. */
-  async #mode(executable: boolean): Promise<number> {
-    const now = await this.#stat();
+  #mode(executable: boolean): number {
+    const now = this.#stat();
     const old = now?.isFile() ? Number(now.mode) & 0o777 : 0o666 & ~process.umask();
     if (((old & 0o100) !== 0) === executable) return old;
     const bits = old & 0o666;
@@ -196,21 +200,15 @@ export class Place {
   }
 }
 
-const isUnsafe = (part: string): boolean =>
-  part === '' || part === '.' || part === '..' || part.includes('\0') || (sep === '\\' && part.includes(sep));
+function typeOf(stat: BigIntStats | undefined): Type | undefined {
+  if (stat === undefined || stat.isFile()) return stat && 'file';
+  return stat.isSymbolicLink() ? 'symlink' : stat.isDirectory() ? 'directory' : 'other';
+}
+
+const isExecutable = ({ mode }: BigIntStats): boolean => (Number(mode) & 0o100) !== 0;
 
 /** A part of the path is no directory. */
-const isElsewhere = (error: unknown): boolean =>
-  ['ENOTDIR', 'ELOOP'].includes(String((error as { code?: unknown }).code));
-
-async function statOf(path: string): Promise<BigIntStats | undefined> {
-  try {
-    return await lstat(path, { bigint: true });
-  } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes(String((error as { code?: unknown }).code))) return undefined;
-    throw error;
-  }
-}
+const isElsewhere = (error: unknown): boolean => ['ENOTDIR', 'ELOOP'].includes(codeOf(error));
 
 /** The times of a directory change with its entries. */
 function markOf(stat: BigIntStats | undefined): string {

@@ -2,10 +2,10 @@ import type { Api } from '../api.ts';
 import { type ChangeSelection, exportChanges, listChanges } from '../changes.ts';
 import type { ChosenHunks, FileChange } from '../contract/messages.ts';
 import { ConflictError } from '../errors.ts';
-import { Changes, type Pulled, replacesDirectory } from './changes.ts';
+import { Changes, type Pulled } from './changes.ts';
 import { partsOf, removalsFor } from './hunks.ts';
 import { Layout } from './layout.ts';
-import { type Asked, type Refusal, refusalFor } from './refusal.ts';
+import { type Asked, isPath, type Refusal, refusalFor } from './refusal.ts';
 import { Room, without } from './room.ts';
 import { untar } from './untar.ts';
 import { requireDirectory } from './walk.ts';
@@ -62,21 +62,24 @@ export async function pull(api: Api, target: Target, directory: string, options:
   const listed = [...others.filter(({ path }) => !removals.has(path)), ...removals.values()];
   const isChosen = (path: string) => parts.has(path) || removals.has(path) || (only?.(path) ?? true);
   const asked = { git, allow: [...allow, ...namedIn(selection.paths, listed)] };
-  const refusals = await refusalsOf(
+  const refusals = refusalsOf(
     directory,
     listed.filter(({ path }) => isChosen(path)),
     asked,
   );
   const chosen = { refusals, isChosen, parts, replace: onConflict === 'replace' };
-  const make = (kept?: ReadonlySet<string>) => new Changes(directory, listed, { ...chosen, ...(kept && { kept }) });
-  if (!dryRun && onConflict !== 'raise' && !listed.some(replacesDirectory))
-    return apply(make(), api, target, selection, maxBytes);
-  const changes = make();
-  changes.limit(maxBytes);
-  const found = await changes.decide();
-  if (onConflict === 'raise' && found.conflicts.length > 0) throw conflict(found.conflicts);
-  if (dryRun) return found;
-  return apply(make(new Set(found.conflicts)), api, target, selection, maxBytes);
+  const changes = new Changes(directory, listed, chosen, options.signal);
+  try {
+    const left = changes.limit(maxBytes);
+    const found = await changes.decide();
+    if (onConflict === 'raise' && found.conflicts.length > 0) throw conflict(found.conflicts);
+    if (dryRun) return found;
+    const exclude = [...(selection.exclude ?? []), ...without(left)];
+    await apply(changes, api, target, { ...selection, ...(exclude.length > 0 && { exclude }) }, maxBytes);
+    return changes.result();
+  } finally {
+    changes.close();
+  }
 }
 
 async function apply(
@@ -85,16 +88,16 @@ async function apply(
   { sandboxId }: Target,
   selection: ChangeSelection,
   maxBytes: number,
-): Promise<Pulled> {
-  const left = changes.limit(maxBytes);
-  if (changes.hasContents) {
-    const fitting =
-      left.length === 0 ? selection : { ...selection, exclude: [...(selection.exclude ?? []), ...without(left)] };
-    const archive = await exportChanges(api, sandboxId, fitting, { format: 'tar', whole: false });
-    await changes.write(untar(archive.body as ReadableStream<Uint8Array>), new Room(maxBytes));
+): Promise<void> {
+  const room = new Room(maxBytes);
+  changes.sweep();
+  for (const last of [false, true]) {
+    const needed = changes.needed({ last });
+    if (needed.length === 0) continue;
+    const archive = await exportChanges(api, sandboxId, selection, { format: 'tar', whole: false });
+    await changes.write(needed, untar(archive.body as ReadableStream<Uint8Array>), room);
   }
   await changes.remove();
-  return changes.result();
 }
 
 function conflict(paths: readonly string[]): ConflictError {
@@ -117,18 +120,14 @@ function namedIn(paths: readonly string[] = [], listed: readonly FileChange[]): 
 }
 
 /** In the order of the changes. */
-async function refusalsOf(
-  directory: string,
-  listed: readonly FileChange[],
-  asked: Asked,
-): Promise<ReadonlyMap<string, Refusal>> {
+function refusalsOf(directory: string, listed: readonly FileChange[], asked: Asked): ReadonlyMap<string, Refusal> {
   const layout = new Layout(directory);
   const found = new Map<string, Refusal>();
   for (const { path, kind, local } of listed) {
-    const refusal = local
-      ? refusalFor(path, local.refusal, asked)
-      : { reason: 'the server did not say whether it may come' };
-    const reason = refusal ? undefined : await layout.refusal(path, kind === 'deleted');
+    const unknown = local ? undefined : 'the server did not say whether it may come';
+    const never = isPath(path) ? unknown : 'not a path below the directory';
+    const refusal = never === undefined ? refusalFor(path, local!.refusal, asked) : { reason: never };
+    const reason = refusal ? undefined : layout.refusal(path, kind === 'deleted');
     if (refusal || reason !== undefined) found.set(path, refusal ?? { reason: reason! });
   }
   return found;

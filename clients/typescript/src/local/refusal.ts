@@ -1,3 +1,4 @@
+import { sep } from 'node:path';
 import type { LocalRefusal } from '../contract/messages.ts';
 
 /** Why something is not brought to a local directory. */
@@ -16,6 +17,10 @@ export interface Asked {
   /** Paths that may come, each with everything below, although tools run them on sight or values are lost. Empty: all. */
   allow: readonly string[];
 }
+
+/** Where a backslash separates, a colon names a drive or a stream of another file. */
+export const isPath = (path: string, separator = sep): boolean =>
+  path.split('/').every((name) => !/^\.{0,2}$|\0/.test(name) && (separator === '/' || !/[\\:]/.test(name)));
 
 export const isWithin = (path: string, above: string): boolean => path === above || path.startsWith(`${above}/`);
 

@@ -1,9 +1,9 @@
 import { type Dirent, lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import { Ignores } from './ignores.ts';
 import { isTemporary } from './temporary.ts';
+import { turns } from './turns.ts';
 
 export interface WalkOptions {
   /**
@@ -37,8 +37,6 @@ export interface Found {
 }
 
 const HOOKS = /(^|\/)\.git\/(modules\/(.*\/)?)?hooks$/;
-/** Milliseconds before signals and other work have their turn. */
-const TURN_MS = 10;
 
 /** Throws ENOENT or TypeError. */
 export async function requireDirectory(directory: string): Promise<void> {
@@ -99,18 +97,6 @@ interface Level {
   self?: Found;
   /** Of those above it. */
   above: Ignores;
-}
-
-/** Lets signals and other work have their turn, and throws if the signal is aborted. */
-function turns(signal: AbortSignal): () => Promise<void> | undefined {
-  let last = performance.now();
-  return () => {
-    if (performance.now() - last < TURN_MS) return undefined;
-    return setImmediate().then(() => {
-      signal.throwIfAborted();
-      last = performance.now();
-    });
-  };
 }
 
 /** Sorted. undefined: programs that run beside have removed it. */
