@@ -17,7 +17,7 @@ from ._async.process import AsyncProcess
 from ._async.sandbox import AsyncSandbox
 from ._async.session import AsyncSession
 from ._hunks import chosen_hunks
-from ._pulled import PullResult
+from ._pulled import Pulled
 from ._sync.paddock import Paddock
 from ._sync.process import Process
 from ._sync.sandbox import Sandbox
@@ -102,7 +102,7 @@ __all__ = [
     "PermissionRule",
     "Process",
     "ProcessEnd",
-    "PullResult",
+    "Pulled",
     "RateLimitError",
     "RequestTimeoutError",
     "ResourceExhaustedError",

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import io
+import hashlib
 import re
-import tarfile
-from typing import IO, Callable, Dict, Iterable, List, Optional, Sequence
+from typing import Dict, Iterable, List, Sequence
 
 from .errors import InvalidArgumentError, FailedPreconditionError
 from .messages import ChangeKind, ChosenHunks, FileChange, Hunk
@@ -68,23 +67,7 @@ class Taken:
     content: bytes
     mode: int
 
-
-class Part:
-    """What a directory gets of a member of an archive."""
-
-    def __init__(
-        self, member: tarfile.TarInfo, extract: "Callable[[tarfile.TarInfo], Optional[IO[bytes]]]"
-    ) -> None:
-        self.member = member
-        self._extract = extract
-
-    @classmethod
-    def of(cls, name: str, taken: Taken) -> "Part":
-        """A file with other contents than the archive has."""
-        member = tarfile.TarInfo(name)
-        member.mode, member.size = taken.mode, len(taken.content)
-        return cls(member, lambda _: io.BytesIO(taken.content))
-
-    def open(self) -> "Optional[IO[bytes]]":
-        """The contents of a file; None for another type."""
-        return self._extract(self.member)
+    @property
+    def version(self) -> str:
+        """SHA-256, as lists of changes have it."""
+        return hashlib.sha256(self.content).hexdigest()

@@ -1,15 +1,13 @@
-"""What decides here, beside the server, whether a change comes to a local directory.
+"""Keeps directories from becoming repositories, by what is in them here and what came before.
 
-The threat: programs that are run here find what came: git runs what a repository names, in any
-directory that looks like one.
+The server does not know it. The threat: git runs what a repository names, in any directory that looks like one.
 """
 
 from __future__ import annotations
 
+import json
 import os
-from typing import Dict, FrozenSet, Iterable, List, Sequence, Set
-
-from .messages import ChangeKind, FileChange
+from typing import Dict, FrozenSet, Iterable, Set
 
 #: Names that together make any directory a repository of git, as a local file system shows them.
 _LAYOUTS = (("HEAD", "objects", "refs"), ("HEAD", "commondir"))
@@ -17,7 +15,7 @@ _PIECES = {name.lower(): name for layout in _LAYOUTS for name in layout}
 
 
 class Layout:
-    """Keeps directories from becoming repositories, by what is in them here and what came before."""
+    """What came to one local directory."""
 
     def __init__(self, root: str) -> None:
         self._root = root
@@ -34,7 +32,7 @@ class Layout:
                 return ""
             directory = "/".join(names[:index])
             local = self._pieces_in(directory)
-            shown = directory or "the directory"
+            shown = json.dumps(directory, ensure_ascii=False) if directory else "the directory"
             if _is_repository(local):
                 return f"{shown} is a repository of git"
             piece = _PIECES.get(name.lower())
@@ -57,34 +55,3 @@ class Layout:
 
 def _is_repository(pieces: Iterable[str]) -> bool:
     return any(set(layout).issubset(pieces) for layout in _LAYOUTS)
-
-
-def is_within(path: str, above: str) -> bool:
-    """Whether it is a path, or below it."""
-    return path == above or path.startswith(f"{above}/")
-
-
-def refusal_for(change: FileChange, git: bool, allow: Sequence[str]) -> str:
-    """What is left of the server's refusal with what was asked for; empty: it comes."""
-    if change.local is None:
-        return "the server did not say whether it may come"
-    refusal = change.local.refusal
-    if refusal is None:
-        return ""
-    if not git if refusal.git else not refusal.allow:
-        return refusal.reason
-    if not refusal.allow or any(is_within(change.path, each) for each in allow):
-        return ""
-    return f"{refusal.reason}: allow={[refusal.allow]!r} brings it"
-
-
-def named_in(paths: Sequence[str], changes: Iterable[FileChange]) -> List[str]:
-    """Chosen paths that are themselves, or are in, what must be allowed by name; not for lost values."""
-    refusals = [each.local.refusal for each in changes if each.local is not None and not each.loses_values]
-    needed = {each.allow for each in refusals if each is not None and each.allow}
-    return [each for each in paths if any(is_within(each, above) for above in needed)]
-
-
-def is_removed(change: FileChange) -> bool:
-    """Whether the sandbox removed it."""
-    return change.kind == ChangeKind.DELETED

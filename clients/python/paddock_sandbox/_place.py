@@ -1,198 +1,204 @@
-"""A path of a local directory that no symlink leads out of.
-
-The threat: another user who may write to a directory on the way exchanges it for a symlink after it was looked at.
-Where the system can, the directory is held open, so what is done in it is done in the one that was checked.
-"""
+"""A path of a local directory, whose own directory is held."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
+import hashlib
 import os
-import shutil
 import stat
-from typing import IO, Any, Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
+from typing import IO, Callable, Iterator, List, NamedTuple, Optional, Tuple
 
-from .messages import FileType
+from ._directories import Directory, Tree, identity_of
 from ._owner import Owner, give, give_at, owner_of
 from ._temporary import temporary_name
-from ._versions import link_version, version_of
+from .messages import FileType
 
-Signature = Tuple[int, int, int, int]
-
-_HELD = os.open in os.supports_dir_fd and os.rename in os.supports_dir_fd and hasattr(os, "O_DIRECTORY")
-_DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _FILE = os.O_RDONLY | _NOFOLLOW | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | getattr(os, "O_BINARY", 0)
 
 
-class Local(NamedTuple):
-    """What is at a path. `version`: SHA-256 of its content. Without a signature there is nothing."""
+class Found(NamedTuple):
+    """What is at a path, on either side; None: nothing. `version`: SHA-256 of a file, or the target of a symlink.
 
-    signature: Optional[Signature] = None
-    kind: Optional[FileType] = None
-    version: Optional[str] = None
+    Of files only the execute bit counts, as for git: a umask makes other bits differ.
+    """
+
+    kind: FileType
+    version: str = ""
     executable: bool = False
+
+    def is_same(self, other: "Optional[Found]") -> bool:
+        return self == other and self.kind != FileType.OTHER
+
+
+class Look(NamedTuple):
+    """What was at a path, and a mark that changes with it."""
+
+    found: Optional[Found] = None
+    mark: Tuple[int, ...] = ()
 
 
 class Place:
-    """A name in a directory, which is open, or given by its path."""
+    """Made by `at`."""
 
-    def __init__(self, directory: Union[int, str], name: str) -> None:
-        self._held = directory if isinstance(directory, int) else None
-        self._above = "" if isinstance(directory, int) else directory
-        self._at: Dict[str, Any] = {} if self._held is None else {"dir_fd": self._held}
-        self._path = self._named(name)
-
-    def _named(self, name: str) -> str:
-        return name if self._held is not None else os.path.join(self._above, name)
+    def __init__(self, tree: Tree, path: str) -> None:
+        *self._names, self._name = path.split("/")
+        self._tree = tree
+        #: None: it is missing.
+        self._directory = tree.open(self._names)
 
     @classmethod
     @contextlib.contextmanager
-    def at(cls, root: str, path: str, make: bool = False) -> Iterator[Optional["Place"]]:
-        """None: a directory above is missing, or none. `make`: the missing ones are made."""
-        *parents, name = path.split("/")
+    def at(cls, tree: Tree, path: str) -> "Iterator[Optional[Place]]":
+        """None: something on the way is no directory, but a symlink or a file."""
         try:
-            directory = _opened(root, parents, make) if _HELD else _looked(root, parents, make)
-        except OSError:
+            place = cls(tree, path)
+        except OSError as error:
+            if error.errno not in (errno.ENOTDIR, errno.ELOOP):
+                raise
             yield None
             return
         try:
-            yield cls(directory, name)
+            yield place
         finally:
-            if isinstance(directory, int):
-                os.close(directory)
+            if place._directory is not None:
+                place._directory.close()
 
-    def stat(self) -> Optional[os.stat_result]:
+    def _made(self) -> Directory:
+        """Makes the directories above, if they are missing."""
+        if self._directory is None:
+            self._directory = self._tree.open(self._names, make=True)
+            assert self._directory is not None
+        return self._directory
+
+    def _stat(self) -> Optional[os.stat_result]:
+        above = self._directory
+        if above is None:
+            return None
         try:
-            return os.stat(self._path, follow_symlinks=False, **self._at)
+            return os.stat(above.at(self._name), follow_symlinks=False, **above.within)
         except (FileNotFoundError, NotADirectoryError):
             return None
 
-    def signature(self) -> Optional[Signature]:
-        """Changes with what is here. Of a directory only which one it is."""
-        found = self.stat()
+    def look(self) -> Look:
+        found = self._stat()
         if found is None:
-            return None
-        if stat.S_ISDIR(found.st_mode):
-            return found.st_ino, 0, 0, 0
-        return found.st_ino, found.st_mtime_ns, found.st_size, stat.S_IMODE(found.st_mode)
-
-    def look(self) -> Local:
-        signature, found = self.signature(), self.stat()
-        if found is None:
-            return Local()
+            return Look()
+        above, mark = self._made(), _mark_of(found)
         if stat.S_ISLNK(found.st_mode):
-            return Local(signature, FileType.SYMLINK, link_version(os.readlink(self._path, **self._at)))
-        if stat.S_ISDIR(found.st_mode):
-            return Local(signature, FileType.DIRECTORY)
+            return Look(Found(FileType.SYMLINK, os.readlink(above.at(self._name), **above.within)), mark)
         if not stat.S_ISREG(found.st_mode):
-            return Local(signature, FileType.OTHER)
-        with open(os.open(self._path, _FILE, **self._at), "rb") as file:
-            return Local(signature, FileType.FILE, version_of(file), found.st_mode & 0o100 != 0)
+            return Look(Found(FileType.DIRECTORY if stat.S_ISDIR(found.st_mode) else FileType.OTHER), mark)
+        with open(os.open(above.at(self._name), _FILE, **above.within), "rb") as file:
+            return Look(Found(FileType.FILE, version_of(file), is_executable(found.st_mode)), mark)
+
+    def is_still(self, look: Look) -> bool:
+        """Whether nothing changed here since: neither this path nor the way to it."""
+        if not self._tree.leads_to(self._names, self._directory):
+            return False
+        found = self._stat()
+        return (() if found is None else _mark_of(found)) == look.mark
 
     def identity(self) -> Optional[Tuple[int, int]]:
-        """The same for two names of one file, where upper and lower case are one."""
-        found = self.stat()
-        return None if found is None else (found.st_dev, found.st_ino)
+        """The same for two names of one file."""
+        found = self._stat()
+        return None if found is None else identity_of(found)
 
     def names(self) -> List[str]:
         """What is in the directory here."""
-        if self._held is None:
-            return os.listdir(self._path)
-        descriptor = os.open(self._path, _DIRECTORY | _NOFOLLOW, **self._at)
+        found = self._made().enter(self._name)
+        if found is None:
+            return []
         try:
-            return os.listdir(descriptor)
+            return found.names()
         finally:
-            os.close(descriptor)
+            found.close()
 
-    def remove(self) -> None:
-        """A file, a symlink or an empty directory."""
-        found = self.stat()
+    def write(self, content: "IO[bytes]", executable: bool, may_replace: Callable[[str], bool]) -> bool:
+        """Puts a file here if `may_replace` agrees once its contents have arrived. Returns whether."""
+        above, temporary, is_put = self._made(), temporary_name(), False
+        descriptor = os.open(above.at(temporary), _NEW, 0o666, **above.within)
+        try:
+            with open(descriptor, "wb") as file:
+                mode = self._mode(os.fstat(descriptor).st_mode, executable)
+                _set_mode(descriptor, 0o600)
+                version = version_of(content, file.write)
+                file.flush()
+                give(descriptor, self._owner())
+                _set_mode(descriptor, mode)
+            is_put = may_replace(version) and self._put(temporary)
+        finally:
+            if not is_put:
+                os.unlink(above.at(temporary), **above.within)
+        return is_put
+
+    def link(self, target: str) -> None:
+        above, temporary = self._made(), temporary_name()
+        os.symlink(target, above.at(temporary), **above.within)
+        try:
+            give_at(above.at(temporary), self._owner(), above.fd)
+            self._put(temporary)
+        except BaseException:
+            os.unlink(above.at(temporary), **above.within)
+            raise
+
+    def _put(self, temporary: str) -> bool:
+        """At once, if there is no directory, which must be empty."""
+        above, found = self._made(), self._stat()
         if found is not None and stat.S_ISDIR(found.st_mode):
-            os.rmdir(self._path, **self._at)
-        else:
-            os.unlink(self._path, **self._at)
+            os.rmdir(above.at(self._name), **above.within)
+        held = {} if above.fd is None else {"src_dir_fd": above.fd, "dst_dir_fd": above.fd}
+        os.replace(above.at(temporary), above.at(self._name), **held)
+        return True
 
     def make_directory(self) -> None:
         """In the place of a file, a symlink or nothing."""
-        owner = self._owner()
-        if self.stat() is not None:
-            os.unlink(self._path, **self._at)
-        os.mkdir(self._path, **self._at)
-        give_at(self._path, owner, self._held)
+        above, owner = self._made(), self._owner()
+        if self._stat() is not None:
+            os.unlink(above.at(self._name), **above.within)
+        above.make(self._name, owner).close()
 
-    def put_link(self, target: str) -> None:
-        temporary = self._temporary()
-        os.symlink(target, temporary, **self._at)
-        give_at(temporary, self._owner(), self._held)
-        self._put(temporary)
-
-    def put_file(self, content: "IO[bytes]", executable: bool) -> None:
-        """With the permission bits of the file that it replaces; other execute bits only if the new one differs."""
-        found = self.stat()
-        temporary = self._temporary()
-        with open(os.open(temporary, _NEW, 0o666, **self._at), "wb") as file:
-            try:
-                shutil.copyfileobj(content, file)
-                is_file = found is not None and stat.S_ISREG(found.st_mode)
-                old = (found if is_file and found else os.fstat(file.fileno())).st_mode & 0o777
-                give(file.fileno(), self._owner())
-                if hasattr(os, "fchmod"):
-                    os.fchmod(file.fileno(), _mode_of(old, executable))
-            except BaseException:
-                os.unlink(temporary, **self._at)
-                raise
-        self._put(temporary)
+    def remove(self) -> None:
+        """A file, a symlink or an empty directory."""
+        above, found = self._made(), self._stat()
+        is_directory = found is not None and stat.S_ISDIR(found.st_mode)
+        (os.rmdir if is_directory else os.unlink)(above.at(self._name), **above.within)
 
     def _owner(self) -> Optional[Owner]:
-        return owner_of(self.stat(), os.stat(self._above if self._held is None else self._held))
+        return owner_of(self._stat(), self._made().stat())
 
-    def _temporary(self) -> str:
-        return self._named(temporary_name())
-
-    def _put(self, temporary: str) -> None:
-        held = {} if self._held is None else {"src_dir_fd": self._held, "dst_dir_fd": self._held}
-        try:
-            found = self.stat()
-            if found is not None and stat.S_ISDIR(found.st_mode):
-                os.rmdir(self._path, **self._at)
-            os.replace(temporary, self._path, **held)
-        except BaseException:
-            os.unlink(temporary, **self._at)
-            raise
+    def _mode(self, new: int, executable: bool) -> int:
+        """Permission bits of the file that is replaced; other execute bits only if the new one differs in them."""
+        found = self._stat()
+        old = (found.st_mode if found is not None and stat.S_ISREG(found.st_mode) else new) & 0o777
+        if is_executable(old) == executable:
+            return old
+        bits = old & 0o666
+        return bits | (bits & 0o444) >> 2 if executable else bits
 
 
-def _mode_of(old: int, executable: bool) -> int:
-    if (old & 0o100 != 0) == executable:
-        return old
-    bits = old & 0o666
-    return bits | (bits & 0o444) >> 2 if executable else bits
+def version_of(file: "IO[bytes]", each: Callable[[bytes], object] = len) -> str:
+    """SHA-256 of a file's content."""
+    digest = hashlib.sha256()
+    for piece in iter(lambda: file.read(256 * 1024), b""):
+        digest.update(piece)
+        each(piece)
+    return digest.hexdigest()
 
 
-def _opened(root: str, parents: List[str], make: bool) -> int:
-    at = os.open(root, _DIRECTORY)
-    for part in parents:
-        above = at
-        try:
-            if make:
-                with contextlib.suppress(FileExistsError):
-                    os.mkdir(part, dir_fd=above)
-                    give_at(part, owner_of(None, os.stat(above)), above)
-            at = os.open(part, _DIRECTORY | _NOFOLLOW, dir_fd=above)
-        finally:
-            os.close(above)
-    return at
+def is_executable(mode: int) -> bool:
+    return mode & 0o100 != 0
 
 
-def _looked(root: str, parents: List[str], make: bool) -> str:
-    """Where a directory cannot be held open."""
-    at = root
-    for part in parents:
-        above, at = at, os.path.join(at, part)
-        if make and not os.path.lexists(at):
-            os.mkdir(at)
-            give_at(at, owner_of(None, os.stat(above)))
-        if not stat.S_ISDIR(os.lstat(at).st_mode):
-            raise NotADirectoryError(at)
-    return at
+def _set_mode(descriptor: int, mode: int) -> None:
+    if hasattr(os, "fchmod"):
+        os.fchmod(descriptor, mode)
+
+
+def _mark_of(found: os.stat_result) -> Tuple[int, ...]:
+    """The times of a directory change with its entries."""
+    if stat.S_ISDIR(found.st_mode):
+        return identity_of(found)
+    return (*identity_of(found), found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns)

@@ -1,63 +1,56 @@
-"""The outcome of a pull."""
+"""Options and outcome of a pull."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import List, Mapping, Set, Tuple
+from typing import Callable, Mapping, Optional, Sequence, Tuple, TypedDict
+
+from .messages import ChosenHunks
+
+
+class PullOptions(TypedDict, total=False):
+    """Options of a pull.
+
+    Attributes:
+        exclude: Globs, as in rules, of changes to leave out.
+        only: Chooses paths one by one, besides `paths` and `exclude`.
+        on_conflict: What happens to local files that were edited, too. "keep", the default: they stay; "replace": they
+            are lost; "raise": `ConflictError`, and nothing is written.
+        git: Also changes in .git, except those by which git would run programs.
+        allow: Paths that are brought, each with everything below, although tools run them on sight, or values are lost.
+        hunks: Modified or renamed files of which only some hunks come, from `chosen_hunks`; without `paths` and `only`
+            nothing else does.
+        max_bytes: Of contents that may come, 1 GiB; a file that does not fit, in the order of paths, is left out.
+        dry_run: Change nothing, and only report.
+    """
+
+    exclude: Optional[Sequence[str]]
+    only: Callable[[str], bool]
+    on_conflict: str
+    git: bool
+    allow: Sequence[str]
+    hunks: Sequence[ChosenHunks]
+    max_bytes: int
+    dry_run: bool
 
 
 @dataclasses.dataclass(frozen=True)
-class PullResult:
+class Pulled:
     """What a pull did.
 
     Attributes:
-        applied: Paths that are now as in the sandbox.
-        unchanged: Paths that were so already.
-        conflicts: Paths whose local version is not the one that the sandbox started from. They were left as they are.
-        skipped: Reasons by path of what is not written: repositories like .git, what would make a directory one, what
+        applied: Paths that were written or removed here.
+        unchanged: Paths that have the sandbox's version already.
+        conflicts: Paths that were edited here, too, or cannot be written without following a symlink. They are as they
+            were.
+        skipped: Reasons by path of what is not brought: repositories like .git, what would make a directory one, what
             tools run on sight, symlinks that lead out of the directory, what would lose values that the sandbox saw as
-            placeholders, files that `max_bytes` has no room for.
+            placeholders, files that `max_bytes` has no room for, and what is gone from the sandbox.
+        failed: Errors by path: what the local file system refused, and names that are not UTF-8. It is as it was.
     """
 
     applied: Tuple[str, ...] = ()
     unchanged: Tuple[str, ...] = ()
     conflicts: Tuple[str, ...] = ()
     skipped: Mapping[str, str] = dataclasses.field(default_factory=dict)
-
-
-class Done:
-    """What a pull has done so far."""
-
-    def __init__(self, skipped: Mapping[str, str]) -> None:
-        self.applied: List[str] = []
-        self.unchanged: List[str] = []
-        self.conflicts: List[str] = []
-        self.skipped = dict(skipped)
-        #: What is gone, and the directories that were made: in a dry run they are not, and yet count.
-        self.removed: Set[str] = set()
-        #: Those that are as in the sandbox, and removals that were decided.
-        self.placed: Set[str] = set()
-        self.decided: Set[str] = set()
-        self.directories: Set[str] = set()
-
-    def remove(self, path: str) -> None:
-        self.applied.append(path)
-        self.removed.add(path)
-
-    def same(self, path: str) -> None:
-        self.unchanged.append(path)
-        self.placed.add(path)
-
-    def place(self, path: str, is_directory: bool = False) -> None:
-        self.applied.append(path)
-        self.placed.add(path)
-        if is_directory:
-            self.directories.add(path)
-
-    def result(self) -> PullResult:
-        return PullResult(
-            tuple(sorted(self.applied)),
-            tuple(sorted(self.unchanged)),
-            tuple(sorted(self.conflicts)),
-            self.skipped,
-        )
+    failed: Mapping[str, OSError] = dataclasses.field(default_factory=dict)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from typing import List
 
-from paddock_sandbox._layout import Layout, refusal_for
-from paddock_sandbox.messages import ChangeKind, FileChange, FileType, LocalChange, LocalRefusal
+from paddock_sandbox._layout import Layout
 from support import TestCase
 from test_ignore import spec
 
@@ -26,19 +25,3 @@ class HomeTests(TestCase):
                 layout = Layout(directory)
                 refused: List[str] = [each for each in case["incoming"] if layout.refusal(each.rstrip("/"))]
                 self.assertEqual(refused, case["never"])
-
-    def test_what_the_server_refuses_comes_only_if_it_is_asked_for(self) -> None:
-        def left(refusal: LocalRefusal, git: bool = False, allow: List[str] = []) -> bool:
-            local = LocalChange(refusal=refusal)
-            change = FileChange(path="a/.envrc/x", kind=ChangeKind.ADDED, type=FileType.FILE, local=local)
-            return bool(refusal_for(change, git, allow))
-
-        never, git = LocalRefusal(reason="r"), LocalRefusal(reason="r", git=True)
-        sight = LocalRefusal(reason="r", allow="a/.envrc")
-        both = LocalRefusal(reason="r", allow="a/.envrc", git=True)
-        self.assertTrue(left(never, True, ["a"]))
-        self.assertEqual([left(git), left(git, True)], [True, False])
-        self.assertEqual([left(sight), left(sight, False, ["a"]), left(sight, True, ["b"])], [True, False, True])
-        self.assertEqual([left(both, True), left(both, False, ["a"]), left(both, True, ["a"])], [True, True, False])
-        unknown = FileChange(path="x", kind=ChangeKind.ADDED, type=FileType.FILE)
-        self.assertTrue(refusal_for(unknown, True, [""]))

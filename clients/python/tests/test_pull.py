@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from paddock_sandbox import ConflictError, Sandbox
+from paddock_sandbox import Sandbox
 from support import PROJECT, ServerCase
 
 
@@ -24,24 +24,6 @@ class Pulls(ServerCase):
         self.assertEqual(sorted(os.listdir(directory)), [".env", "a", "main.py", "src"])
         again = self.sandbox.pull(directory)
         self.assertEqual((again.applied, again.conflicts), ((), ()))
-
-    def test_local_edits_are_never_lost(self) -> None:
-        directory = self.directory({**PROJECT, "added.txt": "mine", "main.py": "print('mine')\n"})
-        self.put(directory, "data/blob.bin", "edited")
-        self.sandbox.run(
-            "echo theirs > added.txt; echo more >> src/app.txt; echo more >> main.py; rm -r data"
-        )
-        conflicts = ("added.txt", "data/blob.bin", "main.py")
-        with self.assertRaises(ConflictError) as caught:
-            self.sandbox.pull(directory, on_conflict="raise")
-        self.assertEqual(caught.exception.paths, conflicts)
-        self.assertEqual(self.get(directory, "src/app.txt"), "one\ntwo\n")
-        pulled = self.sandbox.pull(directory)
-        self.assertEqual(pulled.conflicts, conflicts)
-        self.assertEqual(pulled.applied, ("src/app.txt",))
-        self.assertEqual(self.get(directory, "added.txt"), "mine")
-        self.assertEqual(self.get(directory, "main.py"), "print('mine')\n")
-        self.assertEqual(self.get(directory, "data/blob.bin"), "edited")
 
     def test_nothing_is_written_where_a_sandbox_must_not_write(self) -> None:
         directory, outside = self.directory(), self.directory({"keep.txt": "kept"})
@@ -72,18 +54,3 @@ class Pulls(ServerCase):
         self.assertEqual((self.get(directory, "old"), self.get(directory, "new")), ("base", "mine"))
         kept.destroy()
         self.client.codebases.delete(kept.codebase_id)
-
-    def test_what_is_larger_than_its_limit_does_not_come(self) -> None:
-        directory = self.directory()
-        self.sandbox.run("head -c 20000 /dev/zero > large")
-        left = self.sandbox.pull(directory, max_bytes=10_000).skipped
-        self.assertIn("it has 20000 bytes, and all that comes may have 10000", left["large"])
-        self.assertNotIn("large", os.listdir(directory))
-
-    def test_what_tools_run_on_sight_comes_if_it_is_named(self) -> None:
-        directory = self.directory()
-        self.sandbox.run("echo x > .gitattributes; mkdir .vscode; echo {} > .vscode/tasks.json")
-        left = [".gitattributes", ".vscode", ".vscode/tasks.json"]
-        self.assertEqual(sorted(self.sandbox.pull(directory).skipped), left)
-        self.assertEqual(self.sandbox.pull(directory, [".gitattributes"]).applied, (".gitattributes",))
-        self.assertIn(".vscode/tasks.json", self.sandbox.pull(directory, allow=[".vscode"]).applied)

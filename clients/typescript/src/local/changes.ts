@@ -99,11 +99,10 @@ export class Changes {
   /** Removes what killed clients have left beside the changes. */
   sweep(): void {
     const paths = [...this.#written.keys(), ...this.#removed.keys()];
-    for (const each of new Set(paths.map((path) => path.slice(0, Math.max(path.lastIndexOf('/'), 0)))))
-      sweep(
-        this.#tree,
-        each.split('/').filter((name) => name !== ''),
-      );
+    for (const above of new Set(paths.map((path) => path.split('/').slice(0, -1).join('/'))))
+      sweep(this.#tree, above === '' ? [] : above.split('/'));
+    // What is written from now on goes to what is here then.
+    this.#tree.close();
   }
 
   /**
@@ -134,6 +133,8 @@ export class Changes {
     const step = this.#steps.get(path)!;
     const { wanted, look } = step;
     const outcome = await Place.use(this.#tree, path, async (place): Promise<Outcome> => {
+      // No directories are made for what is a conflict.
+      if (!place.isStill(look)) return 'conflicts';
       const isStill = async () => {
         if (look.found?.type === 'directory') await this.remove(`${path}/`);
         return place.isStill(look);

@@ -11,7 +11,6 @@ import {
   readlinkSync,
   renameSync,
   rmdirSync,
-  rmSync,
   symlinkSync,
   unlinkSync,
   writeFileSync,
@@ -183,7 +182,7 @@ export class Place {
   /** Removes a file, symlink or empty directory. */
   remove(): void {
     if (this.#stat()?.isDirectory()) rmdirSync(this.#at());
-    else rmSync(this.#at(), { force: true });
+    else unlinkSync(this.#at());
   }
 
   #owner(): Owner | undefined {

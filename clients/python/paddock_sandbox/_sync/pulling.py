@@ -1,0 +1,84 @@
+# Generated from _async/pulling.py by `npm run generate`; do not edit.
+"""Brings the changes of a sandbox to a local directory."""
+
+from __future__ import annotations
+
+import tempfile
+from typing import IO, TYPE_CHECKING, Dict, List, Optional, Sequence, Tuple
+
+from .._hunks import Taken, check, old_paths, with_hunks
+from .._pull import Pull
+from .._pulled import Pulled, PullOptions
+from .._refusal import Asked
+from .._room import without
+from ..errors import ConflictError, InvalidArgumentError
+from ..messages import ChangeKind, ChosenHunks, FileChange
+from .concurrency import in_thread
+
+if TYPE_CHECKING:
+    from .changes import Changes
+
+Paths = Optional[Sequence[str]]
+
+
+def pulled(sandbox: "Changes", directory: str, paths: Paths, options: PullOptions) -> Pulled:
+    """See `pull` of a sandbox."""
+    on_conflict, hunks, only = options.get("on_conflict", "keep"), options.get("hunks", ()), options.get("only")
+    if on_conflict not in ("keep", "replace", "raise"):
+        raise InvalidArgumentError('on_conflict must be "keep", "replace" or "raise"')
+    if hunks and not (only and paths is None):
+        paths = [*(paths or ()), *(each.path for each in hunks)]
+    most, exclude = options.get("max_bytes", 2**30), options.get("exclude")
+    git, allow = options.get("git", False), options.get("allow", ())
+    pull = Pull(directory, Asked(paths or (), git, allow, most, on_conflict == "replace", only))
+    try:
+        parts, removals = _parts(sandbox, hunks)
+        listed = sandbox.changes(paths, exclude=exclude, local=True)
+        in_thread(pull.take, listed, parts, removals)
+        result = in_thread(pull.decide)
+        if on_conflict == "raise" and result.conflicts:
+            sandbox._unpulled = result.conflicts
+            error = ConflictError(f"edited locally since they were brought in: {', '.join(result.conflicts[:10])}")
+            error.paths = result.conflicts
+            raise error
+        if options.get("dry_run"):
+            return result
+        left = [*(exclude or ()), *without(pull.too_large)]
+        with tempfile.TemporaryFile() as archive:
+            if pull.has_contents:
+                # Each member has a header, and its name may take some blocks.
+                _receive(archive, sandbox, paths, left, most, 2**14 * (len(listed) + 1))
+            result = in_thread(pull.apply, archive)
+        sandbox._unpulled = (*result.conflicts, *result.failed, *(each.path for each in pull.too_large))
+        return result
+    finally:
+        pull.close()
+
+
+def _receive(
+    archive: "IO[bytes]", sandbox: "Changes", paths: Paths, exclude: Sequence[str], most: int, headers: int
+) -> None:
+    for piece in sandbox._export("tar", paths, exclude or None).pieces():
+        archive.write(piece)
+        if archive.tell() > most + headers:
+            raise InvalidArgumentError(f"the changes have more than {most} bytes: raise max_bytes, or name paths")
+
+
+def _parts(
+    sandbox: "Changes", hunks: Sequence[ChosenHunks]
+) -> Tuple[Dict[str, Taken], List[FileChange]]:
+    """What is taken of files with hunks, by path, and the removals of the old paths of renamed ones."""
+    parts: Dict[str, Taken] = {}
+    if not hunks:
+        return parts, []
+    checked = check(hunks, sandbox.changes([each.path for each in hunks], diff=True))
+    for choice in hunks:
+        change = checked[choice.path]
+        assert change.diff is not None
+        path = (old_paths([change]) or [choice.path])[0]
+        base = sandbox.api.download_file(codebase_id=sandbox.codebase_id, file_path=path).read()
+        content = with_hunks(base, change.diff.hunks, choice.indexes, choice.path)
+        parts[choice.path] = Taken(content, change.diff.base_mode)
+    old = old_paths(checked.values())
+    removals = sandbox.changes(old, local=True) if old else []
+    return parts, [each for each in removals if each.kind == ChangeKind.DELETED and each.path in old]
