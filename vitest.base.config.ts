@@ -1,10 +1,20 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { compileProto } from './proto/compile.mjs';
+
+/** The command line has the public names of the TypeScript client; tsconfig.json says so to the compiler and the bundler. */
+const CLIENT = fileURLToPath(new URL('clients/typescript/src', import.meta.url));
 
 /** What all configurations have in common. */
 export default defineConfig({
   // Replaced by the build.
   define: { PADDOCK_VERSION: JSON.stringify('0.0.0-test') },
+  resolve: {
+    alias: [
+      { find: /^paddock-sandbox$/, replacement: `${CLIENT}/index.ts` },
+      { find: 'paddock-sandbox/local', replacement: `${CLIENT}/local/index.ts` },
+    ],
+  },
   plugins: [{ name: 'proto', load: (id) => (id.endsWith('.proto') ? compileProto(id) : undefined) }],
   test: {
     environment: 'node',

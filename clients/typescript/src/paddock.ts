@@ -1,7 +1,7 @@
 import { type Api, createApi } from './api.ts';
 import { Codebases } from './codebases.ts';
 import type { Caller, ListSandboxesRequest, Preset, Sandbox as SandboxInfo } from './contract/messages.ts';
-import type { CreateOptions } from './create.ts';
+import { type CreateOptions, validateSandbox } from './create.ts';
 import type { Settings } from './http/call.ts';
 import { Images } from './images.ts';
 import { Keys } from './keys.ts';
@@ -57,6 +57,11 @@ class Sandboxes {
 
   create(options: CreateOptions = {}): Promise<Sandbox> {
     return Sandbox.create({ ...options, paddock: this.#paddock });
+  }
+
+  /** Throws what `create` would throw for these options and the id of a codebase: before a long upload to it. */
+  validate(options: CreateOptions & { codebase: string }): Promise<void> {
+    return validateSandbox(this.#paddock.api, options);
   }
 
   get(id: string, options: Signal = {}): Promise<Sandbox> {

@@ -15,8 +15,8 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { archiveOf, type PackOptions } from '../../../clients/typescript/src/local/index.ts';
 import { untar } from '../../../clients/typescript/src/local/untar.ts';
-import { archiveOf, type PackOptions } from '../../../clients/typescript/src/node.ts';
 import { servedOnce } from './served.ts';
 
 let directory: string;

@@ -52,7 +52,7 @@ it('is installed into an empty folder and runs there: the example of its README'
   await writeFile(join(folder, 'repo/src/main.txt'), 'old\n');
   await writeFile(join(folder, 'repo/.env'), 'SECRET=1\n');
   const { code } = await transform(await example(), { loader: 'ts', target: 'node20', format: 'esm' });
-  await writeFile(join(folder, 'example.js'), code);
+  await writeFile(join(folder, 'example.js'), `${code}import 'paddock-sandbox/local';\n`);
   const { stdout } = await inFolder(process.execPath, 'example.js');
   expect(stdout).toMatch(/tested\n.*0 none .*-old\n\+new\n.*\[ 'src\/main.txt' \] \[\]/s);
   expect(stdout).not.toMatch(/\.env\n/);
@@ -62,7 +62,7 @@ it('is installed into an empty folder and runs there: the example of its README'
 it('has types that need nothing else', async () => {
   await symlink(join(ROOT, 'node_modules/typescript'), join(folder, 'typescript'));
   const wrong = '// @ts-expect-error\nawait sandbox.run(1);\n// @ts-expect-error\nawait sandbox.api.exec({});\n';
-  await writeFile(join(folder, 'sample.ts'), `${await example()}${wrong}import 'paddock-sandbox/node';\n`);
+  await writeFile(join(folder, 'sample.ts'), `${await example()}${wrong}`);
   const compilerOptions = {
     ...{ strict: true, noEmit: true, exactOptionalPropertyTypes: true, target: 'ES2022', module: 'NodeNext' },
     ...{ lib: ['ES2022', 'DOM', 'ESNext.Disposable'], types: [] },

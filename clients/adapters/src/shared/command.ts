@@ -1,4 +1,4 @@
-import type { Command, messages, Process, Sandbox, StartOptions } from 'paddock-sandbox';
+import type { Command, Process, ProcessEnd, Sandbox, StartOptions } from 'paddock-sandbox';
 
 /** Characters of output that one answer has at most: the beginning and the end. */
 const LIMIT = 1_000_000;
@@ -18,7 +18,7 @@ interface CommandOutput extends Outputs {
   truncated: boolean;
   seconds: number;
   /** Absent if the command goes on. */
-  end?: messages.ProcessEnd;
+  end?: ProcessEnd;
 }
 
 /** Runs a command to its end, without a limit of time unless one is given. The signal kills it. */
@@ -26,7 +26,7 @@ export async function runToEnd(
   sandbox: Sandbox,
   command: Command,
   { signal, onText, ...options }: StartOptions & { onText?: Listener },
-): Promise<CommandOutput & { end: messages.ProcessEnd }> {
+): Promise<CommandOutput & { end: ProcessEnd }> {
   // Not cut off by the signal: a process that was started must be known, to be killed.
   signal?.throwIfAborted();
   const process = await sandbox.start(command, options);

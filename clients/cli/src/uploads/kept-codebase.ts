@@ -1,10 +1,10 @@
 import { realpathSync } from 'node:fs';
 import { ConflictError, InvalidArgumentError, NotFoundError } from '../../../typescript/src/errors.ts';
-import { differenceOf } from '../../../typescript/src/local/difference.ts';
 import { packed } from '../../../typescript/src/local/pack.ts';
 import { type Found, type Walked, type WalkOptions, walked } from '../../../typescript/src/local/walk.ts';
 import type { Paddock } from '../../../typescript/src/paddock.ts';
 import type { Output } from '../output.ts';
+import { differenceOf } from './difference.ts';
 import { keyOf, type Upload, type UploadRecord, UploadRecords } from './records.ts';
 
 /** Codebases that wait for the next run, and how long without a run. */

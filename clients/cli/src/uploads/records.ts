@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Snapshot } from '../../../typescript/src/local/difference.ts';
 import type { Found } from '../../../typescript/src/local/walk.ts';
 import { startTimeOf } from '../local/record.ts';
+import type { Snapshot } from './difference.ts';
 
 /** What a codebase has. */
 export interface Upload {

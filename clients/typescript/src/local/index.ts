@@ -1,3 +1,11 @@
 export type { Pulled } from './changes.ts';
-export { archiveOf, type PackOptions, requireUpload } from './pack.ts';
+export { partsOf } from './hunks.ts';
+export { Ignores } from './ignores.ts';
+export { Layout } from './layout.ts';
+export { archiveOf, type PackOptions, packed, requireUpload } from './pack.ts';
+export { Place } from './place.ts';
 export { type PullOptions, pull } from './pull.ts';
+export { type Asked, isWithin, type Refusal, refusalFor } from './refusal.ts';
+export { END, headerOf, padding } from './tar.ts';
+export { type Member, untar } from './untar.ts';
+export { type Found, type Walked, type WalkOptions, walked } from './walk.ts';

@@ -1,4 +1,4 @@
-import type { Found, Walked } from './walk.ts';
+import type { Found, Walked } from 'paddock-sandbox/local';
 
 /**
  * What an upload has sent: `at` is the time before the directory was looked at, in milliseconds since 1970, by the clock

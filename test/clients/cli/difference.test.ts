@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { differenceOf, type Snapshot } from '../../../clients/typescript/src/local/difference.ts';
+import { differenceOf, type Snapshot } from '../../../clients/cli/src/uploads/difference.ts';
 import { packed } from '../../../clients/typescript/src/local/pack.ts';
 import { type Found, walked } from '../../../clients/typescript/src/local/walk.ts';
 import { Scratch } from '../../lib/codebases/scratch.ts';

@@ -1,2 +1,0 @@
-/** Local directories as archives; `Sandbox.create({ from })` and the like use it by themselves. */
-export * from './local/index.ts';
