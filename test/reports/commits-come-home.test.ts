@@ -252,7 +252,7 @@ describe('a hostile sandbox', () => {
     await using sandbox = await inside();
     const modules = '[submodule "s"]\\n\\tpath = s\\n\\turl = -u./evil\\n';
     await work(sandbox, `printf '${modules}' > .gitmodules; git add .gitmodules; git commit -qm bad`);
-    await isRefused(sandbox, /gitmodulesUrl/, '--allow', '.gitmodules');
+    await isRefused(sandbox, /gitmodulesUrl/, '--take', '.gitmodules');
   });
 
   it('commits a directory that is a repository, also in several commits, and nothing comes', async () => {
@@ -273,9 +273,9 @@ describe('a hostile sandbox', () => {
     );
     await isRefused(
       sandbox,
-      /they change \.vscode: Visual Studio Code would run it on sight, once [\s\S]*--allow \.vscode brings them/,
+      /they change \.vscode: Visual Studio Code would run it on sight, once [\s\S]*--take \.vscode brings them/,
     );
-    expect((await pull(sandbox, '--allow', '.vscode')).code).toBe(0);
+    expect((await pull(sandbox, '--take', '.vscode')).code).toBe(0);
     expect(subjects('paddock/me')).toEqual(['gone', 'tasks', 'one']);
   });
 

@@ -80,10 +80,10 @@ it('run --apply all says what it left out, and keeps the sandbox for it', async 
   const words = ['--from', home, '--preset', 'development', '--apply', 'all', '--', 'mv', '.env', 'x'];
   const { code, stderr } = await cli(['run', ...words], { url: served.url });
   expect([code, await env()]).toEqual([0, REAL]);
-  expect(stderr).toMatch(new RegExp(`left out \\.env: ${LOSS.source}; --allow \\.env brings it\n`));
+  expect(stderr).toMatch(new RegExp(`left out \\.env: ${LOSS.source}; --take \\.env brings it\n`));
   const id = /sandbox (sb_\w+) is kept/.exec(stderr)![1]!;
   expect((await cli(['diff', id], { url: served.url, cwd: home })).stderr).toMatch(LOSS);
-  expect((await cli(['pull', id, home, '--allow', '.env'], { url: served.url })).code).toBe(0);
+  expect((await cli(['pull', id, home, '--take', '.env'], { url: served.url })).code).toBe(0);
   expect((await readdir(home)).sort()).toEqual(['a', 'x']);
   await cli(['rm', id], { url: served.url });
 });

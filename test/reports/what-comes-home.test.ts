@@ -58,17 +58,27 @@ it('run --apply all brings neither repositories nor what tools run on sight, and
   const { code, stderr } = await cli(args, how());
   expect([code, await readFile(join(repo, 'a'), 'utf8')]).toEqual([0, 'b\n']);
   await here();
-  expect(stderr).toMatch(/left out \.envrc: direnv would run it on sight; --allow \.envrc brings it/);
+  expect(stderr).toMatch(/left out \.envrc: direnv would run it on sight; --take \.envrc brings it/);
   expect(stderr).toMatch(/left out docs\/refs\/heads\/y: "docs" would become a repository of git/);
   const id = /sandbox (sb_\w+) is kept/.exec(stderr)![1]!;
   const pulled = await cli(['pull', id, repo, '.envrc'], how());
   expect([pulled.code, await readFile(join(repo, '.envrc'), 'utf8')]).toEqual([0, 'use\n']);
-  expect((await cli(['pull', id, repo, '--allow', '.vscode'], how())).code).toBe(0);
+  expect((await cli(['pull', id, repo, '--take', '.vscode'], how())).code).toBe(0);
   expect(await readdir(join(repo, '.vscode'))).toEqual(['tasks.json']);
   await rm(join(repo, '.envrc'));
   await rm(join(repo, '.vscode'), { recursive: true });
   await here();
   await cli(['rm', id], how());
+});
+
+it('run --take brings a path that tools run on sight; --allow is about hosts only', async () => {
+  const args = ['run', '--from', repo, '--preset', 'full-access', '--apply', 'all'];
+  const command = ['--', 'sh', '-c', 'echo use > .envrc'];
+  const { stderr } = await cli([...args, '--allow', '.envrc', ...command], how());
+  expect(stderr).toMatch(/--allow or --deny/);
+  expect(await names()).toEqual([]);
+  await cli([...args, '--take', '.envrc', ...command], how());
+  expect(await names()).toEqual(['.envrc']);
 });
 
 it('cp brings neither repositories nor what tools run on sight', async () => {

@@ -7,7 +7,7 @@ import { quotedName } from './printable.ts';
 /** What of a sandbox comes home although tools run it. */
 export const HOME_OPTIONS = {
   git: { help: 'also changes in .git, except those by which git would run programs' },
-  allow: {
+  take: {
     multiple: true,
     value: 'PATH',
     help: 'also this path with everything below, although tools run it on sight (.envrc), or values are lost (.env)',

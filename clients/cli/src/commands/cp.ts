@@ -55,7 +55,7 @@ a directory one, and, unless it is named, what tools run on sight. An archive ("
     const sandbox = await context.sandbox(remote.sandbox);
     const { id, files } = sandbox;
     const progress = values.quiet ? out.progress('') : out.progress('copying');
-    const { git = false, allow = [], exclude = [], gitignore = false } = values;
+    const { git = false, take: allow = [], exclude = [], gitignore = false } = values;
     const pack = { gitignore, exclude, gitHooks: true };
     const copy: Copy = { files, as, followLinks: values['follow-link'] ?? false, git, allow, pack, signal, progress };
     if (!up && isStream) {

@@ -38,14 +38,14 @@ out. NAME is that of the sandbox, or the beginning of its id.`,
     if (values.commits) {
       if (paths.length > 0 || values.exclude || values.replace || values.git)
         throw new UsageError('--commits brings commits as they are: without PATH, --exclude, --replace and --git');
-      return pullCommits(context, sandbox, { directory, allow: (values.allow ?? []).map(relative), dryRun });
+      return pullCommits(context, sandbox, { directory, allow: (values.take ?? []).map(relative), dryRun });
     }
     const apart = values.git ? [] : await commitsApart(directory);
     const brought = await bring(sandbox, directory, {
       ...choiceOf(paths, { ...values, exclude: [...apart, ...(values.exclude ?? [])] }),
       onConflict: values.replace ? 'replace' : 'keep',
       git: values.git ?? false,
-      allow: (values.allow ?? []).map(relative),
+      allow: (values.take ?? []).map(relative),
       ...(maxBytes !== undefined && { maxBytes }),
       dryRun,
       signal,

@@ -101,7 +101,7 @@ placeholder of the key that is set here (like ANTHROPIC_API_KEY), and of your se
       keep: values.keep ?? false,
       git: values.git ?? false,
       ignored: values.ignored ?? false,
-      allow: (values.allow ?? []).map(relative),
+      allow: (values.take ?? []).map(relative),
       options: sandboxOptionsOf(values, context.env),
       pack: packOptionsOf(values),
     });

@@ -64,7 +64,7 @@ export async function wantsCommits(commits: Commits, { out, signal }: Asking): P
 export function refusalOf({ contents: { refused } }: Commits, asked: boolean): string | undefined {
   const never = refused.some(({ allow }) => allow === undefined);
   if (!never && (asked || refused.length === 0)) return undefined;
-  const options = refused.slice(0, MOST_SHOWN).map(({ path }) => `--allow ${quotedName(path)}`);
+  const options = refused.slice(0, MOST_SHOWN).map(({ path }) => `--take ${quotedName(path)}`);
   return `the commits are left out, because of what they change${never ? '' : `; ${options.join(' ')} brings them`}`;
 }
 

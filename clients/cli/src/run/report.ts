@@ -7,7 +7,7 @@ import type { Brought } from './bring.ts';
 /** Says why something did not come, and how it does. */
 export function tellLeftOut({ path, reason, allow, option }: { path: string } & Refusal, out: Output): void {
   const larger = option === undefined ? '' : '; "paddock pull" brings it with a larger --max-bytes';
-  const how = allow === undefined ? larger : `; --allow ${quotedName(allow)} brings it`;
+  const how = allow === undefined ? larger : `; --take ${quotedName(allow)} brings it`;
   out.note(`${out.paintError.yellow('left out')} ${quotedName(path)}: ${printableName(reason)}${how}`);
 }
 
