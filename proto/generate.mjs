@@ -12,6 +12,7 @@
 //   docs/openapi.json         the REST interface, for people, generators of clients, and /docs of the server
 //   clients/python/paddock_sandbox/{_table,requests,_async/api,_sync/api}.py    that table, the requests and a method
 //                             for each operation, for the Python client
+//   docs/access.md            its table of scopes
 //   docs/cli.md               its tables of commands, from the declarations of clients/cli
 //   clients/typescript/src/contract/  types of the messages, and the table of operations, for the TypeScript client
 //
@@ -32,9 +33,11 @@ import { renderPythonApi, renderPythonRequests } from './render-python-api.mjs';
 import { renderPythonSync } from './render-python-sync.mjs';
 import { renderPythonTable } from './render-python-table.mjs';
 import { renderSchema } from './render-schema.mjs';
+import { renderScopes } from './render-scopes.mjs';
 import { PROTO_ROOT, parseProto } from './source.mjs';
 
 const SERVICE = join(PROTO_ROOT, 'service/v1');
+const ACCESS = join(PROTO_ROOT, '../docs/access.md');
 const RELEASED = join(SERVICE, 'released.txt');
 const CONTRACT = join(PROTO_ROOT, '../lib/contract');
 const COMMANDS = join(PROTO_ROOT, '../docs/cli.md');
@@ -77,6 +80,7 @@ export async function generateFromTable() {
     [RELEASED]: renderReleased(contract) + renderDecisions(operations),
     [DOCUMENT]: `${JSON.stringify(document, null, 2)}\n`,
     [COMMANDS]: await renderCommands(COMMANDS),
+    [ACCESS]: renderScopes(ACCESS, operations),
     [join(CLIENT, 'messages.ts')]: renderClientMessages(contract, operations),
     [join(CLIENT, 'operations.ts')]: renderClientOperations(contract, operations),
     [join(PYTHON, '_table.py')]: renderPythonTable(contract, operations),
