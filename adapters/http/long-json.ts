@@ -15,5 +15,7 @@ export function parsedInThread(
   const late = () =>
     new ServiceError('DEADLINE_EXCEEDED', `the request body took more than ${MAX_MS / 1000} s to parse`);
   const threads = services.textTools.of(guard.principal.owner_id);
-  return withThread(threads, { signal, most: MAX_MS, late }, (tools) => (ofCommand ? tools.parseCommand(bytes) : tools.parseJson(bytes)));
+  return withThread(threads, { signal, most: MAX_MS, late }, (tools) =>
+    ofCommand ? tools.parseCommand(bytes) : tools.parseJson(bytes),
+  );
 }

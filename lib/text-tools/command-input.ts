@@ -6,7 +6,8 @@ const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 
 /** A lone surrogate has no UTF-8 form: the name on disk would differ from the checked one. */
 export function checkUnicode(text: string, at: string): void {
-  if (!(text as string & { isWellFormed(): boolean }).isWellFormed()) throw invalidArgument(at, 'must be valid Unicode');
+  if (!(text as string & { isWellFormed(): boolean }).isWellFormed())
+    throw invalidArgument(at, 'must be valid Unicode');
 }
 
 /** JSON has bytes as base64, with or without padding, in both alphabets. Throws INVALID_ARGUMENT. */
