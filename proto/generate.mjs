@@ -82,7 +82,7 @@ export async function generateFromTable() {
     [COMMANDS]: await renderCommands(COMMANDS),
     [ACCESS]: renderScopes(ACCESS, operations),
     [join(CLIENT, 'messages.ts')]: renderClientMessages(contract, operations),
-    [join(CLIENT, 'operations.ts')]: renderClientOperations(contract, operations),
+    [join(CLIENT, 'operations.ts')]: renderClientOperations(contract, operations, version),
     [join(PYTHON, '_table.py')]: renderPythonTable(contract, operations),
     [join(PYTHON, 'requests.py')]: renderPythonRequests(contract, operations),
     [join(PYTHON, '_async/api.py')]: api._async,

@@ -74,7 +74,7 @@ function asInput({ type, repeated }) {
 const ignoringCase = (a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1);
 
 /** Returns the table of operations, and the interface with one method for each. */
-export function renderClientOperations(contract, operations) {
+export function renderClientOperations(contract, operations, version) {
   const { enums, messages, rpcs } = contract;
   const rows = rowsOf(operations);
   const byName = new Map(messages.map((message) => [message.name, message]));
@@ -85,6 +85,7 @@ export function renderClientOperations(contract, operations) {
     HEADER,
     "import type { Body, CallOptions } from '../http/call.ts';",
     `import type {\n${used.map((name) => `  ${name},\n`).join('')}} from './messages.ts';\n`,
+    `/** Of this package. */\nexport const VERSION = '${version}';\n`,
     `/** Fields whose values are converted, by name. The keys of a map are the caller's own. */\n${constant('forms', formsOf(contract))}`,
     `/** What values of enums begin with in requests, by the name of the field. */\n${constant('prefixes', prefixesOf(contract))}`,
     `/** How each operation is called over HTTP. */\nexport const operations = {\n${entries.join('')}} as const;\n`,

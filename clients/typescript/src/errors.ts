@@ -99,6 +99,11 @@ export class ConnectionFailedError extends PaddockError {
   }
 }
 
+/** No answer, or no further part of it, within the time limit of the client. */
+export class RequestTimeoutError extends ConnectionFailedError {
+  override name = 'RequestTimeoutError';
+}
+
 /** NOT_FOUND. */
 export class NotFoundError extends PaddockError {
   override name = 'NotFoundError';

@@ -130,6 +130,9 @@ import type {
   WriteProcessInputResponse,
 } from './messages.ts';
 
+/** Of this package. */
+export const VERSION = '0.1.0';
+
 /** Fields whose values are converted, by name. The keys of a map are the caller's own. */
 export const forms: Readonly<Record<string, string>> = {
   kind: 'enum',

@@ -1,3 +1,5 @@
+import type { Duration } from '../duration.ts';
+
 /** Bytes to send. Only what can be read twice is sent again after a lost connection: not a stream, but a function of one. */
 export type Body = Content | (() => Content | Promise<Content>);
 
@@ -6,6 +8,10 @@ export type Content = string | Uint8Array | Blob | ReadableStream<Uint8Array> | 
 export interface CallOptions {
   /** Ends the call. The command of an Exec or a stream is killed. */
   signal?: AbortSignal | undefined;
+  /** Time without any byte of the answer after which the call fails with RequestTimeoutError. */
+  timeout?: Duration | undefined;
+  /** Repetitions of the call at most. */
+  maxRetries?: number | undefined;
   /** For operations that create or commit something. Chosen at random if it is absent. */
   idempotencyKey?: string | undefined;
   /** Further headers of the request. */
@@ -45,6 +51,11 @@ export interface Settings {
   fetch?: typeof fetch | undefined;
   /** Headers of every request. */
   headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Time without any byte of an answer after which a call fails with RequestTimeoutError. Not for commands and the like, whose answer
+   * may take any time. Default: that of `fetch`, 5 minutes in Node.js.
+   */
+  timeout?: Duration | undefined;
   /** Repetitions of a call at most. 0: none. Default: 3. */
   maxRetries?: number | undefined;
   /** Used instead of the global `WebSocket`, which Node.js has from release 22 on. */

@@ -14,6 +14,7 @@ import {
   PaddockError,
   PermissionDeniedError,
   RateLimitError,
+  RequestTimeoutError,
   ResourceExhaustedError,
   ServerError,
   UnauthenticatedError,
@@ -133,12 +134,31 @@ function resourceOf(details: readonly Readonly<Record<string, unknown>>[]): { ty
 /** Codes of Node.js, Bun and Deno for a connection that was never made. */
 const UNSENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT', 'ConnectionRefused']);
 
+/** Codes of Node.js for an answer that does not come, or not further. */
+const SILENT = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
+
+export const timeoutError = (url: string, operation: string, cause?: unknown): RequestTimeoutError =>
+  new RequestTimeoutError({ message: `${url} did not answer in time`, operation, cause });
+
 /** The error of a call without an answer, or whose answer was cut short. */
 export function connectionError(thrown: unknown, url: string, operation: string): ConnectionFailedError {
   const codes = [thrown, (thrown as { cause?: unknown } | undefined)?.cause].map((each) => codeOf(each));
   const reason = codes.find((code) => code !== undefined) ?? String((thrown as Error | undefined)?.message ?? thrown);
   const unsent = codes.some((code) => code !== undefined && UNSENT.has(code));
+  if (SILENT.has(reason)) return timeoutError(url, operation, thrown);
   return new ConnectionFailedError({ message: sentenceOf(reason, url, unsent), operation, unsent, cause: thrown });
+}
+
+interface Ended {
+  url: string;
+  operation: string;
+  signal?: AbortSignal | undefined;
+}
+
+/** What a call throws for what its attempt threw: the reason of its signal, an error of this package as it is, or that of its connection. */
+export function failureOf(thrown: unknown, { url, operation, signal }: Ended): unknown {
+  if (signal?.aborted) return signal.reason;
+  return thrown instanceof PaddockError ? thrown : connectionError(thrown, url, operation);
 }
 
 /** Codes of OpenSSL for a certificate that no known authority has signed. */

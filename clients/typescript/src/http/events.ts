@@ -1,6 +1,6 @@
 import { fromWire, isObject } from '../contract/wire.ts';
-import { ConnectionFailedError, PaddockError } from '../errors.ts';
-import { connectionError, type ErrorBody, errorOfBody } from './error-of.ts';
+import { ConnectionFailedError } from '../errors.ts';
+import { connectionError, type ErrorBody, errorOfBody, failureOf } from './error-of.ts';
 import { delay } from './retry.ts';
 import type { Call, Transport } from './transport.ts';
 
@@ -27,7 +27,11 @@ export async function* events(transport: Transport, call: Call): AsyncGenerator<
     } catch (error) {
       const { signal } = call.options;
       if (signal?.aborted) throw signal.reason;
-      if (cursor === undefined || !(error instanceof ConnectionFailedError) || ++failures > transport.maxRetries)
+      if (
+        cursor === undefined ||
+        !(error instanceof ConnectionFailedError) ||
+        ++failures > transport.retriesOf(call.options)
+      )
         throw error;
       await delay(100 * 2 ** failures * Math.random(), signal);
     }
@@ -48,9 +52,7 @@ async function* connection(transport: Transport, call: Call): AsyncGenerator<Mes
       yield fromWire(message) as Message;
     }
   } catch (thrown) {
-    if (options.signal?.aborted) throw options.signal.reason;
-    if (thrown instanceof PaddockError) throw thrown;
-    throw connectionError(thrown, transport.url, operation);
+    throw failureOf(thrown, { url: transport.url, operation, signal: options.signal });
   }
 }
 

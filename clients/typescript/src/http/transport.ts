@@ -1,9 +1,10 @@
+import { VERSION } from '../contract/operations.ts';
 import { fromWire } from '../contract/wire.ts';
-import { PaddockError } from '../errors.ts';
 import type { Body, CallOptions, Row, Settings } from './call.ts';
-import { connectionError, errorOfAnswer } from './error-of.ts';
+import { errorOfAnswer, failureOf, timeoutError } from './error-of.ts';
 import { ContentError, encode, isRepeatable, type Sent, sendable } from './request.ts';
 import { repeated } from './retry.ts';
+import { Silence } from './silence.ts';
 
 const RETRIES = 3;
 
@@ -29,8 +30,8 @@ export class Transport {
     return this.#settings.url;
   }
 
-  get maxRetries(): number {
-    return this.#settings.maxRetries ?? RETRIES;
+  retriesOf({ maxRetries }: CallOptions): number {
+    return maxRetries ?? this.#settings.maxRetries ?? RETRIES;
   }
 
   /** The answer as a message. */
@@ -52,8 +53,7 @@ export class Transport {
     return this.#answered(call, async (answer) => {
       if (options.whole) return copyOf(answer, await answer.arrayBuffer());
       if (answer.body === null) return answer;
-      const failed = (thrown: unknown) =>
-        options.signal?.aborted ? options.signal.reason : connectionError(thrown, this.url, operation);
+      const failed = (thrown: unknown) => failureOf(thrown, { url: this.url, operation, signal: options.signal });
       return copyOf(answer, bodyWith(answer.body as ReadableStream<Uint8Array>, failed));
     });
   }
@@ -70,7 +70,7 @@ export class Transport {
     try {
       return await repeated(attempt, {
         row,
-        maxRetries: this.maxRetries,
+        maxRetries: this.retriesOf(options),
         again: isRepeatable(body),
         repeatable: options.repeatable ?? false,
         signal: options.signal,
@@ -81,36 +81,51 @@ export class Transport {
   }
 
   async #attempt<T>(
-    { operation, row, options }: Call,
+    call: Call,
     target: string,
     { headers, sent }: { headers: Headers; sent: Sent },
     read: (answer: Response) => Promise<T>,
   ): Promise<T> {
     const send = this.#settings.fetch ?? fetch;
+    const { operation, row, options } = call;
     const { content } = sent;
+    const silence = Silence.of(call, this.#settings.timeout);
+    const signal = silence?.signal ?? options.signal;
     try {
-      const answer = await send(`${this.url}${target}`, {
+      const sending = send(`${this.url}${target}`, {
         method: row.method,
         headers,
-        ...(options.signal && { signal: options.signal }),
+        ...(signal && { signal }),
         ...(content !== undefined && { body: content as NonNullable<RequestInit['body']> }),
         ...(content instanceof ReadableStream && { duplex: 'half' }),
       });
+      const answer = silence ? this.#watched(await silence.during(sending), silence, operation) : await sending;
       if (!answer.ok) throw await errorOfAnswer(answer, operation);
       return await read(answer);
     } catch (thrown) {
-      if (options.signal?.aborted) throw options.signal.reason;
       // The content broke off, and with it the connection.
-      if (sent.failed) throw sent.failed;
-      if (thrown instanceof PaddockError) throw thrown;
-      throw connectionError(thrown, this.url, operation);
+      if (sent.failed && !options.signal?.aborted) throw sent.failed;
+      const ended = { url: this.url, operation, signal: options.signal };
+      throw failureOf(silence?.isOver ? timeoutError(this.url, operation) : thrown, ended);
     }
+  }
+
+  /** The answer, whose body fails if nothing of it comes for the time. */
+  #watched(answer: Response, silence: Silence, operation: string): Response {
+    if (answer.body === null) return answer;
+    const failed = (thrown: unknown) => (silence.isOver ? timeoutError(this.url, operation) : thrown);
+    const body = answer.body as ReadableStream<Uint8Array>;
+    return copyOf(
+      answer,
+      bodyWith(body, failed, (bytes) => silence.during(bytes)),
+    );
   }
 
   /** Names in any case: the last value of each. */
   #headers(row: Row, options: CallOptions, isJson: boolean): Headers {
     const { key, headers } = this.#settings;
     const all = new Headers();
+    all.set('user-agent', `paddock-sandbox/${VERSION} typescript`);
     if (isJson) all.set('content-type', 'application/json');
     if (key !== undefined) all.set('authorization', `Bearer ${key}`);
     if (row.retry === 'key') all.set('idempotency-key', options.idempotencyKey ?? randomId());
@@ -122,13 +137,17 @@ export class Transport {
 const copyOf = ({ status, statusText, headers }: Response, body: ArrayBuffer | ReadableStream<Uint8Array>): Response =>
   new Response(body as ConstructorParameters<typeof Response>[0], { status, statusText, headers });
 
-function bodyWith(body: ReadableStream<Uint8Array>, errorOf: (thrown: unknown) => unknown): ReadableStream<Uint8Array> {
+function bodyWith(
+  body: ReadableStream<Uint8Array>,
+  errorOf: (thrown: unknown) => unknown,
+  during: <T>(bytes: Promise<T>) => Promise<T> = (bytes) => bytes,
+): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
-          const { done, value } = await reader.read();
+          const { done, value } = await during(reader.read());
           if (done) controller.close();
           else controller.enqueue(value);
         } catch (thrown) {
