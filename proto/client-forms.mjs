@@ -1,8 +1,8 @@
-// The TypeScript client converts values without a schema, by the names of their fields.
+// The clients convert values without a schema, by the names of their fields.
 import { requestTypes } from './render-messages.mjs';
 
 /** What all values of an enum begin with: up to their only "_". */
-const prefixOf = ({ name, values }) => {
+export const prefixOf = ({ name, values }) => {
   const prefixes = new Set(values.map((value) => value.name.slice(0, value.name.indexOf('_') + 1)));
   if (prefixes.size > 1) throw new Error(`the values of ${name} must have one prefix, up to their first "_"`);
   return [...prefixes][0];
@@ -23,6 +23,19 @@ const NONE = /\b0(?=: | while )/;
 export const isTime = ({ name, type }) => type === 'int64' && name.endsWith('_at');
 export const isOptionalTime = (field) => isTime(field) && NONE.test(field.comment);
 export const commentOf = (field) => (isTime(field) ? field.comment.replace(NONE, 'absent') : field.comment);
+
+/** Fields that are lengths of time, by how many of their units are a second. A name means the same in all messages. */
+export function durationsOf({ messages }) {
+  const found = new Map();
+  for (const { type, name, comment } of messages.flatMap(({ fields }) => fields)) {
+    const [, , unit] = /(^|\. )(Seconds|Milliseconds) /.exec(comment) ?? [];
+    if (type !== 'int64' || unit === undefined) continue;
+    const scale = unit === 'Seconds' ? 1 : 1000;
+    if ((found.get(name) ?? scale) !== scale) throw new Error(`${name} must have one unit in all messages`);
+    found.set(name, scale);
+  }
+  return found;
+}
 
 /** Forms that fields of one name may have together, and the one that converts both. */
 const TOGETHER = { 'enum,plain': 'enum', 'time,time?': 'time?' };

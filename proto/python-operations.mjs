@@ -1,4 +1,5 @@
 // The operations as the Python client has them.
+import { durationsOf } from './client-forms.mjs';
 import { requiredFields, rowsOf } from './render-client.mjs';
 import { SCALARS } from './render-python.mjs';
 
@@ -13,18 +14,6 @@ export const OPTIONS = ['timeout', 'max_retries'];
 export const WIDTH = 120;
 
 export const snake = (name) => name.replace(/(?!^)([A-Z])/g, '_$1').toLowerCase();
-/** Fields that are lengths of time, by how many of their units are a second. A name means the same in all messages. */
-export function durationsOf({ messages }) {
-  const found = new Map();
-  for (const { type, name, comment } of messages.flatMap(({ fields }) => fields)) {
-    const [, , unit] = /(^|\. )(Seconds|Milliseconds) /.exec(comment) ?? [];
-    if (type !== 'int64' || unit === undefined) continue;
-    const scale = unit === 'Seconds' ? 1 : 1000;
-    if ((found.get(name) ?? scale) !== scale) throw new Error(`${name} must have one unit in all messages`);
-    found.set(name, scale);
-  }
-  return found;
-}
 
 /** PEP 8's form of a name that is a keyword. */
 export const argument = ({ name, twin }) => (twin === undefined ? name : `${name}_`);

@@ -1,4 +1,5 @@
-import { DO_NOT_EDIT, durationsOf, operationsOf } from './python-operations.mjs';
+import { durationsOf, prefixesOf, prefixOf } from './client-forms.mjs';
+import { DO_NOT_EDIT, operationsOf } from './python-operations.mjs';
 
 const TABLE = `"""How the operations of the service are called over HTTP.
 
@@ -7,9 +8,9 @@ ${DO_NOT_EDIT}
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import NamedTuple
 
-from ._enums import ProtoEnum
 from .messages import IMPORTED
 
 
@@ -46,40 +47,22 @@ export function renderPythonTable(contract, table) {
     .filter(({ row }) => row.cursor)
     .map(({ name, row: { cursor } }) => `    "${name}": ("${cursor.from}", "${cursor.id}"),\n`);
   const units = [...durationsOf(contract)].sort().map(([name, unit]) => `    "${name}": ${unit},\n`);
-  const words = [...wordsOf(contract)].sort().map(([name, type]) => `    "${name}": ${type},\n`);
+  const enumOf = (prefix) => contract.enums.find((each) => prefixOf(each) === prefix).name;
+  const prefixes = Object.entries(prefixesOf(contract)).sort();
+  const words = prefixes.map(([name, prefix]) => `    "${name}": ("${prefix}", ${enumOf(prefix)}),\n`);
   const maps = new Set(
     contract.messages.flatMap(({ fields }) => fields.filter(({ map }) => map)).map(({ name }) => name),
   );
-  const imported = [...new Set(wordsOf(contract).values())].sort();
+  const imported = [...new Set(prefixes.map(([, prefix]) => enumOf(prefix)))].sort();
   return (
     `${TABLE.replace('IMPORTED', imported.join(', '))}ROUTES: dict[str, Route] = {\n${rows.join('')}}\n\n` +
     '#: Fields of requests at which streams go on, and those of their messages with the next value.\n' +
     `CURSORS: dict[str, tuple[str, str]] = {\n${cursors.join('')}}\n\n` +
     `#: Lengths of time, by how many of their units are a second.\nDURATIONS: dict[str, int] = {\n${units.join('')}}\n\n` +
-    `#: Fields of requests that are words.\nWORDS: dict[str, type[ProtoEnum]] = {\n${words.join('')}}\n\n` +
+    `#: Fields of requests that are words, with what the service puts in front of them.\nWORDS: dict[str, tuple[str, type[StrEnum]]] = {\n${words.join('')}}\n\n` +
     `#: Fields whose keys are the caller's own.\nMAPS = frozenset((${[...maps]
       .sort()
       .map((name) => `"${name}"`)
       .join(', ')}))\n`
   );
-}
-
-/** Fields of requests, and of messages in them, whose type is an enum. A name means the same in all of them. */
-function wordsOf({ messages, enums }) {
-  const byName = new Map(messages.map((message) => [message.name, message]));
-  const found = new Map();
-  const seen = new Set();
-  const visit = ({ name, fields }) => {
-    if (seen.has(name)) return;
-    seen.add(name);
-    for (const field of fields) {
-      const type = field.kind === 'enum' ? field.type : '';
-      if ((found.get(field.name) ?? type) !== type)
-        throw new Error(`${name}.${field.name} must be ${found.get(field.name)}`);
-      found.set(field.name, type);
-      if (field.kind === 'message') visit(byName.get(field.type) ?? { fields: [] });
-    }
-  };
-  messages.filter(({ name }) => name.endsWith('Request')).forEach(visit);
-  return new Map([...found].filter(([, type]) => enums.some(({ name }) => name === type)));
 }

@@ -1,52 +1,54 @@
+import { commentOf, durationsOf, isOptionalTime, isTime, prefixOf } from './client-forms.mjs';
+
 export const SCALARS = { string: 'str', bool: 'bool', bytes: 'bytes', int32: 'int', int64: 'int', uint32: 'int' };
 const ZEROS = { string: '""', bool: 'False', bytes: 'b""', int32: '0', int64: '0', uint32: '0' };
 const WIDTH = 100;
 
 const HEADER = `"""Messages of the service's answers, and of rules and limits in requests.
 
-Generated from proto/service/v1 by \`npm run generate\`; do not edit. Times are in Unix seconds. A field
-that the server does not send has its default. An unknown value of an enum is kept as a member.
+Generated from proto/service/v1 by \`npm run generate\`; do not edit. A field that the server does not send has
+its default. A word that this version does not know is a text.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from datetime import datetime, timedelta, timezone
+from enum import StrEnum
 from typing import Mapping, Optional, Tuple
 
-from ._enums import ProtoEnum
+_EPOCH = datetime.fromtimestamp(0, timezone.utc)
 `;
 
 /** Returns the Python classes of all enums, and of all messages but requests, whose fields are arguments of methods. */
 export function renderPython({ enums, messages }) {
+  const durations = durationsOf({ messages });
   const shown = messages.filter(({ name }) => !name.endsWith('Request'));
   const names = [...enums, ...shown].map(({ name }) => `    "${name}",\n`).sort();
   return [
     HEADER,
     `__all__ = [\n${names.join('')}]\n`,
     ...enums.map(renderEnum),
-    ...shown.map((message) => renderMessage(message, enums)),
+    ...shown.map((message) => renderMessage(message, enums, durations)),
   ].join('\n\n');
 }
 
-/** The beginning that all names of an enum have in common, up to an underscore. Python's members are named without it. */
-function prefixOf(values) {
-  const [first] = values;
-  const prefix = first.name.slice(0, first.name.indexOf('_') + 1);
-  return values.every(({ name }) => name.startsWith(prefix)) ? prefix : '';
-}
-
 function renderEnum({ name, comment, values }) {
-  const prefix = prefixOf(values);
   const members = values.map((value) => {
-    const short = value.name.slice(prefix.length);
+    const short = value.name.slice(prefixOf({ name, values }).length);
     return `${remark(value.comment)}    ${short} = "${short.toLowerCase()}"\n`;
   });
-  const wire = `    @classmethod\n    def wire_prefix(cls) -> str:\n        return "${prefix}"\n`;
-  return `class ${name}(ProtoEnum):\n${docstring([comment])}\n${members.join('')}\n${wire}`;
+  return `class ${name}(StrEnum):\n${docstring([comment])}\n${members.join('')}`;
 }
 
-function renderMessage({ name, comment, fields }, enums) {
-  const own = fields.filter(({ isTwin }) => !isTwin);
+function renderMessage({ name, comment, fields }, enums, durations) {
+  const own = fields
+    .filter(({ isTwin }) => !isTwin)
+    .map((field) => {
+      const isDuration = durations.has(field.name);
+      const comment = isDuration ? field.comment.replace('Seconds', 'Time') : commentOf(field);
+      return { ...field, comment, isDuration, isOptional: isOptionalTime(field) };
+    });
   const attributes = own.map((field) => `    ${field.name}: ${typeOf(field)} = ${defaultOf(field, enums)}\n`);
   const described = own.flatMap((field) => describe(field));
   const body = attributes.length === 0 ? '' : `\n${attributes.join('')}`;
@@ -54,7 +56,11 @@ function renderMessage({ name, comment, fields }, enums) {
   return `@dataclasses.dataclass(frozen=True)\nclass ${name}:\n${docstring(text)}${body}`;
 }
 
-function typeOf({ type, kind, repeated, map, optional }) {
+/** `isDuration`, `isOptional`: see `durationsOf` and `isOptionalTime`. */
+function typeOf(field) {
+  const { type, kind, repeated, map, optional, isDuration, isOptional } = field;
+  if (isTime(field)) return isOptional ? 'Optional[datetime]' : 'datetime';
+  if (isDuration) return 'timedelta';
   const element = kind === 'scalar' ? SCALARS[type] : type;
   if (element === undefined) throw new Error(`fields of type ${type} are not supported`);
   if (map) return `Mapping[str, ${element}]`;
@@ -62,13 +68,16 @@ function typeOf({ type, kind, repeated, map, optional }) {
   return optional || kind === 'message' ? `Optional[${element}]` : element;
 }
 
-function defaultOf({ type, kind, repeated, map, optional }, enums) {
+function defaultOf(field, enums) {
+  const { type, kind, repeated, map, optional, isDuration, isOptional } = field;
+  if (isTime(field)) return isOptional ? 'None' : '_EPOCH';
+  if (isDuration) return 'timedelta()';
   if (map) return 'dataclasses.field(default_factory=dict)';
   if (repeated) return '()';
   if (optional || kind === 'message') return 'None';
   if (kind === 'scalar') return ZEROS[type];
-  const { values } = enums.find(({ name }) => name === type);
-  return `${type}.${values[0].name.slice(prefixOf(values).length)}`;
+  const found = enums.find(({ name }) => name === type);
+  return `${type}.${found.values[0].name.slice(prefixOf(found).length)}`;
 }
 
 /** The lines of an entry below "Attributes:"; those after the first one are indented. */

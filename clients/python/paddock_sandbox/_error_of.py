@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from typing import Any, Dict, List, Mapping, Optional, Tuple, Type
 
 from . import errors
@@ -105,7 +106,7 @@ def _more(name: str, details: List[Any], operation: str, request: Mapping[str, A
         output = next((each for each in details if isinstance(each, dict)), {})
         return {
             "command": request.get("command") or " ".join(request.get("argv", ())),
-            "timeout_seconds": request.get("timeout", 0),
+            "timeout": timedelta(seconds=request["timeout"]) if request.get("timeout") else None,
             "stdout": output.get("stdout", "") or output.get("output", ""),
             "stderr": output.get("stderr", ""),
         }

@@ -57,8 +57,9 @@ def body_of(content: Content) -> Union[bytes, Body]:
         return bytes(content)
     if isinstance(content, Body):
         return content
-    if hasattr(content, "read") and not isinstance(content, io.TextIOBase):
-        return Body(lambda: _bytes_of(iter(lambda: content.read(PIECE), b"")), again=False)
+    read = getattr(content, "read", None)
+    if read is not None and not isinstance(content, io.TextIOBase):
+        return Body(lambda: _bytes_of(iter(lambda: read(PIECE), b"")), again=False)
     if hasattr(content, "__iter__") and not isinstance(content, io.TextIOBase):
         return Body(lambda: _bytes_of(iter(content)), again=False)
     raise InvalidArgumentError(_CONTENT)

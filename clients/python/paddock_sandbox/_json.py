@@ -7,10 +7,11 @@ import dataclasses
 import functools
 import json
 import typing
+from datetime import datetime, timedelta, timezone
+from enum import StrEnum
 from typing import Any, Dict, Mapping, Tuple, Type, TypeVar, Union, cast
 
 from ._duration import exact_seconds
-from ._enums import ProtoEnum
 from ._table import DURATIONS, MAPS, WORDS
 from .errors import InvalidArgumentError
 
@@ -32,17 +33,32 @@ def _hints(cls: Any) -> Dict[str, Any]:
 def _read(hint: Any, value: Any) -> Any:
     origin = typing.get_origin(hint)
     if origin is Union:
-        return None if value is None else _read(typing.get_args(hint)[0], value)
+        inner = typing.get_args(hint)[0]
+        # A time of 0 is none.
+        return None if value is None or (inner is datetime and value == 0) else _read(inner, value)
     if origin is tuple:
         return tuple(_read(typing.get_args(hint)[0], each) for each in value)
     if isinstance(hint, type):
-        if issubclass(hint, ProtoEnum):
-            return hint.from_wire(value)
+        if issubclass(hint, StrEnum):
+            return _short(hint, value)
         if hint is bytes:
             return base64.b64decode(value)
+        if hint is datetime:
+            return datetime.fromtimestamp(value, timezone.utc)
+        if hint is timedelta:
+            return timedelta(seconds=value)
         if dataclasses.is_dataclass(hint):
             return decode(hint, value)
     return value
+
+
+def _short(hint: Type[StrEnum], name: str) -> str:
+    """The service's name without its prefix. One that this version does not know is a text."""
+    word = name[name.find("_") + 1 :].lower()
+    try:
+        return hint(word)
+    except ValueError:
+        return word
 
 
 def encode(fields: Mapping[str, Any], nulls: bool = False) -> Dict[str, Any]:
@@ -69,10 +85,8 @@ def _encoded(name: str, value: Any) -> Any:
     if name in DURATIONS:
         # Rounded up, so that no time limit becomes 0, which means none.
         return int(-(-exact_seconds(name, value) * DURATIONS[name] // 1))
-    if isinstance(value, ProtoEnum):
-        return value.wire
     if isinstance(value, str):
-        return _word(name, value) if name in WORDS else value
+        return _name(name, value) if name in WORDS else value
     if isinstance(value, (bytes, bytearray, memoryview)):
         return base64.b64encode(value).decode()
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -85,18 +99,18 @@ def _encoded(name: str, value: Any) -> Any:
     return value
 
 
-def _word(name: str, value: str) -> str:
+def _name(field: str, word: str) -> str:
+    prefix, words = WORDS[field]
     try:
-        return WORDS[name](value).wire
+        return prefix + words(word).name
     except ValueError:
-        words = ", ".join(WORDS[name])
-        raise InvalidArgumentError(f"{name} must be one of {words}, and not {value!r}") from None
+        raise InvalidArgumentError(f"{field} must be one of {', '.join(words)}, and not {word!r}") from None
 
 
 def _is_given(field: "dataclasses.Field[Any]", message: Any) -> bool:
     # A message's presence is in its fields: an enum is sent always, because 0 is a value like the others.
     value = getattr(message, field.name)
-    return value is not None and (isinstance(value, ProtoEnum) or value != field.default)
+    return value is not None and (isinstance(value, StrEnum) or value != field.default)
 
 
 def parse(raw: bytes) -> Any:

@@ -5,9 +5,9 @@ Generated from proto/service/v1 and handlers/index.ts by `npm run generate`; do 
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import NamedTuple
 
-from ._enums import ProtoEnum
 from .messages import PatternType, Permission, Runtime, SandboxStatus
 
 
@@ -132,12 +132,12 @@ DURATIONS: dict[str, int] = {
     "yield_after": 1000,
 }
 
-#: Fields of requests that are words.
-WORDS: dict[str, type[ProtoEnum]] = {
-    "permission": Permission,
-    "runtime": Runtime,
-    "status": SandboxStatus,
-    "type": PatternType,
+#: Fields of requests that are words, with what the service puts in front of them.
+WORDS: dict[str, tuple[str, type[StrEnum]]] = {
+    "permission": ("PERMISSION_", Permission),
+    "runtime": ("RUNTIME_", Runtime),
+    "status": ("SANDBOX_", SandboxStatus),
+    "type": ("PATTERN_", PatternType),
 }
 
 #: Fields whose keys are the caller's own.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from datetime import timedelta
 from typing import Any, Dict, Optional, Sequence, Tuple, Type
 
 
@@ -150,13 +151,13 @@ class CommandTimeoutError(PaddockError, builtins.TimeoutError):
 
     Attributes:
         command: The command.
-        timeout_seconds: Its time limit; 0: that of the server.
+        timeout: Its time limit; None: that of the server.
         stdout: Its output so far.
         stderr: The same of standard error.
     """
 
     command: str = ""
-    timeout_seconds: float = 0.0
+    timeout: Optional[timedelta] = None
     stdout: str = ""
     stderr: str = ""
 

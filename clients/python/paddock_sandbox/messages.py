@@ -1,15 +1,17 @@
 """Messages of the service's answers, and of rules and limits in requests.
 
-Generated from proto/service/v1 by `npm run generate`; do not edit. Times are in Unix seconds. A field
-that the server does not send has its default. An unknown value of an enum is kept as a member.
+Generated from proto/service/v1 by `npm run generate`; do not edit. A field that the server does not send has
+its default. A word that this version does not know is a text.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from datetime import datetime, timedelta, timezone
+from enum import StrEnum
 from typing import Mapping, Optional, Tuple
 
-from ._enums import ProtoEnum
+_EPOCH = datetime.fromtimestamp(0, timezone.utc)
 
 
 __all__ = [
@@ -110,7 +112,7 @@ __all__ = [
 ]
 
 
-class ChangeKind(ProtoEnum):
+class ChangeKind(StrEnum):
     """Kind of a change."""
 
     #: The path exists in the sandbox only.
@@ -120,12 +122,8 @@ class ChangeKind(ProtoEnum):
     #: The path exists in the codebase only.
     DELETED = "deleted"
 
-    @classmethod
-    def wire_prefix(cls) -> str:
-        return "CHANGE_"
 
-
-class OutputStream(ProtoEnum):
+class OutputStream(StrEnum):
     """Output stream of a command."""
 
     #: Standard output.
@@ -133,12 +131,8 @@ class OutputStream(ProtoEnum):
     #: Standard error.
     STDERR = "stderr"
 
-    @classmethod
-    def wire_prefix(cls) -> str:
-        return ""
 
-
-class SessionStatus(ProtoEnum):
+class SessionStatus(StrEnum):
     """State of a session."""
 
     #: The session accepts commands.
@@ -146,12 +140,8 @@ class SessionStatus(ProtoEnum):
     #: The session has ended; status_reason gives the reason.
     CLOSED = "closed"
 
-    @classmethod
-    def wire_prefix(cls) -> str:
-        return "SESSION_"
 
-
-class FileType(ProtoEnum):
+class FileType(StrEnum):
     """Type of a file."""
 
     #: Regular file.
@@ -163,12 +153,8 @@ class FileType(ProtoEnum):
     #: FIFO, socket or device.
     OTHER = "other"
 
-    @classmethod
-    def wire_prefix(cls) -> str:
-        return "TYPE_"
 
-
-class Permission(ProtoEnum):
+class Permission(StrEnum):
     """Access that a rule grants to commands at the paths that it matches."""
 
     #: The path does not exist for the command.
@@ -180,12 +166,8 @@ class Permission(ProtoEnum):
     #: Every operation is allowed.
     WRITE = "write"
 
-    @classmethod
-    def wire_prefix(cls) -> str:
-        return "PERMISSION_"
 
-
-class PatternType(ProtoEnum):
+class PatternType(StrEnum):
     """Syntax and meaning of a rule's pattern."""
 
     #: A glob: "*", "?", "[...]" and "{a,b}" match within one path component, "**" any number of
@@ -196,12 +178,8 @@ class PatternType(ProtoEnum):
     #: One exact path.
     FILE = "file"
 
-    @classmethod
-    def wire_prefix(cls) -> str:
-        return "PATTERN_"
 
-
-class SandboxStatus(ProtoEnum):
+class SandboxStatus(StrEnum):
     """State of a sandbox."""
 
     #: The sandbox is being created.
@@ -213,12 +191,8 @@ class SandboxStatus(ProtoEnum):
     #: The sandbox could not be started, or ended unexpectedly; status_reason gives the reason.
     ERROR = "error"
 
-    @classmethod
-    def wire_prefix(cls) -> str:
-        return "SANDBOX_"
 
-
-class Runtime(ProtoEnum):
+class Runtime(StrEnum):
     """Mechanism that isolates a sandbox."""
 
     #: Namespaces created by bubblewrap.
@@ -227,10 +201,6 @@ class Runtime(ProtoEnum):
     DOCKER = "docker"
     #: No isolation: for tests.
     MOCK = "mock"
-
-    @classmethod
-    def wire_prefix(cls) -> str:
-        return "RUNTIME_"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -459,7 +429,7 @@ class Checkpoint:
 
     sandbox_id: str = ""
     name: str = ""
-    created_at: int = 0
+    created_at: datetime = _EPOCH
     files: int = 0
     bytes: int = 0
 
@@ -501,7 +471,7 @@ class Codebase:
     id: str = ""
     name: str = ""
     owner_id: str = ""
-    created_at: int = 0
+    created_at: datetime = _EPOCH
     file_count: int = 0
     total_size: int = 0
     status_reason: str = ""
@@ -575,7 +545,7 @@ class FileInfo:
 
     path: str = ""
     size: int = 0
-    modified_at: int = 0
+    modified_at: datetime = _EPOCH
     is_dir: bool = False
     mode: int = 0
     symlink_target: str = ""
@@ -699,7 +669,7 @@ class Session:
         status: State of the session.
         shell: Path of the shell in the sandbox.
         created_at: Time of creation.
-        closed_at: Time of its end; 0: it has not ended.
+        closed_at: Time of its end; absent: it has not ended.
         status_reason: Reason of SESSION_CLOSED; empty otherwise.
     """
 
@@ -707,8 +677,8 @@ class Session:
     sandbox_id: str = ""
     status: SessionStatus = SessionStatus.ACTIVE
     shell: str = ""
-    created_at: int = 0
-    closed_at: int = 0
+    created_at: datetime = _EPOCH
+    closed_at: Optional[datetime] = None
     status_reason: str = ""
 
 
@@ -743,7 +713,7 @@ class FileStat:
     type: FileType = FileType.FILE
     size: int = 0
     mode: int = 0
-    modified_at: int = 0
+    modified_at: datetime = _EPOCH
     target: str = ""
     permission: Permission = Permission.NONE
 
@@ -864,7 +834,7 @@ class Image:
     id: str = ""
     names: Tuple[str, ...] = ()
     format: str = ""
-    created_at: int = 0
+    created_at: datetime = _EPOCH
     file_count: int = 0
     total_size: int = 0
     env: Mapping[str, str] = dataclasses.field(default_factory=dict)
@@ -897,8 +867,8 @@ class Key:
         sandbox_id: The sandbox of a key of role agent; otherwise empty.
         scopes: Scopes that restrict the key further; none: all that its role may do.
         created_at: Time of creation.
-        expires_at: Time from which the key is refused; 0: never.
-        last_used_at: Time of the last use, to the minute; 0: never used.
+        expires_at: Time from which the key is refused; absent: never.
+        last_used_at: Time of the last use, to the minute; absent: never used.
         created_by: Identifier of the key that created this one; empty: it was created on the
             server's host.
         mask: Beginning and end of the key, to recognize it: "pdk_7f3a9c2e_…9c".
@@ -910,9 +880,9 @@ class Key:
     role: str = ""
     sandbox_id: str = ""
     scopes: Tuple[str, ...] = ()
-    created_at: int = 0
-    expires_at: int = 0
-    last_used_at: int = 0
+    created_at: datetime = _EPOCH
+    expires_at: Optional[datetime] = None
+    last_used_at: Optional[datetime] = None
     created_by: str = ""
     mask: str = ""
 
@@ -976,7 +946,7 @@ class Ticket:
     """
 
     ticket: str = ""
-    expires_at: int = 0
+    expires_at: datetime = _EPOCH
 
 
 @dataclasses.dataclass(frozen=True)
@@ -1116,7 +1086,7 @@ class Connection:
         sent_bytes: Bytes that the sandbox sent.
         received_bytes: Bytes that the sandbox received.
         opened_at: Time of its start.
-        closed_at: Time of its end; 0: it is open.
+        closed_at: Time of its end; absent: it is open.
         count: Number of equal attempts that were refused; 1 for a connection.
     """
 
@@ -1131,8 +1101,8 @@ class Connection:
     rule: int = 0
     sent_bytes: int = 0
     received_bytes: int = 0
-    opened_at: int = 0
-    closed_at: int = 0
+    opened_at: datetime = _EPOCH
+    closed_at: Optional[datetime] = None
     count: int = 0
 
 
@@ -1471,7 +1441,7 @@ class OpenPortResponse:
         access: "key" or "link".
         link_token: With access "link": the secret for `url`, as its query parameter
             `paddock_token`. No other answer has it.
-        expires_at: Time when it is closed; 0: never.
+        expires_at: Time when it is closed; absent: never.
         created_at: Time when it was opened.
     """
 
@@ -1480,8 +1450,8 @@ class OpenPortResponse:
     url: str = ""
     access: str = ""
     link_token: str = ""
-    expires_at: int = 0
-    created_at: int = 0
+    expires_at: Optional[datetime] = None
+    created_at: datetime = _EPOCH
 
 
 @dataclasses.dataclass(frozen=True)
@@ -1494,7 +1464,7 @@ class OpenedPort:
         url: Where HTTP servers on the port are reached: a URL if the server has a
             `preview_domain`, otherwise a path of this service.
         access: "key" or "link".
-        expires_at: Time when it is closed; 0: never.
+        expires_at: Time when it is closed; absent: never.
         created_at: Time when it was opened.
     """
 
@@ -1502,8 +1472,8 @@ class OpenedPort:
     port: int = 0
     url: str = ""
     access: str = ""
-    expires_at: int = 0
-    created_at: int = 0
+    expires_at: Optional[datetime] = None
+    created_at: datetime = _EPOCH
 
 
 @dataclasses.dataclass(frozen=True)
@@ -1545,7 +1515,7 @@ class Process:
         workdir: Its working directory, as requested.
         labels: Its labels.
         started_at: Time of its start.
-        ended_at: Time of its end; 0 while it runs.
+        ended_at: Time of its end; absent while it runs.
         end: Its end; absent while it runs.
         output_next: Bytes of output written so far; the offset of the next byte.
         output_first: Offset of the first byte that is still kept.
@@ -1560,8 +1530,8 @@ class Process:
     argv: Tuple[str, ...] = ()
     workdir: str = ""
     labels: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    started_at: int = 0
-    ended_at: int = 0
+    started_at: datetime = _EPOCH
+    ended_at: Optional[datetime] = None
     end: Optional[ProcessEnd] = None
     output_next: int = 0
     output_first: int = 0
@@ -1758,7 +1728,7 @@ class Sandbox:
         labels: Labels; see UpdateSandbox.
         created_at: Time of creation.
         expires_at: Time at which the sandbox expires: from then on it refuses commands, and
-            `on_expire` happens; 0: never.
+            `on_expire` happens; absent: never.
         runtime: Mechanism that isolates the sandbox.
         image: Container image, or with RUNTIME_BWRAP the id of an image of the server; empty:
             the host's system.
@@ -1771,8 +1741,8 @@ class Sandbox:
         auto_commit_stopped: True after an automatic commit met a conflict: no automatic commit
             is made until a Commit or Discard succeeds.
         owner_id: Owner of the sandbox: that of its codebase; may be empty.
-        idle_timeout: Seconds without use after which `on_idle` happens; 0: never. Every call
-            that names the sandbox is use, until its
+        idle_timeout: Time without use after which `on_idle` happens; 0: never. Every call that
+            names the sandbox is use, until its
             answer was sent: commands, streams, uploads and downloads for their whole duration.
             Lists are not.
         on_idle: "stop": a running sandbox is stopped, as by StopSandbox. "destroy": the sandbox
@@ -1791,7 +1761,7 @@ class Sandbox:
         expires_soon: True from an hour before `expires_at` on, also once the sandbox has
             expired.
         destroy_at: Time at which the sandbox is destroyed, after it expired and was stopped
-            instead; 0: it was not, or it is never
+            instead; absent: it was not, or it is never
             destroyed.
         network: What its commands can connect to. See NetworkService.
         secrets: Secrets that its commands can use by placeholders.
@@ -1809,8 +1779,8 @@ class Sandbox:
     status: SandboxStatus = SandboxStatus.PENDING
     permissions: Tuple[PermissionRule, ...] = ()
     labels: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    created_at: int = 0
-    expires_at: int = 0
+    created_at: datetime = _EPOCH
+    expires_at: Optional[datetime] = None
     runtime: Runtime = Runtime.BWRAP
     image: str = ""
     resources: Optional[ResourceLimits] = None
@@ -1819,14 +1789,14 @@ class Sandbox:
     auto_commit_error: str = ""
     auto_commit_stopped: bool = False
     owner_id: str = ""
-    idle_timeout: int = 0
+    idle_timeout: timedelta = timedelta()
     on_idle: str = ""
     shell: str = ""
     env: Mapping[str, str] = dataclasses.field(default_factory=dict)
     workdir: str = ""
     on_expire: str = ""
     expires_soon: bool = False
-    destroy_at: int = 0
+    destroy_at: Optional[datetime] = None
     network: Optional[NetworkPolicy] = None
     secrets: Tuple[SandboxSecret, ...] = ()
     warnings: Tuple[RuleWarning, ...] = ()
@@ -1964,8 +1934,8 @@ class Secret:
     parts: Tuple[str, ...] = ()
     shape: str = ""
     keep_length: bool = False
-    created_at: int = 0
-    updated_at: int = 0
+    created_at: datetime = _EPOCH
+    updated_at: datetime = _EPOCH
     revision: int = 0
     used_by: Tuple[str, ...] = ()
     header: Optional[str] = None

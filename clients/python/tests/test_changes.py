@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from paddock_sandbox import ChangeKind, CommandTimeoutError, ConflictError, NotFoundError, Permission, Sandbox
+from paddock_sandbox import CommandTimeoutError, ConflictError, NotFoundError, Sandbox
 from support import ServerCase
 
 
@@ -12,9 +12,9 @@ class Changes(ServerCase):
         self.sandbox.run("echo three >> src/app.txt; echo new > added.txt; rm main.py")
         found = {each.path: each.kind for each in self.sandbox.changes()}
         expected = {
-            "added.txt": ChangeKind.ADDED,
-            "main.py": ChangeKind.DELETED,
-            "src/app.txt": ChangeKind.MODIFIED,
+            "added.txt": "added",
+            "main.py": "deleted",
+            "src/app.txt": "modified",
         }
         self.assertEqual(found, expected)
         self.assertEqual([each.path for each in self.sandbox.changes(["src"])], ["src/app.txt"])
@@ -55,16 +55,16 @@ class Changes(ServerCase):
         self.assertEqual((caught.exception.resource, caught.exception.id), ("checkpoint", "first"))
 
     def test_rules_can_be_explained_and_replaced(self) -> None:
-        self.assertIn("placeholders", self.sandbox.explain(".env").reason)
+        self.assertIn("placeholders", self.sandbox.rules.explain(".env").reason)
         rules = {"write": ["src"], "view": ["data"], "read": ["**"]}
         with Sandbox.create(codebase=self.sandbox.codebase_id, rules=rules, preset="none") as second:
-            self.assertEqual(second.explain("src/x").permission, Permission.WRITE)
+            self.assertEqual(second.rules.explain("src/x").permission, "write")
             self.assertFalse(second.run("cat data/blob.bin").ok)
             refused = [(each.path, each.code) for each in second.refusals()]
             self.assertEqual(refused, [("data/blob.bin", "not_readable")])
             second.rules.set(permissions=[{"pattern": "**", "permission": "read"}])
             self.assertTrue(second.run("cat data/blob.bin > /dev/null").ok)
-            self.assertEqual([rule.permission for rule in second.rules.get()], [Permission.READ])
+            self.assertEqual([rule.permission for rule in second.rules.get()], ["read"])
 
 
 class Processes(ServerCase):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import ssl
 import subprocess
 from typing import Any
@@ -104,6 +105,47 @@ class Repeated(Retries):
                 self.assertEqual(client.api.exec(sandbox_id="sb_1", command="true").stdout, "x")
 
         self.each_client(lambda: FakeServer(close, silent, silent), check)
+
+
+class Options(Retries):
+    def test_a_call_has_its_own_number_of_repetitions(self) -> None:
+        def check(client: Any, fake: FakeServer) -> None:
+            with self.assertRaises(ConnectionFailedError):
+                client.api.get_sandbox(sandbox_id="sb_1", max_retries=0)
+            self.assertEqual(len(fake.requests), 1)
+            client.api.get_sandbox(sandbox_id="sb_1", max_retries=2)
+            self.assertEqual(len(fake.requests), 4)
+
+        self.each_client(lambda: FakeServer(CUT, CUT, CUT, SANDBOX), check, max_retries=0)
+
+    def test_a_call_has_its_own_time_limit(self) -> None:
+        def check(client: Any, fake: FakeServer) -> None:
+            with self.assertRaises(RequestTimeoutError):
+                client.api.get_sandbox(sandbox_id="sb_1", timeout="200ms", max_retries=0)
+            self.assertEqual(fake.requests[0]["target"], "/v1/sandboxes/sb_1")
+
+        self.each_client(lambda: FakeServer(SILENT), check)
+
+    def test_the_time_limit_of_a_command_is_in_its_request(self) -> None:
+        def check(client: Any, fake: FakeServer) -> None:
+            client.api.exec(sandbox_id="sb_1", command="true", timeout="1m")
+            self.assertEqual(json.loads(fake.requests[0]["body"]), {"command": "true", "timeout": 60})
+
+        self.each_client(lambda: FakeServer(answer(200, {})), check, timeout="1s")
+
+    def test_a_list_is_asked_for_page_by_page(self) -> None:
+        with FakeServer(*PAGES) as fake, Paddock(url=fake.url) as client:
+            found = client.sandboxes.list(labels={"a": "b"})
+            self.assertEqual((next(found).id, next(found).status, len(fake.requests)), ("sb_1", "stopped", 1))
+            self.assertEqual([each.id for each in found], ["sb_3"])
+        self.assertIn("labels.a=b", fake.requests[1]["target"])
+        self.assertIn("page_token=next", fake.requests[1]["target"])
+
+
+PAGES = (
+    answer(200, {"sandboxes": [{"id": "sb_1"}, {"status": "SANDBOX_STOPPED"}], "next_page_token": "next"}),
+    answer(200, {"sandboxes": [{"id": "sb_3"}], "next_page_token": ""}),
+)
 
 
 class Streams(Retries):

@@ -25,7 +25,6 @@ from paddock_sandbox import (
     NotFoundError,
     FailedPreconditionError,
     PaddockError,
-    SandboxStatus,
     UnavailableError,
 )
 from pydantic import BaseModel
@@ -164,7 +163,7 @@ class PaddockSandboxEnvironment(SandboxEnvironment):
             await self.sandbox.refresh()
         except PaddockError as error:
             raise ConnectionError(str(error)) from error
-        if self.sandbox.status is not SandboxStatus.RUNNING:
+        if self.sandbox.status != "running":
             raise ConnectionError(f"the sandbox {self.sandbox.id} does not run")
         # Its ports have URLs (`sandbox.ports.open`), which are no ports of this machine: `ports` is for these.
         return SandboxConnection(type="paddock", command=f"paddock sh {self.sandbox.id}")

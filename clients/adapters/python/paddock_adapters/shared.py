@@ -19,7 +19,6 @@ from paddock_sandbox import (
     FailedPreconditionError,
     PaddockError,
 )
-from paddock_sandbox.messages import OutputStream
 
 WORKSPACE = "/workspace"
 T = TypeVar("T")
@@ -116,12 +115,12 @@ async def run(
 
 
 async def _collected(process, stdin: Optional[bytes], limit: int) -> Ended:
-    outputs = {OutputStream.STDOUT: bytearray(), OutputStream.STDERR: bytearray()}
+    outputs = {"stdout": bytearray(), "stderr": bytearray()}
     writing = asyncio.ensure_future(_written(process, stdin))
     try:
         async for event in process.events(0):
             if event.gap:
-                raise TooMuchOutput(bytes(outputs[OutputStream.STDOUT][:limit]))
+                raise TooMuchOutput(bytes(outputs["stdout"][:limit]))
             if event.data:
                 output = outputs[event.stream]
                 output += event.data
@@ -132,7 +131,7 @@ async def _collected(process, stdin: Optional[bytes], limit: int) -> Ended:
         end = await process.wait()
     finally:
         writing.cancel()
-    stdout, stderr = bytes(outputs[OutputStream.STDOUT]), bytes(outputs[OutputStream.STDERR])
+    stdout, stderr = bytes(outputs["stdout"]), bytes(outputs["stderr"])
     return Ended(end.exit_code, stdout, stderr, end.reason)
 
 

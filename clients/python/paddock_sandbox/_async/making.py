@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
-from typing import Any, Awaitable, Callable, Dict, Optional, Sequence, Tuple, TypeVar, Union, cast
+from typing import Any, Awaitable, Callable, Optional, Sequence, Tuple, TypeVar, Union, cast
 
 from .._rules import with_preset
 from .._tree import UploadOptions
@@ -36,20 +36,22 @@ class SandboxOptions(CreateSandboxRequest, UploadOptions, total=False):
     keep_codebase: Optional[bool]
 
 
+#: Options that are no fields of the new sandbox.
+_OWN = frozenset(SandboxOptions.__annotations__) - frozenset(CreateSandboxRequest.__annotations__)
+
+
 async def made(
     api: AsyncApi, directory: Union[str, "os.PathLike[str]", None], codebase_id: Optional[str], options: SandboxOptions
 ) -> Tuple[Sandbox, bool]:
     """A new sandbox, and whether its codebase is to be deleted with it: both or none."""
-    fields: Dict[str, Any] = with_preset(options, is_new=True)
-    name, owner, keeps = (fields.pop(each, None) for each in ("name", "owner_id", "keep_codebase"))
-    upload = {each: fields.pop(each, None) for each in ("exclude", "gitignore", "git_hooks")}
-    call = {each: fields[each] for each in CallOptions.__annotations__ if each in fields}
+    request = cast(CreateSandboxRequest, {k: v for k, v in with_preset(options, is_new=True).items() if k not in _OWN})
+    call: CallOptions = {"timeout": options.get("timeout"), "max_retries": options.get("max_retries")}
     if codebase_id is not None:
-        return await _created(api, codebase_id, fields), False
+        return await _created(api, codebase_id, request), False
 
     async def create(key: str) -> Codebase:
-        text = name or ("sandbox" if directory is None else _name_of(directory))
-        return await api.create_codebase(name=text, owner_id=owner, **cast(Any, {**call, "idempotency_key": key}))
+        name = options.get("name") or ("sandbox" if directory is None else _name_of(directory))
+        return await api.create_codebase(name=name, owner_id=options.get("owner_id"), idempotency_key=key, **call)
 
     async def remove(made_id: str) -> None:
         await api.delete_codebase(codebase_id=made_id)
@@ -58,13 +60,14 @@ async def made(
     try:
         if directory is not None:
             # What the service refuses, it refuses before the upload.
-            await api.create_sandbox(**{**fields, "codebase_id": codebase.id, "validate_only": True})
-            await AsyncCodebases(api).upload_directory(codebase.id, directory, **cast(Any, {**upload, **call}))
-        info = await _created(api, codebase.id, fields)
+            await api.create_sandbox(codebase_id=codebase.id, validate_only=True, **request)
+            upload = cast(UploadOptions, {k: v for k, v in options.items() if k in UploadOptions.__annotations__})
+            await AsyncCodebases(api).upload_directory(codebase.id, directory, **upload)
+        info = await _created(api, codebase.id, request)
     except BaseException:
         await _attempt(_remove_codebase, api, codebase.id)
         raise
-    return info, not keeps and fields.get("auto_commit") in (None, "", "never")
+    return info, not options.get("keep_codebase") and options.get("auto_commit") in (None, "", "never")
 
 
 def _name_of(directory: Union[str, "os.PathLike[str]"]) -> str:
@@ -72,12 +75,13 @@ def _name_of(directory: Union[str, "os.PathLike[str]"]) -> str:
     return name.encode("utf-8", "replace").decode()[:255]
 
 
-async def _created(api: AsyncApi, codebase_id: str, fields: Dict[str, Any]) -> Sandbox:
+async def _created(api: AsyncApi, codebase_id: str, request: CreateSandboxRequest) -> Sandbox:
     """A new sandbox, or none."""
-    given = fields.get("idempotency_key")
+    given = request.get("idempotency_key")
 
     async def create(key: str) -> Sandbox:
-        return await api.create_sandbox(**{**fields, "codebase_id": codebase_id, "idempotency_key": given or key})
+        keyed: CreateSandboxRequest = {**request, "idempotency_key": given or key}
+        return await api.create_sandbox(codebase_id=codebase_id, **keyed)
 
     async def remove(made_id: str) -> None:
         await api.destroy_sandbox(sandbox_id=made_id)

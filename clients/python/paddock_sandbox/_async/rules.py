@@ -25,7 +25,7 @@ class AsyncRules:
 
     async def set(self, **options: Unpack[UpdatePermissionsRequest]) -> SandboxInfo:
         """Replaces the rules. When this returns every operation obeys the new ones, also those on open files."""
-        return await self._api.update_permissions(**{**with_preset(options), "sandbox_id": self._sandbox_id})
+        return await self._api.update_permissions(sandbox_id=self._sandbox_id, **with_preset(options))
 
     async def explain(self, path: str = "", **options: Unpack[ExplainPermissionRequest]) -> PermissionExplanation:
         """The permission of a path, which need not exist, and the rules that decide it."""

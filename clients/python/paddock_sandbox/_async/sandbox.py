@@ -11,7 +11,6 @@ from .._rules import with_preset
 from .._error_of import error_of
 from .._settings import settings
 from ..errors import InvalidArgumentError, NotFoundError
-from ..messages import PermissionExplanation
 from ..messages import Sandbox as SandboxInfo
 from ..requests import CallOptions, DestroySandboxRequest, ForkRequest, UpdateSandboxRequest
 from .api import AsyncApi
@@ -118,10 +117,6 @@ class AsyncSandbox(AsyncCommands, AsyncChanges):
                 await api.close()
             raise
 
-    async def explain(self, path: str, **options: Unpack[CallOptions]) -> PermissionExplanation:
-        """The permission of a path, which need not exist, and why."""
-        return await self.rules.explain(path, **options)
-
     async def fork(self, **options: Unpack[ForkRequest]) -> AsyncSandbox:
         """Creates a sandbox with the present files of this one, or those of a checkpoint; see `forks`."""
         return (await self.forks(1, **options))[0]
@@ -134,9 +129,9 @@ class AsyncSandbox(AsyncCommands, AsyncChanges):
         may commit to it.
         """
         self._owns_codebase = False
-        answer = await self.api.fork(**{**with_preset(options), "sandbox_id": self.id, "count": count})
+        answer = await self.api.fork(sandbox_id=self.id, count=count, **with_preset(options))
         found = [
-            type(self)(self.api, each.sandbox, owns_sandbox=True)
+            AsyncSandbox(self.api, each.sandbox, owns_sandbox=True)
             for each in answer.results
             if each.sandbox is not None
         ]

@@ -26,7 +26,7 @@ class Rules:
 
     def set(self, **options: Unpack[UpdatePermissionsRequest]) -> SandboxInfo:
         """Replaces the rules. When this returns every operation obeys the new ones, also those on open files."""
-        return self._api.update_permissions(**{**with_preset(options), "sandbox_id": self._sandbox_id})
+        return self._api.update_permissions(sandbox_id=self._sandbox_id, **with_preset(options))
 
     def explain(self, path: str = "", **options: Unpack[ExplainPermissionRequest]) -> PermissionExplanation:
         """The permission of a path, which need not exist, and the rules that decide it."""

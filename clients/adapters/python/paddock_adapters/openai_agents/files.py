@@ -25,7 +25,7 @@ from agents.sandbox.materialization import MaterializationResult, MaterializedFi
 from agents.sandbox.session import BaseSandboxSession
 from agents.sandbox.util.tar_utils import should_skip_tar_member
 from agents.sandbox.workspace_paths import sandbox_path_str
-from paddock_sandbox import AsyncSandbox, FileStat, FileType, NotFoundError, PaddockError
+from paddock_sandbox import AsyncSandbox, FileStat, NotFoundError, PaddockError
 
 from ..shared import TooMuchOutput, in_workspace, read_file, write_file
 from .errors import read_error, write_error
@@ -149,7 +149,7 @@ class SandboxFiles(BaseSandboxSession):
         """Of a file; directories keep the mode that they were made with."""
         files = self.sandbox.files.as_owner()
         found = await files.stat(at)
-        if found.type is FileType.FILE and found.mode & 0o777 != mode:
+        if found.type == "file" and found.mode & 0o777 != mode:
             with tempfile.TemporaryFile() as copy:
                 await _spooled(files.stream(at), copy)
                 await files.write(at, copy, mode=mode)
@@ -199,14 +199,14 @@ class SandboxFiles(BaseSandboxSession):
 
 
 _KINDS = {
-    FileType.FILE: EntryKind.FILE,
-    FileType.DIRECTORY: EntryKind.DIRECTORY,
-    FileType.SYMLINK: EntryKind.SYMLINK,
+    "file": EntryKind.FILE,
+    "directory": EntryKind.DIRECTORY,
+    "symlink": EntryKind.SYMLINK,
 }
 
 
 def _entry(found: FileStat) -> FileEntry:
-    directory = stat.S_IFDIR if found.type is FileType.DIRECTORY else 0
+    directory = stat.S_IFDIR if found.type == "directory" else 0
     return FileEntry(
         path=f"{ROOT}/{found.path}",
         permissions=Permissions.from_mode(found.mode | directory),

@@ -35,7 +35,6 @@ from paddock_sandbox import (
     NotFoundError,
     FailedPreconditionError,
     PaddockError,
-    SandboxStatus,
 )
 
 from ..shared import TooMuchOutput, run, settled
@@ -116,7 +115,7 @@ class PaddockSandboxSession(SandboxFiles):
         if self._sandbox is None:
             self._set_start_state_preserved(False)
             await settled(asyncio.ensure_future(self._create()))
-        elif self._sandbox.status is not SandboxStatus.RUNNING:
+        elif self._sandbox.status != "running":
             await self._sandbox.resume()
 
     async def _create(self) -> None:
@@ -172,7 +171,7 @@ class PaddockSandboxSession(SandboxFiles):
         if self._sandbox is None:
             return False
         try:
-            return (await self._sandbox.refresh()).status is SandboxStatus.RUNNING
+            return (await self._sandbox.refresh()).status == "running"
         except NotFoundError:
             return False
         except PaddockError as error:
