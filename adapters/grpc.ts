@@ -10,9 +10,9 @@ import { rpcs } from '../lib/contract/schema.ts';
 import { Turns } from '../lib/turns.ts';
 import { withBounds } from './grpc/bounds.ts';
 import { type Mount, mountCall } from './grpc/calls.ts';
-import { withDataFirst } from './grpc/data-message.ts';
 import { entrance } from './grpc/entrance.ts';
 import { Health } from './grpc/health.ts';
+import { passingEncoded } from './grpc/large-message.ts';
 import { listen } from './grpc/listen.ts';
 import { protos, shapeOfMessage } from './grpc/protos.ts';
 import { reflection } from './grpc/reflection.ts';
@@ -47,7 +47,7 @@ export async function startGrpc({ address, services, maxConnections, tls, log }:
   const server = new Server({ ...OPTIONS, interceptors: [entrance(mount, (path) => OPERATIONS.get(path))] });
   const serving = new Set(Object.values(rpcs).map(({ service }) => `service.v1.${service}`));
   for (const service of serving) {
-    server.addService(withDataFirst(bounded(service)), implementationOf(service, mount));
+    server.addService(passingEncoded(bounded(service)), implementationOf(service, mount));
   }
 
   const health = new Health(serving);

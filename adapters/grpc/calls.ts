@@ -1,13 +1,11 @@
 import { constants } from 'node:http2';
-import {
-  type ServerDuplexStream,
-  type ServerReadableStream,
-  type ServerUnaryCall,
-  type ServerWritableStream,
-  type StatusObject,
-  type sendUnaryData,
-  status,
-  type UntypedHandleCall,
+import type {
+  ServerDuplexStream,
+  ServerReadableStream,
+  ServerUnaryCall,
+  ServerWritableStream,
+  sendUnaryData,
+  UntypedHandleCall,
 } from '@grpc/grpc-js';
 import type { HandlerEvent, Operation } from '../../handlers/index.ts';
 import { ServiceError } from '../../lib/errors.ts';
@@ -18,14 +16,11 @@ import { isLarge } from '../message-weight.ts';
 import { answerBytesOf, requireFitting } from './answer-size.ts';
 import { http2StreamOf, messagesOf } from './client-stream.ts';
 import { type Calls, enteredCall } from './entrance.ts';
-import { encodeLarge, sendLarge } from './large-message.ts';
+import { encodeLarge } from './large-message.ts';
 import { messageWriter, type Sending } from './message-writer.ts';
 import { statusOf } from './status.ts';
 
 type Message = object;
-
-/** Status of a call whose message was sent already: grpc-js then sends the status only. */
-const SENT: Partial<StatusObject> = { code: status.OK, details: 'OK' };
 
 export interface Mount extends Calls {
   /** The listener's turns, for responses that are encoded in steps. */
@@ -84,16 +79,11 @@ async function respond(
     entered.begin(input.stream === undefined);
     const result = (await operation.handler({ headers, ...input }, { ...context, answerBytes: limit })) as Message;
     entered.unsent(weightOf(result));
-    if (serialize && isLarge(result)) {
-      const encoded = await encodeLarge(result, serialize, mount.turns);
-      requireFitting(encoded.length, limit);
-      entered.end();
-      await sendLarge(call as ServerUnaryCall<Message, Message>, encoded, mount.turns);
-      callback(SENT);
-    } else {
-      entered.end();
-      callback(null, result);
-    }
+    const encoded =
+      serialize && isLarge(result) ? await encodeLarge(result, serialize, mount.turns, context.signal) : undefined;
+    if (encoded) requireFitting(encoded.length, limit);
+    entered.end();
+    callback(null, encoded ?? result);
   } catch (thrown) {
     const error = errorFor(thrown, { ...context, operation: operation.operation, log: mount.log });
     await mount.held.hold(error, context.signal);

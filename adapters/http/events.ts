@@ -15,22 +15,20 @@ interface Framing {
 
 const NDJSON: Framing = {
   contentType: 'application/x-ndjson',
-  write: (res, message) => {
-    return writeText(res, '', toJson(message), '\n');
-  },
+  write: (res, message) => writeJson(res, '', message, '\n'),
 };
 const SSE: Framing = {
   contentType: 'text/event-stream',
   write: (res, message, id) => {
     if ('keepalive' in message && message.keepalive === true) return res.write(': keepalive\n\n', 'latin1');
-    return writeText(res, id === undefined ? 'data: ' : `id: ${id}\ndata: `, toJson(message), '\n\n');
+    return writeJson(res, id === undefined ? 'data: ' : `id: ${id}\ndata: `, message, '\n\n');
   },
 };
 const OCTETS: Framing = {
   contentType: 'application/octet-stream',
   write: (res, message) => {
     const { data = NOTHING, ...fields } = message as { data?: Uint8Array };
-    return writeOctets(res, toJson(fields).texts.join(''), data);
+    return writeOctets(res, JSON.stringify(fields), data);
   },
 };
 
@@ -89,59 +87,32 @@ function lastEventId({ headers }: HandlerEvent): string | undefined {
   return typeof last === 'string' && last !== '' ? last : undefined;
 }
 
-interface Encoded {
-  /** To be written one after the other. */
-  texts: readonly string[];
-  encoding: 'latin1' | 'utf8';
-}
-
 const eventId = (message: Record<string, unknown>, { id, end }: Cursor): string =>
   `${message[id]}${message[end] === undefined ? '' : ENDED}`;
 
 /** Bytes that are encoded in one string, a multiple of 3: V8 collects the whole heap for a few of more than 128 KiB. */
 const ENCODED_BYTES = 49_152;
-
-function writeText(res: ServerResponse, before: string, { texts, encoding }: Encoded, after: string): boolean {
-  if (texts.length === 1) return res.write(`${before}${texts[0]}${after}`, encoding);
-  // Not corked: after that, later releases of Node tell nothing when the client has read.
-  res.write(before, encoding);
-  for (const text of texts) res.write(text, encoding);
-  return res.write(after, encoding);
-}
-
-const ASCII = /^[\x20-\x7e]*$/;
+const ASCII = /^[\n\x20-\x7e]*$/;
 
 /**
- * Encodes a message as proto3 JSON: bytes as base64, which needs no escaping. If the other fields are ASCII, the whole
- * text is, and 'latin1' avoids computing its UTF-8 length, the most expensive step.
+ * Writes a message as proto3 JSON between two texts: bytes as base64, which needs no escaping. 'latin1' for what is ASCII avoids
+ * computing its UTF-8 length, the most expensive step.
  */
-function toJson(message: object): Encoded {
-  let encoding: 'latin1' | 'utf8' = 'latin1';
-  // Appended, not joined: the text is copied once, when it is written.
-  let text = '';
-  const texts: string[] = [];
-  for (const [name, value] of Object.entries(message) as [string, unknown][]) {
-    const before = `${text === '' && texts.length === 0 ? '{' : ','}"${name}":`;
-    if (value instanceof Uint8Array) {
-      text += `${before}"`;
-      let at = 0;
-      for (; value.length - at > ENCODED_BYTES; at += ENCODED_BYTES) {
-        texts.push(`${text}${base64(value.subarray(at, at + ENCODED_BYTES))}`);
-        text = '';
-      }
-      text += `${base64(value.subarray(at))}"`;
-      giveBack(value);
-      continue;
-    }
-    const json = JSON.stringify(value);
-    if (json === undefined) continue;
-    if (!ASCII.test(json)) encoding = 'utf8';
-    text += `${before}${json}`;
+function writeJson(res: ServerResponse, before: string, message: object, after: string): boolean {
+  const { data, ...others } = message as { data?: Uint8Array };
+  let end = `${JSON.stringify(others)}${after}`;
+  if (data === undefined) return res.write(`${before}${end}`, 'utf8');
+  end = `"${end[1] === '}' ? '' : ','}${end.slice(1)}`;
+  const { buffer, byteOffset, byteLength } = data;
+  const bytes = Buffer.from(buffer, byteOffset, byteLength);
+  let text = `${before}{"data":"`;
+  let at = 0;
+  // Not corked: after that, later releases of Node tell nothing when the client has read.
+  for (; byteLength - at > ENCODED_BYTES; at += ENCODED_BYTES) {
+    res.write(`${text}${bytes.toString('base64', at, at + ENCODED_BYTES)}`, 'latin1');
+    text = '';
   }
-  texts.push(text === '' && texts.length === 0 ? '{}' : `${text}}`);
-  return { texts, encoding };
-}
-
-function base64(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+  const last = `${text}${bytes.toString('base64', at)}${end}`;
+  giveBack(data);
+  return res.write(last, ASCII.test(end) ? 'latin1' : 'utf8');
 }
