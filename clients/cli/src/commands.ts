@@ -71,8 +71,9 @@ const GROUPS: readonly Group[] = [
     of('limits', () => import('./commands/limits.ts'), ['get', 'set']),
   ),
   group(
-    'Images',
+    'Codebases and images',
     [],
+    of('codebase', () => import('./commands/codebases.ts'), ['ls', 'rm']),
     of('image', () => import('./commands/images.ts'), ['ls', 'pull', 'import', 'rm']),
   ),
   group(

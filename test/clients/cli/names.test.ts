@@ -48,3 +48,17 @@ it('attach to a sandbox is to the one process that runs in it', async () => {
   for (const name of ['two', 'three']) await paddock('exec', '-d', '--name', name, 'web', 'sleep', '1000');
   expect((await paddock('attach', 'web')).stderr).toMatch(/"web" is ambiguous: sb_\S+\/t\S+, sb_/);
 });
+
+it('codebases are listed, and deleted unless a sandbox uses them', async () => {
+  const { text: id } = await paddock('create', '--name', 'web');
+  const { codebaseId } = (await served.paddock().sandboxes.get(id)).info;
+  expect((await paddock('codebase', 'ls')).text).toMatch(/^CODEBASE +NAME +OWNER +CREATED +FILES +SIZE\n/);
+  expect((await paddock('codebase', 'ls', '-q')).text.split('\n')).toContain(codebaseId);
+  expect((await paddock('codebase', 'rm', codebaseId)).code).toBe(1);
+  const { id: free } = await served.paddock().codebases.create({ name: 'free' });
+  expect(await paddock('codebase', 'rm', free, codebaseId)).toMatchObject({
+    code: 1,
+    text: free,
+    stderr: expect.stringContaining('1 of 2 failed'),
+  });
+});
