@@ -49,7 +49,7 @@ interface Member {
   target: string;
 }
 
-export function memberOf(name: string, entry: Entry): Member {
+function memberOf(name: string, entry: Entry): Member {
   const path = name.replace(/\/$/, '');
   const member = { path, type: 'directory', mode: 0o755, content: new Uint8Array(0), target: '' } as const;
   if (path !== name) return member;
@@ -70,7 +70,7 @@ const sha256 = (member: Member | undefined) =>
 const typeOf = (member: Member | undefined) => `TYPE_${(member?.type ?? 'file').toUpperCase()}`;
 
 /** As a server lists them. */
-export function changesOf({ base = {}, sandbox, renamed = {}, refusals = {}, listed = {} }: Case): object[] {
+function changesOf({ base = {}, sandbox, renamed = {}, refusals = {}, listed = {} }: Case): object[] {
   return Object.entries(sandbox).map(([name, entry]) => {
     const path = name.replace(/\/$/, '');
     const was = baseOf(base, path);

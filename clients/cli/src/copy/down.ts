@@ -56,8 +56,9 @@ export async function copyDown(source: Source, local: string, copy: Copy): Promi
 
 /** What is copied: itself, whose path is empty, and what is in it. The size of what a symlink leads to is not known: -1. */
 async function* membersOf(source: Source, { isDirectory, stat: entry }: Found, copy: Copy): AsyncGenerator<Member> {
-  const { mode, target, type } = entry;
-  const self = { path: '', mode: mode & 0o777, mtimeMs: entry.modifiedAt.getTime(), target, size: 0, content: nowhere() };
+  const { mode, target, type, modifiedAt } = entry;
+  const named = { path: '', mode: mode & 0o777, mtimeMs: modifiedAt.getTime(), target };
+  const self = { ...named, size: 0, content: nowhere() };
   if (isDirectory) {
     yield { ...self, type: 'directory' };
     yield* untar(await archive(source.path, copy));
