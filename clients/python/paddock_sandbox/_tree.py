@@ -6,26 +6,14 @@ import dataclasses
 import os
 import stat
 import tarfile
-from typing import Iterator, Optional, Sequence, Tuple
+from typing import Iterator, Optional, Tuple
 
 from ._http import PIECE
 from ._ignore import IgnoreFile, Ignores
 from ._temporary import is_temporary
 from .errors import UploadError
-from .requests import CallOptions
 
 _BLOCK = 512
-
-
-class UploadOptions(CallOptions, total=False):
-    """What of a local directory is uploaded: by default everything but the hooks of git."""
-
-    #: What to leave out: lines of a .gitignore file, without "!".
-    exclude: Optional[Sequence[str]]
-    #: Leave out what .gitignore files match.
-    gitignore: Optional[bool]
-    #: Upload the hooks of git, too, which run outside of the sandbox wherever the repository is used next.
-    git_hooks: Optional[bool]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,11 +23,6 @@ class Selection:
     exclude: Tuple[str, ...] = ()
     gitignore: bool = False
     git_hooks: bool = False
-
-    @classmethod
-    def of(cls, options: UploadOptions) -> "Selection":
-        exclude = tuple(options.get("exclude") or ())
-        return cls(exclude, bool(options.get("gitignore")), bool(options.get("git_hooks")))
 
 
 def files_of(directory: str, selection: Selection) -> Iterator[str]:

@@ -12,7 +12,8 @@ from pull_trees import Tree, act, lock, own, owners_of, put, snapshot
 from support import TestCase
 from test_ignore import spec
 
-NAMES = sorted(each for each in os.listdir(os.path.join(os.environ["PADDOCK_PYTHON"], "../spec/pull")) if ".json" in each)
+SPEC = os.path.join(os.environ["PADDOCK_PYTHON"], "../spec/pull")
+NAMES = sorted(each for each in os.listdir(SPEC) if ".json" in each)
 
 
 class PullVectors(TestCase):

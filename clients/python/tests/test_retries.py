@@ -222,7 +222,7 @@ class Connections(Retries):
         directory = self.directory()
 
         def check(client: Any, fake: FakeServer) -> None:
-            self.assertEqual(client.codebases.upload_directory("cb_1", directory).files, 4)
+            self.assertEqual(client.codebases.upload("cb_1", directory).files, 4)
             first, second = fake.requests
             self.assertEqual(first["body"], second["body"])
             self.assertIn(b"main.py", first["body"])

@@ -114,6 +114,11 @@ class Files(ServerCase):
         self.sandbox.files.write("large", io.BytesIO(content))
         self.assertEqual(self.sandbox.files.read("large"), content)
 
+    def test_a_directory_goes_in(self) -> None:
+        files = self.sandbox.files
+        files.upload(self.directory({"a.txt": "a", "b.log": "b"}), "copy", exclude=["*.log"])
+        self.assertEqual([each.path for each in files.list("copy")], ["copy/a.txt"])
+
     def test_archives_go_in_and_out(self) -> None:
         archive = io.BytesIO(b"".join(self.sandbox.files.download("src")))
         with tarfile.open(fileobj=archive) as tar:

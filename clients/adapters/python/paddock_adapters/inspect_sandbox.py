@@ -187,7 +187,7 @@ class PaddockSandboxEnvironment(SandboxEnvironment):
             codebase = await client.codebases.create(_CODEBASE)
             if chosen.directory is not None:
                 try:
-                    await client.codebases.upload_directory(codebase.id, chosen.directory)
+                    await client.codebases.upload(codebase.id, chosen.directory)
                 except BaseException:
                     await client.codebases.delete(codebase.id)
                     raise

@@ -208,21 +208,25 @@ def _refuse(path: str, ended: Ended) -> None:
 
 
 async def _problem(sandbox: AsyncSandbox, path: str, error: PaddockError) -> Exception:
-    """The error of Python; the same error if it has another reason than the path. Of a path it begins with it in quotes."""
+    """The error of Python; the same error if it has another reason than the path."""
     if isinstance(error, PermissionDeniedError):
         number = errno.EACCES
     elif isinstance(error, NotFoundError) and error.resource == "file":
         number = errno.ENOENT
-    elif not isinstance(error, FailedPreconditionError) or not error.message.startswith('"'):
-        return error
-    elif "\" is a directory" in error.message:
-        number = errno.EISDIR
-    elif "\" is not a directory" in error.message:
-        number = errno.ENOTDIR
+    elif isinstance(error, FailedPreconditionError) and (await sandbox.refresh()).status == "running":
+        number = await _obstacle(sandbox, path)
     else:
-        # A symlink that leads out of the workspace, or a file of another type.
-        number = errno.EACCES
+        return error
     return OSError(number, os.strerror(number), path)
+
+
+async def _obstacle(sandbox: AsyncSandbox, path: str) -> int:
+    try:
+        found = await sandbox.files.as_owner().stat(_relative(path))
+    except (NotFoundError, FailedPreconditionError):
+        return errno.ENOTDIR
+    # Otherwise a symlink that leads out of the workspace, or a file of another type.
+    return errno.EISDIR if found.type == "directory" else errno.EACCES
 
 
 #: Characters of a command's output that a model gets: the beginning and the end.

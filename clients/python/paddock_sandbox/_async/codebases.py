@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from typing import AsyncGenerator, Unpack
 
-from .._http import Body, Content
+from .._http import Content
 from .._paths import in_workspace
-from .._repository import require_own_repository
-from .._tree import Selection, UploadOptions, archive_of
+from .._upload import ImportOptions, Source, content_of, without_upload
 from ..messages import Codebase, FileInfo, ImportCodebaseFilesResponse, UploadFileResponse
 from ..requests import (
     CallOptions,
     CreateCodebaseRequest,
-    ImportCodebaseFilesRequest,
     ListCodebasesRequest,
     ListFilesRequest,
     UploadFileRequest,
@@ -43,23 +40,22 @@ class AsyncCodebases:
         """Deletes a codebase. `FailedPreconditionError`, naming them, while sandboxes use it."""
         await self._api.delete_codebase(codebase_id=codebase_id, **options)
 
-    async def upload_directory(
-        self, codebase_id: str, directory: "str | os.PathLike[str]", **options: Unpack[UploadOptions]
-    ) -> ImportCodebaseFilesResponse:
-        """Makes a codebase the copy of a local directory, all or nothing, with permission bits, times and symlinks."""
-        selection = Selection.of(options)
-        require_own_repository(os.fspath(directory), selection)
-        body = Body(lambda: archive_of(os.fspath(directory), selection))
-        timeout, retries = options.get("timeout"), options.get("max_retries")
-        return await self.upload(codebase_id, body, mode="replace", timeout=timeout, max_retries=retries)
-
     async def upload(
-        self, codebase_id: str, archive: Content, **options: Unpack[ImportCodebaseFilesRequest]
+        self, codebase_id: str, from_: Source, **options: Unpack[ImportOptions]
     ) -> ImportCodebaseFilesResponse:
-        """Unpacks a tar archive into a codebase, all or nothing. `mode`: "merge" (None), "replace", or "update", which
-        also removes what an empty file ".wh.NAME" names. `if_revision`: only if the codebase has this revision.
+        """Brings in a local directory or a tar archive, all or nothing, with permission bits, times and symlinks.
+
+        `mode`: "merge" (None), "replace", or "update", which also removes what an empty file ".wh.NAME" of an archive
+        names. `if_revision`: only if the codebase has this revision.
         """
-        return await self._api.import_codebase_files(archive, codebase_id=codebase_id, **options)
+        mode, revision = options.get("mode"), options.get("if_revision")
+        return await self._api.import_codebase_files(
+            content_of(from_, options),
+            codebase_id=codebase_id,
+            mode=mode,
+            if_revision=revision,
+            **without_upload(options),
+        )
 
     def download(
         self, codebase_id: str, path: str = "", **options: Unpack[CallOptions]

@@ -7,10 +7,10 @@ import uuid
 from typing import Any, Awaitable, Callable, Optional, Sequence, Tuple, TypeVar, Union, cast
 
 from .._rules import with_preset
-from .._tree import UploadOptions
+from .._upload import UploadOptions, without_upload
 from ..errors import FailedPreconditionError, NotFoundError, PaddockError
 from ..messages import Codebase, Sandbox
-from ..requests import CallOptions, CreateSandboxRequest
+from ..requests import CreateSandboxRequest
 from .api import AsyncApi
 from .codebases import AsyncCodebases
 from .concurrency import sleep
@@ -45,7 +45,7 @@ async def made(
 ) -> Tuple[Sandbox, bool]:
     """A new sandbox, and whether its codebase is to be deleted with it: both or none."""
     request = cast(CreateSandboxRequest, {k: v for k, v in with_preset(options, is_new=True).items() if k not in _OWN})
-    call: CallOptions = {"timeout": options.get("timeout"), "max_retries": options.get("max_retries")}
+    call = without_upload(options)
     if codebase_id is not None:
         return await _created(api, codebase_id, request), False
 
@@ -62,7 +62,7 @@ async def made(
             # What the service refuses, it refuses before the upload.
             await api.create_sandbox(codebase_id=codebase.id, validate_only=True, **request)
             upload = cast(UploadOptions, {k: v for k, v in options.items() if k in UploadOptions.__annotations__})
-            await AsyncCodebases(api).upload_directory(codebase.id, directory, **upload)
+            await AsyncCodebases(api).upload(codebase.id, directory, **upload)
         info = await _created(api, codebase.id, request)
     except BaseException:
         await _attempt(_remove_codebase, api, codebase.id)

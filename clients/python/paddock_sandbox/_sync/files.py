@@ -7,6 +7,7 @@ from typing import Generator, Optional, TypedDict, Unpack
 
 from .._http import Content
 from .._paths import in_workspace
+from .._upload import Source, UploadOptions, content_of, without_upload
 from ..errors import NotFoundError
 from ..messages import FileStat, ImportFilesResponse
 from ..requests import CallOptions
@@ -100,9 +101,11 @@ class Files:
             **self._of, path=in_workspace(path), parents=parents, mode=mode, **options
         )
 
-    def upload(self, archive: Content, path: str = "", **options: Unpack[CallOptions]) -> ImportFilesResponse:
-        """Unpacks a tar archive into a directory, all or nothing. `archive`: as `content` of a file."""
-        return self._api.import_files(archive, **self._of, path=in_workspace(path), **options)
+    def upload(self, from_: Source, path: str = "", **options: Unpack[UploadOptions]) -> ImportFilesResponse:
+        """Copies a local directory, or unpacks a tar archive, into a directory: all or nothing."""
+        return self._api.import_files(
+            content_of(from_, options), **self._of, path=in_workspace(path), **without_upload(options)
+        )
 
     def download(self, path: str = "", **options: Unpack[CallOptions]) -> Generator[bytes, None, None]:
         """A directory as a tar archive, whose names start there, as it arrives."""

@@ -8,10 +8,10 @@ import uuid
 from typing import Any, Callable, Optional, Sequence, Tuple, TypeVar, Union, cast
 
 from .._rules import with_preset
-from .._tree import UploadOptions
+from .._upload import UploadOptions, without_upload
 from ..errors import FailedPreconditionError, NotFoundError, PaddockError
 from ..messages import Codebase, Sandbox
-from ..requests import CallOptions, CreateSandboxRequest
+from ..requests import CreateSandboxRequest
 from .api import Api
 from .codebases import Codebases
 from .concurrency import sleep
@@ -46,7 +46,7 @@ def made(
 ) -> Tuple[Sandbox, bool]:
     """A new sandbox, and whether its codebase is to be deleted with it: both or none."""
     request = cast(CreateSandboxRequest, {k: v for k, v in with_preset(options, is_new=True).items() if k not in _OWN})
-    call: CallOptions = {"timeout": options.get("timeout"), "max_retries": options.get("max_retries")}
+    call = without_upload(options)
     if codebase_id is not None:
         return _created(api, codebase_id, request), False
 
@@ -63,7 +63,7 @@ def made(
             # What the service refuses, it refuses before the upload.
             api.create_sandbox(codebase_id=codebase.id, validate_only=True, **request)
             upload = cast(UploadOptions, {k: v for k, v in options.items() if k in UploadOptions.__annotations__})
-            Codebases(api).upload_directory(codebase.id, directory, **upload)
+            Codebases(api).upload(codebase.id, directory, **upload)
         info = _created(api, codebase.id, request)
     except BaseException:
         _attempt(_remove_codebase, api, codebase.id)
