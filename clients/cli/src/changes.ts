@@ -1,5 +1,5 @@
+import type { FileChange } from 'paddock-sandbox';
 import { runsOnSight, runsOnUse } from '../../../local-refusals/programs.ts';
-import type { FileChange } from '../../typescript/src/contract/messages.ts';
 import type { Options } from './command.ts';
 import type { Output } from './output.ts';
 import { quotedName } from './printable.ts';
@@ -10,7 +10,7 @@ export const HOME_OPTIONS = {
   take: {
     multiple: true,
     value: 'PATH',
-    help: 'also this path with everything below, although tools run it on sight (.envrc), or values are lost (.env)',
+    help: 'also this path, although tools run it on sight (.envrc), or values are lost (.env)',
   },
 } as const satisfies Options;
 

@@ -1,5 +1,4 @@
-import type { Paddock } from '../../typescript/src/paddock.ts';
-import type { Sandbox } from '../../typescript/src/sandbox.ts';
+import type { Paddock, Sandbox } from 'paddock-sandbox';
 import type { Connection } from './connection.ts';
 import type { Output } from './output.ts';
 import type { Signals } from './signals.ts';

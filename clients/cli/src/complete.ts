@@ -1,4 +1,4 @@
-import { Paddock } from '../../typescript/src/paddock.ts';
+import { Paddock } from 'paddock-sandbox';
 import type { Named, Operand, Option } from './command.ts';
 import { find, loadBelow, NAMES } from './commands.ts';
 import { GLOBAL, takesValue, tokensOf } from './parse.ts';

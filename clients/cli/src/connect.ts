@@ -1,4 +1,4 @@
-import { Paddock } from '../../typescript/src/paddock.ts';
+import { Paddock } from 'paddock-sandbox';
 import { serverSettingsDigest } from './config-file.ts';
 import type { Connection } from './connection.ts';
 import { CliError } from './errors.ts';

@@ -1,4 +1,4 @@
-import type { Paddock } from '../../typescript/src/paddock.ts';
+import type { Paddock } from 'paddock-sandbox';
 import type { Context } from './command.ts';
 import { connect } from './connect.ts';
 import { connectionOf } from './connection.ts';

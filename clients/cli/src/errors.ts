@@ -1,4 +1,4 @@
-import { InvalidArgumentError, PaddockError } from '../../typescript/src/errors.ts';
+import { InvalidArgumentError, PaddockError } from 'paddock-sandbox';
 import { inOptions } from './option-of-field.ts';
 import { printableName } from './printable.ts';
 

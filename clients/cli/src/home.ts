@@ -1,6 +1,5 @@
+import { type Asked, Layout, type Refusal, refusalFor } from 'paddock-sandbox/local';
 import { type Incoming, localRefusal } from '../../../local-refusals/local-refusal.ts';
-import { Layout } from '../../typescript/src/local/layout.ts';
-import { type Asked, type Refusal, refusalFor } from '../../typescript/src/local/refusal.ts';
 
 interface Options extends Asked {
   /** Path of the directory in a repository that it is in. */

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { NetworkOptions } from '../../typescript/src/network.ts';
+import type { NetworkOptions } from 'paddock-sandbox';
 import type { Options, Values } from './command.ts';
 import { UsageError } from './errors.ts';
 

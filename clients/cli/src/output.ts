@@ -106,14 +106,16 @@ export class Output {
   }
 
   /** A list: JSON, only the names (`quiet`), or a table. */
-  list<T>(
-    found: readonly T[],
+  async list<T>(
+    elements: AsyncIterable<T> | readonly T[],
     {
       heading,
       row,
       quiet,
     }: { heading: readonly string[]; row(each: T): string[]; quiet?: ((each: T) => string) | false | undefined },
-  ): void {
+  ): Promise<void> {
+    const found: T[] = [];
+    for await (const each of elements) found.push(each);
     if (this.json) this.value(found);
     else if (quiet) for (const each of found) this.line(quiet(each));
     else this.table(heading, found.map(row));

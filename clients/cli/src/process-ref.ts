@@ -1,8 +1,4 @@
-import type { Process as ProcessInfo } from '../../typescript/src/contract/messages.ts';
-import { NotFoundError } from '../../typescript/src/errors.ts';
-import type { Paddock } from '../../typescript/src/paddock.ts';
-import { Process } from '../../typescript/src/process.ts';
-import { Sandbox } from '../../typescript/src/sandbox.ts';
+import { NotFoundError, type Paddock, Process, type ProcessInfo, Sandbox } from 'paddock-sandbox';
 import { CliError } from './errors.ts';
 import { listed, sandboxIdOf } from './resolve.ts';
 

@@ -1,4 +1,4 @@
-import type { Process as ProcessInfo } from '../../typescript/src/contract/messages.ts';
+import type { ProcessInfo } from 'paddock-sandbox';
 
 /** The command as it was given; arguments that a shell would divide are quoted. */
 export function commandText({ command, argv }: Pick<ProcessInfo, 'command' | 'argv'>): string {

@@ -1,7 +1,4 @@
-import type { Sandbox as SandboxInfo } from '../../typescript/src/contract/messages.ts';
-import { PermissionDeniedError } from '../../typescript/src/errors.ts';
-import type { Paddock } from '../../typescript/src/paddock.ts';
-import type { Sandbox } from '../../typescript/src/sandbox.ts';
+import { type Paddock, PermissionDeniedError, type Sandbox, type SandboxInfo } from 'paddock-sandbox';
 import { CliError } from './errors.ts';
 
 interface Signal {

@@ -1,4 +1,4 @@
-import type { PermissionRule } from '../../typescript/src/contract/messages.ts';
+import type { PermissionRule } from 'paddock-sandbox';
 
 /** The cells of a rule in a table. */
 export function ruleRow(rule: PermissionRule): string[] {

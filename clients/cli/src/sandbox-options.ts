@@ -1,6 +1,4 @@
-import type { PermissionRules } from '../../typescript/src/contract/messages.ts';
-import type { CreateOptions } from '../../typescript/src/create.ts';
-import { defaultPreset } from '../../typescript/src/rules.ts';
+import { type CreateOptions, defaultPreset, type PermissionRules } from 'paddock-sandbox';
 import type { Options, Values } from './command.ts';
 import { UsageError } from './errors.ts';
 import { environmentOf } from './exec/environment-of.ts';

@@ -1,5 +1,4 @@
-import type { SecretBinding } from '../../typescript/src/contract/messages.ts';
-import type { NetworkOptions } from '../../typescript/src/network.ts';
+import type { NetworkOptions, SecretBinding } from 'paddock-sandbox';
 import type { Options } from './command.ts';
 import { UsageError } from './errors.ts';
 

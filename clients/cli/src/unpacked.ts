@@ -1,6 +1,5 @@
+import type { ChangeSelection, Sandbox } from 'paddock-sandbox';
 import { repositoryOf } from '../../../local-refusals/names.ts';
-import type { ChangeSelection } from '../../typescript/src/changes.ts';
-import type { Sandbox } from '../../typescript/src/sandbox.ts';
 import { counted } from './changes.ts';
 import { Home } from './home.ts';
 import type { Output } from './output.ts';

@@ -1,10 +1,12 @@
 import { resolve } from 'node:path';
-import type { PermissionRule } from '../../typescript/src/contract/messages.ts';
-import { type CreateOptions, validateSandbox } from '../../typescript/src/create.ts';
-import { InvalidArgumentError } from '../../typescript/src/errors.ts';
-import { archiveOf, type PackOptions, requireUpload } from '../../typescript/src/local/index.ts';
-import type { Paddock } from '../../typescript/src/paddock.ts';
-import type { Sandbox } from '../../typescript/src/sandbox.ts';
+import {
+  type CreateOptions,
+  InvalidArgumentError,
+  type Paddock,
+  type PermissionRule,
+  type Sandbox,
+} from 'paddock-sandbox';
+import { archiveOf, type PackOptions, requireUpload } from 'paddock-sandbox/local';
 import { namesOfAgents, removeSecrets } from './agents/secrets.ts';
 import { CliError } from './errors.ts';
 import { rulesOfTracked } from './git/kept-directories.ts';
@@ -60,7 +62,7 @@ export const validate = (
   paddock: Paddock,
   options: CreateOptions & { codebase: string },
   asked: Asked,
-): Promise<void> => withWishes(options, asked, (all) => validateSandbox(paddock.api, all));
+): Promise<void> => withWishes(options, asked, (all) => paddock.sandboxes.validate(all));
 
 /** What git tracks in a directory, looked up beside the upload. */
 export function trackedIn(directory: string | undefined, call: Pick<UploadCall, 'env' | 'signal'>) {

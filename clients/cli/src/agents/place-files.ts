@@ -1,4 +1,4 @@
-import type { Sandbox } from '../../../typescript/src/sandbox.ts';
+import type { Sandbox } from 'paddock-sandbox';
 import { CliError } from '../errors.ts';
 import type { Written } from './home-files.ts';
 

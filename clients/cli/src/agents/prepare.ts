@@ -1,7 +1,5 @@
 import { homedir } from 'node:os';
-import type { CreateOptions } from '../../../typescript/src/create.ts';
-import type { Paddock } from '../../../typescript/src/paddock.ts';
-import type { Sandbox } from '../../../typescript/src/sandbox.ts';
+import type { CreateOptions, Paddock, Sandbox } from 'paddock-sandbox';
 import type { Context } from '../command.ts';
 import { CliError } from '../errors.ts';
 import { printableName } from '../printable.ts';

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Api } from '../../../typescript/src/api.ts';
-import type { Paddock } from '../../../typescript/src/paddock.ts';
+import type { Api, Paddock } from 'paddock-sandbox';
 import type { HeldKey } from './keys.ts';
 
 /** Secrets of one run, which go with its sandbox. A secret that the user has named `agent-…` is none of these. */

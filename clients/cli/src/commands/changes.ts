@@ -1,4 +1,3 @@
-import { exportChanges } from '../../../typescript/src/changes.ts';
 import { CHOICE_OPTIONS, changeLine, choiceOf, counted } from '../changes.ts';
 import { any, command, one } from '../command.ts';
 import { UsageError } from '../errors.ts';
@@ -35,7 +34,8 @@ export const diff = command({
     const format = values.tar ? 'tar' : 'patch';
     await warnOfUnpacked(sandbox, { selection: choice, format }, out);
     // As it is: contents may be in another encoding.
-    const { body } = await exportChanges(sandbox.api, sandbox.id, choice, { format, whole: !values.tar });
+    const request = { ...choiceOf(paths, values), sandboxId: sandbox.id, format };
+    const { body } = await sandbox.api.exportChanges(request, { signal, whole: !values.tar });
     const sink = new Sink(process.stdout);
     for await (const piece of body as AsyncIterable<Uint8Array>) await sink.flow(piece);
     await sink.end();

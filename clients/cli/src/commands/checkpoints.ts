@@ -19,7 +19,7 @@ export const ls = command({
   examples: ['paddock checkpoint ls SANDBOX'],
   async run(context, { operands: { sandbox } }) {
     const found = await (await context.sandbox(sandbox)).checkpoints(context);
-    context.out.list(found, {
+    await context.out.list(found, {
       heading: ['CHECKPOINT', 'CREATED', 'FILES', 'BYTES'],
       row: ({ name, createdAt, files, bytes }) => [name, timeText(createdAt), String(files), String(bytes)],
     });

@@ -1,4 +1,3 @@
-import { all } from '../../../typescript/src/pages.ts';
 import { command, some } from '../command.ts';
 import { sizeText } from '../progress.ts';
 import { timeText } from '../status.ts';
@@ -14,7 +13,7 @@ export const ls = command({
   examples: ['paddock codebase ls', 'paddock create --codebase CODEBASE'],
   async run({ out, paddock, signal }, { values: { owner, quiet } }) {
     const { codebases } = await paddock();
-    out.list(await all(codebases.list({ signal, ...(owner && { ownerId: owner }) })), {
+    await out.list(codebases.list({ signal, ...(owner && { ownerId: owner }) }), {
       heading: ['CODEBASE', 'NAME', 'OWNER', 'CREATED', 'FILES', 'SIZE'],
       row: (it) => [it.id, it.name, it.ownerId, timeText(it.createdAt), String(it.fileCount), sizeText(it.totalSize)],
       quiet: quiet && (({ id }) => id),

@@ -1,5 +1,4 @@
-import type { CommitOptions } from '../../../typescript/src/changes.ts';
-import type { Sandbox } from '../../../typescript/src/sandbox.ts';
+import type { CommitOptions, Sandbox } from 'paddock-sandbox';
 import { CHOICE_OPTIONS, changeLine, choiceOf, counted } from '../changes.ts';
 import { any, type Context, command, one } from '../command.ts';
 import { CliError, UsageError } from '../errors.ts';

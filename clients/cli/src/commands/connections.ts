@@ -1,4 +1,4 @@
-import type { NetworkEvent } from '../../../typescript/src/contract/messages.ts';
+import type { NetworkEvent } from 'paddock-sandbox';
 import { command, one } from '../command.ts';
 import { printableName } from '../printable.ts';
 import { agoText } from '../process-text.ts';
@@ -11,7 +11,7 @@ export const connections = command({
   examples: ['paddock network connections SANDBOX'],
   async run(context, { operands: { sandbox } }) {
     const found = await (await context.sandbox(sandbox)).network.connections(context);
-    context.out.list(found, {
+    await context.out.list(found, {
       heading: ['HOST', 'PROTOCOL', 'STATE', 'SENT', 'RECEIVED', 'STARTED'],
       row: (each) => [
         printableName(`${each.host || each.address}:${each.port}`),

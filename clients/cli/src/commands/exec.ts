@@ -1,5 +1,4 @@
-import type { Paddock } from '../../../typescript/src/paddock.ts';
-import type { Process } from '../../../typescript/src/process.ts';
+import type { Paddock, Process } from 'paddock-sandbox';
 import { type Context, command, one, type Values } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { durationOf } from '../exec/durations.ts';

@@ -1,6 +1,5 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { all } from '../../../typescript/src/pages.ts';
 import { command, one, optional, some } from '../command.ts';
 import { CliError } from '../errors.ts';
 import { credentialsOf } from '../image/credentials.ts';
@@ -18,7 +17,7 @@ export const ls = command({
   options: {},
   examples: ['paddock image ls', 'paddock create --image python:3.12'],
   async run({ out, paddock, signal }) {
-    out.list(await all((await paddock()).images.list({ signal })), {
+    await out.list((await paddock()).images.list({ signal }), {
       heading: ['NAMES', 'ID', 'SIZE', 'CREATED'],
       row: ({ names, id, totalSize, createdAt }) => [
         names.join(', '),

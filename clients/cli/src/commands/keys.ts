@@ -1,4 +1,3 @@
-import { all } from '../../../typescript/src/pages.ts';
 import { command, optional, some } from '../command.ts';
 import { durationOf } from '../exec/durations.ts';
 import { printableName } from '../printable.ts';
@@ -41,8 +40,7 @@ export const ls = command({
   examples: ['paddock key ls'],
   async run({ out, signal, paddock }, { values: { owner, quiet } }) {
     const { keys } = await paddock();
-    const found = await all(keys.list({ signal, ...(owner && { ownerId: owner }) }));
-    out.list(found, {
+    await out.list(keys.list({ signal, ...(owner && { ownerId: owner }) }), {
       heading: ['KEY', 'NAME', 'ROLE', 'OF', 'EXPIRES', 'USED'],
       row: ({ id, name, role, sandboxId, ownerId, expiresAt, lastUsedAt }) => [
         id,

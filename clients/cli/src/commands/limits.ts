@@ -1,4 +1,4 @@
-import type { OwnerLimits, OwnerSettings } from '../../../typescript/src/contract/messages.ts';
+import type { OwnerLimits, OwnerSettings } from 'paddock-sandbox';
 import { type Context, command, one, optional } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { countOf } from '../exec/durations.ts';

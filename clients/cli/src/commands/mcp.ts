@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import type { Sandbox } from '../../../typescript/src/sandbox.ts';
+import type { Sandbox } from 'paddock-sandbox';
 import { type Context, command, type Values } from '../command.ts';
 import { sentenceOf, UsageError } from '../errors.ts';
 import { Bridge } from '../mcp/bridge.ts';

@@ -1,4 +1,4 @@
-import type { NetworkPolicy, NetworkRule } from '../../../typescript/src/contract/messages.ts';
+import type { NetworkPolicy, NetworkRule } from 'paddock-sandbox';
 import { type Context, command, one, some } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { NETWORK_OPTIONS, networkOf, ruleOf } from '../network-options.ts';

@@ -1,4 +1,4 @@
-import { CommandTimeoutError } from '../../../typescript/src/errors.ts';
+import { CommandTimeoutError } from 'paddock-sandbox';
 import { command, one } from '../command.ts';
 import { CliError } from '../errors.ts';
 import { durationOf } from '../exec/durations.ts';
@@ -48,7 +48,7 @@ export const ls = command({
   examples: ['paddock port ls SANDBOX'],
   async run(context, { operands: { sandbox } }) {
     const found = await (await context.sandbox(sandbox)).ports.opened(context);
-    context.out.list(found, {
+    await context.out.list(found, {
       heading: ['PORT', 'ACCESS', 'UNTIL', 'URL'],
       row: ({ port, access, expiresAt, url }) => [String(port), access, timeText(expiresAt), url],
     });

@@ -1,6 +1,5 @@
 import { constants } from 'node:os';
-import type { Process as ProcessInfo } from '../../../typescript/src/contract/messages.ts';
-import type { Paddock } from '../../../typescript/src/paddock.ts';
+import type { Paddock, ProcessInfo } from 'paddock-sandbox';
 import { command, one, optional, some } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { follow } from '../exec/follow.ts';
@@ -33,7 +32,7 @@ export const ps = command({
       found.push(...(await (sandbox === undefined ? several.catch(gone) : several)));
     }
     const most = values['no-trunc'] ? Number.POSITIVE_INFINITY : SHOWN;
-    out.list(found, {
+    await out.list(found, {
       heading: ['PROCESS', 'SANDBOX', 'STATUS', 'STARTED', 'COMMAND'],
       row: (it) => [it.processId, it.sandboxId, stateText(it), agoText(it.startedAt), cut(commandText(it), most)],
       quiet: values.quiet && (({ sandboxId, processId }) => `${sandboxId}/${processId}`),

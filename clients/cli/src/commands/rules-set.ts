@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { Permission, PermissionRule } from '../../../typescript/src/contract/messages.ts';
+import type { Permission, PermissionRule } from 'paddock-sandbox';
 import { command, one, optional, some } from '../command.ts';
 import { CliError, UsageError } from '../errors.ts';
 import { printableName } from '../printable.ts';

@@ -10,7 +10,7 @@ export const get = command({
   async run(context, { operands: { sandbox } }) {
     const { permissions } = (await context.sandbox(sandbox)).info;
     const found = [...permissions].sort((one, other) => other.priority - one.priority);
-    context.out.list(found, { heading: ['LEVEL', 'PATTERN', 'TYPE', 'PRIORITY'], row: ruleRow });
+    await context.out.list(found, { heading: ['LEVEL', 'PATTERN', 'TYPE', 'PRIORITY'], row: ruleRow });
   },
 });
 

@@ -1,6 +1,4 @@
-import type { Sandbox as SandboxInfo } from '../../../typescript/src/contract/messages.ts';
-import { all } from '../../../typescript/src/pages.ts';
-import type { Sandbox } from '../../../typescript/src/sandbox.ts';
+import type { Sandbox, SandboxInfo } from 'paddock-sandbox';
 import { command, one, some } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { countOf } from '../exec/durations.ts';
@@ -24,11 +22,9 @@ export const ls = command({
   examples: ['paddock ls', 'paddock ls --label team=a --status running', 'paddock rm $(paddock ls -q)'],
   async run({ out, paddock, signal }, { values: { name, label, owner, status, quiet } }) {
     const labels = { ...labelsOf(label), ...(name !== undefined && { [NAME_LABEL]: name }) };
-    const found = await all(
-      (await paddock()).sandboxes.list({ labels, ownerId: owner, ...(status && { status }), signal }),
-    );
+    const found = (await paddock()).sandboxes.list({ labels, ownerId: owner, ...(status && { status }), signal });
     const heading = ['SANDBOX', 'NAME', 'STATUS', 'OWNER', 'CREATED', 'LABELS'];
-    out.list(found, { heading, row: rowOf, quiet: quiet && (({ id }) => id) });
+    await out.list(found, { heading, row: rowOf, quiet: quiet && (({ id }) => id) });
   },
 });
 

@@ -1,4 +1,3 @@
-import { all } from '../../../typescript/src/pages.ts';
 import { command, one, some } from '../command.ts';
 import { agoText } from '../process-text.ts';
 import { each } from './each.ts';
@@ -11,8 +10,8 @@ export const ls = command({
   options: { owner: OWNER, quiet: { short: 'q', help: 'only the names' } },
   examples: ['paddock secret ls'],
   async run({ out, signal, paddock }, { values: { owner, quiet } }) {
-    const found = await all((await paddock()).secrets.list({ signal, ownerId: owner }));
-    out.list(found, {
+    const { secrets } = await paddock();
+    await out.list(secrets.list({ signal, ownerId: owner }), {
       heading: ['SECRET', 'OF', 'HOSTS', 'PARTS', 'SET', 'SANDBOXES'],
       row: ({ name, ownerId, hosts, parts, updatedAt, usedBy }) => [
         name,

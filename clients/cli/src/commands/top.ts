@@ -1,7 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Process as ProcessInfo, Sandbox } from '../../../typescript/src/contract/messages.ts';
-import { secondsOf } from '../../../typescript/src/duration.ts';
-import type { Paddock } from '../../../typescript/src/paddock.ts';
+import { type Paddock, type ProcessInfo, type SandboxInfo as Sandbox, secondsOf } from 'paddock-sandbox';
 import { type Context, command } from '../command.ts';
 import { durationOf } from '../exec/durations.ts';
 import { Patience } from '../exec/patience.ts';

@@ -1,4 +1,4 @@
-import type { Refusal } from '../../../typescript/src/local/refusal.ts';
+import type { Refusal } from 'paddock-sandbox/local';
 import { CliError } from '../errors.ts';
 import { Home } from '../home.ts';
 import type { Git } from './git.ts';

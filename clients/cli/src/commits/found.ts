@@ -1,4 +1,4 @@
-import type { Sandbox } from '../../../typescript/src/sandbox.ts';
+import type { Sandbox } from 'paddock-sandbox';
 import { CliError } from '../errors.ts';
 import { NAME_LABEL } from '../resolve.ts';
 import { namePart, setBranches, type Target, targetOf } from './branches.ts';

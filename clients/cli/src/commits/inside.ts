@@ -1,4 +1,4 @@
-import type { Sandbox } from '../../../typescript/src/sandbox.ts';
+import type { Sandbox } from 'paddock-sandbox';
 import { CliError } from '../errors.ts';
 
 /** A branch of the sandbox, or its HEAD. */

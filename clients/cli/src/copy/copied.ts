@@ -1,6 +1,5 @@
-import type { Files } from '../../../typescript/src/files.ts';
-import type { PackOptions } from '../../../typescript/src/local/index.ts';
-import type { Refusal } from '../../../typescript/src/local/refusal.ts';
+import type { Files } from 'paddock-sandbox';
+import type { PackOptions, Refusal } from 'paddock-sandbox/local';
 import type { Progress } from '../progress.ts';
 
 /** What every copy needs. */

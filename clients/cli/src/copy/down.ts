@@ -1,9 +1,7 @@
 import { lstat, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { FileStat } from '../../../typescript/src/contract/messages.ts';
-import { END, headerOf, padding } from '../../../typescript/src/local/tar.ts';
-import { shown } from '../../../typescript/src/local/tree.ts';
-import { type Member, untar } from '../../../typescript/src/local/untar.ts';
+import type { FileStat } from 'paddock-sandbox';
+import { END, headerOf, type Member, padding, shown, untar } from 'paddock-sandbox/local';
 import { CliError } from '../errors.ts';
 import type { Copied, Copy } from './copied.ts';
 import { Extraction } from './extract.ts';

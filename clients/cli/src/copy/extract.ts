@@ -1,9 +1,6 @@
 import { chmodSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { Place } from '../../../typescript/src/local/place.ts';
-import type { Refusal } from '../../../typescript/src/local/refusal.ts';
-import { Tree } from '../../../typescript/src/local/tree.ts';
-import type { Member } from '../../../typescript/src/local/untar.ts';
+import { type Member, Place, type Refusal, Tree } from 'paddock-sandbox/local';
 import { CliError } from '../errors.ts';
 import { type Copied, nothing } from './copied.ts';
 import { below } from './place-of.ts';

@@ -1,9 +1,9 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, resolve, sep } from 'node:path';
+import { isPath, type Refusal } from 'paddock-sandbox/local';
 import type { Incoming } from '../../../../local-refusals/local-refusal.ts';
 import { linkRefusal, repositoryOf } from '../../../../local-refusals/names.ts';
 import { runsOnSight } from '../../../../local-refusals/programs.ts';
-import { isPath, type Refusal } from '../../../typescript/src/local/refusal.ts';
 import { Home } from '../home.ts';
 import type { Copy } from './copied.ts';
 

@@ -1,5 +1,4 @@
-import type { FileStat } from '../../../typescript/src/contract/messages.ts';
-import { FailedPreconditionError, InvalidArgumentError, NotFoundError } from '../../../typescript/src/errors.ts';
+import { FailedPreconditionError, type FileStat, InvalidArgumentError, NotFoundError } from 'paddock-sandbox';
 import type { Copy } from './copied.ts';
 
 export type Kind = FileStat['type'] | undefined;

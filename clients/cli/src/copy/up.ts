@@ -1,9 +1,8 @@
 import { constants } from 'node:fs';
 import { lstat, open, readlink, stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
-import type { Body } from '../../../typescript/src/http/call.ts';
-import { archiveOf } from '../../../typescript/src/local/pack.ts';
-import { END, headerOf, padding } from '../../../typescript/src/local/tar.ts';
+import type { Body } from 'paddock-sandbox';
+import { archiveOf, END, headerOf, padding } from 'paddock-sandbox/local';
 import { CliError } from '../errors.ts';
 import type { Copied, Copy } from './copied.ts';
 import { below } from './place-of.ts';

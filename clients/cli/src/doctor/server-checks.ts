@@ -1,5 +1,4 @@
-import { UnauthenticatedError } from '../../../typescript/src/errors.ts';
-import { Paddock } from '../../../typescript/src/paddock.ts';
+import { Paddock, UnauthenticatedError } from 'paddock-sandbox';
 import { sentenceOf } from '../errors.ts';
 import type { Check } from './check.ts';
 

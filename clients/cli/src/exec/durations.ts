@@ -1,4 +1,4 @@
-import { type Duration, secondsOf } from '../../../typescript/src/duration.ts';
+import { type Duration, secondsOf } from 'paddock-sandbox';
 import { UsageError } from '../errors.ts';
 
 /** "500ms", "30s", "5m" or "2h". */

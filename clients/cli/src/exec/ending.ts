@@ -1,4 +1,4 @@
-import type { ProcessEnd } from '../../../typescript/src/contract/messages.ts';
+import type { ProcessEnd } from 'paddock-sandbox';
 import { CliError } from '../errors.ts';
 
 /** The exit code of `timeout` of coreutils. */

@@ -1,6 +1,4 @@
-import { ConnectionFailedError } from '../../../typescript/src/errors.ts';
-import type { Paddock } from '../../../typescript/src/paddock.ts';
-import type { Process } from '../../../typescript/src/process.ts';
+import { ConnectionFailedError, type Paddock, type Process } from 'paddock-sandbox';
 import type { Context } from '../command.ts';
 import { CliError, EXIT } from '../errors.ts';
 import { refOf } from '../process-ref.ts';

@@ -1,6 +1,4 @@
-import type { Api } from '../../../typescript/src/api.ts';
-import { ConnectionFailedError, FailedPreconditionError, NotFoundError } from '../../../typescript/src/errors.ts';
-import type { Process } from '../../../typescript/src/process.ts';
+import { type Api, ConnectionFailedError, FailedPreconditionError, NotFoundError, type Process } from 'paddock-sandbox';
 import { gathered } from './gathered.ts';
 import { Patience } from './patience.ts';
 

@@ -1,4 +1,4 @@
-import type { DeniedHost } from '../../../typescript/src/contract/messages.ts';
+import type { DeniedHost } from 'paddock-sandbox';
 import { printableName } from '../printable.ts';
 
 const MOST_NAMED = 3;

@@ -1,4 +1,4 @@
-import type { DeniedHost } from '../../../typescript/src/contract/messages.ts';
+import type { DeniedHost } from 'paddock-sandbox';
 import type { Context } from '../command.ts';
 import { serverSettingsPath } from '../config-file.ts';
 import { printableName } from '../printable.ts';

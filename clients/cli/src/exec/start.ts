@@ -1,8 +1,13 @@
-import type { Command } from '../../../typescript/src/commands/options.ts';
-import { AlreadyExistsError, InvalidArgumentError, NotFoundError } from '../../../typescript/src/errors.ts';
-import type { Paddock } from '../../../typescript/src/paddock.ts';
-import { Process } from '../../../typescript/src/process.ts';
-import { type StartOptions, startProcess } from '../../../typescript/src/start.ts';
+import {
+  AlreadyExistsError,
+  type Command,
+  InvalidArgumentError,
+  NotFoundError,
+  type Paddock,
+  Process,
+  Sandbox,
+  type StartOptions,
+} from 'paddock-sandbox';
 import { CliError, EXIT } from '../errors.ts';
 
 const LAST_CALL_MS = 2000;
@@ -18,7 +23,7 @@ export async function startIn(
   if (options.id !== undefined) await makeRoom(api, sandboxId, options.id, { signal });
   const id = options.id ?? `p-${crypto.randomUUID().replaceAll('-', '').slice(0, 12)}`;
   try {
-    return await startProcess(api, sandboxId, command, { ...options, id, signal });
+    return await new Sandbox(api, { id: sandboxId } as never).start(command, { ...options, id, signal });
   } catch (error) {
     if (signal.aborted && options.id === undefined) {
       const last = { signal: AbortSignal.timeout(LAST_CALL_MS) };

@@ -1,5 +1,4 @@
-import type { Api } from '../../../typescript/src/api.ts';
-import type { Process } from '../../../typescript/src/process.ts';
+import type { Api, Process } from 'paddock-sandbox';
 
 const PIECE = 1024 * 1024;
 const NEWLINE = 10;

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
-import type { Paddock } from '../../../typescript/src/paddock.ts';
-import { connectPort, type PortConnection } from '../../../typescript/src/port-connection.ts';
+import { type Paddock, type PortConnection, Ports } from 'paddock-sandbox';
 import { CliError, sentenceOf } from '../errors.ts';
 
 interface Forward {
@@ -43,7 +42,7 @@ async function listen(server: Server, port: number): Promise<void> {
 }
 
 async function carry(socket: Socket, { paddock, sandboxId, port, signal }: Forward): Promise<void> {
-  const connection = await connectPort(paddock.api, sandboxId, port, signal);
+  const connection = await new Ports(paddock.api, sandboxId).connect(port, { signal });
   socket.once('close', () => connection.close());
   socket.resume();
   await Promise.all([fromHere(socket, connection), fromThere(socket, connection)]);

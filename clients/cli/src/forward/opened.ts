@@ -1,5 +1,4 @@
-import { NotFoundError } from '../../../typescript/src/errors.ts';
-import { Paddock } from '../../../typescript/src/paddock.ts';
+import { NotFoundError, Paddock } from 'paddock-sandbox';
 import type { Context } from '../command.ts';
 import { Socket } from '../terminal/socket.ts';
 import { forward } from './forward.ts';

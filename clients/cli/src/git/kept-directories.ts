@@ -1,5 +1,4 @@
-import type { PermissionRule } from '../../../typescript/src/contract/messages.ts';
-import type { CreateOptions } from '../../../typescript/src/create.ts';
+import type { CreateOptions, PermissionRule } from 'paddock-sandbox';
 import type { Tracked } from './tracked.ts';
 
 /** Directories that presets make scratch, because git mostly ignores them. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { END, headerOf, padding } from '../../../typescript/src/local/tar.ts';
+import { END, headerOf, padding } from 'paddock-sandbox/local';
 import { CliError } from '../errors.ts';
 import type { Blob, Pulled } from './manifest.ts';
 import type { Registry } from './registry.ts';

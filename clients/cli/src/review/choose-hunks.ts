@@ -1,5 +1,4 @@
-import { chosenHunks } from '../../../typescript/src/changes.ts';
-import type { ChosenHunks, FileChange } from '../../../typescript/src/contract/messages.ts';
+import { type ChosenHunks, chosenHunks, type FileChange } from 'paddock-sandbox';
 import type { Output } from '../output.ts';
 import { quotedName } from '../printable.ts';
 import { ask } from './ask.ts';

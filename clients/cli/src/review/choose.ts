@@ -1,5 +1,4 @@
-import type { ChosenHunks, FileChange } from '../../../typescript/src/contract/messages.ts';
-import type { Sandbox } from '../../../typescript/src/sandbox.ts';
+import type { ChosenHunks, FileChange, Sandbox } from 'paddock-sandbox';
 import { counted } from '../changes.ts';
 import type { Context } from '../command.ts';
 import { ask } from './ask.ts';

@@ -1,5 +1,4 @@
-import type { CommitOptions } from '../../../typescript/src/changes.ts';
-import type { FileChange } from '../../../typescript/src/contract/messages.ts';
+import type { CommitOptions, FileChange } from 'paddock-sandbox';
 import type { Taken } from './choose.ts';
 
 /**

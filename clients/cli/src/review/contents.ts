@@ -1,5 +1,4 @@
-import type { FileChange } from '../../../typescript/src/contract/messages.ts';
-import type { Sandbox } from '../../../typescript/src/sandbox.ts';
+import type { FileChange, Sandbox } from 'paddock-sandbox';
 import type { Context } from '../command.ts';
 import { shownPatch } from '../patch.ts';
 import { printableName } from '../printable.ts';

@@ -1,4 +1,4 @@
-import type { Hunk } from '../../../typescript/src/contract/messages.ts';
+import type { Hunk } from 'paddock-sandbox';
 import type { Output } from '../output.ts';
 import { printableText } from '../printable.ts';
 

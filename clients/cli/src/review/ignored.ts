@@ -1,5 +1,5 @@
-import type { FileChange } from '../../../typescript/src/contract/messages.ts';
-import { Ignores } from '../../../typescript/src/local/ignores.ts';
+import type { FileChange } from 'paddock-sandbox';
+import { Ignores } from 'paddock-sandbox/local';
 import type { Context } from '../command.ts';
 import { parentOf, Tracked } from '../git/tracked.ts';
 

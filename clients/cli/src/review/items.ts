@@ -1,4 +1,4 @@
-import type { FileChange } from '../../../typescript/src/contract/messages.ts';
+import type { FileChange } from 'paddock-sandbox';
 import { changeLine, counted, reviewLine, runMark } from '../changes.ts';
 import type { Output } from '../output.ts';
 import { quotedName } from '../printable.ts';

@@ -1,7 +1,6 @@
+import type { FileChange, Sandbox } from 'paddock-sandbox';
+import { isWithin } from 'paddock-sandbox/local';
 import { runsOnSight } from '../../../../local-refusals/programs.ts';
-import type { FileChange } from '../../../typescript/src/contract/messages.ts';
-import { isWithin } from '../../../typescript/src/local/refusal.ts';
-import type { Sandbox } from '../../../typescript/src/sandbox.ts';
 import { counted } from '../changes.ts';
 import type { Context } from '../command.ts';
 import { shownPatch } from '../patch.ts';

@@ -1,13 +1,5 @@
-import { exportChanges } from '../../../typescript/src/changes.ts';
-import type { ChosenHunks, FileChange } from '../../../typescript/src/contract/messages.ts';
-import type { Pulled } from '../../../typescript/src/local/changes.ts';
-import { partsOf } from '../../../typescript/src/local/hunks.ts';
-import { Place } from '../../../typescript/src/local/place.ts';
-import { once } from '../../../typescript/src/local/plan.ts';
-import type { PullOptions } from '../../../typescript/src/local/pull.ts';
-import { shown, Tree } from '../../../typescript/src/local/tree.ts';
-import { untar } from '../../../typescript/src/local/untar.ts';
-import type { Sandbox } from '../../../typescript/src/sandbox.ts';
+import type { ChosenHunks, FileChange, Sandbox } from 'paddock-sandbox';
+import { once, Place, type Pulled, type PullOptions, partsOf, shown, Tree, untar } from 'paddock-sandbox/local';
 import { mergeTexts } from './merge.ts';
 
 export interface Brought extends Pulled {
@@ -96,12 +88,7 @@ async function readChanged(
   path: string,
   signal: AbortSignal | undefined,
 ): Promise<Uint8Array | undefined> {
-  const archive = await exportChanges(
-    sandbox.api,
-    sandbox.id,
-    { paths: [path], signal },
-    { format: 'tar', whole: false },
-  );
+  const archive = await sandbox.api.exportChanges({ paths: [path], sandboxId: sandbox.id, format: 'tar' }, { signal });
   for await (const member of untar(archive.body as ReadableStream<Uint8Array>)) {
     if (member.path !== path || member.size > MOST_BYTES) continue;
     const parts: Uint8Array[] = [];

@@ -1,4 +1,4 @@
-import type { Sandbox } from '../../../typescript/src/sandbox.ts';
+import type { Sandbox } from 'paddock-sandbox';
 import { counted } from '../changes.ts';
 import type { Context } from '../command.ts';
 import type { Target } from '../commits/branches.ts';

@@ -1,7 +1,5 @@
 import { resolve } from 'node:path';
-import type { Duration } from '../../../typescript/src/duration.ts';
-import type { Paddock } from '../../../typescript/src/paddock.ts';
-import type { Sandbox } from '../../../typescript/src/sandbox.ts';
+import type { Duration, Paddock, Sandbox } from 'paddock-sandbox';
 import type { Context } from '../command.ts';
 import { follow } from '../exec/follow.ts';
 import { startIn } from '../exec/start.ts';

@@ -1,4 +1,4 @@
-import type { Sandbox } from '../../../typescript/src/sandbox.ts';
+import type { Sandbox } from 'paddock-sandbox';
 import type { Context } from '../command.ts';
 import { EXIT } from '../errors.ts';
 import { type Came, findCommits, refusalOf, showCommits, takeCommits } from './commits.ts';

@@ -1,6 +1,4 @@
-import type { RefusedPath } from '../../../typescript/src/contract/messages.ts';
-import type { Paddock } from '../../../typescript/src/paddock.ts';
-import type { Sandbox } from '../../../typescript/src/sandbox.ts';
+import type { Paddock, RefusedPath, Sandbox } from 'paddock-sandbox';
 import { counted } from '../changes.ts';
 import { quotedName } from '../printable.ts';
 import { ruleRow } from '../rule-text.ts';

@@ -1,4 +1,4 @@
-import type { Refusal } from '../../../typescript/src/local/refusal.ts';
+import type { Refusal } from 'paddock-sandbox/local';
 import { counted } from '../changes.ts';
 import type { Output } from '../output.ts';
 import { printableName, quotedName } from '../printable.ts';

@@ -1,10 +1,12 @@
-import type { FileChange } from '../../../typescript/src/contract/messages.ts';
-import type { CreateOptions } from '../../../typescript/src/create.ts';
-import type { Duration } from '../../../typescript/src/duration.ts';
-import { NotFoundError } from '../../../typescript/src/errors.ts';
-import type { PackOptions } from '../../../typescript/src/local/index.ts';
-import type { Paddock } from '../../../typescript/src/paddock.ts';
-import type { Sandbox } from '../../../typescript/src/sandbox.ts';
+import {
+  type CreateOptions,
+  type Duration,
+  type FileChange,
+  NotFoundError,
+  type Paddock,
+  type Sandbox,
+} from 'paddock-sandbox';
+import type { PackOptions } from 'paddock-sandbox/local';
 import type { Agent } from '../agents/agent.ts';
 import { prepareAgent } from '../agents/prepare.ts';
 import { counted } from '../changes.ts';

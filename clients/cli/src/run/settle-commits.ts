@@ -1,6 +1,6 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Sandbox } from '../../../typescript/src/sandbox.ts';
+import type { Sandbox } from 'paddock-sandbox';
 import { counted } from '../changes.ts';
 import type { Context } from '../command.ts';
 import type { Commits } from '../commits/found.ts';

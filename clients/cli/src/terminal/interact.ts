@@ -1,7 +1,4 @@
-import type { AttachEvent, Attachment } from '../../../typescript/src/attach.ts';
-import { ConnectionFailedError } from '../../../typescript/src/errors.ts';
-import { Paddock } from '../../../typescript/src/paddock.ts';
-import type { Process } from '../../../typescript/src/process.ts';
+import { type AttachEvent, type Attachment, ConnectionFailedError, Paddock, type Process } from 'paddock-sandbox';
 import type { Context } from '../command.ts';
 import { CliError, EXIT } from '../errors.ts';
 import { endingOf } from '../exec/ending.ts';

@@ -1,7 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { CreateOptions } from '../../../typescript/src/create.ts';
-import type { Paddock } from '../../../typescript/src/paddock.ts';
+import type { CreateOptions, Paddock } from 'paddock-sandbox';
 import type { Context, Options } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { localDirectory, readLocal } from '../local/record.ts';

@@ -1,8 +1,6 @@
 import { realpathSync } from 'node:fs';
-import { ConflictError, InvalidArgumentError, NotFoundError } from '../../../typescript/src/errors.ts';
-import { packed } from '../../../typescript/src/local/pack.ts';
-import { type Found, type Walked, type WalkOptions, walked } from '../../../typescript/src/local/walk.ts';
-import type { Paddock } from '../../../typescript/src/paddock.ts';
+import { ConflictError, InvalidArgumentError, NotFoundError, type Paddock } from 'paddock-sandbox';
+import { type Found, packed, type Walked, type WalkOptions, walked } from 'paddock-sandbox/local';
 import type { Output } from '../output.ts';
 import { differenceOf } from './difference.ts';
 import { keyOf, type Upload, type UploadRecord, UploadRecords } from './records.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Found } from '../../../typescript/src/local/walk.ts';
+import type { Found } from 'paddock-sandbox/local';
 import { startTimeOf } from '../local/record.ts';
 import type { Snapshot } from './difference.ts';
 

@@ -1,5 +1,5 @@
-import { requireUpload } from '../../../typescript/src/local/index.ts';
-import type { Sandbox } from '../../../typescript/src/sandbox.ts';
+import type { Sandbox } from 'paddock-sandbox';
+import { requireUpload } from 'paddock-sandbox/local';
 import { localDirectory } from '../local/record.ts';
 import { isLocal } from '../tools/options.ts';
 import {
