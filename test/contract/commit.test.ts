@@ -409,6 +409,8 @@ const cases: Case[] = [
     name: 'a program in a directory that was renamed finds all of its files while they are committed',
     needs: ['commands'],
     runtimes: ['bwrap'],
+    // What programs see of a commit does not depend on the protocol of its call.
+    protocols: ['rest'],
     async run(scene) {
       const codebase = await scene.codebase();
       const first = await scene.sandbox(codebase);
@@ -435,11 +437,17 @@ const cases: Case[] = [
       expect(await changed(scene, sandbox)).toEqual([]);
     },
   },
-  ...[1, 2].map(
-    (seed): Case => ({
+  ...(
+    [
+      [1, 'rest'],
+      [2, 'grpc'],
+    ] as const
+  ).map(
+    ([seed, protocol]): Case => ({
       name: `a program that renames directories sees what it did beside commits, and they lose nothing: seed ${seed}`,
       needs: ['commands'],
       runtimes: ['bwrap'],
+      protocols: [protocol],
       async run(scene) {
         const codebase = await scene.codebase();
         const sandbox = await scene.sandbox(codebase);
