@@ -1,6 +1,9 @@
 import { defineConfig } from 'vitest/config';
 import base from './vitest.base.config.ts';
-import { projects, replaceModules } from './vitest.projects.ts';
+import { MODELS, projects, replaceModules } from './vitest.projects.ts';
+
+/** CI runs the models once, at full length: their short runs here are the beginning of it. */
+const modelsElsewhere = process.env.PADDOCK_MODELS === 'elsewhere' ? MODELS : [];
 
 /** All tests but those for a kernel with cgroup v2 only: npm run test:vm. */
 export default defineConfig({
@@ -11,7 +14,7 @@ export default defineConfig({
     projects: projects({
       include: ['test/**/*.test.ts'],
       // `npm run test:turns` has the latter, which needs a core to itself.
-      exclude: ['test/{agents,vm}/**', 'test/reports/longest-turn.test.ts'],
+      exclude: ['test/{agents,vm}/**', 'test/reports/longest-turn.test.ts', ...modelsElsewhere],
       ownProcess: [
         ...replaceModules('test'),
         'test/adapters/blocks.test.ts',

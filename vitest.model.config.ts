@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import base from './vitest.base.config.ts';
+import { MODELS } from './vitest.projects.ts';
 
 /**
  * The models at the length of a CI run, on one core: 20,000 steps over several sandboxes and all interfaces, 6,000 runs
@@ -10,10 +11,7 @@ export default defineConfig({
   ...base,
   test: {
     ...base.test,
-    include: [
-      'test/lib/sandboxes/model/sequences.test.ts',
-      'test/lib/workspaces/{redacted-model,model,changed-during-commit-model}.test.ts',
-    ],
+    include: MODELS,
     globalSetup: ['test/global-setup.ts'],
     maxWorkers: 1,
     testTimeout: 24 * 3_600_000,

@@ -3,6 +3,12 @@ import { join } from 'node:path';
 import { configDefaults, type TestProjectInlineConfiguration } from 'vitest/config';
 import base from './vitest.base.config.ts';
 
+/** The models, which `npm run test:model` runs at full length. */
+export const MODELS = [
+  'test/lib/sandboxes/model/sequences.test.ts',
+  'test/lib/workspaces/{redacted-model,model,changed-during-commit-model}.test.ts',
+];
+
 export interface Files {
   include: string[];
   exclude?: string[];

@@ -54,6 +54,9 @@ const shell = (script, ...args) =>
     stdio: ['ignore', 'pipe', 'inherit'],
   }).trim();
 
+/** The packages of agent frameworks, which are installed in some checkouts. */
+const FRAMEWORKS = join(ROOT, 'clients/adapters/node_modules');
+
 /** Builds the disk with the checkout, which all machines share. Returns its path. */
 function checkoutDisk(directory) {
   const tree = join(directory, 'checkout');
@@ -61,7 +64,7 @@ function checkoutDisk(directory) {
     recursive: true,
     preserveTimestamps: true,
     verbatimSymlinks: true,
-    filter: (path) => !LEFT_OUT.has(basename(path)),
+    filter: (path) => !LEFT_OUT.has(basename(path)) && path !== FRAMEWORKS,
   });
   const disk = join(directory, 'checkout.img');
   const format = ['-q', '-t', 'ext4', '-O', '^has_journal', '-m', '0', '-d', tree, disk, '1G'];
