@@ -1,6 +1,6 @@
 import type { DeclaredHandler } from '../../handlers/declaration.ts';
 import { type HandlerEvent, type Operation, operations } from '../../handlers/index.ts';
-import { type FieldConstraint, stringCheck } from '../../handlers/input/constraints.ts';
+import { type Constraints, type FieldConstraint, stringCheck } from '../../handlers/input/constraints.ts';
 import type { Rpc } from '../../handlers/input/request-fields.ts';
 import { enums, fields, rpcs } from '../../lib/contract/schema.ts';
 import { exampleRequest } from '../adapters/example-requests.ts';
@@ -25,6 +25,9 @@ export function fieldsOf(operation: Rpc): Readonly<Record<string, Field>> {
   const { chunk: _, ...own } = fields[rpcs[operation].request] as Record<string, Field>;
   return own;
 }
+
+export const constraintsOf = (operation: Rpc): Constraints =>
+  rows.find((each) => each.operation === operation)!.handler.constraints;
 
 const IDS = {
   sandbox_id: 'sb_1',

@@ -1,6 +1,9 @@
 import type { Operation } from '../../handlers/index.ts';
 import type { Rpc } from '../../handlers/input/request-fields.ts';
+import { rpcs } from '../../lib/contract/schema.ts';
 import type { Code } from '../../lib/errors.ts';
+import { exampleRequest } from '../adapters/example-requests.ts';
+import { constraintsOf, fieldsOf } from '../handlers/permitted-requests.ts';
 import { MIB, type World } from './world.ts';
 
 /** The largest request that an operation takes, in the shape that costs most. */
@@ -72,8 +75,6 @@ type Inputs = { readonly [R in Rpc]: (world: World) => Input[] };
 const one =
   (of: (world: World) => Record<string, unknown>, endless?: true) =>
   (world: World): Input[] => [{ request: of(world), ...(endless && { endless }) }];
-const none = one(() => ({}));
-const paged = one(({ sandbox_id }) => ({ sandbox_id, page_size: 1000 }));
 const bySandbox = one(({ sandbox_id }) => ({ sandbox_id }));
 const ofEnded = one(({ sandbox_id, ended: process_id }) => ({ sandbox_id, process_id }));
 /** In a body of 64 MiB. The turn in which a gRPC message of this size is decoded is longer: docs/security.md, row 53a. */
@@ -96,16 +97,12 @@ const changes = ({ sandbox_id }: World) => [
   { request: { sandbox_id, page_size: 1000, paths } },
 ];
 
-/** Operations that end what the others use are called last, in the order of this table. */
-export const inputs: Inputs = {
-  GetCaller: none,
-  ListPresets: none,
-  ListNetworkPresets: none,
+/** Those that make what others use, and those whose largest request is not their example. */
+const first: Partial<Inputs> = {
   CreateSandbox: ({ codebase_id }) => [
     { request: { codebase_id, ...sandbox } },
     { request: { codebase_id, rules, network } },
   ],
-  GetSandbox: bySandbox,
   ListSandboxes: one(() => ({ page_size: 1000, labels })),
   UpdateSandbox: one(({ sandbox_id }) => ({ sandbox_id, labels, env: entries(256, 200), ...surroundings })),
   Exec: execs,
@@ -114,10 +111,7 @@ export const inputs: Inputs = {
     { request: { sandbox_id, ...command, labels } },
     { request: { sandbox_id, ...argv, labels } },
   ],
-  ListProcesses: one(({ sandbox_id }) => ({ sandbox_id, page_size: 1000 })),
-  GetProcess: ofEnded,
   ReadProcessOutput: one(({ sandbox_id, ended: process_id }) => ({ sandbox_id, process_id, max_bytes: MIB })),
-  WatchProcess: ofEnded,
   AttachProcess: ({ sandbox_id, ended, reading }) => [
     { request: { sandbox_id, process_id: ended } },
     { request: { sandbox_id, process_id: reading }, bytes: Buffer.from(`${'\u0001'.repeat(1000)}\n`.repeat(1000)) },
@@ -125,30 +119,20 @@ export const inputs: Inputs = {
   WriteProcessInput: ({ sandbox_id, reading: process_id }) => [{ request: { sandbox_id, process_id }, bytes }],
   ResizeTerminal: one(({ sandbox_id, reading }) => ({ sandbox_id, process_id: reading, columns: 1000, rows: 1000 })),
   SignalProcess: one(({ sandbox_id, reading: process_id }) => ({ sandbox_id, process_id, signal: 'SIGCONT' })),
-  OpenPort: one(({ sandbox_id }) => ({ sandbox_id, port: 8000, access: 'link' })),
-  ListPorts: one(({ sandbox_id }) => ({ sandbox_id, opened: true })),
-  GetPort: one(({ sandbox_id }) => ({ sandbox_id, port: 8000 })),
-  ClosePort: one(({ sandbox_id }) => ({ sandbox_id, port: 8000 })),
-  WaitPort: one(({ sandbox_id }) => ({ sandbox_id, port: 8000, wait: 500 })),
   CreateSession: one(({ sandbox_id }) => ({ sandbox_id, env: entries(4000, 200) })),
-  ListSessions: paged,
-  GetSession: one(({ session_id }) => ({ session_id })),
   SessionExec: sessionExecs,
   SessionExecStream: sessionExecs,
-  ExplainPermission: one(({ sandbox_id }) => ({ sandbox_id, path: deep })),
   UpdatePermissions: ({ sandbox_id }) => [
     { request: { sandbox_id, permissions } },
     { request: { sandbox_id, rules } },
     { request: { sandbox_id, rules: { write: ['**'] } } },
   ],
-  GetNetwork: bySandbox,
   UpdateNetwork: one(({ sandbox_id }) => ({ sandbox_id, ...network })),
   ExplainNetwork: one(({ sandbox_id }) => ({
     sandbox_id,
     host: `${'a.'.repeat(120)}example.org`,
     path: '/a'.repeat(1000),
   })),
-  ListConnections: paged,
   WatchNetwork: one(({ watched_id }) => ({ sandbox_id: watched_id }), true),
   ListChanges: changes,
   ExportChanges: (world) =>
@@ -157,11 +141,9 @@ export const inputs: Inputs = {
     ),
   PreviewFile: ({ sandbox_id }) =>
     ['letters', 'numbers', 'control', 'lines'].map((path) => ({ request: { sandbox_id, path } })),
-  StatFile: one(({ sandbox_id }) => ({ sandbox_id, path: deep })),
   ReadFile: one(({ sandbox_id }) => ({ sandbox_id, path: 'media.png' })),
   WriteFile: ({ sandbox_id }) => [{ request: { sandbox_id, path: 'written' }, bytes }],
   DeleteFile: one(({ sandbox_id }) => ({ sandbox_id, path: 'written' })),
-  ExportFiles: one(({ sandbox_id }) => ({ sandbox_id, format: 'tar' })),
   ListDirectory: ({ sandbox_id }) => [
     { request: { sandbox_id, path: 'wide', page_size: 1000 } },
     { request: { sandbox_id, path: 'long', recursive: true, page_size: 1000 } },
@@ -171,40 +153,31 @@ export const inputs: Inputs = {
   MakeDirectory: one(({ sandbox_id }) => ({ sandbox_id, path: `made/${'m/'.repeat(1900)}m`, parents: true })),
   MoveFile: one(({ sandbox_id }) => ({ sandbox_id, from: 'long', to: 'moved' })),
   CreateCheckpoint: one(({ sandbox_id }) => ({ sandbox_id, name: 'one' })),
-  ListRefusals: bySandbox,
-  ListCheckpoints: bySandbox,
   Fork: one(({ sandbox_id }) => ({ sandbox_id, count: 3, ...sandbox })),
-  Rollback: one(({ sandbox_id }) => ({ sandbox_id, checkpoint: 'one' })),
-  DeleteCheckpoint: one(({ sandbox_id }) => ({ sandbox_id, name: 'one' })),
   CreateCodebase: one(() => ({ name: '€'.repeat(255), owner_id: 'o'.repeat(255) })),
-  GetCodebase: one(({ codebase_id }) => ({ codebase_id })),
-  ListCodebases: one(() => ({ page_size: 1000 })),
   UploadFile: ({ codebase_id }) => [{ request: { codebase_id, file_path: 'uploaded' }, bytes }],
   DownloadFile: one(({ codebase_id }) => ({ codebase_id, file_path: 'letters' })),
   ImportCodebaseFiles: ({ codebase_id, spare_id }) =>
     [codebase_id, spare_id].map((id) => ({ request: { codebase_id: id, mode: 'merge' }, bytes: archive })),
-  ExportCodebaseFiles: one(({ codebase_id }) => ({ codebase_id, format: 'tar' })),
-  ListFiles: one(({ codebase_id }) => ({ codebase_id, recursive: true, page_size: 1000 })),
-  RemoveFile: one(({ codebase_id }) => ({ codebase_id, file_path: 'uploaded' })),
-  ImportImage: () => [{ request: { name: 'image' }, bytes: archive }],
-  GetImage: one(() => ({ image: 'image' })),
-  ListImages: one(() => ({ page_size: 1000 })),
-  DeleteImage: one(() => ({ image: 'image' })),
+  ImportImage: () => [{ request: { name: 'tools:1' }, bytes: archive }],
   PutSecret: one(() => ({
-    name: 's',
+    name: 'github',
     owner_id: 'ann',
     value: 'x'.repeat(65_536),
     hosts: range(100, (n) => `${'a.'.repeat(100)}n${n}.example.org`),
   })),
-  GetSecret: one(() => ({ name: 's', owner_id: 'ann' })),
-  ListSecrets: one(() => ({ owner_id: 'ann', page_size: 1000 })),
-  DeleteSecret: one(() => ({ name: 's', owner_id: 'ann' })),
   CreateKey: one(() => ({ name: 'k'.repeat(255), role: 'owner', owner_id: 'o'.repeat(255) })),
-  ListKeys: one(() => ({ page_size: 1000 })),
   RevokeKey: () => [{ request: { key_id: 'k'.repeat(4000) }, code: 'NOT_FOUND' }],
   CreateTicket: one(() => ({ path: `/v1/${'t/'.repeat(4000)}` })),
   SetOwnerLimits: one(() => ({ owner_id: 'o'.repeat(255), limits: {} })),
-  GetOwnerLimits: one(() => ({ owner_id: 'o'.repeat(255) })),
+};
+
+/** Those that end what others use. */
+const last: Partial<Inputs> = {
+  Rollback: one(({ sandbox_id }) => ({ sandbox_id, checkpoint: 'one' })),
+  DeleteCheckpoint: one(({ sandbox_id }) => ({ sandbox_id, name: 'one' })),
+  RemoveFile: one(({ codebase_id }) => ({ codebase_id, file_path: 'uploaded' })),
+  DeleteImage: one(() => ({ image: 'tools:1' })),
   Commit: ({ sandbox_id }) => [
     { request: { sandbox_id, exclude, dry_run: true } },
     { request: { sandbox_id, paths: paths.slice(0, 5000) } },
@@ -224,6 +197,26 @@ export const inputs: Inputs = {
     { request: { codebase_id: spare_id } },
   ],
 };
+
+/** The example of an operation, in this world, with the longest page and the longest path. */
+function plain(operation: Rpc, world: World): Input[] {
+  const request = exampleRequest(operation, { ...world, process_id: world.ended });
+  const fields: object = fieldsOf(operation);
+  const isPath = constraintsOf(operation).path?.format !== undefined;
+  const largest = {
+    ...('owner_id' in fields && { owner_id: 'ann' }),
+    ...('page_size' in fields && { page_size: 1000 }),
+    ...('path' in fields && isPath && !('codebase_id' in fields) && { path: deep }),
+  };
+  return [{ request: { ...request, ...largest } }];
+}
+
+const derived = (Object.keys(rpcs) as Rpc[])
+  .filter((name) => !(name in first) && !(name in last))
+  .map((name) => [name, (world: World) => plain(name, world)]);
+
+/** In the order of the calls. */
+export const inputs = { ...first, ...Object.fromEntries(derived), ...last } as Inputs;
 
 /** The rows of a table in the order of `inputs`. */
 export function inOrder(rows: readonly Operation[]): Operation[] {

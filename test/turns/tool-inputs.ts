@@ -16,8 +16,8 @@ const globs = range(2, (n) => `**/*${'n'.repeat(100)}${'?'.repeat(n % 8)}b*`);
 const text = '\u0001'.repeat(MIB);
 const deep = `deep/${'d/'.repeat(1900)}`;
 
-/** The largest arguments of each tool; those of an orchestrator have `sandbox_id`, too. In the order of the calls. */
-export const toolInputs: Readonly<Record<string, (world: World) => ToolInput[]>> = {
+/** Those of which the largest arguments are more than a path. */
+const named: Readonly<Record<string, (world: World) => ToolInput[]>> = {
   exec: () => permitted({ command: `: ${'\u0001'.repeat(100_000)}` }, { command: 'yes | head -c 50000000' }),
   process: ({ ended, reading }) =>
     permitted({ id: ended, offset: 0 }, { id: reading, input: '\u0001'.repeat(MIB), wait: 0 }),
@@ -53,17 +53,13 @@ export const toolInputs: Readonly<Record<string, (world: World) => ToolInput[]>>
       { path: '.', pattern: `**/${'{a,n}'.repeat(8)}*` },
     ),
   file_grep: () => permitted({ pattern: '\u0001' }, { pattern: 'n', path: 'wide', files: globs[0] }),
-  file_info: () => permitted({ path: deep }),
-  access_explain: () => permitted({ path: deep }),
   changes_list: () => permitted({ diff: true }),
   sandbox_create: ({ codebase_id }) =>
     permitted({ codebase_id, rules: { write: range(200, (n) => `w${n}/${'*a?'.repeat(20)}/**`) } }),
-  sandbox_list: () => permitted({}),
   sandbox_fork: () => permitted({ count: 2 }),
   checkpoint_create: () => permitted({ name: 'two' }),
   checkpoint_restore: () => permitted({ checkpoint: 'two' }),
   codebase_create: () => permitted({ name: 'n'.repeat(255) }),
-  codebase_list: () => permitted({}),
   changes_commit: () => permitted({ all: true, dry_run: true, exclude: range(900, (n) => `**/${'x'.repeat(60)}${n}`) }),
   changes_discard: () => {
     const paths = range(10_000, (n) => `wide/${'n'.repeat(245)}${String(n + 1).padStart(5, '0')}`);
@@ -72,8 +68,13 @@ export const toolInputs: Readonly<Record<string, (world: World) => ToolInput[]>>
   sandbox_destroy: () => permitted({ discard: true }),
 };
 
-/** The names in the order of `toolInputs`. */
+/** The largest arguments of a tool with this input; those of an orchestrator have `sandbox_id`, too. */
+export function toolInputs(name: string, input: object, world: World): ToolInput[] {
+  return named[name]?.(world) ?? permitted('path' in input ? { path: deep } : {});
+}
+
+/** The names in the order of the calls. */
 export function inOrderOfTools(names: readonly string[]): string[] {
-  const known = Object.keys(toolInputs);
+  const known = Object.keys(named);
   return names.toSorted((a, b) => known.indexOf(a) - known.indexOf(b));
 }
