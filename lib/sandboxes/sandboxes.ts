@@ -24,7 +24,7 @@ import { execInSandbox } from './exec/exec.ts';
 import { timeoutAdvice } from './exec/timeout-advice.ts';
 import { exportFiles } from './files/export-files.ts';
 import { importFiles } from './files/import-files.ts';
-import { deleteFile, listDirectory, makeDirectory, moveFile, statFile } from './files/names.ts';
+import * as names from './files/names.ts';
 import { previewFile } from './files/preview-file.ts';
 import { readFile } from './files/read-file.ts';
 import { writeFile } from './files/write-file.ts';
@@ -110,6 +110,8 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
   const jumps = new JumpDetector(context.clock);
   const idle = new IdleSandboxes(context);
   return {
+    ...bound({ ...names, previewFile, readFile, writeFile, exportFiles, importFiles }, context),
+    ...bound({ updatePermissions, listRefusals, listCheckpoints, deleteCheckpoint, rollback }, context),
     create: (request) => createSandbox(request, context),
     get: (id, as) => (as === 'agent' ? agentView(context.find(id).view()) : context.find(id).view()),
     list: (filter) => listSandboxes(filter, context),
@@ -118,10 +120,8 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
     stop: (id) => stopSandbox(id, context),
     destroy: (id, discard) => destroySandbox(id, context, discard),
     exec: (request, signal) => execInSandbox(request, signal, context),
-    updatePermissions: (request) => updatePermissions(request, context),
     granted: async (id) => grantedBy(context.find(id).record),
     explainPermission: (id, path, as) => explainPermission(id, path, as ?? '', context),
-    listRefusals: (id) => listRefusals(id, context),
     presets: () => PRESETS,
     listChanges: (id, page, as, choice) => listChanges(id, page, { as: as ?? '', ...choice }, context),
     exportChanges: (id, format, as, choice, signal) =>
@@ -129,20 +129,7 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
     discard: (id, paths, choice) => discardChanges(id, { ...choice, paths }, context),
     commit: (request) => commitChanges(request, context),
     createCheckpoint: async (id, name, intent) => createCheckpoint(id, name, intent, context),
-    listCheckpoints: (id) => listCheckpoints(id, context),
-    deleteCheckpoint: (id, name) => deleteCheckpoint(id, name, context),
-    rollback: (id, checkpoint) => rollback(id, checkpoint, context),
     fork: (request) => forkSandbox(request, context),
-    previewFile: (request) => previewFile(request, context),
-    statFile: (request) => statFile(request, context),
-    listDirectory: (request) => listDirectory(request, context),
-    readFile: (request) => readFile(request, context),
-    writeFile: (request, content) => writeFile(request, content, context),
-    makeDirectory: (request) => makeDirectory(request, context),
-    moveFile: (request) => moveFile(request, context),
-    deleteFile: (request) => deleteFile(request, context),
-    exportFiles: (request) => exportFiles(request, context),
-    importFiles: (request, archive) => importFiles(request, archive, context),
     endIdle: () => idle.end(),
     beginCall: (id) => beginCall(id, context),
     timeoutAdvice: (id) => timeoutAdvice(id, context),
@@ -189,6 +176,16 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
       await storeDeltaBytes(staying, context);
     },
   };
+}
+
+type Bound<M> = {
+  [K in keyof M]: M[K] extends (...args: [...infer A, SandboxContext]) => infer R ? (...args: A) => R : never;
+};
+
+/** Functions of which the last argument is the context, without it. */
+function bound<M extends object>(functions: M, context: SandboxContext): Bound<M> {
+  const entries = Object.entries(functions).map(([name, of]) => [name, (...args: unknown[]) => of(...args, context)]);
+  return Object.fromEntries(entries) as Bound<M>;
 }
 
 function beginCall(id: string, { clock, ready, sandboxes }: SandboxContext): (() => void) | undefined {
