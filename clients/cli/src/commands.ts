@@ -83,6 +83,7 @@ const GROUPS: readonly Group[] = [
     of('server', () => import('./commands/server.ts'), ['start', 'stop', 'status', 'env']),
     of('config', () => import('./commands/config.ts'), ['show', 'trust']),
     of('', () => import('./commands/completion.ts'), ['completion']),
+    of('', () => import('./commands/api.ts'), ['api']),
   ),
 ];
 

@@ -86,12 +86,15 @@ function readValue(name: string, { oneOf, read }: Option, value: unknown): unkno
   return read === undefined ? value : read(name, value as string);
 }
 
+/** More values than a sentence lists. */
+const MANY = 30;
+
 /** "must be a, b or c" */
 function requireOneOf(what: string, allowed: readonly string[], given: string): void {
   if (allowed.includes(given)) return;
-  throw new UsageError(
-    `${what} is ${allowed.slice(0, -1).join(', ')} or ${allowed.at(-1)}, not ${JSON.stringify(given)}`,
-  );
+  const text = JSON.stringify(given);
+  if (allowed.length > MANY) throw new UsageError(`${text} is no ${what}${hint(given, allowed)}`);
+  throw new UsageError(`${what} is ${allowed.slice(0, -1).join(', ')} or ${allowed.at(-1)}, not ${text}`);
 }
 
 function operandsOf(command: Named, given: readonly string[]): Record<string, unknown> {

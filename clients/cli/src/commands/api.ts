@@ -1,0 +1,47 @@
+import { operations } from '../../../typescript/src/contract/operations.ts';
+import { any, command, one } from '../command.ts';
+import { UsageError } from '../errors.ts';
+
+type Name = Exclude<keyof typeof operations, 'attachProcess'>;
+type Method = (...args: unknown[]) => Promise<unknown> | AsyncIterable<unknown>;
+
+/** As in docs/openapi.json: attach is a conversation, and has a command of its own. */
+const NAMES = Object.entries(operations)
+  .filter(([, { kind }]) => kind !== 'attach')
+  .map(([name]) => name[0]!.toUpperCase() + name.slice(1));
+
+export const api = command({
+  summary: 'call an operation of the service by its name',
+  details: `The names of operations and fields are those of /docs. A value is a text, a number or true or false; with ":=" it is
+JSON. Answers are JSON, those of streams on a line each. Files and archives are standard input and standard output.`,
+  operands: { operation: { ...one('OPERATION'), oneOf: NAMES }, fields: any('FIELD=VALUE') },
+  options: {},
+  examples: [
+    'paddock api GetSandbox sandbox_id=SANDBOX',
+    'paddock api Commit sandbox_id=SANDBOX paths:=\'["src"]\' dry_run=true',
+  ],
+  async run({ out, signal, paddock }, { operands: { operation, fields } }) {
+    const name = (operation[0]!.toLowerCase() + operation.slice(1)) as Name;
+    const request = Object.fromEntries(fields.map(fieldOf));
+    const call = (await paddock()).api[name] as Method;
+    const { kind } = operations[name];
+    const body = kind === 'raw' ? [process.stdin] : [];
+    const answer = call(request, ...body, { signal });
+    if (kind === 'events') for await (const each of answer as AsyncIterable<unknown>) out.record(each);
+    else if (kind === 'unary' || kind === 'raw') out.value((await answer) ?? {});
+    else for await (const chunk of ((await answer) as Response).body ?? []) out.bytes(chunk as Uint8Array);
+  },
+});
+
+/** The client has the names of fields in camel case. */
+function fieldOf(given: string): [name: string, value: unknown] {
+  const [, field = '', mark, text = ''] = /^(\w+)(:?=)(.*)$/s.exec(given) ?? [];
+  if (field === '') throw new UsageError(`a field is like sandbox_id=sb_1, not ${given}`);
+  const name = field.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+  if (mark === '=') return [name, text];
+  try {
+    return [name, JSON.parse(text)];
+  } catch {
+    throw new UsageError(`the value of ${field} is not valid JSON: a text is ${field}=VALUE`);
+  }
+}

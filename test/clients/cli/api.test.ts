@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Server, State } from '../../contract/server.ts';
+import { cli } from './cli.ts';
+
+let state: State;
+let server: Server;
+let codebase: string;
+
+const api = (...args: string[]) => cli(['api', ...args], { url: `http://${server.httpAddress}` });
+
+beforeAll(async () => {
+  state = await State.create();
+  server = await Server.start(state);
+  codebase = JSON.parse((await api('CreateCodebase', 'name=c')).stdout).id;
+});
+afterAll(async () => {
+  await server.stop();
+  await state.remove();
+});
+
+describe('paddock api calls an operation', () => {
+  it('with texts and JSON, and prints its answer as JSON', async () => {
+    const made = await api('CreateSandbox', `codebase_id=${codebase}`, 'rules:={"write":["**"]}', 'idle_timeout=60');
+    expect(JSON.parse(made.stdout)).toMatchObject({ codebaseId: codebase, idleTimeout: 60 });
+    const sandbox_id = JSON.parse(made.stdout).id;
+    const streamed = await api('ExecStream', `sandbox_id=${sandbox_id}`, 'argv:=["true"]');
+    expect(JSON.parse(streamed.stdout.trim().split('\n').at(-1)!)).toMatchObject({ exitCode: 0 });
+    const removed = await api('DestroySandbox', `sandbox_id=${sandbox_id}`);
+    expect([removed.stdout, removed.code]).toEqual(['{}\n', 0]);
+  });
+
+  it('with the bytes of standard input and output', async () => {
+    const at = [`codebase_id=${codebase}`, 'file_path=a/b'];
+    const stored = await cli(['api', 'UploadFile', ...at], { url: `http://${server.httpAddress}`, input: 'text\n' });
+    expect(JSON.parse(stored.stdout)).toMatchObject({ size: 5 });
+    expect((await api('DownloadFile', ...at)).stdout).toBe('text\n');
+  });
+
+  it('and says what is wrong with it', async () => {
+    expect((await api('GetCodebas')).stderr).toContain('"GetCodebas" is no OPERATION; did you mean GetCodebase?');
+    expect((await api('GetCodebase', 'codebase_id')).stderr).toContain('a field is like sandbox_id=sb_1');
+    expect((await api('Commit', 'paths:=[')).stderr).toContain('the value of paths is not valid JSON');
+    expect((await api('GetCodebase', 'codebase_id=cb_none')).stderr).toContain('cb_none');
+  });
+});
