@@ -193,6 +193,8 @@ class Pull:
             outcome = CONFLICTS if error.errno in _MOVED else FAILED
             self._steps[path] = Step(change, outcome=outcome)
             if outcome == FAILED:
+                # Not the name of a temporary file.
+                error.filename, error.filename2 = path, None
                 self._failed[path] = error
             self._tree.close()
 
