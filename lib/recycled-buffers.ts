@@ -4,10 +4,6 @@
  */
 export const RECYCLED_BYTES = 65_536;
 
-/** Bytes in front of each buffer for output, for the head of the message that its content becomes: see `inFront`. */
-const ROOM = 512;
-const SMALL_BYTES = ROOM + RECYCLED_BYTES;
-
 /** Buffers that are kept for later: 2 MiB. */
 const MAX_SPARE = 32;
 
@@ -29,31 +25,17 @@ const unclaimed = new WeakMap<ArrayBufferLike, Lease>();
 
 /** A buffer of RECYCLED_BYTES with any content. One that is never given back is left to the garbage collector. */
 export function recycledBuffer(): Buffer {
-  const buffer = spare.pop() ?? Buffer.allocUnsafeSlow(SMALL_BYTES);
+  const buffer = spare.pop() ?? Buffer.allocUnsafeSlow(RECYCLED_BYTES);
   // An object of its own for each use: who still has that of an earlier one cannot give this one back.
-  const view = buffer.subarray(ROOM);
+  const view = buffer.subarray();
   leases.set(view, { buffer, users: 1 });
   return view;
 }
 
 /** As `recycledBuffer`, of a larger size. */
 export function largeBuffer(size: number): Buffer {
-  const view = unclaimedBuffer(ROOM + size).subarray(ROOM);
+  const view = unclaimedBuffer(size);
   claim(view);
-  return view;
-}
-
-/**
- * `data` with room for `length` bytes in front of it, so that a head and the data are sent as one. The result takes the place
- * of `data`, which need not be given back. undefined: there is no room, or somebody else has a view of this buffer.
- */
-export function inFront(data: Uint8Array, length: number): Buffer | undefined {
-  const lease = leases.get(data);
-  // Without other users nobody reads what is in front of the data.
-  if (lease === undefined || lease.users > 1 || data.byteOffset - lease.buffer.byteOffset < length) return undefined;
-  leases.delete(data);
-  const view = Buffer.from(data.buffer, data.byteOffset - length, length + data.byteLength);
-  leases.set(view, lease);
   return view;
 }
 
@@ -77,7 +59,7 @@ export function giveBack(data: Uint8Array): void {
   if (lease === undefined) return;
   leases.delete(data);
   if (--lease.users > 0) return;
-  if (lease.buffer.length !== SMALL_BYTES) keepLarge(lease.buffer);
+  if (lease.buffer.length !== RECYCLED_BYTES) keepLarge(lease.buffer);
   else if (spare.length < MAX_SPARE) spare.push(lease.buffer);
 }
 

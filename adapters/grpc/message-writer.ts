@@ -1,5 +1,5 @@
 import { Metadata, type ServerDuplexStream, type ServerWritableStream } from '@grpc/grpc-js';
-import { giveBack, inFront } from '../../lib/recycled-buffers.ts';
+import { giveBack } from '../../lib/recycled-buffers.ts';
 import { http2StreamOf } from './client-stream.ts';
 import { type FramedParts, framedParts } from './data-message.ts';
 
@@ -66,14 +66,12 @@ function writeParts(call: Sending, { before, data, after }: FramedParts, flushed
   call.sendMetadata(new Metadata());
   const stream = http2StreamOf(call);
   if (stream === undefined || stream.destroyed || stream.closed) return;
-  const whole = inFront(data, before.length);
-  whole?.set(before);
   stream.cork();
-  if (whole === undefined) stream.write(before);
-  stream.write(whole ?? data);
+  stream.write(before);
+  stream.write(data);
   stream.write(after, (error) => {
     if (error) return;
-    if (!stream.destroyed) giveBack(whole ?? data);
+    if (!stream.destroyed) giveBack(data);
     flushed();
   });
   stream.uncork();

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { giveBack, inFront } from '../../lib/recycled-buffers.ts';
+import { giveBack } from '../../lib/recycled-buffers.ts';
 
 /** Two lengths, 4 bytes each with the highest first: of the JSON, and of the octets. */
 const LENGTHS = 8;
@@ -10,13 +10,10 @@ const LENGTHS = 8;
  */
 export function writeOctets(res: ServerResponse, json: string, data: Uint8Array): boolean {
   const length = Buffer.byteLength(json);
-  // One chunk of the body costs both sides less than two.
-  const whole = inFront(data, LENGTHS + length);
-  const head = whole ?? Buffer.allocUnsafe(LENGTHS + length);
+  const head = Buffer.allocUnsafe(LENGTHS + length);
   head.writeUInt32BE(length, 0);
   head.writeUInt32BE(data.byteLength, 4);
   head.write(json, LENGTHS);
-  if (whole !== undefined) return res.write(whole, () => giveBack(whole));
   if (data.byteLength === 0) return res.write(head);
   // Not corked: after that, later releases of Node tell nothing when the client has read.
   res.write(head);

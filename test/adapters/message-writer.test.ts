@@ -37,18 +37,6 @@ it('a message with much data is written as grpc-js frames it, and its buffer is 
   expect(recycledBuffer().buffer).toBe(buffer.buffer);
 });
 
-it('the head of a message is in one piece with data that has room for it', async () => {
-  const { call, stream } = fakeCall();
-  const { data } = leased();
-  const written: number[] = [];
-  stream.on('data', ({ length }) => written.push(length));
-  const writer = messageWriter(call, new AbortController().signal, responseSerialize);
-  await writer.write({ data, stream: 'STDERR', duration_ms: 0 });
-  await writer.flushed();
-  expect(written).toHaveLength(2);
-  expect(written[0]).toBeGreaterThan(data.length);
-});
-
 it.each(['before', 'during'])('of a call that is aborted %s the write, the data is not used again', async (when) => {
   const { call, stream } = fakeCall();
   const { buffer, data } = leased();

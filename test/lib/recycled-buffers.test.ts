@@ -2,8 +2,6 @@ import { expect, it } from 'vitest';
 import {
   claim,
   giveBack,
-  inFront,
-  largeBuffer,
   RECYCLED_BYTES,
   recycledBuffer,
   sharedView,
@@ -78,29 +76,4 @@ it('a buffer above 4 MiB is not kept', () => {
   claim(huge);
   giveBack(huge);
   expect(unclaimedBuffer(5_000_000).buffer).not.toBe(huge.buffer);
-});
-
-it.each([recycledBuffer, () => largeBuffer(200_000)])(
-  'data has room for a head in front of it, and stays where it is',
-  (lease) => {
-    const data = lease();
-    data.fill(7);
-    const whole = inFront(data, 100)!;
-    expect(whole.buffer).toBe(data.buffer);
-    expect(whole.subarray(100).equals(data)).toBe(true);
-    const next = () => (data.length > RECYCLED_BYTES ? largeBuffer(200_000) : recycledBuffer()).buffer;
-    giveBack(data);
-    expect(next()).not.toBe(data.buffer);
-    giveBack(whole);
-    expect(next()).toBe(data.buffer);
-  },
-);
-
-it('nothing is put in front of data in a buffer of which there are other views, or without room', () => {
-  const buffer = recycledBuffer();
-  const later = sharedView(buffer, 100, 200);
-  expect([inFront(buffer, 10), inFront(later, 10), inFront(Buffer.from('own'), 1)]).toEqual(Array(3).fill(undefined));
-  giveBack(buffer);
-  expect(inFront(later, 10_000)).toBeUndefined();
-  expect(inFront(later, 10)).toHaveLength(110);
 });
