@@ -55,29 +55,19 @@ export class Parts {
     req.pipe(this.#parser);
   }
 
-  /** The next part, without consuming it. */
-  async peek(): Promise<Part> {
+  async next(): Promise<Part> {
     while (this.#queue.length === 0 && !this.#error) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
     }
     if (this.#error) throw this.#error;
-    return this.#queue[0]!;
-  }
-
-  async next(): Promise<Part> {
-    await this.peek();
     const part = this.#queue.shift()!;
     if (this.#paused && this.#queue.length === 0) {
       this.#paused = false;
       this.#req.pipe(this.#parser);
     }
     return part;
-  }
-
-  putBack(parts: readonly Part[]): void {
-    this.#queue.unshift(...parts);
   }
 
   /** The error that ended a file's stream. */
