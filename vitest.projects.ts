@@ -6,6 +6,7 @@ import base from './vitest.base.config.ts';
 /** The models, which `npm run test:model` runs at full length. */
 export const MODELS = [
   'test/lib/sandboxes/model/sequences.test.ts',
+  'test/lib/trees/model/{model,mutants}.test.ts',
   'test/lib/workspaces/{redacted-model,model,changed-during-commit-model}.test.ts',
 ];
 

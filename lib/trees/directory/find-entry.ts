@@ -1,5 +1,5 @@
 import type { ByteString } from '../../byte-string.ts';
-import type { Entry } from '../format/entry.ts';
+import { type Entry, isDirectory } from '../format/entry.ts';
 import { type Key, NO_KEY } from '../format/keys.ts';
 import { loadBelow, type Source } from './source.ts';
 
@@ -10,4 +10,9 @@ export function findEntry(source: Source, directory: Key, name: ByteString): Ent
   while (object.level > 0) object = loadBelow(source, object, object.floor(name));
   const index = object.find(name);
   return index < 0 ? undefined : object.entry(index);
+}
+
+/** The entry of a name below another entry; undefined if that is no directory. */
+export function childOf(source: Source, parent: Entry | undefined, name: ByteString): Entry | undefined {
+  return isDirectory(parent) ? findEntry(source, parent.key, name) : undefined;
 }

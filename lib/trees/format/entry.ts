@@ -50,4 +50,39 @@ export interface Entry {
   readonly owner: { readonly uid: number; readonly gid: number } | undefined;
 }
 
+export type DirectoryEntry = Entry & { readonly totals: Totals };
+
+export function isDirectory(entry: Entry | undefined): entry is DirectoryEntry {
+  return entry !== undefined && entry.type === TYPE.directory;
+}
+
 export const EMPTY_DIRECTORY = { type: TYPE.directory, nlink: 1, size: 0, key: NO_KEY, totals: noTotals() } as const;
+
+export function named(entry: Entry, name: ByteString): Entry {
+  return entry.name === name ? entry : { ...entry, name };
+}
+
+/** Whether two entries have the same bytes, but for their names. */
+export function identical(a: Entry | undefined, b: Entry | undefined): boolean {
+  if (a === b) return true;
+  if (a === undefined || b === undefined) return false;
+  return (
+    a.key === b.key &&
+    a.type === b.type &&
+    a.mode === b.mode &&
+    a.nlink === b.nlink &&
+    a.ino === b.ino &&
+    a.size === b.size &&
+    a.agentText === b.agentText &&
+    a.target === b.target &&
+    a.rdev === b.rdev &&
+    a.mtime === b.mtime &&
+    a.mtimeNs === b.mtimeNs &&
+    a.ctime === b.ctime &&
+    a.ctimeNs === b.ctimeNs &&
+    a.atime?.s === b.atime?.s &&
+    a.atime?.ns === b.atime?.ns &&
+    a.owner?.uid === b.owner?.uid &&
+    a.owner?.gid === b.owner?.gid
+  );
+}

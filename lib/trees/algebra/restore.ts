@@ -1,0 +1,69 @@
+import { type ByteString, joinPath, ROOT_PATH } from '../../byte-string.ts';
+import { differences } from '../directory/differences.ts';
+import type { Sink } from '../directory/source.ts';
+import { type DirectoryEntry, type Entry, isDirectory } from '../format/entry.ts';
+import { NO_KEY } from '../format/keys.ts';
+import { Blocked } from './blocked.ts';
+import { Changes, emptied } from './changed-directory.ts';
+import type { Choice } from './choice.ts';
+import type { Comparison } from './comparison.ts';
+import { run, type Steps } from './steps.ts';
+
+export interface RestoreOptions {
+  readonly comparison: Comparison;
+  readonly sink: Sink;
+  readonly choice: Choice;
+}
+
+/**
+ * Head with the entries of an old version at the chosen paths. What is the same stays head's. Throws Blocked at a path that
+ * is not chosen where the directory of something chosen would have to be, or at a directory with something not chosen where
+ * the old version has a file.
+ */
+export function restore(
+  options: RestoreOptions,
+  head: Entry | undefined,
+  version: Entry | undefined,
+): Entry | undefined {
+  return run(restoredAt(options, ROOT_PATH, head, version));
+}
+
+function* restoredAt(
+  options: RestoreOptions,
+  path: ByteString,
+  h: Entry | undefined,
+  v: Entry | undefined,
+): Steps<Entry | undefined> {
+  const { choice, comparison } = options;
+  const here = choice.has(path);
+  if (!here && !choice.below(path)) return h;
+  if (comparison.same(h, v)) return h;
+  if (!isDirectory(h) && !isDirectory(v)) return here ? v : h;
+  const changes = yield* childrenOf(options, path, h, v);
+  if (isDirectory(h)) {
+    const now = changes.apply(comparison.source, options.sink, h, [v]);
+    if (isDirectory(v)) return here ? { ...now, mode: v.mode } : now;
+    if (!here) return now;
+    if (now.size > 0) {
+      if (v === undefined) return now;
+      throw new Blocked(path);
+    }
+    return v;
+  }
+  if (!here && changes.count === 0) return h;
+  if (!here && h !== undefined) throw new Blocked(path);
+  return changes.apply(comparison.source, options.sink, emptied(v as DirectoryEntry), [v]);
+}
+
+function* childrenOf(
+  options: RestoreOptions,
+  path: ByteString,
+  h: Entry | undefined,
+  v: Entry | undefined,
+): Generator<Steps<Entry | undefined>, Changes, Entry | undefined> {
+  const changes = new Changes();
+  const [now, old] = [h, v].map((entry) => (isDirectory(entry) ? entry.key : NO_KEY));
+  for (const { name, a, b } of differences(options.comparison.source, now!, old!))
+    changes.set(name, a, yield restoredAt(options, joinPath(path, name), a, b));
+  return changes;
+}

@@ -1,0 +1,146 @@
+/** A fault put into lib/trees: one text in one file, which must be there once, and what stands there instead. */
+export interface Mutant {
+  readonly fault: string;
+  readonly file: string;
+  readonly text: string;
+  readonly instead: string;
+}
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    fault: 'base moves although both sides changed',
+    file: 'algebra/follow.ts',
+    text: 'if (!isDirectory(b)) return { b, m };',
+    instead: 'if (!isDirectory(b)) return { b: h, m };',
+  },
+  {
+    fault: 'what became equal stays a conflict',
+    file: 'algebra/follow.ts',
+    text: 'if (same(m, h)) return { b: h, m };',
+    instead: '',
+  },
+  {
+    fault: 'an unchanged entry does not follow',
+    file: 'algebra/follow.ts',
+    text: 'if (same(m, b)) return { b: h, m: h };',
+    instead: 'if (same(m, b)) return { b: h, m };',
+  },
+  {
+    fault: 'an own change is overwritten by head',
+    file: 'algebra/follow.ts',
+    text: 'if (same(b, h)) return { b: h, m };',
+    instead: 'if (same(b, h)) return { b: h, m: h };',
+  },
+  {
+    fault: 'a directory of the sandbox stays stale',
+    file: 'algebra/follow.ts',
+    text: 'mine.set(name, own, result.m);',
+    instead: '',
+  },
+  {
+    fault: 'a conflict below a directory is lost',
+    file: 'algebra/follow.ts',
+    text: 'base.set(name, theirs, result.b);',
+    instead: '',
+  },
+  {
+    fault: 'a conflict of modes is lost',
+    file: 'algebra/follow.ts',
+    text: 'return { b: b.mode, m: m.mode };',
+    instead: 'return { b: h.mode, m: m.mode };',
+  },
+  {
+    fault: 'what head added to a removed directory is no conflict',
+    file: 'algebra/removals.ts',
+    text: 'changes.set(name, was, agreed);',
+    instead: 'changes.set(name, was, now);',
+  },
+  {
+    fault: 'a removal by head leaves what the sandbox has not changed',
+    file: 'algebra/removals.ts',
+    text: 'if (own === undefined || this.#comparison.same(was, own)) continue;',
+    instead: 'if (own === undefined) continue;',
+  },
+  {
+    fault: 'a change of what head removed is no conflict',
+    file: 'algebra/removals.ts',
+    text: 'base.set(name, undefined, kept.b);',
+    instead: '',
+  },
+  {
+    fault: "a commit overwrites head's change of a file",
+    file: 'algebra/commit-walk.ts',
+    text: 'if (this.#comparison.same(b, h)) return this.#taking.take(path, m);',
+    instead: 'if (m !== undefined) return this.#taking.take(path, m);',
+  },
+  {
+    fault: "a commit of a removal takes head's changes with it",
+    file: 'algebra/commit-walk.ts',
+    text: 'if (here && !same(b, h)) return',
+    instead: 'if (here && !same(b, h)) return this.#taking.take(path, m); if (!same) return',
+  },
+  {
+    fault: 'a change that is not chosen is committed with its directory',
+    file: 'algebra/taking.ts',
+    text: 'return this.#options.choice.has(path) && (',
+    instead: 'return this.#options.choice.below(path) && (',
+  },
+  {
+    fault: "a directory's mode of theirs is not taken",
+    file: 'algebra/taken-directories.ts',
+    text: 'drops ? { ...m, mode: mode! } : m',
+    instead: 'm',
+  },
+  {
+    fault: 'permission bits do not count',
+    file: 'algebra/comparison.ts',
+    text: 'a.type !== b.type || a.mode !== b.mode) return false;\n    if (a.type === TYPE.directory)',
+    instead: 'a.type !== b.type) return false;\n    if (a.type === TYPE.directory)',
+  },
+  {
+    fault: 'two directories are compared by their first difference only',
+    file: 'algebra/comparison.ts',
+    text: 'if (!same) break;',
+    instead: 'break;',
+  },
+  {
+    fault: 'contents of the same size are the same',
+    file: 'algebra/comparison.ts',
+    text: 'return hash !== undefined && hash === this.#hash(b.key);',
+    instead: 'return true;',
+  },
+  {
+    fault: 'contents in a slot are never compared',
+    file: 'algebra/wants.ts',
+    text: 'for (const key of comparison.unknown(x, y)) keys.add(key);',
+    instead: '{ comparison.unknown(x, y); }',
+  },
+  {
+    fault: 'objects are shared that are not equal',
+    file: 'directory/share.ts',
+    text: 'return root.bytes.equals(object.bytes) ? directory : undefined;',
+    instead: 'return directory;',
+  },
+  {
+    fault: 'the last name of a directory is not compared',
+    file: 'directory/differences.ts',
+    text: 'while (!left.done || !right.done) {',
+    instead: 'while (!left.done && !right.done) {',
+  },
+];
+
+/** Faults without effect: the `follow` that ends a commit and comes after a discard moves base in any case. */
+export const EQUIVALENT: readonly Mutant[] = [
+  {
+    fault: 'base does not move at a committed path',
+    file: 'algebra/taking.ts',
+    text: 'b: published,\n',
+    instead: 'b: undefined,\n',
+  },
+  {
+    fault: 'base does not move at a discarded path',
+    file: 'algebra/discard.ts',
+    text: 'return { b: h, m: h };\n    if (!here && ',
+    instead: 'return { b, m: h };\n    if (!here && ',
+  },
+];
