@@ -23,7 +23,7 @@ _EPOCH = datetime.fromtimestamp(0, timezone.utc)
 /** Returns the Python classes of all enums, and of all messages but requests, whose fields are arguments of methods. */
 export function renderPython({ enums, messages }) {
   const durations = durationsOf({ messages });
-  const shown = messages.filter(({ name }) => !name.endsWith('Request'));
+  const shown = messages.filter((message) => !message.name.endsWith('Request') && !isBare(message));
   const names = [...enums, ...shown].map(({ name }) => `    "${name}",\n`).sort();
   return [
     HEADER,
@@ -31,6 +31,13 @@ export function renderPython({ enums, messages }) {
     ...enums.map(renderEnum),
     ...shown.map((message) => renderMessage(message, enums, durations)),
   ].join('\n\n');
+}
+
+/** A page of a list, and a piece of bytes: methods return what is in them. */
+function isBare({ name, fields }) {
+  const [field, ...others] = fields.filter((each) => each.name !== 'next_page_token');
+  const isList = name.startsWith('List') && field?.repeated;
+  return name.endsWith('Response') && others.length === 0 && (isList || field?.name === 'chunk');
 }
 
 function renderEnum({ name, comment, values }) {

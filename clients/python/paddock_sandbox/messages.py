@@ -47,22 +47,7 @@ __all__ = [
     "ImportCodebaseFilesResponse",
     "ImportFilesResponse",
     "Key",
-    "ListChangesResponse",
-    "ListCheckpointsResponse",
-    "ListCodebasesResponse",
-    "ListConnectionsResponse",
-    "ListDirectoryResponse",
-    "ListFilesResponse",
-    "ListImagesResponse",
-    "ListKeysResponse",
-    "ListNetworkPresetsResponse",
     "ListPortsResponse",
-    "ListPresetsResponse",
-    "ListProcessesResponse",
-    "ListRefusalsResponse",
-    "ListSandboxesResponse",
-    "ListSecretsResponse",
-    "ListSessionsResponse",
     "ListeningPort",
     "LocalChange",
     "LocalRefusal",
@@ -345,19 +330,6 @@ class Hunk:
 
 
 @dataclasses.dataclass(frozen=True)
-class ListChangesResponse:
-    """Response of ListChanges.
-
-    Attributes:
-        changes: Changes of this page.
-        next_page_token: page_token of the next page; empty: this was the last page.
-    """
-
-    changes: Tuple[FileChange, ...] = ()
-    next_page_token: str = ""
-
-
-@dataclasses.dataclass(frozen=True)
 class ExportChangesResponse:
     """Response of ExportChanges.
 
@@ -435,17 +407,6 @@ class Checkpoint:
 
 
 @dataclasses.dataclass(frozen=True)
-class ListCheckpointsResponse:
-    """Response of ListCheckpoints.
-
-    Attributes:
-        checkpoints: Checkpoints, oldest first.
-    """
-
-    checkpoints: Tuple[Checkpoint, ...] = ()
-
-
-@dataclasses.dataclass(frozen=True)
 class Codebase:
     """A stored set of files.
 
@@ -480,19 +441,6 @@ class Codebase:
 
 
 @dataclasses.dataclass(frozen=True)
-class ListCodebasesResponse:
-    """Response of ListCodebases.
-
-    Attributes:
-        codebases: Codebases of this page.
-        next_page_token: page_token of the next page; empty: this was the last page.
-    """
-
-    codebases: Tuple[Codebase, ...] = ()
-    next_page_token: str = ""
-
-
-@dataclasses.dataclass(frozen=True)
 class UploadFileResponse:
     """Response of UploadFile.
 
@@ -514,19 +462,6 @@ class DownloadFileResponse:
     """
 
     data: bytes = b""
-
-
-@dataclasses.dataclass(frozen=True)
-class ListFilesResponse:
-    """Response of ListFiles.
-
-    Attributes:
-        files: Files and directories of this page.
-        next_page_token: page_token of the next page; empty: this was the last page.
-    """
-
-    files: Tuple[FileInfo, ...] = ()
-    next_page_token: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -683,19 +618,6 @@ class Session:
 
 
 @dataclasses.dataclass(frozen=True)
-class ListSessionsResponse:
-    """Response of ListSessions.
-
-    Attributes:
-        sessions: Sessions of this page.
-        next_page_token: page_token of the next page; empty: this was the last page.
-    """
-
-    sessions: Tuple[Session, ...] = ()
-    next_page_token: str = ""
-
-
-@dataclasses.dataclass(frozen=True)
 class FileStat:
     """A file, directory or symlink of a workspace.
 
@@ -751,19 +673,6 @@ class PreviewFileResponse:
     hidden: bool = False
     values: Tuple[RedactedValue, ...] = ()
     value_count: int = 0
-
-
-@dataclasses.dataclass(frozen=True)
-class ListDirectoryResponse:
-    """Response of ListDirectory.
-
-    Attributes:
-        files: Files, directories and symlinks of this page.
-        next_page_token: page_token of the next page; empty: this was the last page.
-    """
-
-    files: Tuple[FileStat, ...] = ()
-    next_page_token: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -841,19 +750,6 @@ class Image:
 
 
 @dataclasses.dataclass(frozen=True)
-class ListImagesResponse:
-    """Response of ListImages.
-
-    Attributes:
-        images: Images of this page.
-        next_page_token: page_token of the next page; empty: this was the last page.
-    """
-
-    images: Tuple[Image, ...] = ()
-    next_page_token: str = ""
-
-
-@dataclasses.dataclass(frozen=True)
 class Key:
     """A key without its secret.
 
@@ -902,19 +798,6 @@ class CreatedKey:
     key: Optional[Key] = None
     secret: str = ""
     notice: str = ""
-
-
-@dataclasses.dataclass(frozen=True)
-class ListKeysResponse:
-    """Response of ListKeys.
-
-    Attributes:
-        keys: Keys of this page.
-        next_page_token: page_token of the next page; empty: this was the last page.
-    """
-
-    keys: Tuple[Key, ...] = ()
-    next_page_token: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -1107,19 +990,6 @@ class Connection:
 
 
 @dataclasses.dataclass(frozen=True)
-class ListConnectionsResponse:
-    """Response of ListConnections.
-
-    Attributes:
-        connections: Connections of this page.
-        next_page_token: page_token of the next page; empty: this was the last page.
-    """
-
-    connections: Tuple[Connection, ...] = ()
-    next_page_token: str = ""
-
-
-@dataclasses.dataclass(frozen=True)
 class NetworkEvent:
     """An event of the network of a sandbox. It carries a `connection`, or one of `lost`, `end` and
     `keepalive`.
@@ -1170,17 +1040,6 @@ class NetworkPreset:
     name: str = ""
     description: str = ""
     rules: Tuple[NetworkRule, ...] = ()
-
-
-@dataclasses.dataclass(frozen=True)
-class ListNetworkPresetsResponse:
-    """Response of ListNetworkPresets.
-
-    Attributes:
-        presets: All presets.
-    """
-
-    presets: Tuple[NetworkPreset, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -1394,17 +1253,6 @@ class RefusedPath:
 
 
 @dataclasses.dataclass(frozen=True)
-class ListRefusalsResponse:
-    """Response of ListRefusals.
-
-    Attributes:
-        refusals: The paths, in the order in which they were first refused.
-    """
-
-    refusals: Tuple[RefusedPath, ...] = ()
-
-
-@dataclasses.dataclass(frozen=True)
 class Preset:
     """A named set of rules.
 
@@ -1417,17 +1265,6 @@ class Preset:
     name: str = ""
     description: str = ""
     permissions: Tuple[PermissionRule, ...] = ()
-
-
-@dataclasses.dataclass(frozen=True)
-class ListPresetsResponse:
-    """Response of ListPresets.
-
-    Attributes:
-        presets: All presets.
-    """
-
-    presets: Tuple[Preset, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -1565,19 +1402,6 @@ class ProcessEnd:
     signal: int = 0
     duration_ms: int = 0
     denied: Optional[DeniedHosts] = None
-
-
-@dataclasses.dataclass(frozen=True)
-class ListProcessesResponse:
-    """Response of ListProcesses.
-
-    Attributes:
-        processes: Processes of this page.
-        next_page_token: Token of the next page; empty after the last one.
-    """
-
-    processes: Tuple[Process, ...] = ()
-    next_page_token: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -1858,19 +1682,6 @@ class SandboxSecret:
 
 
 @dataclasses.dataclass(frozen=True)
-class ListSandboxesResponse:
-    """Response of ListSandboxes.
-
-    Attributes:
-        sandboxes: Sandboxes of this page.
-        next_page_token: page_token of the next page; empty: this was the last page.
-    """
-
-    sandboxes: Tuple[Sandbox, ...] = ()
-    next_page_token: str = ""
-
-
-@dataclasses.dataclass(frozen=True)
 class ForkError:
     """Error of one new sandbox.
 
@@ -1939,16 +1750,3 @@ class Secret:
     revision: int = 0
     used_by: Tuple[str, ...] = ()
     header: Optional[str] = None
-
-
-@dataclasses.dataclass(frozen=True)
-class ListSecretsResponse:
-    """Response of ListSecrets.
-
-    Attributes:
-        secrets: Secrets of this page.
-        next_page_token: page_token of the next page; empty: this was the last page.
-    """
-
-    secrets: Tuple[Secret, ...] = ()
-    next_page_token: str = ""

@@ -20,18 +20,13 @@ class Files:
     Paths are relative to /workspace, or begin with it. `as_owner` has all files, in every state.
     """
 
-    def __init__(self, api: Api, sandbox_id: str, view: Optional[str] = None) -> None:
+    def __init__(self, api: Api, sandbox_id: str, as_: Optional[str] = None) -> None:
         self._api = api
-        self._sandbox_id = sandbox_id
-        self._view = view
+        self._of: _Of = {"sandbox_id": sandbox_id, "as_": as_}
 
     def as_owner(self) -> Files:
         """The same files without the rules."""
-        return Files(self._api, self._sandbox_id, "owner")
-
-    @property
-    def _of(self) -> "_Of":
-        return {"sandbox_id": self._sandbox_id, "as_": self._view}
+        return Files(self._api, self._of["sandbox_id"], "owner")
 
     def read(self, path: str, **options: Unpack[CallOptions]) -> bytes:
         """The content of a file. `NotFoundError` if there is none, or the rules hide it."""
