@@ -3,8 +3,8 @@ import { loadSources } from './openapi/operations.mjs';
 
 const BEGIN = '<!-- The declarations of the commands: npm run generate -->\n';
 const END = '<!-- end -->';
-const ENTRY = `export { loadGroups } from './clients/cli/src/commands.ts';
-export { usageOf } from './clients/cli/src/parse.ts';
+const ENTRY = `export { loadGroups } from './clients/cli/src/command-line/commands.ts';
+export { usageOf } from './clients/cli/src/command-line/parse.ts';
 `;
 
 const cell = (/** @type {string} */ text) => text.replaceAll('|', '\\|');

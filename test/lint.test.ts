@@ -67,7 +67,7 @@ const SNIPPETS: Snippet[] = [
   importing('clients/cli/src/server.ts', '../../../lib/errors.ts', imports),
   importing('clients/cli/src/client.ts', 'paddock-sandbox/local'),
   importing('clients/cli/src/private.ts', '../../typescript/src/index.ts', imports),
-  importing('clients/typescript/src/cli.ts', '../../cli/src/command.ts', imports),
+  importing('clients/typescript/src/cli.ts', '../../cli/src/command-line/command.ts', imports),
   importing('adapters/http/client.ts', '../../clients/typescript/src/index.ts', imports),
   importing('handlers/client.ts', '../clients/typescript/src/index.ts', imports),
   importing('lib/client.ts', '../clients/typescript/src/index.ts', imports),

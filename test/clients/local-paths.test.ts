@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Home } from '../../clients/cli/src/home.ts';
+import { Home } from '../../clients/cli/src/review/home.ts';
 import { localRefusal } from '../../local-refusals/local-refusal.ts';
 import { runsOnUse } from '../../local-refusals/programs.ts';
 

@@ -1,7 +1,7 @@
 import xterm from '@xterm/headless';
 import { expect, it } from 'vitest';
-import { paint } from '../../clients/cli/src/paint.ts';
-import { shownPatch } from '../../clients/cli/src/patch.ts';
+import { paint } from '../../clients/cli/src/output/paint.ts';
+import { shownPatch } from '../../clients/cli/src/output/patch.ts';
 import { Traces } from '../../clients/cli/src/terminal/reset.ts';
 
 const PATCH = `diff --git a/a b/a

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { sandboxes } from '../../adapters/mcp/tools/sandboxes.ts';
-import { ruleOptionsOf } from '../../clients/cli/src/sandbox-options.ts';
+import { ruleOptionsOf } from '../../clients/cli/src/options/sandbox.ts';
 import type { Api } from '../../clients/typescript/src/api.ts';
 import { createSandbox } from '../../clients/typescript/src/create.ts';
 import { presetOf, type RuleOptions } from '../../clients/typescript/src/rules.ts';

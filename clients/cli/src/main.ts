@@ -1,11 +1,11 @@
-import { hint } from './closest.ts';
-import { find, loadBelow, loadGroups, NAMES } from './commands.ts';
-import { environment } from './environment.ts';
-import { EXIT, exitCodeOf, sentenceOf, UsageError } from './errors.ts';
-import { helpBelow, helpOf, helpOfAll, overview, usageLine } from './help.ts';
-import { parse } from './parse.ts';
-import { becomeServer, serverArguments } from './server-bundle.ts';
-import { Interrupted } from './signals.ts';
+import { hint } from './command-line/closest.ts';
+import { find, loadBelow, loadGroups, NAMES } from './command-line/commands.ts';
+import { environment } from './command-line/environment.ts';
+import { EXIT, exitCodeOf, sentenceOf, UsageError } from './command-line/errors.ts';
+import { helpBelow, helpOf, helpOfAll, overview, usageLine } from './command-line/help.ts';
+import { parse } from './command-line/parse.ts';
+import { Interrupted } from './command-line/signals.ts';
+import { becomeServer, serverArguments } from './server/server-bundle.ts';
 
 const args = process.argv.slice(2);
 /** Whether the exit code is that of the command that is run. */
@@ -45,7 +45,7 @@ async function main(given: readonly string[]): Promise<number> {
     const { globals, ...input } = parse(command, [...leading, ...found.args]);
     if (globals.help) return say(helpOf(command));
     // The client is not loaded for a help text.
-    const { contextOf } = await import('./context.ts');
+    const { contextOf } = await import('./command-line/context.ts');
     return (await command.run(contextOf(globals, environment()), input)) ?? 0;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
@@ -65,7 +65,10 @@ async function helpOfGroup([first = '', second]: readonly string[]): Promise<str
 }
 
 async function completeWords(given: readonly string[]): Promise<number> {
-  const [{ complete }, { contextOf }] = await Promise.all([import('./complete.ts'), import('./context.ts')]);
+  const [{ complete }, { contextOf }] = await Promise.all([
+    import('./command-line/complete.ts'),
+    import('./command-line/context.ts'),
+  ]);
   const lines = await complete(given, () => contextOf({}, environment()).paddock());
   return say(lines.map((line) => `${line}\n`).join(''));
 }

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { complete } from '../../../clients/cli/src/complete.ts';
+import { complete } from '../../../clients/cli/src/command-line/complete.ts';
 import { Paddock } from '../../../clients/typescript/src/index.ts';
 import { cli } from './cli.ts';
 

@@ -2,12 +2,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { CliError } from '../../../clients/cli/src/command-line/errors.ts';
 import { signalOf } from '../../../clients/cli/src/commands/processes.ts';
-import { CliError } from '../../../clients/cli/src/errors.ts';
-import { durationOf } from '../../../clients/cli/src/exec/durations.ts';
 import { endingOf } from '../../../clients/cli/src/exec/ending.ts';
-import { environmentOf } from '../../../clients/cli/src/exec/environment-of.ts';
-import { commandText, stateText } from '../../../clients/cli/src/process-text.ts';
+import { durationOf } from '../../../clients/cli/src/options/durations.ts';
+import { environmentOf } from '../../../clients/cli/src/options/environment.ts';
+import { commandText, stateText } from '../../../clients/cli/src/output/process-text.ts';
 
 it('variables are those of files, then those given; a name alone has its value here, if it has one', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'paddock-env-'));

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { closest } from '../../../clients/cli/src/closest.ts';
-import { loadGroups, NAMES } from '../../../clients/cli/src/commands.ts';
-import { overview } from '../../../clients/cli/src/help.ts';
+import { closest } from '../../../clients/cli/src/command-line/closest.ts';
+import { loadGroups, NAMES } from '../../../clients/cli/src/command-line/commands.ts';
+import { overview } from '../../../clients/cli/src/command-line/help.ts';
 import { cli } from './cli.ts';
 
 it('the short help has the usual commands of each group, and says where the others are', async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { paint } from '../../../clients/cli/src/paint.ts';
-import { shownPatch } from '../../../clients/cli/src/patch.ts';
+import { paint } from '../../../clients/cli/src/output/paint.ts';
+import { shownPatch } from '../../../clients/cli/src/output/patch.ts';
 import { mergeTexts } from '../../../clients/cli/src/run/merge.ts';
 
 const merge = (base: string, ours: string, theirs: string): string | undefined => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { networkOf, ruleOf } from '../../../clients/cli/src/network-options.ts';
+import { networkOf, ruleOf } from '../../../clients/cli/src/options/network.ts';
 
 it('a host has ports behind a colon; an address or a network is one of IPv4 or IPv6', () => {
   expect(ruleOf('allow', 'api.example.com')).toEqual({ action: 'allow', ports: [], host: 'api.example.com' });

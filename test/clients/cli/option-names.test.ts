@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { inOptions } from '../../../clients/cli/src/option-of-field.ts';
+import { inOptions } from '../../../clients/cli/src/command-line/option-of-field.ts';
 
 it.each([
   ['network.presets[0] must be one of npm', '--allow-preset must be one of npm'],

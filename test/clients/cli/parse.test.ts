@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { command, one, optional } from '../../../clients/cli/src/command.ts';
-import { loadAll } from '../../../clients/cli/src/commands.ts';
-import { helpOf } from '../../../clients/cli/src/help.ts';
-import { parse } from '../../../clients/cli/src/parse.ts';
-import { serverArguments } from '../../../clients/cli/src/server-bundle.ts';
+import { command, one, optional } from '../../../clients/cli/src/command-line/command.ts';
+import { loadAll } from '../../../clients/cli/src/command-line/commands.ts';
+import { helpOf } from '../../../clients/cli/src/command-line/help.ts';
+import { parse } from '../../../clients/cli/src/command-line/parse.ts';
+import { serverArguments } from '../../../clients/cli/src/server/server-bundle.ts';
 
 const page = readFileSync(new URL('../../../docs/cli.md', import.meta.url), 'utf8');
 const exec = {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { CliError, sentenceOf } from '../../../clients/cli/src/errors.ts';
-import { printableName, printableText, quotedName } from '../../../clients/cli/src/printable.ts';
+import { CliError, sentenceOf } from '../../../clients/cli/src/command-line/errors.ts';
+import { printableName, printableText, quotedName } from '../../../clients/cli/src/output/printable.ts';
 
 it('shows escape sequences, and characters that reorder text, as escapes', () => {
   expect(printableText('a\x1b]52;c;eA==\x07\r\n\tb\x9b0m\u202ex\ufeff')).toBe(

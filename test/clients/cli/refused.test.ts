@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { refusedText } from '../../../clients/cli/src/exec/refused.ts';
+import { refusedText } from '../../../clients/cli/src/exec/refused-hosts.ts';
 import { settingsThatAllow } from '../../../clients/cli/src/exec/settings-that-allow.ts';
-import { refusedByRules, refusedSince } from '../../../clients/cli/src/run/refused.ts';
+import { refusedByRules, refusedSince } from '../../../clients/cli/src/run/refused-paths.ts';
 
 const denied = (host: string, port = 0, code = 'not_allowed') => ({ host, port, code, reason: '', address: '' });
 

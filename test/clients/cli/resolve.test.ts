@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { offsetOfTail } from '../../../clients/cli/src/exec/tail.ts';
-import { processOf } from '../../../clients/cli/src/process-ref.ts';
-import { sandboxIdOf } from '../../../clients/cli/src/resolve.ts';
+import { processOf } from '../../../clients/cli/src/names/processes.ts';
+import { sandboxIdOf } from '../../../clients/cli/src/names/sandboxes.ts';
 import { PermissionDeniedError } from '../../../clients/typescript/src/errors.ts';
 import type { Paddock } from '../../../clients/typescript/src/paddock.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { sandboxOptionsOf } from '../../../clients/cli/src/sandbox-options.ts';
-import { secretsOf } from '../../../clients/cli/src/secret-options.ts';
+import { sandboxOptionsOf } from '../../../clients/cli/src/options/sandbox.ts';
+import { secretsOf } from '../../../clients/cli/src/options/secrets.ts';
 
 it('a secret has a variable and hosts', () => {
   expect(secretsOf(['github=TOKEN@api.github.com,*.github.example', 'my-key'])).toEqual([

@@ -3,10 +3,10 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { connectionOf } from '../../../clients/cli/src/connection.ts';
 import { portOwner } from '../../../clients/cli/src/local/port-owner.ts';
 import { readLocal, startTimeOf, writeLocal } from '../../../clients/cli/src/local/record.ts';
-import { ruleOptionsOf, rulesOf } from '../../../clients/cli/src/sandbox-options.ts';
+import { ruleOptionsOf, rulesOf } from '../../../clients/cli/src/options/sandbox.ts';
+import { connectionOf } from '../../../clients/cli/src/server/connection.ts';
 
 let home: string;
 let config: string;

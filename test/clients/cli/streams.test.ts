@@ -1,51 +1,51 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { gathered } from '../../../clients/cli/src/exec/gathered.ts';
-import { Sink } from '../../../clients/cli/src/exec/sink.ts';
-import { Spool } from '../../../clients/cli/src/exec/spool.ts';
+import { BufferedWriter } from '../../../clients/cli/src/exec/buffered-writer.ts';
+import { coalesced } from '../../../clients/cli/src/exec/coalesced.ts';
+import { OutputBuffer } from '../../../clients/cli/src/exec/output-buffer.ts';
 
 /** Bytes whose order shows: 0, 1, 2, … */
 function counted(from: number, length: number): Uint8Array {
   return Uint8Array.from({ length }, (_, index) => (from + index) & 0xff);
 }
 
-function taken(spool: Spool): number[] {
+function taken(buffer: OutputBuffer): number[] {
   const all: number[] = [];
-  for (let piece = spool.take(); piece !== undefined; piece = spool.take()) all.push(...piece);
+  for (let piece = buffer.take(); piece !== undefined; piece = buffer.take()) all.push(...piece);
   return all;
 }
 
-describe('Spool', () => {
+describe('OutputBuffer', () => {
   it('keeps the order, in memory and in its file, through several fillings', () => {
-    const spool = new Spool({ memory: 10, limit: 1000 });
+    const buffer = new OutputBuffer({ memory: 10, limit: 1000 });
     for (let round = 0; round < 3; round++) {
       let at = 0;
       for (const length of [4, 6, 5, 1, 7, 300]) {
-        expect(spool.add(counted(at, length))).toBe(true);
+        expect(buffer.add(counted(at, length))).toBe(true);
         at += length;
       }
       // While the file has bytes, new ones do not overtake them.
-      expect([...spool.take()!, ...spool.take()!]).toEqual([...counted(0, 10)]);
-      expect(spool.add(counted(at, 2))).toBe(true);
-      expect(taken(spool)).toEqual([...counted(10, at - 8)]);
-      expect(spool.isEmpty).toBe(true);
+      expect([...buffer.take()!, ...buffer.take()!]).toEqual([...counted(0, 10)]);
+      expect(buffer.add(counted(at, 2))).toBe(true);
+      expect(taken(buffer)).toEqual([...counted(10, at - 8)]);
+      expect(buffer.isEmpty).toBe(true);
     }
-    spool.close();
+    buffer.close();
   });
 
   it('takes no more than its limit, and again once it is read', () => {
-    const spool = new Spool({ memory: 4, limit: 8 });
-    expect(spool.add(counted(0, 4))).toBe(true);
-    expect(spool.add(counted(4, 8))).toBe(true);
-    expect(spool.add(counted(12, 1))).toBe(false);
-    expect(taken(spool)).toEqual([...counted(0, 12)]);
-    expect(spool.add(counted(12, 1))).toBe(true);
-    spool.close();
+    const buffer = new OutputBuffer({ memory: 4, limit: 8 });
+    expect(buffer.add(counted(0, 4))).toBe(true);
+    expect(buffer.add(counted(4, 8))).toBe(true);
+    expect(buffer.add(counted(12, 1))).toBe(false);
+    expect(taken(buffer)).toEqual([...counted(0, 12)]);
+    expect(buffer.add(counted(12, 1))).toBe(true);
+    buffer.close();
   });
 });
 
-describe('Sink', () => {
-  it('waits for its reader only when the spool is full, and ends once all is written', async () => {
+describe('BufferedWriter', () => {
+  it('waits for its reader only when the buffer is full, and ends once all is written', async () => {
     const written: number[] = [];
     const waiting: (() => void)[] = [];
     const stream = {
@@ -54,7 +54,7 @@ describe('Sink', () => {
         waiting.push(done);
       },
     };
-    const sink = new Sink(stream, new Spool({ memory: 4, limit: 4 }));
+    const sink = new BufferedWriter(stream, new OutputBuffer({ memory: 4, limit: 4 }));
     for (let at = 0; at < 12; at += 4) await sink.write(counted(at, 4));
     let fourth = false;
     const writing = sink.write(counted(12, 4)).then(() => {
@@ -73,19 +73,19 @@ describe('Sink', () => {
 
   it('drops everything once its reader has left', async () => {
     const stream = { write: (_: Uint8Array, done: (error: Error) => void) => done(new Error('EPIPE')) };
-    const sink = new Sink(stream, new Spool({ memory: 1, limit: 1 }));
+    const sink = new BufferedWriter(stream, new OutputBuffer({ memory: 1, limit: 1 }));
     for (let at = 0; at < 100; at++) await sink.write(counted(at, 1));
     await sink.end();
   });
 });
 
-describe('gathered', () => {
+describe('coalesced', () => {
   it('joins what comes while the consumer is busy, and loses nothing', async () => {
     async function* source(): AsyncGenerator<Uint8Array> {
       for (let at = 0; at < 100; at++) yield counted(at, 1);
     }
     const pieces: number[][] = [];
-    for await (const piece of gathered(source())) {
+    for await (const piece of coalesced(source())) {
       pieces.push([...piece]);
       if (pieces.length === 2) for (let round = 0; round < 10; round++) await turn();
     }
@@ -101,7 +101,7 @@ describe('gathered', () => {
     }
     let bytes = 0;
     const all = async () => {
-      for await (const piece of gathered(source())) {
+      for await (const piece of coalesced(source())) {
         bytes += piece.length;
         for (let round = 0; round < 10; round++) await turn();
         expect(read * 1024 * 1024 - bytes).toBeLessThanOrEqual(4 * 1024 * 1024);

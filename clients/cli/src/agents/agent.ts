@@ -1,4 +1,4 @@
-import { CliError } from '../errors.ts';
+import { CliError } from '../command-line/errors.ts';
 import { isSection, type Section } from '../settings/read-yaml.ts';
 
 /** What an agent's file says: how it runs in a sandbox. */

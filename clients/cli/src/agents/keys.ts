@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import type { Env } from '../config-file.ts';
-import { CliError } from '../errors.ts';
+import { CliError } from '../command-line/errors.ts';
+import type { Env } from '../server/config-file.ts';
 import type { Agent, Key } from './agent.ts';
 
 /** A key that goes to the server, as a secret for `hosts`. */

@@ -1,5 +1,5 @@
 import type { Sandbox } from 'paddock-sandbox';
-import { CliError } from '../errors.ts';
+import { CliError } from '../command-line/errors.ts';
 import type { Written } from './home-files.ts';
 
 /** Names and texts in turn. */

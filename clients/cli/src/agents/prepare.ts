@@ -1,8 +1,8 @@
 import { homedir } from 'node:os';
 import type { CreateOptions, Paddock, Sandbox } from 'paddock-sandbox';
-import type { Context } from '../command.ts';
-import { CliError } from '../errors.ts';
-import { printableName } from '../printable.ts';
+import type { Context } from '../command-line/command.ts';
+import { CliError } from '../command-line/errors.ts';
+import { printableName } from '../output/printable.ts';
 import { takesToolsOf, workspaceOf } from '../tools/options.ts';
 import type { Agent } from './agent.ts';
 import { homeFiles } from './home-files.ts';

@@ -1,5 +1,5 @@
 import { parse } from 'yaml';
-import { CliError } from '../errors.ts';
+import { CliError } from '../command-line/errors.ts';
 import { isSection, type Section } from '../settings/read-yaml.ts';
 
 /** Throws for a text that is no map. */

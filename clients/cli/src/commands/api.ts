@@ -1,6 +1,6 @@
-import { operations } from '../../../typescript/src/contract/operations.ts';
-import { any, command, one } from '../command.ts';
-import { UsageError } from '../errors.ts';
+import { operations } from 'paddock-sandbox';
+import { any, command, one } from '../command-line/command.ts';
+import { UsageError } from '../command-line/errors.ts';
 
 type Name = Exclude<keyof typeof operations, 'attachProcess'>;
 type Method = (...args: unknown[]) => Promise<unknown> | AsyncIterable<unknown>;

@@ -1,5 +1,5 @@
-import { command, one } from '../command.ts';
-import { timeText } from '../status.ts';
+import { command, one } from '../command-line/command.ts';
+import { timeText } from '../output/times.ts';
 
 export const create = command({
   summary: 'save the state of a sandbox under a name',

@@ -1,6 +1,6 @@
-import { command, some } from '../command.ts';
-import { sizeText } from '../progress.ts';
-import { timeText } from '../status.ts';
+import { command, some } from '../command-line/command.ts';
+import { sizeText } from '../output/progress.ts';
+import { timeText } from '../output/times.ts';
 import { each } from './each.ts';
 
 export const ls = command({

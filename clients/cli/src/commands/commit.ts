@@ -1,11 +1,11 @@
 import type { CommitOptions, Sandbox } from 'paddock-sandbox';
-import { CHOICE_OPTIONS, changeLine, choiceOf, counted } from '../changes.ts';
-import { any, type Context, command, one } from '../command.ts';
-import { CliError, UsageError } from '../errors.ts';
-import { quotedName } from '../printable.ts';
+import { any, type Context, command, one } from '../command-line/command.ts';
+import { CliError, UsageError } from '../command-line/errors.ts';
+import { quotedName } from '../output/printable.ts';
+import { CHOICE_OPTIONS, changeLine, choiceOf, counted } from '../review/changes.ts';
 import { choose, show } from '../review/choose.ts';
 import { committedOf } from '../review/committed.ts';
-import { OWNED } from '../upload.ts';
+import { OWNED } from '../uploads/new-sandbox.ts';
 
 export const commit = command({
   summary: 'move changes of a sandbox into its codebase',

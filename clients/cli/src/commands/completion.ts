@@ -1,4 +1,4 @@
-import { command } from '../command.ts';
+import { command } from '../command-line/command.ts';
 
 /** Each asks `paddock __complete` for the words, with their help after a tab. None: files. */
 const SCRIPTS = {

@@ -1,9 +1,9 @@
-import { command, optional } from '../command.ts';
-import { serverSettingsPath } from '../config-file.ts';
-import { CliError } from '../errors.ts';
+import { command, optional } from '../command-line/command.ts';
+import { CliError } from '../command-line/errors.ts';
 import { localDirectory } from '../local/record.ts';
 import { ownSettings } from '../local/start.ts';
-import { printableText, quotedName } from '../printable.ts';
+import { printableText, quotedName } from '../output/printable.ts';
+import { serverSettingsPath } from '../server/config-file.ts';
 import { extensions, findProject, projectSettings } from '../settings/project.ts';
 import { flat, serverSettings } from '../settings/server-settings.ts';
 import { isTrusted, trust as trustProject } from '../settings/trust.ts';

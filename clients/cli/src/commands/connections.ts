@@ -1,8 +1,8 @@
 import type { NetworkEvent } from 'paddock-sandbox';
-import { command, one } from '../command.ts';
-import { printableName } from '../printable.ts';
-import { agoText } from '../process-text.ts';
-import { sizeText } from '../progress.ts';
+import { command, one } from '../command-line/command.ts';
+import { printableName } from '../output/printable.ts';
+import { agoText } from '../output/process-text.ts';
+import { sizeText } from '../output/progress.ts';
 
 export const connections = command({
   summary: 'list the connections of a sandbox, and the refused ones, the newest first',

@@ -1,16 +1,16 @@
-import { HOME_OPTIONS } from '../changes.ts';
-import { command, one } from '../command.ts';
+import { command, one } from '../command-line/command.ts';
+import { CliError, UsageError } from '../command-line/errors.ts';
 import type { Copied, Copy } from '../copy/copied.ts';
 import { copyDown, packed } from '../copy/down.ts';
 import { type Side, shownPath, sideOf } from '../copy/place-of.ts';
 import { copyUp, unpackStream } from '../copy/up.ts';
-import { CliError, UsageError } from '../errors.ts';
-import { Sink } from '../exec/sink.ts';
-import { printableName } from '../printable.ts';
-import { sizeText } from '../progress.ts';
+import { BufferedWriter } from '../exec/buffered-writer.ts';
+import { UPLOAD_OPTIONS } from '../options/sandbox.ts';
+import { printableName } from '../output/printable.ts';
+import { sizeText } from '../output/progress.ts';
+import { HOME_OPTIONS } from '../review/changes.ts';
+import { warnOfUnpacked } from '../review/warn-of-archive.ts';
 import { tellLeftOut } from '../run/report.ts';
-import { UPLOAD_OPTIONS } from '../sandbox-options.ts';
-import { warnOfUnpacked } from '../unpacked.ts';
 
 type Remote = Extract<Side, { kind: 'sandbox' }>;
 type Other = Exclude<Side, Remote>;
@@ -82,7 +82,7 @@ async function transfer(
     return { ...(await unpackStream(process.stdin, remote, copy)), path: remote.path };
   }
   if (local.kind !== 'stream') return up ? copyUp(local.path, remote, copy) : copyDown(remote, local.path, copy);
-  const sink = new Sink(process.stdout);
+  const sink = new BufferedWriter(process.stdout);
   for await (const piece of packed(remote, copy)) await sink.flow(piece);
   await sink.end();
   return undefined;

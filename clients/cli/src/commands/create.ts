@@ -1,11 +1,11 @@
-import { command } from '../command.ts';
-import { UsageError } from '../errors.ts';
-import { labelsOf } from '../exec/pairs.ts';
-import { NAME_LABEL } from '../resolve.ts';
-import { packOptionsOf, SANDBOX_OPTIONS, sandboxOptionsOf, UPLOAD_OPTIONS } from '../sandbox-options.ts';
+import { command } from '../command-line/command.ts';
+import { UsageError } from '../command-line/errors.ts';
+import { NAME_LABEL } from '../names/sandboxes.ts';
+import { labelsOf } from '../options/labels.ts';
+import { packOptionsOf, SANDBOX_OPTIONS, sandboxOptionsOf, UPLOAD_OPTIONS } from '../options/sandbox.ts';
 import { withProject } from '../settings/with-project.ts';
 import { TOOLS_OPTION, wishesOf } from '../tools/options.ts';
-import { createFrom, createWith } from '../upload.ts';
+import { createFrom, createWith } from '../uploads/new-sandbox.ts';
 
 export const create = command({
   summary: 'create a sandbox and print its id',

@@ -1,11 +1,11 @@
-import { command } from '../command.ts';
+import { command } from '../command-line/command.ts';
 import type { Check } from '../doctor/check.ts';
 import { thisHost } from '../doctor/host.ts';
 import { hostChecks } from '../doctor/host-checks.ts';
 import { serverChecks } from '../doctor/server-checks.ts';
 import { toolsCheck } from '../doctor/tools-check.ts';
-import type { Output } from '../output.ts';
-import { printableName } from '../printable.ts';
+import type { Output } from '../output/output.ts';
+import { printableName } from '../output/printable.ts';
 
 export const doctor = command({
   summary: 'check what a server on this machine can enforce, and what to install',

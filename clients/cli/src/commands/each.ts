@@ -1,5 +1,5 @@
-import type { Context } from '../command.ts';
-import { CliError } from '../errors.ts';
+import type { Context } from '../command-line/command.ts';
+import { CliError } from '../command-line/errors.ts';
 
 /** Does something for each name, and prints what is done. A failure of one of several does not end it. */
 export async function each(

@@ -1,14 +1,14 @@
 import type { Paddock, Process } from 'paddock-sandbox';
-import { type Context, command, one, type Values } from '../command.ts';
-import { UsageError } from '../errors.ts';
-import { durationOf } from '../exec/durations.ts';
-import { environmentOf } from '../exec/environment-of.ts';
+import { type Context, command, one, type Values } from '../command-line/command.ts';
+import { UsageError } from '../command-line/errors.ts';
 import { follow } from '../exec/follow.ts';
-import { labelsOf } from '../exec/pairs.ts';
 import { startIn } from '../exec/start.ts';
-import { refOf } from '../process-ref.ts';
-import { sandboxIdOf, sandboxOf } from '../resolve.ts';
-import { refusalsIn, refusedByRules, refusedSince } from '../run/refused.ts';
+import { refOf } from '../names/processes.ts';
+import { sandboxIdOf, sandboxOf } from '../names/sandboxes.ts';
+import { durationOf } from '../options/durations.ts';
+import { environmentOf } from '../options/environment.ts';
+import { labelsOf } from '../options/labels.ts';
+import { refusalsIn, refusedByRules, refusedSince } from '../run/refused-paths.ts';
 import { DETACH_KEYS, DETACH_OPTION } from '../terminal/detach-keys.ts';
 import { terminalSize } from '../terminal/local-terminal.ts';
 

@@ -1,14 +1,14 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { command, one, optional, some } from '../command.ts';
-import { CliError } from '../errors.ts';
+import { command, one, optional, some } from '../command-line/command.ts';
+import { CliError } from '../command-line/errors.ts';
 import { credentialsOf } from '../image/credentials.ts';
 import { layoutOf } from '../image/layout.ts';
 import { manifestOf } from '../image/manifest.ts';
 import { referenceOf } from '../image/reference.ts';
 import { Registry } from '../image/registry.ts';
-import { sizeText } from '../progress.ts';
-import { timeText } from '../status.ts';
+import { sizeText } from '../output/progress.ts';
+import { timeText } from '../output/times.ts';
 import { each } from './each.ts';
 
 export const ls = command({

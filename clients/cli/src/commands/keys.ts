@@ -1,8 +1,8 @@
-import { command, optional, some } from '../command.ts';
-import { durationOf } from '../exec/durations.ts';
-import { printableName } from '../printable.ts';
-import { agoText, spanText } from '../process-text.ts';
-import { sandboxIdOf } from '../resolve.ts';
+import { command, optional, some } from '../command-line/command.ts';
+import { sandboxIdOf } from '../names/sandboxes.ts';
+import { durationOf } from '../options/durations.ts';
+import { printableName } from '../output/printable.ts';
+import { agoText, spanText } from '../output/process-text.ts';
 import { each } from './each.ts';
 
 export const create = command({

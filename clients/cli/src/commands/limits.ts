@@ -1,9 +1,9 @@
 import type { OwnerLimits, OwnerSettings } from 'paddock-sandbox';
-import { type Context, command, one, optional } from '../command.ts';
-import { UsageError } from '../errors.ts';
-import { countOf } from '../exec/durations.ts';
-import { sizeText } from '../progress.ts';
-import { bytesOf, cpuQuotaOf } from '../sizes.ts';
+import { type Context, command, one, optional } from '../command-line/command.ts';
+import { UsageError } from '../command-line/errors.ts';
+import { countOf } from '../options/durations.ts';
+import { bytesOf, cpuQuotaOf } from '../options/sizes.ts';
+import { sizeText } from '../output/progress.ts';
 
 type Read = (option: string, text: string) => number;
 

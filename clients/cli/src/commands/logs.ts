@@ -1,11 +1,11 @@
 import type { Paddock, Process } from 'paddock-sandbox';
-import { type Context, command, one } from '../command.ts';
-import { UsageError } from '../errors.ts';
-import { countOf } from '../exec/durations.ts';
+import { type Context, command, one } from '../command-line/command.ts';
+import { UsageError } from '../command-line/errors.ts';
+import { BufferedWriter } from '../exec/buffered-writer.ts';
 import { follow } from '../exec/follow.ts';
-import { Sink } from '../exec/sink.ts';
 import { offsetOfTail } from '../exec/tail.ts';
-import { processOf } from '../process-ref.ts';
+import { processOf } from '../names/processes.ts';
+import { countOf } from '../options/durations.ts';
 
 const PIECE = 1024 * 1024;
 
@@ -42,7 +42,7 @@ async function show(
   offset: number,
   { signal, out }: Context,
 ): Promise<number> {
-  const sinks = { stdout: new Sink(process.stdout), stderr: new Sink(process.stderr) };
+  const sinks = { stdout: new BufferedWriter(process.stdout), stderr: new BufferedWriter(process.stderr) };
   const { outputNext } = await api.getProcess({ sandboxId, processId: id }, { signal });
   let at = offset;
   while (at < outputNext) {

@@ -1,12 +1,12 @@
 import { createInterface } from 'node:readline';
 import type { Sandbox } from 'paddock-sandbox';
-import { type Context, command, type Values } from '../command.ts';
-import { sentenceOf, UsageError } from '../errors.ts';
+import { type Context, command, type Values } from '../command-line/command.ts';
+import { sentenceOf, UsageError } from '../command-line/errors.ts';
 import { Bridge } from '../mcp/bridge.ts';
-import { packOptionsOf, SANDBOX_OPTIONS, sandboxOptionsOf, UPLOAD_OPTIONS } from '../sandbox-options.ts';
+import { packOptionsOf, SANDBOX_OPTIONS, sandboxOptionsOf, UPLOAD_OPTIONS } from '../options/sandbox.ts';
 import { withProject } from '../settings/with-project.ts';
 import { TOOLS_OPTION, wishesOf } from '../tools/options.ts';
-import { createFrom, destroyOwned } from '../upload.ts';
+import { createFrom, destroyOwned } from '../uploads/new-sandbox.ts';
 
 /** For the end of a session, also after a signal. */
 const CLEAN_UP_MS = 20_000;

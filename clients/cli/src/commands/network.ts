@@ -1,8 +1,8 @@
 import type { NetworkPolicy, NetworkRule } from 'paddock-sandbox';
-import { type Context, command, one, some } from '../command.ts';
-import { UsageError } from '../errors.ts';
-import { NETWORK_OPTIONS, networkOf, ruleOf } from '../network-options.ts';
-import { printableName } from '../printable.ts';
+import { type Context, command, one, some } from '../command-line/command.ts';
+import { UsageError } from '../command-line/errors.ts';
+import { NETWORK_OPTIONS, networkOf, ruleOf } from '../options/network.ts';
+import { printableName } from '../output/printable.ts';
 
 export const get = command({
   summary: 'show what commands of a sandbox can connect to',

@@ -1,11 +1,11 @@
 import { CommandTimeoutError } from 'paddock-sandbox';
-import { command, one } from '../command.ts';
-import { CliError } from '../errors.ts';
-import { durationOf } from '../exec/durations.ts';
+import { command, one } from '../command-line/command.ts';
+import { CliError } from '../command-line/errors.ts';
 import { forwardOpened } from '../forward/opened.ts';
 import { portOf, portsOf } from '../forward/ports.ts';
-import { sandboxIdOf } from '../resolve.ts';
-import { timeText } from '../status.ts';
+import { sandboxIdOf } from '../names/sandboxes.ts';
+import { durationOf } from '../options/durations.ts';
+import { timeText } from '../output/times.ts';
 
 export const forward = command({
   summary: 'reach a port of a sandbox at a port of this machine',

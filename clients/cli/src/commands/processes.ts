@@ -1,12 +1,12 @@
 import { constants } from 'node:os';
 import type { Paddock, ProcessInfo } from 'paddock-sandbox';
-import { command, one, optional, some } from '../command.ts';
-import { UsageError } from '../errors.ts';
+import { command, one, optional, some } from '../command-line/command.ts';
+import { UsageError } from '../command-line/errors.ts';
 import { follow } from '../exec/follow.ts';
-import { labelsOf } from '../exec/pairs.ts';
-import { attachableOf, gone, processesOf, processOf, refOf } from '../process-ref.ts';
-import { agoText, commandText, cut, stateText } from '../process-text.ts';
-import { listed, sandboxIdOf } from '../resolve.ts';
+import { attachableOf, gone, processesOf, processOf, refOf } from '../names/processes.ts';
+import { listed, sandboxIdOf } from '../names/sandboxes.ts';
+import { labelsOf } from '../options/labels.ts';
+import { agoText, commandText, cut, stateText } from '../output/process-text.ts';
 import { DEFAULT_KEYS, DETACH_KEYS, DETACH_OPTION } from '../terminal/detach-keys.ts';
 import { each } from './each.ts';
 

@@ -1,12 +1,12 @@
-import { choiceOf, HOME_OPTIONS, relative } from '../changes.ts';
-import { any, command, one, optional } from '../command.ts';
+import { any, command, one, optional } from '../command-line/command.ts';
+import { EXIT, UsageError } from '../command-line/errors.ts';
+import { pullCommits } from '../commits/pull.ts';
 import { refreshIndex } from '../commits/refresh-index.ts';
-import { EXIT, UsageError } from '../errors.ts';
+import { commitsApart, hasCommitted } from '../commits/settle.ts';
+import { bytesOf } from '../options/sizes.ts';
+import { choiceOf, HOME_OPTIONS, relative } from '../review/changes.ts';
 import { bring } from '../run/bring.ts';
-import { pullCommits } from '../run/pull-commits.ts';
 import { report } from '../run/report.ts';
-import { commitsApart, hasCommitted } from '../run/settle-commits.ts';
-import { bytesOf } from '../sizes.ts';
 
 export const pull = command({
   summary: 'bring the changes of a sandbox to the local directory that it was made from',

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { Permission, PermissionRule } from 'paddock-sandbox';
-import { command, one, optional, some } from '../command.ts';
-import { CliError, UsageError } from '../errors.ts';
-import { printableName } from '../printable.ts';
-import { ruleOptionsOf, rulesOf, SANDBOX_OPTIONS } from '../sandbox-options.ts';
+import { command, one, optional, some } from '../command-line/command.ts';
+import { CliError, UsageError } from '../command-line/errors.ts';
+import { ruleOptionsOf, rulesOf, SANDBOX_OPTIONS } from '../options/sandbox.ts';
+import { printableName } from '../output/printable.ts';
 
 export const set = command({
   summary: 'replace the rules of a sandbox, also for files that are open',

@@ -1,6 +1,6 @@
-import { command, one, some } from '../command.ts';
-import { printableName, printableText, quotedName } from '../printable.ts';
-import { ruleRow } from '../rule-text.ts';
+import { command, one, some } from '../command-line/command.ts';
+import { printableName, printableText, quotedName } from '../output/printable.ts';
+import { ruleRow } from '../output/rule-text.ts';
 
 export const get = command({
   summary: 'list the rules of a sandbox, by priority',

@@ -1,11 +1,11 @@
 import { findAgent } from '../agents/find-agent.ts';
-import { HOME_OPTIONS, relative } from '../changes.ts';
-import { command } from '../command.ts';
-import { CliError, UsageError } from '../errors.ts';
-import { durationOf } from '../exec/durations.ts';
+import { command } from '../command-line/command.ts';
+import { CliError, UsageError } from '../command-line/errors.ts';
 import { portsOf } from '../forward/ports.ts';
-import { runInSandbox } from '../run/run.ts';
-import { packOptionsOf, SANDBOX_OPTIONS, sandboxOptionsOf, UPLOAD_OPTIONS } from '../sandbox-options.ts';
+import { durationOf } from '../options/durations.ts';
+import { packOptionsOf, SANDBOX_OPTIONS, sandboxOptionsOf, UPLOAD_OPTIONS } from '../options/sandbox.ts';
+import { HOME_OPTIONS, relative } from '../review/changes.ts';
+import { runInSandbox } from '../run/run-in-sandbox.ts';
 import { withProject } from '../settings/with-project.ts';
 import { TOOLS_OPTION } from '../tools/options.ts';
 

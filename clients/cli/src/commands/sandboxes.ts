@@ -1,12 +1,12 @@
 import type { Sandbox, SandboxInfo } from 'paddock-sandbox';
-import { command, one, some } from '../command.ts';
-import { UsageError } from '../errors.ts';
-import { countOf } from '../exec/durations.ts';
-import { labelsOf } from '../exec/pairs.ts';
-import { NAME_LABEL } from '../resolve.ts';
-import { rulesOf } from '../sandbox-options.ts';
-import { timeText } from '../status.ts';
-import { destroyOwned } from '../upload.ts';
+import { command, one, some } from '../command-line/command.ts';
+import { UsageError } from '../command-line/errors.ts';
+import { NAME_LABEL } from '../names/sandboxes.ts';
+import { countOf } from '../options/durations.ts';
+import { labelsOf } from '../options/labels.ts';
+import { rulesOf } from '../options/sandbox.ts';
+import { timeText } from '../output/times.ts';
+import { destroyOwned } from '../uploads/new-sandbox.ts';
 import { each } from './each.ts';
 
 export const ls = command({

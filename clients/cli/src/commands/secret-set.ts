@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { askHidden } from '../ask-hidden.ts';
-import { command, one } from '../command.ts';
-import { CliError, UsageError } from '../errors.ts';
-import { printableName } from '../printable.ts';
+import { command, one } from '../command-line/command.ts';
+import { CliError, UsageError } from '../command-line/errors.ts';
+import { printableName } from '../output/printable.ts';
+import { askHidden } from '../terminal/ask-hidden.ts';
 import { OWNER } from './secrets.ts';
 
 /** More than the server takes. */

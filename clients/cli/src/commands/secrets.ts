@@ -1,5 +1,5 @@
-import { command, one, some } from '../command.ts';
-import { agoText } from '../process-text.ts';
+import { command, one, some } from '../command-line/command.ts';
+import { agoText } from '../output/process-text.ts';
 import { each } from './each.ts';
 
 export const OWNER = { value: 'OWNER', help: 'secrets of this owner; for admins' } as const;

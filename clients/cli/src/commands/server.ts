@@ -1,4 +1,4 @@
-import { command } from '../command.ts';
+import { command } from '../command-line/command.ts';
 import { localDirectory, readLocal } from '../local/record.ts';
 import { startLocal } from '../local/start.ts';
 import { stopLocal } from '../local/stop.ts';

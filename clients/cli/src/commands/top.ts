@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Paddock, type ProcessInfo, type SandboxInfo as Sandbox, secondsOf } from 'paddock-sandbox';
-import { type Context, command } from '../command.ts';
-import { durationOf } from '../exec/durations.ts';
-import { Patience } from '../exec/patience.ts';
-import type { Output } from '../output.ts';
-import { printableName } from '../printable.ts';
-import { gone, processesOf } from '../process-ref.ts';
-import { agoText, commandText } from '../process-text.ts';
-import { sizeText } from '../progress.ts';
+import { type Context, command } from '../command-line/command.ts';
+import { Reconnect } from '../exec/reconnect.ts';
+import { gone, processesOf } from '../names/processes.ts';
+import { durationOf } from '../options/durations.ts';
+import type { Output } from '../output/output.ts';
+import { printableName } from '../output/printable.ts';
+import { agoText, commandText } from '../output/process-text.ts';
+import { sizeText } from '../output/progress.ts';
 
 const ENTER = '\x1b[?1049h\x1b[?25l';
 const LEAST_MS = 200;
@@ -103,16 +103,16 @@ async function live(
   if (stdin.isTTY) stdin.setRawMode(true).on('data', onKey).resume();
   out.bytes(ENTER);
   const either = AbortSignal.any([signal, leave.signal]);
-  const patience = new Patience(either);
+  const reconnect = new Reconnect(either);
   try {
     for (;;) {
       try {
         show(linesOf(await look(paddock, { all, signal: either })), out);
-        patience.reset();
+        reconnect.reset();
         await delay(interval, undefined, { signal: either });
       } catch (error) {
         if (either.aborted) throw error;
-        await patience.wait(error);
+        await reconnect.wait(error);
       }
     }
   } catch (error) {

@@ -1,4 +1,4 @@
-import { CliError } from '../errors.ts';
+import { CliError } from '../command-line/errors.ts';
 import type { HostRepository } from './host.ts';
 
 const BELOW = 'refs/heads/paddock/';

@@ -1,6 +1,6 @@
 import type { Refusal } from 'paddock-sandbox/local';
-import { CliError } from '../errors.ts';
-import { Home } from '../home.ts';
+import { CliError } from '../command-line/errors.ts';
+import { Home } from '../review/home.ts';
 import type { Git } from './git.ts';
 
 export interface Contents {

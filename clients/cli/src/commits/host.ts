@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { CliError } from '../errors.ts';
-import { printableName } from '../printable.ts';
+import { CliError } from '../command-line/errors.ts';
+import { printableName } from '../output/printable.ts';
 import { Git, type Owner, ownerOf } from './git.ts';
 
 /** The repository of a local directory, and what is asked of it once. */

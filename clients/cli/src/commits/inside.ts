@@ -1,5 +1,5 @@
 import type { Sandbox } from 'paddock-sandbox';
-import { CliError } from '../errors.ts';
+import { CliError } from '../command-line/errors.ts';
 
 /** A branch of the sandbox, or its HEAD. */
 export interface Tip {

@@ -3,7 +3,7 @@ import { chown, mkdtemp, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { CliError } from '../errors.ts';
+import { CliError } from '../command-line/errors.ts';
 import { Git } from './git.ts';
 import type { HostRepository } from './host.ts';
 import { MOST_PACK_BYTES } from './inside.ts';

@@ -1,6 +1,6 @@
 import type { Files } from 'paddock-sandbox';
 import type { PackOptions, Refusal } from 'paddock-sandbox/local';
-import type { Progress } from '../progress.ts';
+import type { Progress } from '../output/progress.ts';
 
 /** What every copy needs. */
 export interface Copy {

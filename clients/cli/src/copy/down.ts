@@ -2,7 +2,7 @@ import { lstat, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { FileStat } from 'paddock-sandbox';
 import { END, headerOf, type Member, padding, shown, untar } from 'paddock-sandbox/local';
-import { CliError } from '../errors.ts';
+import { CliError } from '../command-line/errors.ts';
 import type { Copied, Copy } from './copied.ts';
 import { Extraction } from './extract.ts';
 import { Landing } from './landing.ts';
@@ -105,7 +105,7 @@ export async function* packed(source: Source, copy: Copy): AsyncGenerator<Uint8A
   for await (const member of membersOf(source, found, copy)) {
     const path = member.path === '' ? name : `${name}/${member.path}`;
     // Its size is part of the header.
-    const whole = member.size === -1 ? await gathered(member.content) : undefined;
+    const whole = member.size === -1 ? await coalesced(member.content) : undefined;
     const size = whole?.length ?? member.size;
     yield headerOf({ ...member, path, size });
     let sent = 0;
@@ -119,7 +119,7 @@ export async function* packed(source: Source, copy: Copy): AsyncGenerator<Uint8A
   yield END;
 }
 
-async function gathered(content: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+async function coalesced(content: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const all: Uint8Array[] = [];
   for await (const piece of content) all.push(piece);
   return Buffer.concat(all);

@@ -1,7 +1,7 @@
 import { chmodSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Member, Place, type Refusal, Tree } from 'paddock-sandbox/local';
-import { CliError } from '../errors.ts';
+import { CliError } from '../command-line/errors.ts';
 import { type Copied, nothing } from './copied.ts';
 import { below } from './place-of.ts';
 

@@ -4,7 +4,7 @@ import { isPath, type Refusal } from 'paddock-sandbox/local';
 import type { Incoming } from '../../../../local-refusals/local-refusal.ts';
 import { linkRefusal, repositoryOf } from '../../../../local-refusals/names.ts';
 import { runsOnSight } from '../../../../local-refusals/programs.ts';
-import { Home } from '../home.ts';
+import { Home } from '../review/home.ts';
 import type { Copy } from './copied.ts';
 
 /** Where a copy out of a sandbox arrives: its name counts, too, as it may be the missing part of a repository. */

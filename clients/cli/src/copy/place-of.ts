@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../command-line/errors.ts';
 
 /** One side of a copy. */
 export type Side =

@@ -3,7 +3,7 @@ import { lstat, open, readlink, stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import type { Body } from 'paddock-sandbox';
 import { archiveOf, END, headerOf, padding } from 'paddock-sandbox/local';
-import { CliError } from '../errors.ts';
+import { CliError } from '../command-line/errors.ts';
 import type { Copied, Copy } from './copied.ts';
 import { below } from './place-of.ts';
 import { leadsToDirectory, remoteStat } from './remote.ts';

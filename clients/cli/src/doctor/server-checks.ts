@@ -1,5 +1,5 @@
 import { Paddock, UnauthenticatedError } from 'paddock-sandbox';
-import { sentenceOf } from '../errors.ts';
+import { sentenceOf } from '../command-line/errors.ts';
 import type { Check } from './check.ts';
 
 const ANSWER_MS = 5000;

@@ -1,5 +1,5 @@
 import type { ProcessEnd } from 'paddock-sandbox';
-import { CliError } from '../errors.ts';
+import { CliError } from '../command-line/errors.ts';
 
 /** The exit code of `timeout` of coreutils. */
 const TIMED_OUT = 124;

@@ -1,14 +1,14 @@
 import { ConnectionFailedError, type Paddock, type Process } from 'paddock-sandbox';
-import type { Context } from '../command.ts';
-import { CliError, EXIT } from '../errors.ts';
-import { refOf } from '../process-ref.ts';
-import { sizeText } from '../progress.ts';
+import type { Context } from '../command-line/command.ts';
+import { CliError, EXIT } from '../command-line/errors.ts';
+import { refOf } from '../names/processes.ts';
+import { sizeText } from '../output/progress.ts';
+import { BufferedWriter } from './buffered-writer.ts';
 import { endingOf } from './ending.ts';
 import { sendInput } from './input.ts';
-import { Patience } from './patience.ts';
-import { refusedText } from './refused.ts';
+import { Reconnect } from './reconnect.ts';
+import { refusedText } from './refused-hosts.ts';
 import { settingsThatAllow } from './settings-that-allow.ts';
-import { Sink } from './sink.ts';
 
 /** Signals after which this program ends without the process, as docker's does. */
 const MOST_SIGNALS = 3;
@@ -30,7 +30,10 @@ interface How {
 /** Writes the output of a process to the standard streams until it ends. Returns the exit code. */
 export async function follow(context: Context, paddock: Paddock, target: Process, how: How): Promise<number> {
   const ended = new AbortController();
-  const sinks = { stdout: new Sink(how.stdout ?? process.stdout), stderr: new Sink(process.stderr) };
+  const sinks = {
+    stdout: new BufferedWriter(how.stdout ?? process.stdout),
+    stderr: new BufferedWriter(process.stderr),
+  };
   const left = new Promise<number>((resolve, reject) => {
     onBrokenPipe(async (error) => {
       // What a program gets whose reader has left.
@@ -62,16 +65,16 @@ async function copyOutput(
   paddock: Paddock,
   { sandboxId, id }: Process,
   { offset, last }: How,
-  sinks: { stdout: Sink; stderr: Sink },
+  sinks: { stdout: BufferedWriter; stderr: BufferedWriter },
 ): Promise<number> {
   let at = offset;
   let lost = 0;
-  const patience = new Patience(context.signal);
+  const reconnect = new Reconnect(context.signal);
   for (;;) {
     try {
       const request = { sandboxId, processId: id, offset: at };
       for await (const event of paddock.api.watchProcess(request, { signal: context.signal })) {
-        patience.reset();
+        reconnect.reset();
         lost += event.gap;
         if (event.data?.length > 0) {
           const stream = event.stream === 'stderr' ? 'stderr' : 'stdout';
@@ -97,8 +100,8 @@ async function copyOutput(
       }
     } catch (error) {
       if (!(error instanceof ConnectionFailedError)) throw error;
-      if (!patience.isTried) context.out.note('paddock: the connection was lost; trying again');
-      await patience.wait(error);
+      if (!reconnect.isTried) context.out.note('paddock: the connection was lost; trying again');
+      await reconnect.wait(error);
     }
   }
 }

@@ -1,6 +1,6 @@
 import { type Api, ConnectionFailedError, FailedPreconditionError, NotFoundError, type Process } from 'paddock-sandbox';
-import { gathered } from './gathered.ts';
-import { Patience } from './patience.ts';
+import { coalesced } from './coalesced.ts';
+import { Reconnect } from './reconnect.ts';
 
 interface Options {
   /** Bytes of the input that the process had before. */
@@ -21,7 +21,7 @@ export async function sendInput(
   let at = offset;
   const send = async (bytes: Uint8Array, end: boolean) => {
     const request = { sandboxId, processId: id, offset: at, end };
-    const patience = new Patience(signal);
+    const reconnect = new Reconnect(signal);
     for (;;) {
       try {
         await api.writeProcessInput(request, bytes, { signal, repeatable: true });
@@ -29,13 +29,13 @@ export async function sendInput(
       } catch (error) {
         // Also a process that does not read for minutes: the answer takes too long.
         if (!(error instanceof ConnectionFailedError)) throw error;
-        await patience.wait(error);
+        await reconnect.wait(error);
       }
     }
     at += bytes.length;
   };
   try {
-    for await (const bytes of gathered(source)) await send(bytes, false);
+    for await (const bytes of coalesced(source)) await send(bytes, false);
     await send(new Uint8Array(0), true);
   } catch (error) {
     // It has ended, or has closed its input: what is left has no reader.

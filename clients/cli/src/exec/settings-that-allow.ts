@@ -1,7 +1,7 @@
 import type { DeniedHost } from 'paddock-sandbox';
-import type { Context } from '../command.ts';
-import { serverSettingsPath } from '../config-file.ts';
-import { printableName } from '../printable.ts';
+import type { Context } from '../command-line/command.ts';
+import { printableName } from '../output/printable.ts';
+import { serverSettingsPath } from '../server/config-file.ts';
 import { isSection } from '../settings/read-yaml.ts';
 import { serverSettings } from '../settings/server-settings.ts';
 

@@ -8,7 +8,7 @@ import {
   Sandbox,
   type StartOptions,
 } from 'paddock-sandbox';
-import { CliError, EXIT } from '../errors.ts';
+import { CliError, EXIT } from '../command-line/errors.ts';
 
 const LAST_CALL_MS = 2000;
 

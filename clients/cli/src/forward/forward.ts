@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { type Paddock, type PortConnection, Ports } from 'paddock-sandbox';
-import { CliError, sentenceOf } from '../errors.ts';
+import { CliError, sentenceOf } from '../command-line/errors.ts';
 
 interface Forward {
   paddock: Paddock;

@@ -1,5 +1,5 @@
 import { NotFoundError, Paddock } from 'paddock-sandbox';
-import type { Context } from '../command.ts';
+import type { Context } from '../command-line/command.ts';
 import { Socket } from '../terminal/socket.ts';
 import { forward } from './forward.ts';
 

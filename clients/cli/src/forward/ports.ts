@@ -1,5 +1,5 @@
-import { UsageError } from '../errors.ts';
-import { countOf } from '../exec/durations.ts';
+import { UsageError } from '../command-line/errors.ts';
+import { countOf } from '../options/durations.ts';
 
 export function portOf(text: string): number {
   const port = countOf('port', text);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { END, headerOf, padding } from 'paddock-sandbox/local';
-import { CliError } from '../errors.ts';
+import { CliError } from '../command-line/errors.ts';
 import type { Blob, Pulled } from './manifest.ts';
 import type { Registry } from './registry.ts';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { CliError } from '../errors.ts';
+import { CliError } from '../command-line/errors.ts';
 import type { Reference } from './reference.ts';
 import type { Registry } from './registry.ts';
 

@@ -1,4 +1,4 @@
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../command-line/errors.ts';
 
 /** An image of a registry. */
 export interface Reference {

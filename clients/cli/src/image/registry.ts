@@ -1,4 +1,4 @@
-import { CliError } from '../errors.ts';
+import { CliError } from '../command-line/errors.ts';
 import { baseOf, type Reference } from './reference.ts';
 
 const JSON_BYTES = 4 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import { CliError } from '../errors.ts';
+import { CliError } from '../command-line/errors.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 

@@ -4,10 +4,10 @@ import { closeSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } 
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { configPath, type Env, serverSettingsDigest } from '../config-file.ts';
+import { CliError } from '../command-line/errors.ts';
 import { type Host, thisHost } from '../doctor/host.ts';
-import { CliError } from '../errors.ts';
-import { serverBundle } from '../server-bundle.ts';
+import { configPath, type Env, serverSettingsDigest } from '../server/config-file.ts';
+import { serverBundle } from '../server/server-bundle.ts';
 import type { Section, YamlFile } from '../settings/read-yaml.ts';
 import { serverSettings, withOwn } from '../settings/server-settings.ts';
 import { lackingWithoutRoot, rangeOf, type UserRange, wordsFor } from './namespace.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { CliError } from '../errors.ts';
+import { CliError } from '../command-line/errors.ts';
 import { readLocal, removeLocal, startTimeOf } from './record.ts';
 
 const END_MS = 20_000;

@@ -1,4 +1,4 @@
-import { sentenceOf } from '../errors.ts';
+import { sentenceOf } from '../command-line/errors.ts';
 import { errorMessage, headersOf, type Message, readMessage, versionOf } from './message.ts';
 import { eventsOf } from './sse.ts';
 

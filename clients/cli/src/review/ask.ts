@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { Interrupted } from '../signals.ts';
+import { Interrupted } from '../command-line/signals.ts';
 
 /** Lines that came together with an earlier answer, typed ahead or pasted. They answer the next questions. */
 const ahead: string[] = [];

@@ -1,6 +1,6 @@
 import { type ChosenHunks, chosenHunks, type FileChange } from 'paddock-sandbox';
-import type { Output } from '../output.ts';
-import { quotedName } from '../printable.ts';
+import type { Output } from '../output/output.ts';
+import { quotedName } from '../output/printable.ts';
 import { ask } from './ask.ts';
 import { hunkText } from './hunk-text.ts';
 

@@ -1,7 +1,7 @@
 import type { ChosenHunks, FileChange, Sandbox } from 'paddock-sandbox';
-import { counted } from '../changes.ts';
-import type { Context } from '../command.ts';
+import type { Context } from '../command-line/command.ts';
 import { ask } from './ask.ts';
+import { counted } from './changes.ts';
 import { chooseHunks } from './choose-hunks.ts';
 import { contentsOf } from './contents.ts';
 import { canOpen, hasContents, type Item, itemLine, itemsIn, itemsOf, mayHaveHunks } from './items.ts';

@@ -1,7 +1,7 @@
 import type { FileChange, Sandbox } from 'paddock-sandbox';
-import type { Context } from '../command.ts';
-import { shownPatch } from '../patch.ts';
-import { printableName } from '../printable.ts';
+import type { Context } from '../command-line/command.ts';
+import { shownPatch } from '../output/patch.ts';
+import { printableName } from '../output/printable.ts';
 import { hunkText } from './hunk-text.ts';
 
 /** What a review shows of a file: of a renamed one, its differences from what the codebase has at the old name. */

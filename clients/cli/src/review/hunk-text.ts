@@ -1,6 +1,6 @@
 import type { Hunk } from 'paddock-sandbox';
-import type { Output } from '../output.ts';
-import { printableText } from '../printable.ts';
+import type { Output } from '../output/output.ts';
+import { printableText } from '../output/printable.ts';
 
 /** Characters of a line that are shown, and lines of one side of a hunk. */
 const MOST_COLUMNS = 1000;

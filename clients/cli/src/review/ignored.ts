@@ -1,6 +1,6 @@
 import type { FileChange } from 'paddock-sandbox';
 import { Ignores } from 'paddock-sandbox/local';
-import type { Context } from '../command.ts';
+import type { Context } from '../command-line/command.ts';
 import { parentOf, Tracked } from '../git/tracked.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { FileChange } from 'paddock-sandbox';
-import { changeLine, counted, reviewLine, runMark } from '../changes.ts';
-import type { Output } from '../output.ts';
-import { quotedName } from '../printable.ts';
+import type { Output } from '../output/output.ts';
+import { quotedName } from '../output/printable.ts';
+import { changeLine, counted, reviewLine, runMark } from './changes.ts';
 
 /** What a review asks one question for: a file, a rename, or a directory with everything below. */
 export interface Item {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import type { Context } from '../command.ts';
+import type { Context } from '../command-line/command.ts';
 
 /**
  * Shows a text on standard error, or in the pager of the user if it has more lines than the terminal. What a pager fails to

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Duration, Paddock, Sandbox } from 'paddock-sandbox';
-import type { Context } from '../command.ts';
+import type { Context } from '../command-line/command.ts';
 import { follow } from '../exec/follow.ts';
 import { startIn } from '../exec/start.ts';
 

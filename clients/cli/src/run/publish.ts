@@ -1,5 +1,5 @@
 import type { Paddock } from 'paddock-sandbox';
-import type { Context } from '../command.ts';
+import type { Context } from '../command-line/command.ts';
 import { forwardOpened } from '../forward/opened.ts';
 
 /** Runs `work` while ports of the sandbox are reached at ports of this machine. A port that cannot be ends it, too. */

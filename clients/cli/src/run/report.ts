@@ -1,7 +1,7 @@
 import type { Refusal } from 'paddock-sandbox/local';
-import { counted } from '../changes.ts';
-import type { Output } from '../output.ts';
-import { printableName, quotedName } from '../printable.ts';
+import type { Output } from '../output/output.ts';
+import { printableName, quotedName } from '../output/printable.ts';
+import { counted } from '../review/changes.ts';
 import type { Brought } from './bring.ts';
 
 /** Says why something did not come, and how it does. */

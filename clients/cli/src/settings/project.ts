@@ -1,6 +1,6 @@
 import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { CliError } from '../errors.ts';
+import { CliError } from '../command-line/errors.ts';
 import { ofDirectory } from './read-checked.ts';
 import { readYaml, type Section, type YamlFile } from './read-yaml.ts';
 

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
-import { CliError } from '../errors.ts';
+import { CliError } from '../command-line/errors.ts';
 
 const MOST_BYTES = 256 * 1024;
 

@@ -1,5 +1,5 @@
 import { parseDocument } from 'yaml';
-import { CliError } from '../errors.ts';
+import { CliError } from '../command-line/errors.ts';
 import { type CheckOwner, readChecked } from './read-checked.ts';
 
 type Checks = [check: CheckOwner, how?: { follow?: boolean }];

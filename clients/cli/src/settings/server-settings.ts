@@ -1,5 +1,5 @@
-import { type Env, serverSettingsPath } from '../config-file.ts';
-import { CliError } from '../errors.ts';
+import { CliError } from '../command-line/errors.ts';
+import { type Env, serverSettingsPath } from '../server/config-file.ts';
 import { ofCallerAlone } from './read-checked.ts';
 import { isSection, readYaml, type Section, type YamlFile } from './read-yaml.ts';
 

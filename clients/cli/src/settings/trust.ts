@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { configPath, type Env } from '../config-file.ts';
+import { configPath, type Env } from '../server/config-file.ts';
 import type { YamlFile } from './read-yaml.ts';
 
 /** The files of projects that the user has said yes to, with the digest of what they said then. */

@@ -1,6 +1,6 @@
-import type { Context } from '../command.ts';
-import { CliError } from '../errors.ts';
-import { quotedName } from '../printable.ts';
+import type { Context } from '../command-line/command.ts';
+import { CliError } from '../command-line/errors.ts';
+import { quotedName } from '../output/printable.ts';
 import { extensions, findProject, type ProjectSettings, projectSettings, restrictions } from './project.ts';
 import { isTrusted, trust } from './trust.ts';
 

@@ -1,4 +1,4 @@
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../command-line/errors.ts';
 
 export const DEFAULT_KEYS = 'ctrl-p,ctrl-q';
 

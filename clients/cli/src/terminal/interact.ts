@@ -1,9 +1,9 @@
 import { type AttachEvent, type Attachment, ConnectionFailedError, Paddock, type Process } from 'paddock-sandbox';
-import type { Context } from '../command.ts';
-import { CliError, EXIT } from '../errors.ts';
+import type { Context } from '../command-line/command.ts';
+import { CliError, EXIT } from '../command-line/errors.ts';
 import { endingOf } from '../exec/ending.ts';
-import { Patience } from '../exec/patience.ts';
-import { refOf } from '../process-ref.ts';
+import { Reconnect } from '../exec/reconnect.ts';
+import { refOf } from '../names/processes.ts';
 import { Keyboard } from './keyboard.ts';
 import { LocalTerminal, terminalSize } from './local-terminal.ts';
 import { Socket } from './socket.ts';
@@ -38,7 +38,7 @@ class Interaction {
   readonly #target: Process;
   readonly #terminal = new LocalTerminal();
   readonly #keyboard: Keyboard | undefined;
-  readonly #patience = new Patience();
+  readonly #reconnect = new Reconnect();
   #attachment: Attachment | undefined;
   #offset: number;
   #started = false;
@@ -87,8 +87,8 @@ class Interaction {
       } catch (error) {
         this.#attachment = undefined;
         if (!(error instanceof ConnectionFailedError)) throw error;
-        if (!this.#patience.isTried) this.#say('the connection was lost; trying again, ^C gives up');
-        await this.#patience.wait(error);
+        if (!this.#reconnect.isTried) this.#say('the connection was lost; trying again, ^C gives up');
+        await this.#reconnect.wait(error);
       }
     }
   }
@@ -96,8 +96,8 @@ class Interaction {
   async #on(event: AttachEvent): Promise<Left | undefined> {
     switch (event.type) {
       case 'connected':
-        if (this.#patience.isTried) this.#say('connected again');
-        this.#patience.reset();
+        if (this.#reconnect.isTried) this.#say('connected again');
+        this.#reconnect.reset();
         this.#started = true;
         this.#resize();
         this.#read();

@@ -1,4 +1,4 @@
-import { environment } from '../environment.ts';
+import { environment } from '../command-line/environment.ts';
 import { Traces } from './reset.ts';
 
 export interface Size {

@@ -1,8 +1,8 @@
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { CreateOptions, Paddock } from 'paddock-sandbox';
-import type { Context, Options } from '../command.ts';
-import { UsageError } from '../errors.ts';
+import type { Context, Options } from '../command-line/command.ts';
+import { UsageError } from '../command-line/errors.ts';
 import { localDirectory, readLocal } from '../local/record.ts';
 import { findTools, isInTheWay, outermost, type Workspace } from './find.ts';
 

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { ConflictError, InvalidArgumentError, NotFoundError, type Paddock } from 'paddock-sandbox';
 import { type Found, packed, type Walked, type WalkOptions, walked } from 'paddock-sandbox/local';
-import type { Output } from '../output.ts';
+import type { Output } from '../output/output.ts';
 import { differenceOf } from './difference.ts';
 import { keyOf, type Upload, type UploadRecord, UploadRecords } from './records.ts';
 

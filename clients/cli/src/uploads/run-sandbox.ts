@@ -2,6 +2,7 @@ import type { Sandbox } from 'paddock-sandbox';
 import { requireUpload } from 'paddock-sandbox/local';
 import { localDirectory } from '../local/record.ts';
 import { isLocal } from '../tools/options.ts';
+import { deleteOld, keptCodebase } from './kept-codebase.ts';
 import {
   createFrom,
   createTracked,
@@ -14,8 +15,7 @@ import {
   trackedIn,
   type UploadCall,
   validate,
-} from '../upload.ts';
-import { deleteOld, keptCodebase } from './kept-codebase.ts';
+} from './new-sandbox.ts';
 
 export interface RunSandbox {
   sandbox: Sandbox;
