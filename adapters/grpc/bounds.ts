@@ -1,5 +1,6 @@
 import type { ServiceDefinition } from '@grpc/grpc-js';
 import { ServiceError } from '../../lib/errors.ts';
+import { withInputAsBytes } from './long-input.ts';
 import type { Content, Shape } from './shapes.ts';
 
 /** More than any request needs: its fields bound the rules, paths, labels and variables. Equal to the limits for REST. */
@@ -17,10 +18,12 @@ export type ShapeOf = (message: string) => Shape;
 export function withBounds(definition: ServiceDefinition, shapeOf: ShapeOf): ServiceDefinition {
   const bounded = Object.entries(definition).map(([name, method]) => {
     const { requestType } = method as unknown as { requestType: { type: { name: string } } };
-    const shape = shapeOf(requestType.type.name);
+    const { name: message } = requestType.type;
+    const shape = shapeOf(message);
     const requestDeserialize = (bytes: Buffer): object => {
       const problem = new Counter(bytes).problem(shape);
       if (problem !== undefined) return refused(problem);
+      if (message === 'ExecRequest' && !withInputAsBytes(bytes)) return refused('must have valid UTF-8 in stdin');
       try {
         return method.requestDeserialize(bytes);
       } catch {

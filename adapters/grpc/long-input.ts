@@ -1,0 +1,43 @@
+import { isUtf8 } from 'node:buffer';
+
+/** Bytes of input whose text is as short to make as to leave out. */
+const LONG = 524_288;
+/** Field numbers of an ExecRequest with their wire type. */
+const STDIN = (3 << 3) | 2;
+const STDIN_BYTES = (8 << 3) | 2;
+
+/**
+ * Makes the long `stdin` of a valid ExecRequest its `stdin_bytes`, by the tag: bytes are decoded without a copy, and a text of
+ * 24 MB takes the main thread 30 ms. With both fields it stays what it is, for its refusal. Returns false for text that is not UTF-8.
+ */
+export function withInputAsBytes(request: Buffer): boolean {
+  if (request.length < LONG) return true;
+  let found: { tag: number; from: number; to: number } | undefined;
+  for (let at = 0; at < request.length; ) {
+    const tag = at;
+    const [key, value] = varint(request, at);
+    const [length, content] = varint(request, value);
+    at = key % 8 === 2 ? content + length : afterNumber(key % 8, value, content);
+    if (key === STDIN_BYTES && length > 0) return true;
+    if (key === STDIN) found = { tag, from: content, to: at };
+  }
+  if (found === undefined || found.to - found.from < LONG) return true;
+  if (!isUtf8(request.subarray(found.from, found.to))) return false;
+  request[found.tag] = STDIN_BYTES;
+  return true;
+}
+
+const afterNumber = (wireType: number, at: number, afterVarint: number): number =>
+  wireType === 0 ? afterVarint : at + (wireType === 1 ? 8 : 4);
+
+/** The number, and where it ends. */
+function varint(bytes: Buffer, from: number): [number, number] {
+  let value = 0;
+  let at = from;
+  for (let shift = 0; at < bytes.length; shift += 7) {
+    const byte = bytes[at++]!;
+    value += (byte & 0x7f) * 2 ** shift;
+    if (byte < 0x80) break;
+  }
+  return [value, at];
+}

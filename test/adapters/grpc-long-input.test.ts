@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest';
+import { withInputAsBytes } from '../../adapters/grpc/long-input.ts';
+import { protos } from '../../adapters/grpc/protos.ts';
+
+type Method = { requestSerialize(request: object): Buffer; requestDeserialize(bytes: Buffer): Record<string, unknown> };
+const { Exec } = protos['service.v1.SandboxService'] as unknown as Record<string, Method>;
+const text = 'é'.repeat(300_000);
+const others = { sandbox_id: 'sb_1', env: { A: 'é' }, timeout: 2 ** 40, argv: ['cat', '-'], merge: true };
+
+const read = (request: object) => {
+  const bytes = Exec!.requestSerialize(request);
+  const isValid = withInputAsBytes(bytes);
+  const { stdin_bytes, ...rest } = Exec!.requestDeserialize(bytes);
+  return { isValid, ...rest, stdin_bytes: Buffer.from(stdin_bytes as Uint8Array).toString() };
+};
+
+it('long text is the bytes of the input, and the other fields are what they were', () => {
+  expect(read({ ...others, stdin: text })).toMatchObject({ isValid: true, ...others, stdin: '', stdin_bytes: text });
+});
+
+it.each([
+  ['short text', { stdin: 'short', env: { LONG: text } }],
+  ['text beside bytes', { stdin: text, stdin_bytes: 'x' }],
+  ['bytes', { stdin: '', stdin_bytes: text }],
+])('stays what it is: %s', (_, input) => {
+  const bytes = Buffer.from('stdin_bytes' in input ? input.stdin_bytes : '');
+  expect(read({ ...others, ...input, stdin_bytes: bytes })).toMatchObject({ isValid: true, ...others, ...input });
+});
+
+it('long text that is not UTF-8 is told', () => {
+  const bytes = Exec!.requestSerialize({ ...others, stdin: text });
+  bytes[bytes.indexOf(text) + 300_001] = 0xff;
+  expect(withInputAsBytes(bytes)).toBe(false);
+});
