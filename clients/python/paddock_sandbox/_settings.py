@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import ssl
-from typing import Optional, TypedDict
+from typing import Optional
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -13,25 +13,6 @@ from ._duration import Duration, exact_seconds
 from .errors import InvalidArgumentError
 
 DEFAULT_URL = "http://127.0.0.1:8080"
-
-
-class ClientOptions(TypedDict, total=False):
-    """Where the service is, and how its operations are called."""
-
-    #: Address of the service; default: PADDOCK_URL, or http://127.0.0.1:8080.
-    url: Optional[str]
-    #: API key; default: none, or PADDOCK_KEY if the address is that of PADDOCK_URL: no other host gets it.
-    key: Optional[str]
-    #: File with the certificates that the service's may be signed by; default: the system's.
-    ca_file: Optional[str]
-    #: Context of https connections instead, for example with a client certificate.
-    tls: Optional[ssl.SSLContext]
-    #: Time without any byte of an answer after which a call fails with `RequestTimeoutError`; default: 5 minutes.
-    timeout: Duration
-    #: Time until a connection is made; default: 10 seconds.
-    connect_timeout: Duration
-    #: Repetitions of a call at most; 0: none. Default: 3.
-    max_retries: int
 
 
 @dataclasses.dataclass(frozen=True)

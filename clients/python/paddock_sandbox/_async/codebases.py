@@ -6,8 +6,9 @@ from typing import AsyncGenerator, Unpack
 
 from .._http import Content
 from .._paths import in_workspace
-from .._upload import ImportOptions, Source, content_of, without_upload
+from .._upload import Source, content_of, without_upload
 from ..messages import Codebase, FileInfo, ImportCodebaseFilesResponse, UploadFileResponse
+from ..options import ImportOptions
 from ..requests import (
     CallOptions,
     CreateCodebaseRequest,

@@ -6,9 +6,10 @@ from typing import AsyncGenerator, Optional, TypedDict, Unpack
 
 from .._http import Content
 from .._paths import in_workspace
-from .._upload import Source, UploadOptions, content_of, without_upload
+from .._upload import Source, content_of, without_upload
 from ..errors import NotFoundError
 from ..messages import FileStat, ImportFilesResponse
+from ..options import UploadOptions
 from ..requests import CallOptions
 from .api import AsyncApi
 

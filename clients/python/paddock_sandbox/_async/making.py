@@ -7,9 +7,10 @@ import uuid
 from typing import Any, Awaitable, Callable, Optional, Sequence, Tuple, TypeVar, Union, cast
 
 from .._rules import with_preset
-from .._upload import UploadOptions, without_upload
+from .._upload import without_upload
 from ..errors import FailedPreconditionError, NotFoundError, PaddockError
 from ..messages import Codebase, Sandbox
+from ..options import SandboxOptions, UploadOptions
 from ..requests import CreateSandboxRequest
 from .api import AsyncApi
 from .codebases import AsyncCodebases
@@ -18,22 +19,6 @@ from .concurrency import sleep
 R = TypeVar("R", Codebase, Sandbox)
 #: How often the removal of a codebase is tried, while sandboxes are still made on it.
 _REMOVALS = 5
-
-
-class SandboxOptions(CreateSandboxRequest, UploadOptions, total=False):
-    """What a new sandbox has, and what of a local directory is uploaded for it.
-
-    `preset`: rules by name: "agent-safe", "development", "read-only" or "full-access"; "none": only those of `rules` or
-    `permissions`. None: "development", or "agent-safe" with rules. `rules`: in a short form, in addition to those of
-    the preset: `{"write": ["src"], "none": ["**/.env*"]}`.
-    """
-
-    #: Name of the new codebase; None: that of the directory.
-    name: Optional[str]
-    #: Owner of the new codebase; only admins may name another than the key's own.
-    owner_id: Optional[str]
-    #: Keep the new codebase when the sandbox is destroyed.
-    keep_codebase: Optional[bool]
 
 
 #: Options that are no fields of the new sandbox.

@@ -6,13 +6,13 @@ import os
 from types import TracebackType
 from typing import AsyncGenerator, Optional, Type, Union, Unpack
 
-from .._settings import ClientOptions, settings
+from .._settings import settings
 from ..messages import Caller, Preset
+from ..options import ClientOptions, SandboxOptions
 from ..requests import CallOptions, ListSandboxesRequest
 from .administration import AsyncImages, AsyncKeys, AsyncSecrets
 from .api import AsyncApi
 from .codebases import AsyncCodebases
-from .making import SandboxOptions
 from .opening import Opening
 from .sandbox import AsyncSandbox
 

@@ -12,12 +12,13 @@ from .._error_of import error_of
 from .._settings import settings
 from ..errors import InvalidArgumentError, NotFoundError
 from ..messages import Sandbox as SandboxInfo
+from ..options import SandboxOptions
 from ..requests import CallOptions, DestroySandboxRequest, ForkRequest, UpdateSandboxRequest
 from .api import AsyncApi
 from .changes import AsyncChanges
 from .commands import AsyncCommands
 from .files import AsyncFiles
-from .making import SandboxOptions, discard_all, made
+from .making import discard_all, made
 from .network import AsyncNetwork
 from .opening import Opening
 from .ports import AsyncPorts

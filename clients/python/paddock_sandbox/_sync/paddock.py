@@ -7,13 +7,13 @@ import os
 from types import TracebackType
 from typing import Generator, Optional, Type, Union, Unpack
 
-from .._settings import ClientOptions, settings
+from .._settings import settings
 from ..messages import Caller, Preset
+from ..options import ClientOptions, SandboxOptions
 from ..requests import CallOptions, ListSandboxesRequest
 from .administration import Images, Keys, Secrets
 from .api import Api
 from .codebases import Codebases
-from .making import SandboxOptions
 from .sandbox import Sandbox
 
 

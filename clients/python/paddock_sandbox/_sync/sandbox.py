@@ -13,12 +13,13 @@ from .._error_of import error_of
 from .._settings import settings
 from ..errors import InvalidArgumentError, NotFoundError
 from ..messages import Sandbox as SandboxInfo
+from ..options import SandboxOptions
 from ..requests import CallOptions, DestroySandboxRequest, ForkRequest, UpdateSandboxRequest
 from .api import Api
 from .changes import Changes
 from .commands import Commands
 from .files import Files
-from .making import SandboxOptions, discard_all, made
+from .making import discard_all, made
 from .network import Network
 from .ports import Ports
 from .rules import Rules
