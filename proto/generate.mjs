@@ -12,6 +12,7 @@
 //   docs/openapi.json         the REST interface, for people, generators of clients, and /docs of the server
 //   clients/python/paddock_sandbox/{_table,requests,_async/api,_sync/api}.py    that table, the requests and a method
 //                             for each operation, for the Python client
+//   docs/*.md                 their tables of operations
 //   docs/access.md            its table of scopes
 //   docs/cli.md               its tables of commands, from the declarations of clients/cli
 //   clients/typescript/src/contract/  types of the messages, and the table of operations, for the TypeScript client
@@ -34,10 +35,12 @@ import { renderPythonSync } from './render-python-sync.mjs';
 import { renderPythonTable } from './render-python-table.mjs';
 import { renderSchema } from './render-schema.mjs';
 import { renderScopes } from './render-scopes.mjs';
+import { renderTables } from './render-tables.mjs';
 import { PROTO_ROOT, parseProto } from './source.mjs';
 
 const SERVICE = join(PROTO_ROOT, 'service/v1');
-const ACCESS = join(PROTO_ROOT, '../docs/access.md');
+const DOCS = join(PROTO_ROOT, '../docs');
+const ACCESS = join(DOCS, 'access.md');
 const RELEASED = join(SERVICE, 'released.txt');
 const CONTRACT = join(PROTO_ROOT, '../lib/contract');
 const COMMANDS = join(PROTO_ROOT, '../docs/cli.md');
@@ -80,6 +83,7 @@ export async function generateFromTable() {
     [RELEASED]: renderReleased(contract) + renderDecisions(operations),
     [DOCUMENT]: `${JSON.stringify(document, null, 2)}\n`,
     [COMMANDS]: await renderCommands(COMMANDS),
+    ...(await renderTables(DOCS, contract)),
     [ACCESS]: renderScopes(ACCESS, operations),
     [join(CLIENT, 'messages.ts')]: renderClientMessages(contract, operations),
     [join(CLIENT, 'operations.ts')]: renderClientOperations(contract, operations, version),
