@@ -16,8 +16,8 @@ from ._directories import Tree
 from ._hunks import Taken
 from ._place import Found, Place
 from ._plan import APPLIED, CONFLICTS, FAILED, SKIPPED, UNCHANGED, Plan, Step, Wanted, above
-from ._pulled import Pulled
-from ._refusal import Asked, named_in, refusals_of
+from ._pulled import Pulled, PullOptions
+from ._refusal import named_in, refusals_of
 from ._room import Room
 from .errors import InvalidArgumentError
 from .messages import ChangeKind, FileChange, FileType
@@ -30,12 +30,14 @@ _MOVED = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENOTEMPTY, errno.EEXIS
 class Pull:
     """One pull: `take`, `decide`, then `apply`; at last `close`."""
 
-    def __init__(self, directory: str, asked: Asked) -> None:
+    def __init__(self, directory: str, paths: Sequence[str], options: PullOptions) -> None:
         if not os.path.isdir(directory):
             raise InvalidArgumentError(f"{directory} is not a directory")
         self._root = directory
         self._tree = Tree(directory)
-        self._asked = asked
+        self._paths = paths
+        self._options = options
+        self.max_bytes = options.get("max_bytes", 2**30)
         self._wanted = Wanted()
         self._steps: Dict[str, Step] = {}
         #: Paths whose step was taken.
@@ -47,12 +49,14 @@ class Pull:
 
     def take(self, listed: Sequence[FileChange], parts: Dict[str, Taken], removals: Sequence[FileChange] = ()) -> None:
         """Takes what may come. `parts`: of files of which only some hunks do; `removals`: those of their old paths."""
-        asked, old = self._asked, {each.path for each in removals}
+        options, old = self._options, {each.path for each in removals}
         own = {*parts, *old}
         listed = [*(each for each in listed if each.path not in old), *removals]
-        chosen = [each for each in listed if asked.only is None or each.path in own or asked.only(each.path)]
-        refusals, room = refusals_of(self._root, chosen, named_in(asked.paths, listed), asked), Room(asked.max_bytes)
-        wanted = self._wanted = Wanted(parts=parts, replace=asked.replace)
+        only, room = options.get("only"), Room(self.max_bytes)
+        chosen = [each for each in listed if only is None or each.path in own or only(each.path)]
+        allow = [*options.get("allow", ()), *named_in(self._paths, listed)]
+        refusals = refusals_of(self._root, chosen, options.get("git", False), allow)
+        wanted = self._wanted = Wanted(parts=parts, replace=options.get("on_conflict") == "replace")
         # Also of one that is not chosen: its contents may be only at the old path, which then stays.
         wanted.renamed = {each.renamed_from: each.path for each in listed if each.renamed_from}
         for change in chosen:
@@ -94,7 +98,7 @@ class Pull:
         self._sweep()
         needed = {path for path, each in self._steps.items() if each.wanted and each.outcome == APPLIED}
         # Files may have grown since they were listed.
-        room = Room(self._asked.max_bytes)
+        room = Room(self.max_bytes)
         # What takes the place of a directory only after all others: what is below it may be renamed to others.
         for missing in (needed - self._wanted.replacing, needed & self._wanted.replacing):
             archive.seek(0)

@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
-from typing import Callable, Dict, Iterable, List, Optional, Sequence
+from typing import Dict, Iterable, List, Sequence
 
 from ._layout import Layout
 from .messages import ChangeKind, FileChange
 
 
-@dataclasses.dataclass(frozen=True)
-class Asked:
-    """What the user of a pull lets come; see `pull` of a sandbox."""
-
-    paths: Sequence[str] = ()
-    git: bool = False
-    allow: Sequence[str] = ()
-    max_bytes: int = 2**30
-    replace: bool = False
-    only: Optional[Callable[[str], bool]] = None
-
-
-def refusals_of(root: str, changes: Sequence[FileChange], named: Sequence[str], asked: Asked) -> Dict[str, str]:
-    """The reasons, by path, in the order of the changes. `named`: paths that the server says must be."""
-    layout, allow = Layout(root), [*asked.allow, *named]
-    found = {}
+def refusals_of(root: str, changes: Sequence[FileChange], git: bool, allow: Sequence[str]) -> Dict[str, str]:
+    """The reasons, by path, in the order of the changes."""
+    layout, found = Layout(root), {}
     for change in changes:
         reason = "" if is_path(change.path) else "not a path below the directory"
-        reason = reason or refusal_for(change, asked.git, allow)
+        reason = reason or refusal_for(change, git, allow)
         reason = reason or layout.refusal(change.path, change.kind == ChangeKind.DELETED)
         if reason:
             found[change.path] = reason

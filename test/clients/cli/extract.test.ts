@@ -1,4 +1,16 @@
-import { lstat, mkdir, mkdtemp, readdir, readFile, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import {
+  chown,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -70,6 +82,15 @@ describe('an archive is written', () => {
     expect((await lstat(join(root, 'd'))).mode & 0o777).toBe(0o555);
     expect(await readlink(join(root, 'd/link'))).toBe('/etc/passwd');
     await untouched();
+  });
+
+  it('for the owner of what it replaces, or of the directory', async () => {
+    await writeFile(join(root, 'kept'), 'old');
+    await chown(root, 4242, 4242);
+    await chown(join(root, 'kept'), 4242, 4343);
+    await extract(file('kept'), { path: 'd', type: 'directory' }, file('d/a'), linkTo('l', 'kept'));
+    const owners = await Promise.all(['kept', 'd', 'd/a', 'l'].map((name) => lstat(join(root, name))));
+    expect(owners.map(({ uid, gid }) => [uid, gid])).toEqual([[4242, 4343], ...Array(3).fill([4242, 4242])]);
   });
 
   it('over what is there, without following it', async () => {

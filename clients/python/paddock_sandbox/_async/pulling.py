@@ -8,7 +8,6 @@ from typing import IO, TYPE_CHECKING, Dict, List, Optional, Sequence, Tuple
 from .._hunks import Taken, check, old_paths, with_hunks
 from .._pull import Pull
 from .._pulled import Pulled, PullOptions
-from .._refusal import Asked
 from .._room import without
 from ..errors import ConflictError, InvalidArgumentError
 from ..messages import ChangeKind, ChosenHunks, FileChange
@@ -22,14 +21,12 @@ Paths = Optional[Sequence[str]]
 
 async def pulled(sandbox: "AsyncChanges", directory: str, paths: Paths, options: PullOptions) -> Pulled:
     """See `pull` of a sandbox."""
-    on_conflict, hunks, only = options.get("on_conflict", "keep"), options.get("hunks", ()), options.get("only")
+    on_conflict, hunks, exclude = options.get("on_conflict", "keep"), options.get("hunks", ()), options.get("exclude")
     if on_conflict not in ("keep", "replace", "raise"):
         raise InvalidArgumentError('on_conflict must be "keep", "replace" or "raise"')
-    if hunks and not (only and paths is None):
+    if hunks and not ("only" in options and paths is None):
         paths = [*(paths or ()), *(each.path for each in hunks)]
-    most, exclude = options.get("max_bytes", 2**30), options.get("exclude")
-    git, allow = options.get("git", False), options.get("allow", ())
-    pull = Pull(directory, Asked(paths or (), git, allow, most, on_conflict == "replace", only))
+    pull = Pull(directory, paths or (), options)
     try:
         parts, removals = await _parts(sandbox, hunks)
         listed = await sandbox.changes(paths, exclude=exclude, local=True)
@@ -46,7 +43,7 @@ async def pulled(sandbox: "AsyncChanges", directory: str, paths: Paths, options:
         with tempfile.TemporaryFile() as archive:
             if pull.has_contents:
                 # Each member has a header, and its name may take some blocks.
-                await _receive(archive, sandbox, paths, left, most, 2**14 * (len(listed) + 1))
+                await _receive(archive, sandbox, paths, left, pull.max_bytes, 2**14 * (len(listed) + 1))
             result = await in_thread(pull.apply, archive)
         sandbox._unpulled = (*result.conflicts, *result.failed, *(each.path for each in pull.too_large))
         return result
