@@ -9,9 +9,9 @@ import json
 import tarfile
 import threading
 import urllib.parse
-from typing import Any, Callable, Dict, List, Mapping, Optional
+from typing import Any, Dict, List, Mapping, Optional
 
-from pull_trees import Tree
+from pull_trees import Tree, act
 
 Case = Mapping[str, Any]
 
@@ -94,34 +94,27 @@ def tar_of(case: Case) -> bytes:
 
 
 class CaseServer:
-    """Answers as a server with the case. `meanwhile` is called before an archive is sent."""
+    """Answers as a server with the case that it has; before it sends an archive, others do their steps in `root`."""
 
-    def __init__(self, case: Case, meanwhile: Callable[[], None]) -> None:
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                url = urllib.parse.urlsplit(self.path)
-                if "/codebases/" in url.path:
-                    base = case.get("base", {})
-                    return self._answer(content_of(base[urllib.parse.unquote(url.path.partition("/files/")[2])]))
-                if not url.path.endswith("/changes"):
-                    return self._answer(json.dumps({"id": "sb_1", "codebase_id": "cb_1"}).encode())
-                if "format=" not in url.query:
-                    return self._answer(json.dumps({"changes": changes_of(case)}).encode())
-                meanwhile()
-                self._answer(tar_of(case))
+    case: Case
+    root: str
+    steps: List[List[str]]
 
-            def _answer(self, content: bytes) -> None:
-                self.send_response(200)
-                self.send_header("content-length", str(len(content)))
-                self.end_headers()
-                self.wfile.write(content)
-
-            def log_message(self, *_: Any) -> None:
-                pass
-
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    def __init__(self) -> None:
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), lambda *given: _Handler(self, *given))
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def answer(self, path: str, query: str) -> bytes:
+        if "/codebases/" in path:
+            return content_of(self.case["base"][urllib.parse.unquote(path.partition("/files/")[2])])
+        if not path.endswith("/changes"):
+            return json.dumps({"id": "sb_1", "codebase_id": "cb_1"}).encode()
+        if "format=" not in query:
+            return json.dumps({"changes": changes_of(self.case)}).encode()
+        while self.steps:
+            act(self.root, self.steps.pop(0))
+        return tar_of(self.case)
 
     def __enter__(self) -> "CaseServer":
         self._thread.start()
@@ -131,3 +124,20 @@ class CaseServer:
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    def __init__(self, cases: CaseServer, *given: Any) -> None:
+        self._cases = cases
+        super().__init__(*given)
+
+    def do_GET(self) -> None:
+        url = urllib.parse.urlsplit(self.path)
+        content = self._cases.answer(url.path, url.query)
+        self.send_response(200)
+        self.send_header("content-length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_: Any) -> None:
+        pass

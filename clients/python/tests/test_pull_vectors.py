@@ -8,7 +8,7 @@ from typing import Any, Dict, Optional
 from paddock_sandbox import ChosenHunks, ConflictError, Paddock, PaddockError, Pulled, Sandbox
 from paddock_sandbox._refusal import is_path
 from pull_cases import Case, CaseServer
-from pull_trees import Tree, act, lock, own, owners_of, put, snapshot
+from pull_trees import Tree, lock, own, owners_of, put, snapshot
 from support import TestCase
 from test_ignore import spec
 
@@ -17,6 +17,9 @@ NAMES = sorted(each for each in os.listdir(SPEC) if ".json" in each)
 
 
 class PullVectors(TestCase):
+    server: CaseServer
+    sandbox: Sandbox
+
     def made(self, *trees: Tree) -> str:
         """A tree of the case, in a directory of its own."""
         root = os.path.join(self.directory({}), "home")
@@ -26,6 +29,8 @@ class PullVectors(TestCase):
         return root
 
     def test_each_case(self) -> None:
+        self.server = self.enterContext(CaseServer())
+        self.sandbox = Sandbox.connect("sb_1", paddock=self.enterContext(Paddock(url=self.server.url)))
         for name in NAMES:
             for case in spec(f"pull/{name}")["cases"]:
                 with self.subTest(case["name"], file=name):
@@ -78,14 +83,8 @@ class PullVectors(TestCase):
             options["only"] = options["only"].__contains__
         if "hunks" in options:
             options["hunks"] = [ChosenHunks(**each) for each in options["hunks"]]
-        steps = list(case.get("meanwhile", []))
-
-        def meanwhile() -> None:
-            while steps:
-                act(root, steps.pop(0))
-
-        with CaseServer(case, meanwhile) as server, Paddock(url=server.url) as paddock:
-            return Sandbox.connect("sb_1", paddock=paddock).pull(root, dry_run=dry_run, **options)
+        self.server.case, self.server.root, self.server.steps = case, root, list(case.get("meanwhile", []))
+        return self.sandbox.pull(root, dry_run=dry_run, **options)
 
     def test_names(self) -> None:
         for each in spec("pull/hostile.json")["names"]:
