@@ -46,6 +46,13 @@ export function formsOf({ messages, rpcs }) {
   return byName(messages, (field, of) => formOf(field, requests.has(of)), TOGETHER);
 }
 
+/** The field of an answer that is a list and nothing else. */
+export function listedOf(response) {
+  const fields = response?.fields.filter(({ name }) => name !== 'next_page_token') ?? [];
+  const isList = /^List/.test(response?.name) && fields.length === 1 && fields[0].repeated;
+  return isList ? fields[0] : undefined;
+}
+
 /** The prefix of the values of each enum in a request, by the name of the field. */
 export function prefixesOf({ enums, messages, rpcs }) {
   const sent = requestTypes(messages, rpcs);

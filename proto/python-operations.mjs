@@ -1,5 +1,5 @@
 // The operations as the Python client has them.
-import { durationsOf } from './client-forms.mjs';
+import { durationsOf, listedOf } from './client-forms.mjs';
 import { requiredFields, rowsOf } from './render-client.mjs';
 import { SCALARS } from './render-python.mjs';
 
@@ -47,13 +47,6 @@ export function operationsOf(contract, table) {
 function unitedOf({ name }, fields) {
   const [other, type] = UNITED[name] ?? [];
   return fields.some((each) => each.name === other) ? type : undefined;
-}
-
-/** The field of an answer that is a list and nothing else. */
-function listedOf(response) {
-  const fields = response?.fields.filter(({ name }) => name !== 'next_page_token') ?? [];
-  const isList = /^List/.test(response?.name) && fields.length === 1 && fields[0].repeated;
-  return isList ? fields[0] : undefined;
 }
 
 export function typeOf(field, isPatch = false) {

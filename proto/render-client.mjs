@@ -1,5 +1,14 @@
 // Renders the TypeScript client's view of the contract: names in camelCase, and of a request only what must be set.
-import { commentOf, formsOf, isOptionalTime, isTime, prefixesOf, wordsOf } from './client-forms.mjs';
+import {
+  commentOf,
+  durationsOf,
+  formsOf,
+  isOptionalTime,
+  isTime,
+  listedOf,
+  prefixesOf,
+  wordsOf,
+} from './client-forms.mjs';
 import { doc, typeOf } from './render-messages.mjs';
 
 const HEADER = '// Generated from proto/service/v1 and handlers/index.ts by `npm run generate`; do not edit.\n';
@@ -29,12 +38,18 @@ export function rowsOf(operations) {
 export function renderClientMessages({ enums, messages, rpcs }, operations) {
   const rows = rowsOf(operations);
   const requests = new Map(rpcs.map(({ name, request }) => [request, rows.get(name)]));
+  const lists = new Set(
+    rpcs
+      .filter(({ response }) => listedOf(messages.find(({ name }) => name === response)))
+      .map(({ request }) => request),
+  );
   const words = wordsOf(enums);
   const parts = [
     HEADER,
+    "import type { Duration } from '../duration.ts';\n",
     '/* Fields have the names of the contract in camelCase, enums are its words in lower case, times are Dates. */\n',
     ...enums.map((each) => renderEnum(each, words)),
-    ...messages.map((message) => renderMessage(message, requests)),
+    ...messages.map((message) => renderMessage(message, { requests, lists, durations: durationsOf({ messages }) })),
   ];
   return inWords(parts.join('\n'), words);
 }
@@ -48,17 +63,21 @@ function renderEnum({ name, comment, values }, words) {
   return `${doc(comment)}export type ${name} =\n${lines.join('\n')};\n`;
 }
 
-function renderMessage({ name, comment, fields }, requests) {
+function renderMessage({ name, comment, fields }, { requests, lists, durations }) {
+  const isList = lists.has(name);
   const row = requests.get(name);
   const required = row && requiredFields(row);
-  const own = fields.filter((field) => !field.isTwin && !(row?.kind === 'raw' && field.name === BODY_FIELD));
+  const own = fields.filter(
+    (field) => !field.isTwin && !(row?.kind === 'raw' && field.name === BODY_FIELD) && !(isList && isPaging(field)),
+  );
   if (own.length === 0) return `${doc(comment)}export type ${name} = Record<string, never>;\n`;
   const lines = own.map((field) => {
     const optional = requests.has(name) ? !required.includes(field.name) : isOptional(field);
-    const type =
-      requests.has(name) && field.kind === 'message' ? asInput(field) : isTime(field) ? 'Date' : typeOf(field);
+    const type = requests.has(name) ? typeOfInput(field, durations) : isTime(field) ? 'Date' : typeOf(field);
     const mark = optional ? '?' : '';
-    return `${doc(commentOf(field), '  ')}  ${camel(field.name)}${mark}: ${type}${optional ? ' | undefined' : ''};\n`;
+    const isDuration = requests.has(name) && durations.has(field.name);
+    const comment = commentOf(field).replace(isDuration ? /\b(Seconds|Milliseconds)\b/ : /$^/, 'Time');
+    return `${doc(comment, '  ')}  ${camel(field.name)}${mark}: ${type}${optional ? ' | undefined' : ''};\n`;
   });
   return `${doc(comment)}export interface ${name} {\n${lines.join('')}}\n`;
 }
@@ -66,8 +85,11 @@ function renderMessage({ name, comment, fields }, requests) {
 const isOptional = (field) =>
   field.optional || isOptionalTime(field) || (field.kind === 'message' && !field.repeated && !field.map);
 
-/** In a request a field of a message may be left out. */
-function asInput({ type, repeated }) {
+/** In a request a field of a message may be left out, and a time limit has its unit. */
+function typeOfInput(field, durations) {
+  if (durations.has(field.name)) return 'Duration';
+  if (field.kind !== 'message') return typeOf(field);
+  const { type, repeated } = field;
   return repeated ? `readonly Partial<${type}>[]` : `Partial<${type}>`;
 }
 
@@ -78,7 +100,7 @@ export function renderClientOperations(contract, operations, version) {
   const { enums, messages, rpcs } = contract;
   const rows = rowsOf(operations);
   const byName = new Map(messages.map((message) => [message.name, message]));
-  const entries = [...rows].map(([name, row]) => renderRow(name, row, rpcs));
+  const entries = [...rows].map(([name, row]) => renderRow(name, row, rpcs, byName));
   const methods = [...rows].map(([name, row]) => renderMethod(name, row, rpcs, byName));
   const used = [...new Set(methods.flatMap(({ types }) => types))].sort(ignoringCase);
   const text = [
@@ -87,6 +109,7 @@ export function renderClientOperations(contract, operations, version) {
     `import type {\n${used.map((name) => `  ${name},\n`).join('')}} from './messages.ts';\n`,
     `/** Of this package. */\nexport const VERSION = '${version}';\n`,
     `/** Fields whose values are converted, by name. The keys of a map are the caller's own. */\n${constant('forms', formsOf(contract))}`,
+    `/** Lengths of time in requests, by name: how many units of the wire are a second. */\n${constant('durations', Object.fromEntries(durationsOf(contract)), 'number')}`,
     `/** What values of enums begin with in requests, by the name of the field. */\n${constant('prefixes', prefixesOf(contract))}`,
     `/** How each operation is called over HTTP. */\nexport const operations = {\n${entries.join('')}} as const;\n`,
     `/** One method for each operation of the service. */\nexport interface Operations {\n${methods.map(({ text }) => text).join('')}}\n`,
@@ -94,18 +117,24 @@ export function renderClientOperations(contract, operations, version) {
   return inWords(text, wordsOf(enums));
 }
 
-const constant = (name, values) =>
-  `export const ${name}: Readonly<Record<string, string>> = {\n${Object.entries(values)
-    .map(([field, value]) => `  ${field}: '${value}',\n`)
+/** Lists ask for their pages themselves. */
+const isPaging = ({ name }) => name === 'page_size' || name === 'page_token';
+
+const constant = (name, values, type = 'string') =>
+  `export const ${name}: Readonly<Record<string, ${type}>> = {\n${Object.entries(values)
+    .map(([field, value]) => `  ${field}: ${type === 'string' ? `'${value}'` : value},\n`)
     .join('')}};\n`;
 
-function renderRow(name, { method, path, kind, retry, query, cursor }, rpcs) {
+function renderRow(name, { method, path, kind, retry, query, cursor }, rpcs, byName) {
   const rpc = rpcs.find((each) => each.name === name);
+  const list = listedOf(byName.get(rpc?.response));
   const template = path.replace(/\{(\w+)(\+?)\}/g, (_, field, more) => `{${camel(field)}${more}}`);
   const fields = { method, path: template, kind, retry };
   if (query) fields.query = query;
   if (cursor) Object.assign(fields, { cursor: cursor.from, position: cursor.id });
   if (rpc?.response === 'Empty') fields.empty = true;
+  if (list) fields.list = camel(list.name);
+  if (list && byName.get(rpc.request).fields.some(isPaging)) fields.pages = true;
   const text = Object.entries(fields).map(
     ([key, value]) => `${key}: ${typeof value === 'string' ? `'${value}'` : value}`,
   );
@@ -118,7 +147,8 @@ function renderMethod(name, row, rpcs, byName) {
   const response = rpc === undefined ? '{ status: string }' : rpc.response === 'Empty' ? 'void' : rpc.response;
   const isAttach = row.kind === 'attach';
   if (isAttach) return { text: '', types: [] };
-  const { fields } = byName.get(request) ?? { fields: [] };
+  const list = listedOf(byName.get(rpc?.response));
+  const fields = (byName.get(request)?.fields ?? []).filter((field) => !list || !isPaging(field));
   const mark = requiredFields(row).length === 0 ? '?' : '';
   const isEmpty = fields.length === 0;
   const type = isEmpty ? 'Record<string, never>' : request;
@@ -129,7 +159,8 @@ function renderMethod(name, row, rpcs, byName) {
     download: 'Promise<Response>',
     bytes: 'Promise<Response>',
   };
-  const text = `${doc(comment, '  ')}  ${methodName(name)}(request${mark}: ${type}, ${body}options?: CallOptions): ${answers[row.kind] ?? `Promise<${response}>`};\n`;
-  const shown = row.kind === 'download' || row.kind === 'bytes' ? [] : [response];
+  const answer = list ? `AsyncGenerator<${list.type}, void, void>` : `Promise<${response}>`;
+  const text = `${doc(comment, '  ')}  ${methodName(name)}(request${mark}: ${type}, ${body}options?: CallOptions): ${answers[row.kind] ?? answer};\n`;
+  const shown = row.kind === 'download' || row.kind === 'bytes' ? [] : [list?.type ?? response];
   return { text, types: [...(isEmpty ? [] : [request]), ...shown].filter((each) => byName.has(each)) };
 }

@@ -102,7 +102,7 @@ describe('the path of the workspace on the caller’s machine', () => {
       rules: { read: ['**'], none: ['secret'] },
       workspacePath: path,
     });
-    await sandbox.files.write('secret', 'x', { as: 'owner' });
+    await sandbox.files.asOwner().write('secret', 'x');
     const { stdout, stderr } = await sandbox.run(`ls ${path}; touch ${path}/new`);
     expect([stdout, stderr]).toEqual(['', expect.stringContaining('Permission denied')]);
   });

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { all } from '../../clients/cli/src/names/all.ts';
 import { start } from '../clients/cli/cli.ts';
 import { servedOnce } from '../clients/typescript/served.ts';
 
@@ -38,9 +39,7 @@ it('a signal ends an upload in which every path is compared with many patterns',
   await writeFile(join(directory, '.gitignore'), `*\n${slow.repeat(300)}`);
   const { child, ended } = run('true');
   // The codebase is made just before the upload begins.
-  await expect
-    .poll(async () => (await served.paddock().api.listCodebases({})).codebases.length, { timeout: 20_000 })
-    .toBe(1);
+  await expect.poll(async () => (await all(served.paddock().codebases.list())).length, { timeout: 20_000 }).toBe(1);
   const begun = performance.now();
   child.kill('SIGINT');
   expect((await ended).code).toBe(130);

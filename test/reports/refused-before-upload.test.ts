@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { all } from '../../clients/cli/src/names/all.ts';
 import { Paddock } from '../../clients/typescript/src/index.ts';
 import { cli } from '../clients/cli/cli.ts';
 import { PYTHON, pythonPath } from '../clients/python-packages.ts';
@@ -98,6 +99,6 @@ it('options that are right upload once, and nothing is left of what was refused'
   await inPython({});
   expect((await cli(['run', '--from', directory, '--apply', 'none', '--', 'true'], { url })).code).toBe(0);
   expect(uploads()).toHaveLength(3);
-  const { codebases } = await served.paddock().api.listCodebases({});
+  const codebases = await all(served.paddock().codebases.list());
   expect(codebases).toEqual([]);
 });

@@ -56,15 +56,14 @@ const waiting = async () => {
   const script = 'touch started; while [ ! -e go ]; do sleep 0.05; done; cat a';
   const { child, ended } = start(words(script), { env });
   const find = async () => {
-    for await (const { id, codebaseId } of paddock.sandboxes.list()) {
-      const sandbox = before.has(codebaseId) ? undefined : await paddock.sandboxes.get(id);
-      if (await sandbox?.files.exists('started', { as: 'owner' })) return sandbox;
+    for await (const sandbox of paddock.sandboxes.list()) {
+      if (!before.has(sandbox.info.codebaseId) && (await sandbox.files.asOwner().exists('started'))) return sandbox;
     }
     return undefined;
   };
   await expect.poll(find, { timeout: 60_000 }).toBeDefined();
   const sandbox = (await find())!;
-  return { child, ended, sandbox, go: () => sandbox.files.write('go', '', { as: 'owner' }) };
+  return { child, ended, sandbox, go: () => sandbox.files.asOwner().write('go', '') };
 };
 
 it('a second run has what was changed here since, and only that is sent', async () => {
@@ -119,7 +118,7 @@ it('a sandbox that is kept keeps its files', async () => {
   put('a', 'new');
   expect(await run('cat a')).toBe('new');
   const sandbox = await paddock.sandboxes.get(id);
-  expect(await sandbox.files.text('a', { as: 'owner' })).toBe('a');
+  expect(await sandbox.files.asOwner().text('a')).toBe('a');
   expect(await cli(['rm', id], { env })).toMatchObject({ code: 0 });
   expect(await codebases()).not.toContain(sandbox.info.codebaseId);
 });

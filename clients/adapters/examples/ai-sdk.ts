@@ -37,7 +37,7 @@ await using sandbox = await Sandbox.create({
   rules: { read: ['**'], write: ['src'], none: ['.env*'] },
 });
 await sandbox.files.write('src/tasks.txt', 'TODO one\ndone\nTODO two\n');
-await sandbox.files.write('.env', 'TOKEN=secret\n', { as: 'owner' });
+await sandbox.files.asOwner().write('.env', 'TOKEN=secret\n');
 const { text, steps } = await generateText({
   model,
   prompt: 'How many tasks are left?',

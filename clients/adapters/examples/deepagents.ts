@@ -15,7 +15,7 @@ await using sandbox = await Sandbox.create({
   rules: { write: ['**'], none: ['secrets'] },
 });
 await sandbox.files.write('notes.md', 'What is six times seven?\n');
-await sandbox.files.write('secrets/key', 'hidden\n', { as: 'owner' });
+await sandbox.files.asOwner().write('secrets/key', 'hidden\n');
 const agent = createDeepAgent({ model, backend: new PaddockBackend(sandbox) });
 const { messages } = await agent.invoke({ messages: [{ role: 'user', content: 'Answer the question in notes.md.' }] });
 for (const message of messages) if (message.text) console.log(`${message.type}: ${message.text}`);

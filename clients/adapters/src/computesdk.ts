@@ -78,9 +78,8 @@ export const paddock = defineProvider<Sandbox, PaddockConfig>({
       list: async (config) => {
         const server = new Paddock(config);
         const found = [];
-        for await (const { id } of server.sandboxes.list({ labels: { [LABEL]: 'true' } })) {
-          const sandbox = await orNull(server.sandboxes.get(id));
-          if (sandbox) found.push({ sandbox, sandboxId: id });
+        for await (const sandbox of server.sandboxes.list({ labels: { [LABEL]: 'true' } })) {
+          found.push({ sandbox, sandboxId: sandbox.id });
         }
         return found;
       },

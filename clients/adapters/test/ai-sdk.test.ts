@@ -10,8 +10,8 @@ let sandbox: Sandbox;
 let session: ReturnType<typeof sandboxSession>;
 beforeAll(async () => {
   sandbox = await Sandbox.create({ rules: { write: ['**'], read: ['kept'], none: ['secrets'] } });
-  await sandbox.files.write('secrets/key', 'hidden', { as: 'owner' });
-  await sandbox.files.write('kept/k.txt', 'kept\n', { as: 'owner' });
+  await sandbox.files.asOwner().write('secrets/key', 'hidden');
+  await sandbox.files.asOwner().write('kept/k.txt', 'kept\n');
   session = sandboxSession(sandbox);
 });
 afterAll(() => sandbox.destroy());
@@ -75,7 +75,7 @@ it('runs commands, and kills them when they are aborted', async () => {
   await expect.poll(() => sandbox.files.exists('began')).toBe(true);
   abort.abort(new Error('enough'));
   await expect(run).rejects.toThrow('enough');
-  expect(await sandbox.processes({ running: true })).toEqual([]);
+  expect(await Array.fromAsync(sandbox.processes({ running: true }))).toEqual([]);
 });
 
 it('spawns processes with streams', async () => {
@@ -143,12 +143,12 @@ it('provides the sandbox of a session again, until it is destroyed', async () =>
   expect('stop' in made.restricted()).toBe(false);
   await made.stop();
   const resumed = await provider.resumeSession!({ sessionId });
-  const { codebaseId } = (await Sandbox.get(made.id)).info;
+  const { codebaseId } = (await Sandbox.connect(made.id)).info;
   expect([resumed.id, await resumed.readTextFile({ path: 'state' })]).toEqual([made.id, 'prepared\n']);
   await resumed.destroy();
   await expect(new Paddock().codebases.get(codebaseId)).rejects.toThrow(NotFoundError);
   await Promise.all([made.stop(), made.destroy()]);
-  await expect(Sandbox.get(made.id)).rejects.toThrow(NotFoundError);
+  await expect(Sandbox.connect(made.id)).rejects.toThrow(NotFoundError);
   await expect(provider.resumeSession!({ sessionId })).rejects.toThrow(/no sandbox/);
   const failed = provider.createSession({ onFirstCreate: () => Promise.reject(new Error('no set-up')) });
   await expect(failed).rejects.toThrow('no set-up');
@@ -163,7 +163,7 @@ it('opens ports, and sets the policy of the network', async () => {
     expect(made.ports).toEqual([8000]);
     await made.writeTextFile({ path: 'index.html', content: 'shown' });
     await made.spawn({ command: 'python3 -m http.server 8000 --bind 127.0.0.1' });
-    const own = await Sandbox.get(made.id);
+    const own = await Sandbox.connect(made.id);
     await own.ports.wait(8000);
     const { url } = await made.getPortEndpoint({ port: 8000 });
     expect(await (await fetch(url)).text()).toBe('shown');
@@ -188,7 +188,7 @@ it('keeps a codebase with commits', async () => {
   const provider = sandboxProvider();
   const made = await provider.createSession({ sessionId });
   await made.writeTextFile({ path: 'work', content: 'done' });
-  const other = await Sandbox.get(made.id);
+  const other = await Sandbox.connect(made.id);
   await other.commit();
   await (await provider.resumeSession!({ sessionId })).destroy();
   const { codebases } = new Paddock();

@@ -56,7 +56,7 @@ it.each(['/workspace/d', '/tmp/d'])('has files under its rules: %s', async (dire
 it('has URLs for servers in it, which stay the same until the port is closed', async () => {
   await sandbox.filesystem.writeFile('/workspace/site/index.html', 'shown');
   await sandbox.runCommand('python3 -m http.server 8000 --bind 127.0.0.1 -d site', { background: true });
-  const own = await Sandbox.get(sandbox.sandboxId);
+  const own = await Sandbox.connect(sandbox.sandboxId);
   await own.ports.wait(8000);
   const url = await sandbox.getUrl({ port: 8000 });
   expect(await (await fetch(url)).text()).toBe('shown');
@@ -69,9 +69,9 @@ it('has URLs for servers in it, which stay the same until the port is closed', a
 
 it('destroys a sandbox, and the codebase made for it', async () => {
   const made = await compute.sandbox.create();
-  const { codebaseId } = (await Sandbox.get(made.sandboxId)).info;
+  const { codebaseId } = (await Sandbox.connect(made.sandboxId)).info;
   await compute.sandbox.destroy(made.sandboxId);
-  await expect(Sandbox.get(made.sandboxId)).rejects.toThrow(NotFoundError);
+  await expect(Sandbox.connect(made.sandboxId)).rejects.toThrow(NotFoundError);
   await expect(new Paddock().codebases.get(codebaseId)).rejects.toThrow(NotFoundError);
   await compute.sandbox.destroy(made.sandboxId);
 });

@@ -11,8 +11,8 @@ let sandbox: Sandbox;
 let backend: PaddockBackend;
 beforeAll(async () => {
   sandbox = await Sandbox.create({ rules: { write: ['**'], read: ['kept'], none: ['secrets'] } });
-  await sandbox.files.write('secrets/key', 'hidden', { as: 'owner' });
-  await sandbox.files.write('kept/k.txt', 'kept\n', { as: 'owner' });
+  await sandbox.files.asOwner().write('secrets/key', 'hidden');
+  await sandbox.files.asOwner().write('kept/k.txt', 'kept\n');
   backend = new PaddockBackend(sandbox);
 });
 afterAll(() => sandbox.destroy());
@@ -35,7 +35,7 @@ it('kills commands by its signal', async () => {
   await expect.poll(() => sandbox.files.exists('begun')).toBe(true);
   abort.abort(new Error('enough'));
   await expect(execution).rejects.toThrow('enough');
-  expect(await sandbox.processes({ running: true })).toEqual([]);
+  expect(await Array.fromAsync(sandbox.processes({ running: true }))).toEqual([]);
 });
 
 it('transfers files, each with its own result', async () => {

@@ -153,7 +153,7 @@ it('moves a workspace to another sandbox', async () => {
   const other = await client.create();
   try {
     await other.hydrateWorkspace(await session.persistWorkspace());
-    expect(await other.sandbox.files.text('secrets/key', { as: 'owner' })).toBe('hidden');
+    expect(await other.sandbox.files.asOwner().text('secrets/key')).toBe('hidden');
     expect(await failure(other.hydrateWorkspace('no archive'))).toMatchObject({ code: 'provider_error' });
   } finally {
     await other.close();
@@ -180,7 +180,7 @@ it('works in a sandbox that ends with it', async () => {
   const { finalOutput } = await run(agent, 'go', { sandbox: { client: watched } });
   expect(finalOutput).toBe('42');
   expect(JSON.stringify(model.lastCall?.request.input)).toMatch(/exited with code 0.*task\.txt.*42/);
-  await expect(Sandbox.get(id)).rejects.toThrow(NotFoundError);
+  await expect(Sandbox.connect(id)).rejects.toThrow(NotFoundError);
 });
 
 it('goes on with the same sandbox from its serialized state', async () => {
@@ -200,6 +200,6 @@ it('goes on with the same sandbox from its serialized state', async () => {
 it('deletes the sandbox of a state with its codebase', async () => {
   const { state, sandbox } = await client.create();
   await client.delete(state);
-  await expect(Sandbox.get(state.sandboxId)).rejects.toThrow(NotFoundError);
+  await expect(Sandbox.connect(state.sandboxId)).rejects.toThrow(NotFoundError);
   await expect(new Paddock().codebases.get(sandbox.info.codebaseId)).rejects.toThrow(NotFoundError);
 });

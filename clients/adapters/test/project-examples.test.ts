@@ -18,8 +18,8 @@ beforeAll(async () => {
 afterAll(async () => {
   await rm(folder, { recursive: true });
   const left = [];
-  for await (const { id, labels } of new Paddock().sandboxes.list())
-    if (labels.example) left.push(`${id} ${labels.example}`);
+  for await (const { id, info } of new Paddock().sandboxes.list())
+    if (info.labels.example) left.push(`${id} ${info.labels.example}`);
   expect(left).toEqual([]);
 });
 

@@ -2,6 +2,7 @@ import { type Operations, operations } from './contract/operations.ts';
 import { settingsOf } from './env.ts';
 import type { Body, CallOptions, Row, Settings } from './http/call.ts';
 import { events } from './http/events.ts';
+import { elements } from './http/pages.ts';
 import { type Call, Transport } from './http/transport.ts';
 
 type Request = Call['request'];
@@ -24,6 +25,10 @@ export function createApi(given: Settings = {}): Api {
 }
 
 function method(transport: Transport, operation: string, row: Row): unknown {
+  if (row.list !== undefined) {
+    return (request: Request = {}, options: CallOptions = {}) =>
+      elements(transport, { operation, row, request, options });
+  }
   switch (row.kind) {
     case 'unary':
       return (request: Request = {}, options: CallOptions = {}) => transport.json({ operation, row, request, options });

@@ -1,16 +1,15 @@
 import type { Api } from './api.ts';
 import type { ChosenHunks, CommitRequest, CommitResponse, FileChange } from './contract/messages.ts';
-import { all, PAGE_SIZE, pages } from './pages.ts';
+import { type CallOptions, divided } from './http/call.ts';
 
 /** Which changes. */
-export interface ChangeSelection {
+export interface ChangeSelection extends CallOptions {
   /** Only at these paths, each with everything below it. Absent: everywhere. An empty list is refused. */
   paths?: readonly string[] | undefined;
   /** Not at the paths that these globs match. */
   exclude?: readonly string[] | undefined;
   /** Also what was written at scratch paths. */
   includeScratch?: boolean | undefined;
-  signal?: AbortSignal | undefined;
 }
 
 export interface ShownChanges extends ChangeSelection {
@@ -32,7 +31,6 @@ export interface CommitOptions extends ChangeSelection {
   hunks?: readonly ChosenHunks[] | undefined;
   /** Only report what would be committed. */
   dryRun?: boolean | undefined;
-  idempotencyKey?: string | undefined;
 }
 
 /** A choice of hunks, by index from 0, of a change that was listed with `diff`. Throws TypeError if it has none. */
@@ -48,13 +46,14 @@ export function chosen<T extends ChangeSelection>(selection: T): T {
 }
 
 export async function listChanges(api: Api, sandboxId: string, selection: ShownChanges): Promise<FileChange[]> {
-  const { signal, ...choice } = chosen(selection);
-  return all(
-    pages(
-      (pageToken) => api.listChanges({ ...choice, sandboxId, pageToken, pageSize: PAGE_SIZE }, { signal }),
-      ({ changes }) => changes,
-    ),
-  );
+  const [choice, call] = divided(chosen(selection));
+  return all(api.listChanges({ ...choice, sandboxId }, call));
+}
+
+export async function all<T>(elements: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const each of elements) found.push(each);
+  return found;
 }
 
 /** `whole`: the answer is read to its end before this resolves. */
@@ -64,11 +63,11 @@ export async function exportChanges(
   selection: ShownChanges,
   { format, whole }: { format: 'patch' | 'tar'; whole: boolean },
 ): Promise<Response> {
-  const { signal, ...choice } = chosen(selection);
-  return api.exportChanges({ ...choice, sandboxId, format }, { signal, whole });
+  const [choice, call] = divided(chosen(selection));
+  return api.exportChanges({ ...choice, sandboxId, format }, { ...call, whole });
 }
 
 export async function commitChanges(api: Api, sandboxId: string, options: CommitOptions): Promise<CommitResponse> {
-  const { signal, idempotencyKey, ...choice } = chosen(options);
-  return api.commit({ ...choice, sandboxId } satisfies CommitRequest, { signal, idempotencyKey });
+  const [choice, call] = divided(chosen(options));
+  return api.commit({ ...choice, sandboxId } satisfies CommitRequest, call);
 }

@@ -1,17 +1,17 @@
 import type { Api } from './api.ts';
 import { Codebases, type Source } from './codebases.ts';
 import type { CreateSandboxRequest, Sandbox as SandboxInfo } from './contract/messages.ts';
-import { type Life, lifeOf } from './duration.ts';
 import { ConnectionFailedError, PaddockError, UnavailableError } from './errors.ts';
+import { type CallOptions, divided } from './http/call.ts';
 import { randomId } from './http/transport.ts';
 import type { PackOptions } from './local/pack.ts';
 import { bodyOf } from './local.ts';
 import type { NetworkOptions } from './network.ts';
 import { defaultPreset, presetOf, type RuleOptions } from './rules.ts';
 
-type Fields = Omit<CreateSandboxRequest, 'codebaseId' | 'validateOnly' | 'network' | keyof Life | keyof RuleOptions>;
+type Fields = Omit<CreateSandboxRequest, 'codebaseId' | 'validateOnly' | 'network' | keyof RuleOptions>;
 
-export interface CreateOptions extends Fields, RuleOptions, PackOptions, Life {
+export interface CreateOptions extends Fields, RuleOptions, PackOptions, CallOptions {
   /** Files of the sandbox: the path of a local directory, or a tar archive. They become a new codebase. */
   from?: Source | undefined;
   /** Id of the codebase, instead of `from`. Neither: a new one without files. */
@@ -25,7 +25,6 @@ export interface CreateOptions extends Fields, RuleOptions, PackOptions, Life {
   keepCodebase?: boolean | undefined;
   /** What its commands can connect to; absent: nothing. */
   network?: NetworkOptions | undefined;
-  signal?: AbortSignal | undefined;
 }
 
 export interface Created {
@@ -36,21 +35,23 @@ export interface Created {
 
 /** Creates a sandbox, and its codebase if none is named: both or none. */
 export async function createSandbox(api: Api, options: CreateOptions): Promise<Created> {
-  const { from, codebase, name, keepCodebase, autoCommit = 'never', signal } = options;
+  const { from, codebase, name, keepCodebase, autoCommit = 'never' } = options;
+  const [, call] = divided(options);
+  const part = { ...call, idempotencyKey: undefined };
   if (from !== undefined && codebase !== undefined) throw new TypeError('codebase and from exclude each other');
   const request = requestOf(options);
   if (codebase !== undefined) {
-    return { info: await createOrNone(api, { ...request, codebaseId: codebase }, signal), ownsCodebase: false };
+    return { info: await createOrNone(api, { ...request, codebaseId: codebase }, call), ownsCodebase: false };
   }
   const body = from && (await bodyOf(from, options));
   const codebases = new Codebases(api);
-  const created = await codebases.create({ name: name ?? nameOf(from), signal });
+  const created = await codebases.create({ ...part, name: name ?? nameOf(from) });
   try {
     if (body) {
       await validateSandbox(api, { ...options, codebase: created.id });
-      await codebases.upload(created.id, body, { signal });
+      await codebases.upload(created.id, body, part);
     }
-    const info = await createOrNone(api, { ...request, codebaseId: created.id }, signal);
+    const info = await createOrNone(api, { ...request, codebaseId: created.id }, call);
     const commits = autoCommit !== '' && autoCommit !== 'never';
     return { info, ownsCodebase: !keepCodebase && !commits };
   } catch (error) {
@@ -61,17 +62,21 @@ export async function createSandbox(api: Api, options: CreateOptions): Promise<C
 
 /** Throws what `createSandbox` would throw for these options, so that nothing is uploaded for a sandbox that cannot be. */
 export async function validateSandbox(api: Api, options: CreateOptions & { codebase: string }): Promise<void> {
-  const { codebase, signal } = options;
-  await api.createSandbox({ ...requestOf(options), codebaseId: codebase, validateOnly: true }, { signal });
+  const { codebase: codebaseId } = options;
+  const [, call] = divided(options);
+  await api.createSandbox(
+    { ...requestOf(options), codebaseId, validateOnly: true },
+    { ...call, idempotencyKey: undefined },
+  );
 }
 
 function requestOf(options: CreateOptions): Omit<CreateSandboxRequest, 'codebaseId'> {
-  const { from, codebase, name, keepCodebase, gitignore, exclude, gitHooks, signal, ...rest } = options;
+  const [given] = divided(options);
+  const { from, codebase, name, keepCodebase, gitignore, exclude, gitHooks, ...rest } = given;
   const { network, preset = defaultPreset(rest), ...fields } = rest;
   return {
     ...fields,
     preset: presetOf(preset),
-    ...lifeOf(rest),
     // What is left out of a rule has its default.
     network: network as CreateSandboxRequest['network'],
   };
@@ -87,12 +92,11 @@ const CLEAN_UP_MS = 30_000;
 async function createOrNone(
   api: Api,
   request: CreateSandboxRequest,
-  signal: AbortSignal | undefined,
+  { idempotencyKey = randomId(), ...call }: CallOptions,
 ): Promise<SandboxInfo> {
-  signal?.throwIfAborted();
-  const idempotencyKey = randomId();
+  call.signal?.throwIfAborted();
   try {
-    return await api.createSandbox(request, { signal, idempotencyKey });
+    return await api.createSandbox(request, { ...call, idempotencyKey });
   } catch (error) {
     if (mayHaveTakenEffect(error)) {
       const cleanUp = { signal: AbortSignal.timeout(CLEAN_UP_MS) };

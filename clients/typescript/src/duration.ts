@@ -11,20 +11,3 @@ export function secondsOf(option: string, duration: Duration): number {
   }
   return Number(number) * SECONDS[unit as string]!;
 }
-
-/** Rounded up, so that no time limit becomes 0, which means none. */
-export const wholeSecondsOf = (option: string, duration: Duration | undefined): number | undefined =>
-  duration === undefined ? undefined : Math.ceil(secondsOf(option, duration));
-
-/** How long a sandbox lives. */
-export interface Life {
-  /** Time until the sandbox expires. */
-  expiresIn?: Duration | undefined;
-  /** Time without use after which it is stopped, or what `onIdle` says. */
-  idleTimeout?: Duration | undefined;
-}
-
-export const lifeOf = ({ expiresIn, idleTimeout }: Life) => ({
-  expiresIn: wholeSecondsOf('expiresIn', expiresIn),
-  idleTimeout: wholeSecondsOf('idleTimeout', idleTimeout),
-});

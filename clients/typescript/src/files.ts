@@ -1,70 +1,72 @@
 import type { Api } from './api.ts';
-import type { FileStat, ImportFilesResponse } from './contract/messages.ts';
+import type { FileStat, ImportFilesResponse, MakeDirectoryRequest, MoveFileRequest } from './contract/messages.ts';
 import { NotFoundError } from './errors.ts';
-import type { Body } from './http/call.ts';
+import { type Body, type CallOptions, divided } from './http/call.ts';
 import type { PackOptions } from './local/pack.ts';
 import { bodyOf } from './local.ts';
-import { all, PAGE_SIZE, pages } from './pages.ts';
 
-export interface FileOptions {
-  /** "agent": as a command, with its rules, in a running sandbox; "owner": without rules, in every state. */
-  as?: 'agent' | 'owner' | undefined;
-  signal?: AbortSignal | undefined;
-}
-
-/** The files of a sandbox, without running a command. Paths are relative to its workspace. */
+/**
+ * The files of a sandbox, without running a command. Paths are relative to its workspace. As its commands, with its rules, in a
+ * running sandbox; `asOwner` without rules, in every state.
+ */
 export class Files {
   readonly #api: Api;
   readonly #sandboxId: string;
+  readonly #as: 'owner' | undefined;
 
-  constructor(api: Api, sandboxId: string) {
+  constructor(api: Api, sandboxId: string, as?: 'owner') {
     this.#api = api;
     this.#sandboxId = sandboxId;
+    this.#as = as;
   }
 
-  #at(path: string, { as }: FileOptions): { sandboxId: string; path: string; as: string | undefined } {
-    return { sandboxId: this.#sandboxId, path: relative(path), as };
+  /** The same files with full control. */
+  asOwner(): Files {
+    return new Files(this.#api, this.#sandboxId, 'owner');
   }
 
-  async read(path: string, options: FileOptions = {}): Promise<Uint8Array> {
-    return new Uint8Array(await (await this.#open(path, options, true)).arrayBuffer());
+  get #of(): { sandboxId: string; as: 'owner' | undefined } {
+    return { sandboxId: this.#sandboxId, as: this.#as };
   }
 
-  async text(path: string, options: FileOptions = {}): Promise<string> {
-    return (await this.#open(path, options, true)).text();
+  #at(path: string): { sandboxId: string; path: string; as: 'owner' | undefined } {
+    return { ...this.#of, path: relative(path) };
   }
 
-  async stream(path: string, options: FileOptions = {}): Promise<ReadableStream<Uint8Array>> {
-    return (await this.#open(path, options, false)).body as ReadableStream<Uint8Array>;
+  async read(path: string, options?: CallOptions): Promise<Uint8Array> {
+    return new Uint8Array(await (await this.#open(path, true, options)).arrayBuffer());
   }
 
-  #open(path: string, options: FileOptions, whole: boolean): Promise<Response> {
-    return this.#api.readFile(this.#at(path, options), { signal: options.signal, whole });
+  async text(path: string, options?: CallOptions): Promise<string> {
+    return (await this.#open(path, true, options)).text();
+  }
+
+  async stream(path: string, options?: CallOptions): Promise<ReadableStream<Uint8Array>> {
+    return (await this.#open(path, false, options)).body as ReadableStream<Uint8Array>;
+  }
+
+  #open(path: string, whole: boolean, options?: CallOptions): Promise<Response> {
+    return this.#api.readFile(this.#at(path), { ...options, whole });
   }
 
   /** Creates or replaces a file, completely or not at all. Missing directories are created. */
-  write(path: string, content: Body, options: FileOptions & { mode?: number } = {}): Promise<FileStat> {
-    return this.#api.writeFile({ ...this.#at(path, options), mode: options.mode }, content, { signal: options.signal });
+  write(path: string, content: Body, options: { mode?: number } & CallOptions = {}): Promise<FileStat> {
+    const [fields, call] = divided(options);
+    return this.#api.writeFile({ ...this.#at(path), ...fields }, content, call);
   }
 
   /** The entries of a directory, with `recursive` everything below it, in the order of their paths. */
-  list(path = '', options: FileOptions & { recursive?: boolean } = {}): Promise<FileStat[]> {
-    const { recursive, signal } = options;
-    const request = { ...this.#at(path, options), recursive, pageSize: PAGE_SIZE };
-    return all(
-      pages(
-        (pageToken) => this.#api.listDirectory({ ...request, pageToken }, { signal }),
-        ({ files }) => files,
-      ),
-    );
+  list(path = '', options: { recursive?: boolean } & CallOptions = {}): AsyncGenerator<FileStat, void, void> {
+    const [fields, call] = divided(options);
+    return this.#api.listDirectory({ ...this.#at(path), ...fields }, call);
   }
 
   /** Metadata of a path. Does not follow a symlink. */
-  stat(path: string, options: FileOptions = {}): Promise<FileStat> {
-    return this.#api.statFile(this.#at(path, options), { signal: options.signal });
+  stat(path: string, options?: CallOptions): Promise<FileStat> {
+    return this.#api.statFile(this.#at(path), options);
   }
 
-  async exists(path: string, options: FileOptions = {}): Promise<boolean> {
+  async exists(path: string, options?: CallOptions): Promise<boolean> {
     try {
       await this.stat(path, options);
       return true;
@@ -75,39 +77,36 @@ export class Files {
   }
 
   /** Returns how many files, directories and symlinks were removed; 0 if that answer was lost. */
-  async remove(path: string, options: FileOptions & { recursive?: boolean } = {}): Promise<number> {
-    const { recursive, signal } = options;
-    return (await this.#api.deleteFile({ ...this.#at(path, options), recursive }, { signal })).removed;
+  async remove(path: string, options: { recursive?: boolean } & CallOptions = {}): Promise<number> {
+    const [fields, call] = divided(options);
+    return (await this.#api.deleteFile({ ...this.#at(path), ...fields }, call)).removed;
   }
 
-  move(from: string, to: string, options: FileOptions & { replace?: boolean } = {}): Promise<FileStat> {
-    const { as, replace, signal } = options;
-    const request = { sandboxId: this.#sandboxId, as, from: relative(from), to: relative(to), replace };
-    return this.#api.moveFile(request, { signal });
+  move(from: string, to: string, options: Pick<MoveFileRequest, 'replace'> & CallOptions = {}): Promise<FileStat> {
+    const [fields, call] = divided(options);
+    return this.#api.moveFile({ ...this.#of, from: relative(from), to: relative(to), ...fields }, call);
   }
 
   /** `parents`: create missing ones, and succeed if the directory exists. */
-  mkdir(path: string, options: FileOptions & { parents?: boolean; mode?: number } = {}): Promise<FileStat> {
-    const { parents, mode, signal } = options;
-    return this.#api.makeDirectory({ ...this.#at(path, options), parents, mode }, { signal });
+  mkdir(path: string, options: Pick<MakeDirectoryRequest, 'parents' | 'mode'> & CallOptions = {}): Promise<FileStat> {
+    const [fields, call] = divided(options);
+    return this.#api.makeDirectory({ ...this.#at(path), ...fields }, call);
   }
 
   /** Unpacks a tar archive, or copies a local directory (its path), into a directory: all or nothing. */
   async upload(
     from: string | Exclude<Body, string>,
     to = '',
-    options: FileOptions & PackOptions = {},
+    options: PackOptions & CallOptions = {},
   ): Promise<ImportFilesResponse> {
-    const body = await bodyOf(from, options);
-    return this.#api.importFiles({ ...this.#at(to, options), format: 'tar' }, body, { signal: options.signal });
+    const [pack, call] = divided(options);
+    const body = await bodyOf(from, pack);
+    return this.#api.importFiles({ ...this.#at(to), format: 'tar' }, body, call);
   }
 
   /** A directory as a tar archive. */
-  async download(path = '', options: FileOptions = {}): Promise<ReadableStream<Uint8Array>> {
-    const answer = await this.#api.exportFiles(
-      { ...this.#at(path, options), format: 'tar' },
-      { signal: options.signal },
-    );
+  async download(path = '', options?: CallOptions): Promise<ReadableStream<Uint8Array>> {
+    const answer = await this.#api.exportFiles({ ...this.#at(path), format: 'tar' }, options);
     return answer.body as ReadableStream<Uint8Array>;
   }
 }

@@ -1,16 +1,14 @@
 import type { Api } from './api.ts';
 import type {
   Connection,
+  ExplainNetworkRequest,
   NetworkEvent,
   NetworkExplanation,
   NetworkPolicy,
   UpdateNetworkRequest,
+  WatchNetworkRequest,
 } from './contract/messages.ts';
-import { all, PAGE_SIZE, pages } from './pages.ts';
-
-interface Signal {
-  signal?: AbortSignal | undefined;
-}
+import { type CallOptions, divided } from './http/call.ts';
 
 /** A policy: `{ mode: 'allow_list', presets: ['npm'], rules: [{ host: 'api.example.com' }] }`. */
 export type NetworkOptions = Omit<UpdateNetworkRequest, 'sandboxId'>;
@@ -18,52 +16,46 @@ export type NetworkOptions = Omit<UpdateNetworkRequest, 'sandboxId'>;
 /** What the commands of a sandbox can connect to. */
 export class Network {
   readonly #api: Api;
-  readonly #sandboxId: string;
+  readonly #of: { sandboxId: string };
 
   constructor(api: Api, sandboxId: string) {
     this.#api = api;
-    this.#sandboxId = sandboxId;
+    this.#of = { sandboxId };
   }
 
   /** The policy, with the rules of its presets. */
-  get(options: Signal = {}): Promise<NetworkPolicy> {
-    return this.#api.getNetwork({ sandboxId: this.#sandboxId }, options);
+  get(options?: CallOptions): Promise<NetworkPolicy> {
+    return this.#api.getNetwork(this.#of, options);
   }
 
   /** Replaces the policy. It is in force when this resolves: what it does not allow has been cut. */
-  set(policy: NetworkOptions, options: Signal = {}): Promise<NetworkPolicy> {
-    return this.#api.updateNetwork({ ...policy, sandboxId: this.#sandboxId }, options);
+  set(policy: NetworkOptions, options?: CallOptions): Promise<NetworkPolicy> {
+    return this.#api.updateNetwork({ ...policy, ...this.#of }, options);
   }
 
   /** Whether a connection would be allowed, and what decides it. The port is 443 by default. */
   explain(
     host: string,
-    { signal, ...target }: { port?: number; method?: string | undefined; path?: string | undefined } & Signal = {},
+    options: Omit<ExplainNetworkRequest, 'sandboxId' | 'host'> & CallOptions = {},
   ): Promise<NetworkExplanation> {
-    return this.#api.explainNetwork({ ...target, sandboxId: this.#sandboxId, host }, { signal });
+    const [target, call] = divided(options);
+    return this.#api.explainNetwork({ ...target, ...this.#of, host }, call);
   }
 
   /** The open and the last closed connections, and what was refused, the newest first. */
-  connections({ signal }: Signal = {}): Promise<Connection[]> {
-    return all(
-      pages(
-        (pageToken) =>
-          this.#api.listConnections({ sandboxId: this.#sandboxId, pageToken, pageSize: PAGE_SIZE }, { signal }),
-        ({ connections }) => connections,
-      ),
-    );
+  connections(options?: CallOptions): AsyncGenerator<Connection, void, void> {
+    return this.#api.listConnections(this.#of, options);
   }
 
   /**
    * Kept events, and each one as it happens: connections that are opened or end, and refusals. The last one has `end`: the
    * network was closed. It goes on by itself after a lost connection. `after`: `sequence` of the last event that is known.
    */
-  async *watch({
-    after = 0,
-    deniedOnly = false,
-    signal,
-  }: { after?: number; deniedOnly?: boolean | undefined } & Signal = {}): AsyncGenerator<NetworkEvent, void, void> {
-    const request = { sandboxId: this.#sandboxId, after, deniedOnly };
-    for await (const event of this.#api.watchNetwork(request, { signal })) if (!event.keepalive) yield event;
+  async *watch(
+    options: Omit<WatchNetworkRequest, 'sandboxId'> & CallOptions = {},
+  ): AsyncGenerator<NetworkEvent, void, void> {
+    const [fields, call] = divided(options);
+    for await (const event of this.#api.watchNetwork({ ...fields, ...this.#of }, call))
+      if (!event.keepalive) yield event;
   }
 }

@@ -1,17 +1,11 @@
+import { Images, Keys, Secrets } from './administration.ts';
 import { type Api, createApi } from './api.ts';
+import { all } from './changes.ts';
 import { Codebases } from './codebases.ts';
-import type { Caller, ListSandboxesRequest, Preset, Sandbox as SandboxInfo } from './contract/messages.ts';
+import type { Caller, ListSandboxesRequest, Preset } from './contract/messages.ts';
 import { type CreateOptions, validateSandbox } from './create.ts';
-import type { Settings } from './http/call.ts';
-import { Images } from './images.ts';
-import { Keys } from './keys.ts';
-import { PAGE_SIZE, pages } from './pages.ts';
+import { type CallOptions, divided, type Settings } from './http/call.ts';
 import { Sandbox } from './sandbox.ts';
-import { Secrets } from './secrets.ts';
-
-interface Signal {
-  signal?: AbortSignal | undefined;
-}
 
 /** A server. Without settings it is that of PADDOCK_URL, with the key of PADDOCK_KEY. */
 export class Paddock {
@@ -33,18 +27,18 @@ export class Paddock {
   }
 
   /** Resolves if the server answers. Needs no key. */
-  async health(options: Signal = {}): Promise<{ status: string }> {
+  health(options?: CallOptions): Promise<{ status: string }> {
     return this.api.health({}, options);
   }
 
   /** The rights of the key. */
-  caller(options: Signal = {}): Promise<Caller> {
+  caller(options?: CallOptions): Promise<Caller> {
     return this.api.getCaller({}, options);
   }
 
   /** Named sets of rules. */
-  async presets(options: Signal = {}): Promise<readonly Preset[]> {
-    return (await this.api.listPresets({}, options)).presets;
+  presets(options?: CallOptions): Promise<Preset[]> {
+    return all(this.api.listPresets({}, options));
   }
 }
 
@@ -64,18 +58,13 @@ class Sandboxes {
     return validateSandbox(this.#paddock.api, options);
   }
 
-  get(id: string, options: Signal = {}): Promise<Sandbox> {
-    return Sandbox.get(id, { ...options, paddock: this.#paddock });
+  get(id: string, options: CallOptions = {}): Promise<Sandbox> {
+    return Sandbox.connect(id, { ...options, paddock: this.#paddock });
   }
 
   /** Every sandbox that the filter selects, the newest first. */
-  list(
-    options: Omit<ListSandboxesRequest, 'pageSize' | 'pageToken'> & Signal = {},
-  ): AsyncGenerator<SandboxInfo, void, void> {
-    const { signal, ...filter } = options;
-    return pages(
-      (pageToken) => this.#paddock.api.listSandboxes({ ...filter, pageToken, pageSize: PAGE_SIZE }, { signal }),
-      ({ sandboxes }) => sandboxes,
-    );
+  async *list(options: ListSandboxesRequest & CallOptions = {}): AsyncGenerator<Sandbox, void, void> {
+    const { api } = this.#paddock;
+    for await (const info of api.listSandboxes(...divided(options))) yield new Sandbox(api, info);
   }
 }

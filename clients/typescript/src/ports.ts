@@ -1,16 +1,16 @@
 import type { Api } from './api.ts';
-import type { ListeningPort, OpenedPort, OpenPortResponse } from './contract/messages.ts';
-import { type Duration, secondsOf, wholeSecondsOf } from './duration.ts';
+import type { ListeningPort, OpenedPort, OpenPortRequest, OpenPortResponse } from './contract/messages.ts';
+import { type Duration, secondsOf } from './duration.ts';
 import { CommandTimeoutError } from './errors.ts';
+import { type CallOptions, divided } from './http/call.ts';
 import { connectPort, type PortConnection } from './port-connection.ts';
 
 /** Milliseconds of one call. */
 const STEP_MS = 60_000;
 
-export interface WaitPortOptions {
+export interface WaitPortOptions extends Omit<CallOptions, 'timeout'> {
   /** Default: a minute. */
   timeout?: Duration | undefined;
-  signal?: AbortSignal | undefined;
 }
 
 /** Waits until a program of the sandbox listens on the port. Throws CommandTimeoutError. */
@@ -18,11 +18,11 @@ export async function waitPort(
   api: Api,
   sandboxId: string,
   port: number,
-  { timeout = '1m', signal }: WaitPortOptions,
+  { timeout = '1m', ...call }: WaitPortOptions,
 ): Promise<ListeningPort> {
   for (let left = Math.ceil(secondsOf('timeout', timeout) * 1000); ; left -= STEP_MS) {
-    const wait = Math.max(Math.min(left, STEP_MS), 0);
-    const { ports } = await api.waitPort({ sandboxId, port, wait }, { signal });
+    const wait: Duration = `${Math.max(Math.min(left, STEP_MS), 0)}ms`;
+    const { ports } = await api.waitPort({ sandboxId, port, wait }, call);
     if (ports[0] !== undefined) return ports[0];
     if (left <= STEP_MS) break;
   }
@@ -30,13 +30,11 @@ export async function waitPort(
   throw new CommandTimeoutError({ code: 'DEADLINE_EXCEEDED', message, operation: 'waitPort' });
 }
 
-export interface OpenOptions {
-  /** `link`: everybody who has the `linkToken` of the answer may use it; default: callers with a key. */
-  access?: 'key' | 'link' | undefined;
-  /** Until it is closed; default: for ever. */
-  expiresIn?: Duration | undefined;
-  signal?: AbortSignal | undefined;
-}
+/**
+ * `access` "link": everybody who has the `linkToken` of the answer may use it; by default callers with a key. Without
+ * `expiresIn` it is open until it is closed.
+ */
+export type OpenOptions = Omit<OpenPortRequest, 'sandboxId' | 'port'> & CallOptions;
 
 /** Where an opened port is reached. */
 export interface Opened extends OpenPortResponse {
@@ -54,7 +52,7 @@ export class Ports {
     this.#sandboxId = sandboxId;
   }
 
-  async list(options: { signal?: AbortSignal } = {}): Promise<readonly ListeningPort[]> {
+  async list(options?: CallOptions): Promise<readonly ListeningPort[]> {
     return (await this.#api.waitPort({ sandboxId: this.#sandboxId }, options)).ports;
   }
 
@@ -62,10 +60,11 @@ export class Ports {
   wait(port: number, options: WaitPortOptions = {}): Promise<ListeningPort> {
     return waitPort(this.#api, this.#sandboxId, port, options);
   }
+
   /** Opens a port to the outside. If it is open already, its token and its connections end. */
-  async open(port: number, { access = 'key', expiresIn, signal }: OpenOptions = {}): Promise<Opened> {
-    const request = { sandboxId: this.#sandboxId, port, access, expiresIn: wholeSecondsOf('expiresIn', expiresIn) };
-    const opened = await this.#api.openPort(request, { signal });
+  async open(port: number, options: OpenOptions = {}): Promise<Opened> {
+    const [{ access = 'key', ...fields }, call] = divided(options);
+    const opened = await this.#api.openPort({ ...fields, access, sandboxId: this.#sandboxId, port }, call);
     const { url } = this.#api.settings;
     const link = new URL(opened.url.startsWith('/') ? `${url.replace(/\/$/, '')}${opened.url}` : opened.url);
     if (opened.linkToken !== '') link.searchParams.set('paddock_token', opened.linkToken);
@@ -73,17 +72,17 @@ export class Ports {
   }
 
   /** The ports that are open. */
-  async opened(options: { signal?: AbortSignal } = {}): Promise<readonly OpenedPort[]> {
+  async opened(options?: CallOptions): Promise<readonly OpenedPort[]> {
     return (await this.#api.listPorts({ sandboxId: this.#sandboxId, opened: true }, options)).ports;
   }
 
   /** Closes an opened port: its link token is not valid any more, and its connections are cut. */
-  async close(port: number, options: { signal?: AbortSignal } = {}): Promise<void> {
-    await this.#api.closePort({ sandboxId: this.#sandboxId, port }, options);
+  close(port: number, options?: CallOptions): Promise<void> {
+    return this.#api.closePort({ sandboxId: this.#sandboxId, port }, options);
   }
 
   /** Connects to an opened port, whatever the protocol. The caller closes the connection. */
-  connect(port: number, { signal }: { signal?: AbortSignal } = {}): Promise<PortConnection> {
+  connect(port: number, { signal }: CallOptions = {}): Promise<PortConnection> {
     return connectPort(this.#api, this.#sandboxId, port, signal);
   }
 }

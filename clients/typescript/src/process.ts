@@ -1,7 +1,10 @@
 import type { Api } from './api.ts';
 import { type Attachment, type AttachOptions, attach } from './attach.ts';
-import type { ListeningPort, ProcessEnd, Process as ProcessInfo } from './contract/messages.ts';
+import { type Command, commandFields } from './commands/options.ts';
+import type { ListeningPort, ProcessEnd, Process as ProcessInfo, StartProcessRequest } from './contract/messages.ts';
 import { ConnectionFailedError } from './errors.ts';
+import { type CallOptions, divided } from './http/call.ts';
+import { randomId } from './http/transport.ts';
 import { type WaitPortOptions, waitPort } from './ports.ts';
 
 /** A part of the output of a process, or bytes of it that are no longer kept. */
@@ -28,42 +31,58 @@ function* rests(
   }
 }
 
-export interface OutputOptions {
+export interface OutputOptions extends CallOptions {
   /** Byte of the whole output to start at; 0: the beginning. */
   offset?: number | undefined;
-  signal?: AbortSignal | undefined;
 }
 
-interface Signal {
-  signal?: AbortSignal | undefined;
+export interface StartOptions extends Omit<StartProcessRequest, OfProcess>, Omit<CallOptions, 'timeout'> {
+  /** Id of the process, unique in the sandbox; otherwise a random one. */
+  id?: string | undefined;
+  /** Give it a terminal of this size. */
+  terminal?: { columns: number; rows: number } | undefined;
 }
+type OfProcess = 'sandboxId' | 'processId' | 'command' | 'argv' | 'terminal';
 
 /** A process of a sandbox, which goes on without this program. */
 export class Process {
   readonly sandboxId: string;
   readonly id: string;
+  /** The process when it was started or last read; `refresh` reads it again. */
+  info: ProcessInfo;
   readonly #api: Api;
   /** Writes one after the other. */
   #writing: Promise<unknown> = Promise.resolve();
 
-  constructor(api: Api, sandboxId: string, id: string) {
+  constructor(api: Api, info: ProcessInfo) {
     this.#api = api;
-    this.sandboxId = sandboxId;
-    this.id = id;
+    this.info = info;
+    this.sandboxId = info.sandboxId;
+    this.id = info.processId;
+  }
+
+  /** Its id makes the call repeatable: the same request starts nothing twice. */
+  static async start(api: Api, sandboxId: string, command: Command, options: StartOptions = {}): Promise<Process> {
+    const { id = `p-${randomId().slice(0, 12)}`, timeout, ...rest } = options;
+    const [fields, call] = divided(rest);
+    const request = { ...fields, timeout, ...commandFields(command), sandboxId, processId: id };
+    return new Process(api, await api.startProcess(request, { ...call, repeatable: true }));
   }
 
   get #ids(): { sandboxId: string; processId: string } {
     return { sandboxId: this.sandboxId, processId: this.id };
   }
 
-  info(options: Signal = {}): Promise<ProcessInfo> {
-    return this.#api.getProcess(this.#ids, options);
+  /** Reads the process again. */
+  async refresh(options?: CallOptions): Promise<ProcessInfo> {
+    this.info = await this.#api.getProcess(this.#ids, options);
+    return this.info;
   }
 
   /** The output from an offset on, until the process ends. It goes on by itself after a lost connection. */
-  async *output({ offset = 0, signal }: OutputOptions = {}): AsyncGenerator<ProcessOutput, void, void> {
+  async *output({ offset = 0, ...call }: OutputOptions = {}): AsyncGenerator<ProcessOutput, void, void> {
     const decoders = new Map<Part['type'], InstanceType<typeof TextDecoder>>();
-    for await (const event of this.#api.watchProcess({ ...this.#ids, offset }, { signal })) {
+    for await (const event of this.#api.watchProcess({ ...this.#ids, offset }, call)) {
       // A character that a gap or the end has cut.
       if (event.gap > 0 || event.end !== undefined) yield* rests(decoders, event.next - event.gap);
       if (event.gap > 0) yield { type: 'gap', bytes: event.gap, next: event.next };
@@ -77,11 +96,11 @@ export class Process {
   }
 
   /** Waits for the end. An exit code other than 0 is a result. */
-  async wait({ signal }: Signal = {}): Promise<ProcessEnd> {
+  async wait(options?: CallOptions): Promise<ProcessEnd> {
     // Of a process that runs, only the end is of interest.
-    const { outputNext, end } = await this.info({ signal });
+    const { outputNext, end } = await this.refresh(options);
     if (end !== undefined) return end;
-    for await (const event of this.#api.watchProcess({ ...this.#ids, offset: outputNext }, { signal })) {
+    for await (const event of this.#api.watchProcess({ ...this.#ids, offset: outputNext }, options)) {
       if (event.end !== undefined) return event.end;
     }
     throw new ConnectionFailedError({ message: 'the stream of the process ended without its end' });
@@ -89,14 +108,14 @@ export class Process {
 
   /**
    * Writes to standard input, at the pace at which the process reads. Needs `stdin: true`, or a terminal. Throws
-   * ConnectionFailedError if the answer is lost: `info().inputNext` says how much was taken in all.
+   * ConnectionFailedError if the answer is lost: `refresh` tells `inputNext`, which says how much was taken in all.
    */
-  write(input: string | Uint8Array, options: Signal = {}): Promise<void> {
+  write(input: string | Uint8Array, options?: CallOptions): Promise<void> {
     const bytes = typeof input === 'string' ? new TextEncoder().encode(input) : input;
     return this.#input(bytes, false, options);
   }
 
-  closeStdin(options: Signal = {}): Promise<void> {
+  closeStdin(options?: CallOptions): Promise<void> {
     return this.#input(new Uint8Array(0), true, options);
   }
 
@@ -104,9 +123,9 @@ export class Process {
    * Appends. With an offset a lost write could be repeated, but of two writers that send the same offset the server
    * would skip the bytes of one, and answer success.
    */
-  #input(bytes: Uint8Array, end: boolean, options: Signal): Promise<void> {
+  #input(bytes: Uint8Array, end: boolean, options?: CallOptions): Promise<void> {
     const written = this.#writing.then(async () => {
-      options.signal?.throwIfAborted();
+      options?.signal?.throwIfAborted();
       await this.#api.writeProcessInput({ ...this.#ids, end }, bytes, options);
     });
     this.#writing = written.catch(() => undefined);
@@ -114,21 +133,21 @@ export class Process {
   }
 
   /** Sends a signal to the process and everything that it started, for example "SIGINT". */
-  async signal(name: string, options: Signal = {}): Promise<void> {
+  async signal(name: string, options?: CallOptions): Promise<void> {
     await this.#api.signalProcess({ ...this.#ids, signal: name }, options);
   }
 
-  kill(options: Signal = {}): Promise<void> {
+  kill(options?: CallOptions): Promise<void> {
     return this.signal('SIGKILL', options);
   }
 
-  async resize(columns: number, rows: number, options: Signal = {}): Promise<void> {
-    await this.#api.resizeTerminal({ ...this.#ids, columns, rows }, options);
+  resize(columns: number, rows: number, options?: CallOptions): Promise<void> {
+    return this.#api.resizeTerminal({ ...this.#ids, columns, rows }, options);
   }
 
   /** Ends the process and forgets it and its output. */
-  async delete(options: Signal = {}): Promise<void> {
-    await this.#api.deleteProcess(this.#ids, options);
+  delete(options?: CallOptions): Promise<void> {
+    return this.#api.deleteProcess(this.#ids, options);
   }
 
   /** Waits until a program of the sandbox listens on the port. Throws CommandTimeoutError. */

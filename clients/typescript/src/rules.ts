@@ -6,6 +6,7 @@ import type {
   PreviewFileResponse,
   Sandbox as SandboxInfo,
 } from './contract/messages.ts';
+import { type CallOptions, divided } from './http/call.ts';
 
 /** Rules: those of a preset, and the given ones, in the short form or one by one. */
 export interface RuleOptions {
@@ -32,37 +33,34 @@ export const presetOf = (preset: string | undefined): string | undefined => (pre
 /** The rules of a sandbox. */
 export class Rules {
   readonly #api: Api;
-  readonly #sandboxId: string;
+  readonly #of: { sandboxId: string };
 
   constructor(api: Api, sandboxId: string) {
     this.#api = api;
-    this.#sandboxId = sandboxId;
+    this.#of = { sandboxId };
   }
 
   /** The rules in force, in the long form. */
-  async get(options: { signal?: AbortSignal } = {}): Promise<readonly PermissionRule[]> {
-    return (await this.#api.getSandbox({ sandboxId: this.#sandboxId }, options)).permissions;
+  async get(options?: CallOptions): Promise<readonly PermissionRule[]> {
+    return (await this.#api.getSandbox(this.#of, options)).permissions;
   }
 
   /** Replaces all rules. They are in force when this resolves, for open files, too. */
-  set(rules: RuleOptions, options: { signal?: AbortSignal } = {}): Promise<SandboxInfo> {
-    return this.#api.updatePermissions(
-      { ...rules, preset: presetOf(rules.preset), sandboxId: this.#sandboxId },
-      options,
-    );
+  set(rules: RuleOptions, options?: CallOptions): Promise<SandboxInfo> {
+    return this.#api.updatePermissions({ ...rules, preset: presetOf(rules.preset), ...this.#of }, options);
   }
 
   /** What a command may do at a path, and which rule says so. */
   explain(
     path: string,
-    options: { as?: 'agent' | 'owner' | undefined; signal?: AbortSignal | undefined } = {},
+    options: { as?: 'agent' | 'owner' | undefined } & CallOptions = {},
   ): Promise<PermissionExplanation> {
-    const { as, signal } = options;
-    return this.#api.explainPermission({ sandboxId: this.#sandboxId, path, as }, { signal });
+    const [fields, call] = divided(options);
+    return this.#api.explainPermission({ ...fields, ...this.#of, path }, call);
   }
 
   /** A file as commands read it, where a rule with `view` "redacted" decides: placeholders, and the keys of their values. */
-  preview(path: string, options: { signal?: AbortSignal | undefined } = {}): Promise<PreviewFileResponse> {
-    return this.#api.previewFile({ sandboxId: this.#sandboxId, path }, options);
+  preview(path: string, options?: CallOptions): Promise<PreviewFileResponse> {
+    return this.#api.previewFile({ ...this.#of, path }, options);
   }
 }

@@ -1,5 +1,6 @@
 import { type Api, createApi } from './api.ts';
 import {
+  all,
   type ChangeSelection,
   type CommitOptions,
   chosen,
@@ -15,34 +16,28 @@ import type { CommandEvent } from './commands/stream.ts';
 import type {
   Checkpoint,
   CommitResponse,
+  CreateSessionRequest,
   ExecRequest,
   FileChange,
-  PermissionExplanation,
-  Process as ProcessInfo,
+  ListProcessesRequest,
   RefusedPath,
   Sandbox as SandboxInfo,
   UpdateSandboxRequest,
 } from './contract/messages.ts';
 import { type CreateOptions, createSandbox } from './create.ts';
 import { asyncDispose } from './dispose.ts';
-import { type Life, lifeOf } from './duration.ts';
 import { FailedPreconditionError, NotFoundError } from './errors.ts';
 import { Files } from './files.ts';
 import { type ForkOptions, forkSandbox } from './fork.ts';
+import { type CallOptions, divided } from './http/call.ts';
 import type { Pulled } from './local/changes.ts';
 import type { PullOptions } from './local/pull.ts';
 import { loadLocal } from './local.ts';
 import { Network } from './network.ts';
-import { all, PAGE_SIZE, pages } from './pages.ts';
 import { Ports } from './ports.ts';
-import { Process } from './process.ts';
+import { Process, type StartOptions } from './process.ts';
 import { Rules } from './rules.ts';
 import { Session } from './session.ts';
-import { type StartOptions, startProcess } from './start.ts';
-
-interface Signal {
-  signal?: AbortSignal | undefined;
-}
 
 /** Whose server is used; absent: that of PADDOCK_URL and PADDOCK_KEY. */
 export interface Client {
@@ -83,6 +78,10 @@ export class Sandbox {
     };
   }
 
+  get #of(): { sandboxId: string } {
+    return { sandboxId: this.id };
+  }
+
   /** Creates a sandbox, which accepts commands at once, and a codebase for it if none is named. */
   static async create(options: CreateOptions & Client = {}): Promise<Sandbox> {
     const { paddock, ...rest } = options;
@@ -92,9 +91,14 @@ export class Sandbox {
   }
 
   /** An existing sandbox. */
-  static async get(id: string, { signal, ...client }: Client & Signal = {}): Promise<Sandbox> {
-    const api = clientOf(client);
-    return new Sandbox(api, await api.getSandbox({ sandboxId: id }, { signal }));
+  static async connect(id: string, { paddock, ...call }: Client & CallOptions = {}): Promise<Sandbox> {
+    const api = clientOf({ paddock });
+    return new Sandbox(api, await api.getSandbox({ sandboxId: id }, call));
+  }
+
+  /** When it was last read: `refresh` reads it again. */
+  get status(): SandboxInfo['status'] {
+    return this.info.status;
   }
 
   /** Runs a command to its end. An exit code other than 0 is a result; `check` throws for it. */
@@ -109,33 +113,27 @@ export class Sandbox {
 
   /** Starts a process, which goes on without this program, and can have input and a terminal. */
   start(command: Command, options: StartOptions = {}): Promise<Process> {
-    return startProcess(this.api, this.id, command, options);
+    return Process.start(this.api, this.id, command, options);
   }
 
   /** A process by its id. */
-  process(id: string): Process {
-    return new Process(this.api, this.id, id);
+  async process(id: string, options?: CallOptions): Promise<Process> {
+    return new Process(this.api, await this.api.getProcess({ ...this.#of, processId: id }, options));
   }
 
-  /** The processes, those that have ended, too. */
-  processes(
-    options: { labels?: Readonly<Record<string, string>>; running?: boolean } & Signal = {},
-  ): Promise<ProcessInfo[]> {
-    const { signal, ...filter } = options;
-    return all(
-      pages(
-        (pageToken) =>
-          this.api.listProcesses({ ...filter, sandboxId: this.id, pageToken, pageSize: PAGE_SIZE }, { signal }),
-        ({ processes }) => processes,
-      ),
-    );
+  /** The processes, those that have ended, too, the newest first. */
+  async *processes(
+    options: Omit<ListProcessesRequest, 'sandboxId'> & CallOptions = {},
+  ): AsyncGenerator<Process, void, void> {
+    const [filter, call] = divided(options);
+    for await (const info of this.api.listProcesses({ ...filter, ...this.#of }, call))
+      yield new Process(this.api, info);
   }
 
   /** Starts a shell that keeps its state between commands. `await using` closes it. */
-  async session(options: { shell?: string; env?: Readonly<Record<string, string>> } & Signal = {}): Promise<Session> {
-    const { signal, ...fields } = options;
-    const { id } = await this.api.createSession({ ...fields, sandboxId: this.id }, { signal });
-    return new Session(this.api, id);
+  async session(options: Omit<CreateSessionRequest, 'sandboxId'> & CallOptions = {}): Promise<Session> {
+    const [fields, call] = divided(options);
+    return new Session(this.api, (await this.api.createSession({ ...fields, ...this.#of }, call)).id);
   }
 
   /** The paths at which the sandbox differs from its codebase. */
@@ -170,36 +168,31 @@ export class Sandbox {
 
   /** Drops changes, all or nothing. Returns at how many paths. */
   async discard(selection: ChangeSelection = {}): Promise<number> {
-    const { signal, ...choice } = chosen(selection);
-    return (await this.api.discard({ ...choice, sandboxId: this.id }, { signal })).discarded;
-  }
-
-  /** What a command may do at a path, and which rule says so. */
-  explain(path: string, options: { as?: 'agent' | 'owner' } & Signal = {}): Promise<PermissionExplanation> {
-    return this.rules.explain(path, options);
+    const [choice, call] = divided(chosen(selection));
+    return (await this.api.discard({ ...choice, ...this.#of }, call)).discarded;
   }
 
   /** The paths at which the rules refused what commands tried, since the sandbox runs. */
-  async refusals(options: Signal = {}): Promise<readonly RefusedPath[]> {
-    return (await this.api.listRefusals({ sandboxId: this.id }, options)).refusals;
+  refusals(options?: CallOptions): Promise<RefusedPath[]> {
+    return all(this.api.listRefusals(this.#of, options));
   }
 
   /** Saves the present state under a name. */
-  checkpoint(name: string, options: Signal & { idempotencyKey?: string } = {}): Promise<Checkpoint> {
-    return this.api.createCheckpoint({ sandboxId: this.id, name }, options);
+  checkpoint(name: string, options?: CallOptions): Promise<Checkpoint> {
+    return this.api.createCheckpoint({ ...this.#of, name }, options);
   }
 
-  async checkpoints(options: Signal = {}): Promise<readonly Checkpoint[]> {
-    return (await this.api.listCheckpoints({ sandboxId: this.id }, options)).checkpoints;
+  checkpoints(options?: CallOptions): Promise<Checkpoint[]> {
+    return all(this.api.listCheckpoints(this.#of, options));
   }
 
-  async deleteCheckpoint(name: string, options: Signal = {}): Promise<void> {
-    await this.api.deleteCheckpoint({ sandboxId: this.id, name }, options);
+  deleteCheckpoint(name: string, options?: CallOptions): Promise<void> {
+    return this.api.deleteCheckpoint({ ...this.#of, name }, options);
   }
 
   /** Returns to a checkpoint, with the open files. */
-  async rollback(checkpoint: string, options: Signal = {}): Promise<void> {
-    this.info = await this.api.rollback({ sandboxId: this.id, checkpoint }, options);
+  async rollback(checkpoint: string, options?: CallOptions): Promise<void> {
+    this.info = await this.api.rollback({ ...this.#of, checkpoint }, options);
   }
 
   /** A new sandbox that starts from the present state, or from a checkpoint. */
@@ -216,28 +209,24 @@ export class Sandbox {
   }
 
   /** Reads the sandbox again. */
-  async refresh(options: Signal = {}): Promise<SandboxInfo> {
-    this.info = await this.api.getSandbox({ sandboxId: this.id }, options);
+  async refresh(options?: CallOptions): Promise<SandboxInfo> {
+    this.info = await this.api.getSandbox(this.#of, options);
     return this.info;
   }
 
   /** Changes labels, lifetime, environment and the like. */
-  async update(
-    { expiresIn, idleTimeout, ...changes }: Omit<UpdateSandboxRequest, 'sandboxId' | keyof Life> & Life,
-    options: Signal = {},
-  ): Promise<void> {
-    const request = { ...changes, ...lifeOf({ expiresIn, idleTimeout }), sandboxId: this.id };
-    this.info = await this.api.updateSandbox(request, options);
+  async update(changes: Omit<UpdateSandboxRequest, 'sandboxId'>, options?: CallOptions): Promise<void> {
+    this.info = await this.api.updateSandbox({ ...changes, ...this.#of }, options);
   }
 
   /** Ends every process and keeps the files. */
-  async stop(options: Signal = {}): Promise<void> {
-    this.info = await this.api.stopSandbox({ sandboxId: this.id }, options);
+  async stop(options?: CallOptions): Promise<void> {
+    this.info = await this.api.stopSandbox(this.#of, options);
   }
 
   /** Starts a sandbox that is stopped. */
-  async resume(options: Signal = {}): Promise<void> {
-    this.info = await this.api.startSandbox({ sandboxId: this.id }, options);
+  async resume(options?: CallOptions): Promise<void> {
+    this.info = await this.api.startSandbox(this.#of, options);
   }
 
   /**
@@ -245,22 +234,22 @@ export class Sandbox {
    * committed to it nor forked the sandbox. Commits by others, for example another object or the CLI, are not seen: give
    * `keepCodebase` to `create` if there are any. `discard`: do not commit automatically.
    */
-  async destroy({ discard, signal }: { discard?: boolean } & Signal = {}): Promise<void> {
+  async destroy({ discard, ...call }: { discard?: boolean } & CallOptions = {}): Promise<void> {
     this.#unpulled = [];
     try {
-      await this.api.destroySandbox({ sandboxId: this.id, discard }, { signal });
+      await this.api.destroySandbox({ ...this.#of, discard }, call);
     } catch (error) {
       // It expired, or was destroyed by another.
-      if (error instanceof NotFoundError && error.resourceType === 'sandbox') await this.#deleteCodebase(signal);
+      if (error instanceof NotFoundError && error.resourceType === 'sandbox') await this.#deleteCodebase(call);
       throw error;
     }
-    await this.#deleteCodebase(signal);
+    await this.#deleteCodebase(call);
   }
 
-  async #deleteCodebase(signal: AbortSignal | undefined): Promise<void> {
+  async #deleteCodebase(call: CallOptions): Promise<void> {
     if (!this.#ownsCodebase) return;
     try {
-      await this.api.deleteCodebase({ codebaseId: this.info.codebaseId }, { signal });
+      await this.api.deleteCodebase({ codebaseId: this.info.codebaseId }, call);
     } catch (error) {
       // Another sandbox uses it.
       if (!(error instanceof FailedPreconditionError || error instanceof NotFoundError)) throw error;

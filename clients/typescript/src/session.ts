@@ -1,29 +1,17 @@
 import type { Api } from './api.ts';
-import type { Command } from './commands/options.ts';
+import type { Command, RunOptions, StreamOptions } from './commands/options.ts';
 import type { CommandResult } from './commands/result.ts';
 import { type Runner, run, stream } from './commands/run.ts';
 import type { CommandEvent } from './commands/stream.ts';
 import type { ExecResponse, ExecStreamChunk, SessionExecRequest, Session as SessionInfo } from './contract/messages.ts';
 import { asyncDispose } from './dispose.ts';
-import type { Duration } from './duration.ts';
 import { NotFoundError } from './errors.ts';
+import type { CallOptions } from './http/call.ts';
 
-export interface SessionStreamOptions {
-  /** Time until the command, and everything in its session, is killed. */
-  timeout?: Duration | undefined;
-  /** Both streams as one, in the order in which they were written. */
-  merge?: boolean | undefined;
-  signal?: AbortSignal | undefined;
-}
-
-export interface SessionRunOptions extends SessionStreamOptions {
-  onStdout?: ((text: string) => void) | undefined;
-  onStderr?: ((text: string) => void) | undefined;
-  /** Bytes of output to keep: the beginning and the end. */
-  maxOutput?: number | undefined;
-  /** Throw CommandError if the exit code is not 0. */
-  check?: boolean | undefined;
-}
+/** `timeout` kills everything in the session. */
+export type SessionStreamOptions = Omit<StreamOptions, OfNewShells>;
+export type SessionRunOptions = Omit<RunOptions, OfNewShells>;
+type OfNewShells = 'env' | 'workdir' | 'shell' | 'stdin';
 
 /** A shell that keeps its directory, variables and functions between commands. */
 export class Session {
@@ -72,13 +60,13 @@ export class Session {
     signal?.throwIfAborted();
   }
 
-  info(options: { signal?: AbortSignal } = {}): Promise<SessionInfo> {
+  info(options?: CallOptions): Promise<SessionInfo> {
     return this.#api.getSession({ sessionId: this.id }, options);
   }
 
   /** Kills the shell and everything that was started in it. */
-  async close(options: { signal?: AbortSignal } = {}): Promise<void> {
-    await this.#api.destroySession({ sessionId: this.id }, options);
+  close(options?: CallOptions): Promise<void> {
+    return this.#api.destroySession({ sessionId: this.id }, options);
   }
 
   async [asyncDispose](): Promise<void> {

@@ -20,7 +20,7 @@ afterAll(async () => {
 
 describe('paddock api calls an operation', () => {
   it('with texts and JSON, and prints its answer as JSON', async () => {
-    const made = await api('CreateSandbox', `codebase_id=${codebase}`, 'rules:={"write":["**"]}', 'idle_timeout=60');
+    const made = await api('CreateSandbox', `codebase_id=${codebase}`, 'rules:={"write":["**"]}', 'idle_timeout=1m');
     expect(JSON.parse(made.stdout)).toMatchObject({ codebaseId: codebase, idleTimeout: 60 });
     const sandbox_id = JSON.parse(made.stdout).id;
     const streamed = await api('ExecStream', `sandbox_id=${sandbox_id}`, 'argv:=["true"]');

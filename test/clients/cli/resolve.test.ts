@@ -30,18 +30,15 @@ beforeEach(() => {
 });
 
 const paddock = {
-  sandboxes: {
-    async *list() {
+  caller: async () => ({ sandboxId: fake.agentOf ?? '' }),
+  api: {
+    async *listSandboxes() {
       if (fake.agentOf) throw new PermissionDeniedError({ code: 'PERMISSION_DENIED', message: 'no' });
       yield* fake.sandboxes;
     },
-  },
-  caller: async () => ({ sandboxId: fake.agentOf ?? '' }),
-  api: {
-    listProcesses: async ({ sandboxId }: { sandboxId: string }) => ({
-      processes: fake.processes[sandboxId]!.map((processId) => ({ sandboxId, processId })),
-      nextPageToken: '',
-    }),
+    async *listProcesses({ sandboxId }: { sandboxId: string }) {
+      for (const processId of fake.processes[sandboxId]!) yield { sandboxId, processId };
+    },
   },
 } as unknown as Paddock;
 

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { all } from '../../../clients/cli/src/names/all.ts';
 import { servedOnce } from '../typescript/served.ts';
 import { BrokenNetwork } from './broken-network.ts';
 import { cli, start } from './cli.ts';
@@ -121,7 +122,7 @@ it('applies text, binary files, modes, links and removals, and merges with what 
     .poll(async () => {
       for await (const { id } of sandboxes.list()) {
         const found = await sandboxes.get(id);
-        if (await found.files.exists('edited', { as: 'owner' })) return found;
+        if (await found.files.asOwner().exists('edited')) return found;
       }
       return undefined;
     })
@@ -129,7 +130,7 @@ it('applies text, binary files, modes, links and removals, and merges with what 
     .then(async () => sandboxes.get((await onlySandbox()).id));
   await put('both.txt', lines(20).replace('19\n', 'last\n'));
   await put('clash.txt', lines(3).replace('0\n', 'null\n'));
-  await sandbox.files.write('go', '', { as: 'owner' });
+  await sandbox.files.asOwner().write('go', '');
   const { code, stderr } = await ended;
   // A conflict is a failure, and its sandbox is kept.
   expect(code).toBe(125);
@@ -172,11 +173,11 @@ it('never writes through a symlink that is here only', async () => {
     ],
     { url: served.url },
   );
-  await expect.poll(async () => (await served.paddock().api.listSandboxes({})).sandboxes.length).toBe(1);
+  await expect.poll(async () => (await all(served.paddock().sandboxes.list())).length).toBe(1);
   const sandbox = await served.paddock().sandboxes.get((await onlySandbox()).id);
   await rm(join(repo, 'd'), { recursive: true });
   await symlink(outside, join(repo, 'd'));
-  await sandbox.files.write('go', '', { as: 'owner' });
+  await sandbox.files.asOwner().write('go', '');
   expect(await ended).toMatchObject({ code: 125, stderr: expect.stringMatching(/conflict d\/x/) });
   expect(await readdir(outside)).toEqual([]);
   await rm(outside, { recursive: true });
@@ -195,7 +196,7 @@ it('ends what the command left running before it shows the changes', async () =>
 it('leaves nothing behind after ^C during the upload, and after SIGTERM during the command', async () => {
   await put('big', Buffer.alloc(64 * 1024 * 1024));
   const uploading = start(['run', '--from', repo, '--', 'true'], { url: served.url });
-  await expect.poll(async () => (await served.paddock().api.listCodebases({})).codebases.length).toBe(1);
+  await expect.poll(async () => (await all(served.paddock().codebases.list())).length).toBe(1);
   uploading.child.kill('SIGINT');
   expect((await uploading.ended).code).toBe(130);
   await rm(join(repo, 'big'));

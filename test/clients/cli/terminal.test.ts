@@ -64,7 +64,7 @@ function pidOf(argument: string): number {
   return Number(pids.trim().split('\n')[0]);
 }
 
-const stateOf = async (name: string) => (await sandbox.process(name).info()).end?.reason;
+const stateOf = async (name: string) => (await sandbox.process(name)).info.end?.reason;
 
 it('sets the terminal back when it is killed, and hangs up the process', async () => {
   const terminal = inTerminal(`exec -it --name hung $PADDOCK_ID sh -c 'printf "\\033[?1049h"; echo ready; sleep 1000'`);
@@ -95,7 +95,7 @@ it('goes on after a lost connection, and leaves when there is none', async () =>
   await terminal.shows('code=125 same');
   expect(terminal.screen()).toContain('the process goes on');
   expect(await stateOf('cut')).toBeUndefined();
-  await sandbox.process('cut').delete();
+  await (await sandbox.process('cut')).delete();
 });
 
 it('the one who attaches takes over, and the other one gets its terminal back', async () => {
@@ -126,7 +126,7 @@ it('top shows sandboxes and processes, and leaves the terminal as it was', async
   await terminal.shows('code=0 same');
   expect(terminal.isAlternate()).toBe(false);
   expect((await runCli(['top'], { url: served.url })).stdout.toString()).toMatch(/^SANDBOX.*\nsb_.*\n {2}sleeper /);
-  await sandbox.process('sleeper').delete();
+  await (await sandbox.process('sleeper')).delete();
 });
 
 describe('in a pipe', () => {

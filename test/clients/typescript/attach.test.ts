@@ -1,6 +1,12 @@
 import { getEventListeners } from 'node:events';
 import { expect, it } from 'vitest';
-import { ConflictError, ConnectionFailedError, Paddock, Process } from '../../../clients/typescript/src/index.ts';
+import {
+  ConflictError,
+  ConnectionFailedError,
+  Paddock,
+  Process,
+  type ProcessInfo,
+} from '../../../clients/typescript/src/index.ts';
 
 class FakeSocket extends EventTarget {
   static last: FakeSocket;
@@ -41,7 +47,7 @@ class FakeSocket extends EventTarget {
 it('what is sent after the end of a connection is an error, and its signal is forgotten', async () => {
   const { api } = new Paddock({ url: 'http://x', WebSocket: FakeSocket as never });
   const { signal } = new AbortController();
-  const attachment = await new Process(api, 'sb_1', 'p').attach({ signal });
+  const attachment = await new Process(api, { sandboxId: 'sb_1', processId: 'p' } as ProcessInfo).attach({ signal });
   attachment.write('a');
   expect([FakeSocket.last.sent.length, getEventListeners(signal, 'abort').length]).toEqual([1, 1]);
   attachment.close();
@@ -52,7 +58,7 @@ it('what is sent after the end of a connection is an error, and its signal is fo
 
 it('output that nobody reads stays with the server, and nothing of it is lost', async () => {
   const { api } = new Paddock({ url: 'http://x', WebSocket: FakeSocket as never });
-  const attachment = await new Process(api, 'sb_1', 'p').attach();
+  const attachment = await new Process(api, { sandboxId: 'sb_1', processId: 'p' } as ProcessInfo).attach();
   const socket = FakeSocket.last;
   const paused: boolean[] = [];
   for (let sent = 0; sent < 300; sent++) {
@@ -78,7 +84,7 @@ it('tells a client that lost its place as the writer from one that lost its conn
     [4001, ConflictError],
     [1006, ConnectionFailedError],
   ] as const) {
-    const attachment = await new Process(api, 'sb_1', 'p').attach();
+    const attachment = await new Process(api, { sandboxId: 'sb_1', processId: 'p' } as ProcessInfo).attach();
     FakeSocket.last.close(code);
     await expect(async () => {
       for await (const _ of attachment);

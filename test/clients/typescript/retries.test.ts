@@ -5,6 +5,8 @@ import {
   ConnectionFailedError,
   NotFoundError,
   Paddock,
+  Process,
+  type ProcessInfo,
   RateLimitError,
   ResourceExhaustedError,
   Sandbox,
@@ -15,6 +17,8 @@ import {
 import { cut, fakeServer, json, lines, refused } from './fake-server.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
+const processOf = (url: string) =>
+  new Process(new Paddock({ url }).api, { sandboxId: 'sb_1', processId: 'p' } as ProcessInfo);
 const sandbox = (url: string) => new Sandbox(new Paddock({ url }).api, { id: 'sb_1', codebaseId: 'cb_1' } as never);
 
 describe('a call whose answer is lost', () => {
@@ -77,7 +81,7 @@ describe('a call whose answer is lost', () => {
 
   it('does not write input twice, and has no offset, for which bytes of another writer would be skipped', async () => {
     const { url, seen } = await fakeServer(cut(), json({ input_next: 9 }));
-    const process = sandbox(url).process('p');
+    const process = processOf(url);
     await expect(process.write('ab')).rejects.toThrow(ConnectionFailedError);
     await process.closeStdin();
     expect(seen.map(({ url: target, body }) => `${target.split('?')[1]} ${body}`)).toEqual([
@@ -172,7 +176,7 @@ describe('the output of a process', () => {
     const first = cut(`${JSON.stringify(event('ab', 2))}\n${JSON.stringify(event('c', 3))}\n{"data": "Z`);
     const { url, seen } = await fakeServer(first, cut(), lines(event('d', 4), end));
     let text = '';
-    for await (const part of sandbox(url).process('p').output()) if (part.type === 'stdout') text += part.text;
+    for await (const part of processOf(url).output()) if (part.type === 'stdout') text += part.text;
     expect(text).toBe('abcd');
     expect(seen.map((each) => new URL(each.url, url).searchParams.get('offset'))).toEqual(['0', '3', '3']);
   });
@@ -182,7 +186,7 @@ describe('the output of a process', () => {
     const read = async (events: AsyncIterable<unknown>) => {
       for await (const _ of events);
     };
-    await expect(read(sandbox(url).process('p').output())).rejects.toThrow(ConnectionFailedError);
+    await expect(read(processOf(url).output())).rejects.toThrow(ConnectionFailedError);
     expect(seen.length).toBeGreaterThan(3);
     const command = await fakeServer(cut('{"data":"","stream":"STDOUT","duration_ms":0}\n'));
     await expect(read(sandbox(command.url).stream('date'))).rejects.toThrow(ConnectionFailedError);
@@ -198,8 +202,7 @@ it('reports characters that a gap or the end has cut', async () => {
   const end = { ...event([], 6), stream: '', end: { reason: 'exited', exit_code: 0, signal: 0, duration_ms: 1 } };
   const { url } = await fakeServer(lines(event([97, 0xc3], 2), event([], 4, 2), event([98, 0xc3], 6), end));
   const shown = [];
-  for await (const part of sandbox(url).process('p').output())
-    shown.push(part.type === 'gap' ? 'gap' : [part.text, part.next]);
+  for await (const part of processOf(url).output()) shown.push(part.type === 'gap' ? 'gap' : [part.text, part.next]);
   expect(shown).toEqual([['a', 2], ['\ufffd', 2], 'gap', ['b', 6], ['\ufffd', 6]]);
 });
 
@@ -233,17 +236,17 @@ it('a header of the caller replaces one of the client, in any case', async () =>
 });
 
 it('sends key, headers and fields as the server reads them', async () => {
-  const { url, seen } = await fakeServer(json({}));
+  const { url, seen } = await fakeServer(json({ changes: [], sandboxes: [] }));
   const { api } = new Paddock({ url: `${url}/prefix/`, key: 'pdk_1', headers: { 'x-team': 'a' } });
-  await api.createSandbox({ codebaseId: 'cb_1', expiresIn: 60, labels: { camelCase: 'x' }, preset: undefined });
-  await api.listChanges({ sandboxId: 'sb/1', paths: ['a b', 'c'], includeScratch: true });
+  await api.createSandbox({ codebaseId: 'cb_1', expiresIn: '1m', labels: { camelCase: 'x' }, preset: undefined });
+  await api.listChanges({ sandboxId: 'sb/1', paths: ['a b', 'c'], includeScratch: true }).next();
   await api.writeFile({ sandboxId: 'sb_1', path: '/a/b c', mode: 0o600 }, 'text');
-  await api.listSandboxes({ labels: { 'my.key': 'v' } });
+  await api.listSandboxes({ labels: { 'my.key': 'v' } }).next();
   expect(seen[0]!.headers).toMatchObject({ authorization: 'Bearer pdk_1', 'x-team': 'a' });
   expect(JSON.parse(seen[0]!.body)).toEqual({ codebase_id: 'cb_1', expires_in: 60, labels: { camelCase: 'x' } });
   expect(seen.slice(1).map(({ method, url: target }) => `${method} ${target}`)).toEqual([
-    'GET /prefix/v1/sandboxes/sb%2F1/changes?paths=a+b&paths=c&include_scratch=true',
+    'GET /prefix/v1/sandboxes/sb%2F1/changes?paths=a+b&paths=c&include_scratch=true&page_size=1000',
     'PUT /prefix/v1/sandboxes/sb_1/files/a/b%20c?mode=600',
-    'GET /prefix/v1/sandboxes?labels.my.key=v',
+    'GET /prefix/v1/sandboxes?labels.my.key=v&page_size=1000',
   ]);
 });

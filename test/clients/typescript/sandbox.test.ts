@@ -110,16 +110,16 @@ describe('processes', () => {
     expect(await process.wait()).toMatchObject({ reason: 'exited', exitCode: 4 });
     const all = await collected(process.output());
     expect(all.map((each) => (each.type === 'gap' ? '' : each.text)).join('')).toBe('42\n2\n');
-    const rest = await collected(sandbox.process(process.id).output({ offset: 3 }));
+    const rest = await collected((await sandbox.process(process.id)).output({ offset: 3 }));
     expect(rest).toMatchObject([{ type: 'stdout', text: '2\n', next: 5 }]);
     await process.delete();
-    await expect(process.info()).rejects.toMatchObject({ name: 'NotFoundError', code: 'NOT_FOUND' });
+    await expect(process.refresh()).rejects.toMatchObject({ name: 'NotFoundError', code: 'NOT_FOUND' });
   });
 
   it('get signals, and are listed', async () => {
     const process = await sandbox.start(['sleep', '60'], { labels: { of: 'signals' } });
-    expect(await sandbox.processes({ labels: { of: 'signals' }, running: true })).toMatchObject([
-      { processId: process.id },
+    expect(await collected(sandbox.processes({ labels: { of: 'signals' }, running: true }))).toMatchObject([
+      { id: process.id, info: { argv: ['sleep', '60'] } },
     ]);
     await process.signal('SIGINT');
     expect(await process.wait()).toMatchObject({ reason: 'signaled', signal: 2 });
@@ -136,7 +136,7 @@ describe('processes', () => {
 
   it('have a terminal, over a WebSocket', async () => {
     const { api } = served.paddock({ WebSocket: WebSocket as never });
-    const process = await (await Sandbox.get(sandbox.id, { paddock: { api } })).start(
+    const process = await (await Sandbox.connect(sandbox.id, { paddock: { api } })).start(
       ['sh', '-c', 'read x; stty size; echo "got $x"'],
       {
         terminal: { columns: 80, rows: 24 },
@@ -172,7 +172,7 @@ describe('files', () => {
     expect(await files.stat('docs/a b.txt')).toMatchObject({ type: 'file', size: 5, mode: 0o600 });
     await files.mkdir('docs/deep/er', { parents: true });
     await files.move('docs/a b.txt', 'docs/deep/b.txt');
-    const paths = (await files.list('docs', { recursive: true })).map(({ path }) => path);
+    const paths = (await collected(files.list('docs', { recursive: true }))).map(({ path }) => path);
     expect(paths).toEqual(['docs/deep', 'docs/deep/b.txt', 'docs/deep/er']);
     expect([await files.exists('docs/deep/b.txt'), await files.exists('docs/a b.txt')]).toEqual([true, false]);
     await expect(files.remove('docs')).rejects.toThrow(FailedPreconditionError);
@@ -195,7 +195,7 @@ describe('files', () => {
     const missing = { name: 'NotFoundError', resourceType: 'file', resourceId: 'no/such' };
     await expect(sandbox.files.text('no/such')).rejects.toMatchObject(missing);
     const gone = { name: 'NotFoundError', resourceType: 'sandbox', resourceId: 'sb_none' };
-    await expect(Sandbox.get('sb_none', { paddock })).rejects.toMatchObject(gone);
+    await expect(Sandbox.connect('sb_none', { paddock })).rejects.toMatchObject(gone);
     await expect(paddock.codebases.get('cb_none')).rejects.toMatchObject({
       resourceType: 'codebase',
       resourceId: 'cb_none',
@@ -250,10 +250,10 @@ describe('changes', () => {
 
 it('rules are set, obeyed and explained', async () => {
   await using own = await paddock.sandboxes.create({ rules: { read: ['**'], write: ['src/**'], none: ['.env*'] } });
-  await own.files.write('.env', 'SECRET=1', { as: 'owner' });
+  await own.files.asOwner().write('.env', 'SECRET=1');
   await expect(own.files.text('.env')).rejects.toThrow(NotFoundError);
   await expect(own.files.write('other.txt', '')).rejects.toThrow(PermissionDeniedError);
-  expect(await own.explain('.env')).toMatchObject({ permission: 'none' });
+  expect(await own.rules.explain('.env')).toMatchObject({ permission: 'none' });
   await own.run('cat .env .envrc; touch other.txt');
   expect((await own.refusals()).map(({ path, code }) => [path, code])).toContainEqual(['.env', 'hidden']);
   await own.rules.set({ preset: 'full-access' });
@@ -291,7 +291,7 @@ it('the life of a sandbox, and of the codebase that was made for it', async () =
   await kept.commit();
   await kept.destroy();
   expect(await paddock.codebases.get(kept.info.codebaseId)).toMatchObject({ fileCount: 1 });
-  expect((await paddock.codebases.files(kept.info.codebaseId)).map(({ path }) => path)).toEqual(['result']);
+  expect((await collected(paddock.codebases.files(kept.info.codebaseId))).map(({ path }) => path)).toEqual(['result']);
   await paddock.codebases.delete(kept.info.codebaseId);
 });
 

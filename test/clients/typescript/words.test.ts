@@ -26,12 +26,12 @@ it('requests have the words of the contract on the wire, in the body and in the 
   const { api, seen } = await answered({ sandboxes: [], next_page_token: '' });
   const permissions = [{ pattern: 'a', permission: 'write', type: 'directory' }] as const;
   await api.createSandbox({ codebaseId: 'cb_1', runtime: 'docker', permissions, labels: { status: 'running' } });
-  await api.listSandboxes({ status: 'running' });
+  await api.listSandboxes({ status: 'running' }).next();
   expect(JSON.parse(seen[0]!.body)).toEqual({
     ...{ codebase_id: 'cb_1', runtime: 'RUNTIME_DOCKER', labels: { status: 'running' } },
     permissions: [{ pattern: 'a', permission: 'PERMISSION_WRITE', type: 'PATTERN_DIRECTORY' }],
   });
-  expect(seen[1]!.url).toBe('/v1/sandboxes?status=SANDBOX_RUNNING');
+  expect(seen[1]!.url).toBe('/v1/sandboxes?status=SANDBOX_RUNNING&page_size=1000');
 });
 
 it("labels and variables are the caller's own, whatever their names are", async () => {

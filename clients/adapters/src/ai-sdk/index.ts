@@ -57,9 +57,8 @@ export function sandboxProvider({
     },
     async resumeSession({ sessionId, abortSignal: signal }) {
       const found = paddock.sandboxes.list({ labels: { [LABEL]: sessionId }, signal });
-      const { value } = await authenticated(found.next());
-      if (!value) throw new Error(`no sandbox has the session ${sessionId}`);
-      const sandbox = await paddock.sandboxes.get(value.id, { signal });
+      const { value: sandbox } = await authenticated(found.next());
+      if (!sandbox) throw new Error(`no sandbox has the session ${sessionId}`);
       if (sandbox.info.status === 'stopped') await sandbox.resume({ signal });
       return networkSession(sandbox, ports);
     },

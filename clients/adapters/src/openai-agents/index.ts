@@ -83,7 +83,7 @@ export class PaddockClient implements SandboxClient<PaddockOptions, PaddockState
   ): Promise<PaddockSession> {
     assertNoArchiveLimits(archiveLimits);
     const chosen = { ...this.#defaults, ...clientOptions };
-    const session = new PaddockSession(await failing(Sandbox.get(state.sandboxId, chosen)), state);
+    const session = new PaddockSession(await failing(Sandbox.connect(state.sandboxId, chosen)), state);
     if (!(await session.running())) await session.start();
     return session;
   }

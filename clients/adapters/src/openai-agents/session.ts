@@ -166,7 +166,7 @@ export class PaddockSession implements SandboxSession<PaddockState> {
 
   async listDir({ path, runAs }: ListDirectoryArgs): Promise<SandboxDirectoryEntry[]> {
     assertNoUser(runAs);
-    const files = await failing(this.sandbox.files.list(this.#path(path)));
+    const files = await failing(Array.fromAsync(this.sandbox.files.list(this.#path(path))));
     return files.map((file) => ({
       name: file.path.slice(file.path.lastIndexOf('/') + 1),
       path: `${ROOT}/${file.path}`,
@@ -231,7 +231,7 @@ export class PaddockSession implements SandboxSession<PaddockState> {
   async persistWorkspace(): Promise<Uint8Array> {
     if (this.state.manifest.ephemeralPersistencePaths().size > 0)
       throw unsupported('archives without ephemeral entries');
-    const archive = await failing(this.sandbox.files.download('', { as: 'owner' }));
+    const archive = await failing(this.sandbox.files.asOwner().download());
     return new Uint8Array(await new Response(archive).arrayBuffer());
   }
 
@@ -246,7 +246,7 @@ export class PaddockSession implements SandboxSession<PaddockState> {
   ): Promise<void> {
     assertNoArchiveLimits(archiveLimits);
     const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : new Uint8Array(data);
-    await failing(this.sandbox.files.upload(bytes, '', { as: 'owner' }));
+    await failing(this.sandbox.files.asOwner().upload(bytes));
   }
 }
 

@@ -142,7 +142,7 @@ export async function list(
 ): Promise<{ name: string; kind: Kind; size?: number }[]> {
   const at = absolute(path);
   if (isInWorkspace(at)) {
-    const files = await sandbox.files.list(at, { signal });
+    const files = await Array.fromAsync(sandbox.files.list(at, { signal }));
     return files.map((file) => ({
       name: posix.basename(file.path),
       kind: file.type,

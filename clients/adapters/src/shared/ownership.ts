@@ -17,8 +17,8 @@ export async function destroy(sandbox: Sandbox): Promise<void> {
   if (info.labels[LABEL] === undefined) return;
   const { codebaseId } = info;
   try {
-    const { files } = await api.listFiles({ codebaseId, path: '', pageSize: 1 });
-    if (files.length === 0) await api.deleteCodebase({ codebaseId });
+    for await (const _ of api.listFiles({ codebaseId, path: '' })) return;
+    await api.deleteCodebase({ codebaseId });
   } catch (error) {
     // It is deleted already, or another sandbox uses it.
     if (!(error instanceof NotFoundError || error instanceof FailedPreconditionError)) throw error;

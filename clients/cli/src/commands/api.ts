@@ -13,7 +13,7 @@ const NAMES = Object.entries(operations)
 export const api = command({
   summary: 'call an operation of the service by its name',
   details: `The names of operations and fields are those of /docs. A value is a text, a number or true or false; with ":=" it is
-JSON. Answers are JSON, those of streams on a line each. Files and archives are standard input and standard output.`,
+JSON. Answers are JSON, those of lists and streams on a line each. Files and archives are standard input and standard output.`,
   operands: { operation: { ...one('OPERATION'), oneOf: NAMES }, fields: any('FIELD=VALUE') },
   options: {},
   examples: [
@@ -24,10 +24,11 @@ JSON. Answers are JSON, those of streams on a line each. Files and archives are 
     const name = (operation[0]!.toLowerCase() + operation.slice(1)) as Name;
     const request = Object.fromEntries(fields.map(fieldOf));
     const call = (await paddock()).api[name] as Method;
-    const { kind } = operations[name];
+    const { kind, list }: { kind: string; list?: string } = operations[name];
     const body = kind === 'raw' ? [process.stdin] : [];
     const answer = call(request, ...body, { signal });
-    if (kind === 'events') for await (const each of answer as AsyncIterable<unknown>) out.record(each);
+    if (list !== undefined || kind === 'events')
+      for await (const each of answer as AsyncIterable<unknown>) out.record(each);
     else if (kind === 'unary' || kind === 'raw') out.value((await answer) ?? {});
     else for await (const chunk of ((await answer) as Response).body ?? []) out.bytes(chunk as Uint8Array);
   },

@@ -53,11 +53,12 @@ a directory one, and, unless it is named, what tools run on sight. An archive ("
     if (!up && isStream && out.isTerminal) throw new CliError('standard output is a terminal; redirect the archive');
     if (up && isStream && process.stdin.isTTY) throw new CliError('standard input is a terminal; pipe the archive');
     const sandbox = await context.sandbox(remote.sandbox);
-    const { id, files } = sandbox;
+    const { id } = sandbox;
+    const files = as === 'owner' ? sandbox.files.asOwner() : sandbox.files;
     const progress = values.quiet ? out.progress('') : out.progress('copying');
     const { git = false, take: allow = [], exclude = [], gitignore = false } = values;
     const pack = { gitignore, exclude, gitHooks: true };
-    const copy: Copy = { files, as, followLinks: values['follow-link'] ?? false, git, allow, pack, signal, progress };
+    const copy: Copy = { files, followLinks: values['follow-link'] ?? false, git, allow, pack, signal, progress };
     if (!up && isStream) {
       const selection = { ...(remote.path !== '' && { paths: [remote.path] }), signal };
       await warnOfUnpacked(sandbox, { selection, format: 'tar' }, out);

@@ -89,13 +89,12 @@ async function end({ out }: Context, { bridge, sandbox, isNew }: Session): Promi
       return;
     }
     await sandbox.stop(limit);
-    const { changes, nextPageToken } = await sandbox.api.listChanges({ sandboxId: sandbox.id, pageSize: 1000 }, limit);
+    const changes = await sandbox.changes(limit);
     if (changes.length === 0) {
       await destroyOwned(sandbox, limit);
       return;
     }
-    const count = `${changes.length}${nextPageToken === '' ? '' : ' or more'}`;
-    out.note(`${count} changes are in the sandbox ${sandbox.id}, which is stopped:`);
+    out.note(`${changes.length} changes are in the sandbox ${sandbox.id}, which is stopped:`);
     out.note(`  paddock diff ${sandbox.id}      shows them`);
     out.note(`  paddock pull ${sandbox.id}      brings them to the directory`);
     out.note(`  paddock commit ${sandbox.id}    puts them into its codebase`);

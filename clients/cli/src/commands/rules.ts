@@ -24,7 +24,9 @@ export const explain = command({
   examples: ['paddock rules explain SANDBOX .env'],
   async run(context, { operands: { sandbox: given, paths } }) {
     const sandbox = await context.sandbox(given);
-    const found = await Promise.all(paths.map((path) => sandbox.explain(inWorkspace(path), context)));
+    const found = await Promise.all(
+      paths.map((path) => sandbox.rules.explain(inWorkspace(path), { signal: context.signal })),
+    );
     context.out.result(found, () =>
       found
         .map(({ path, permission, reason }) => [quotedName(path), permission, printableName(reason)].join(': '))

@@ -22,7 +22,8 @@ export const ls = command({
   examples: ['paddock ls', 'paddock ls --label team=a --status running', 'paddock rm $(paddock ls -q)'],
   async run({ out, paddock, signal }, { values: { name, label, owner, status, quiet } }) {
     const labels = { ...labelsOf(label), ...(name !== undefined && { [NAME_LABEL]: name }) };
-    const found = (await paddock()).sandboxes.list({ labels, ownerId: owner, ...(status && { status }), signal });
+    const { api } = await paddock();
+    const found = api.listSandboxes({ labels, ownerId: owner, ...(status && { status }) }, { signal });
     const heading = ['SANDBOX', 'NAME', 'STATUS', 'OWNER', 'CREATED', 'LABELS'];
     await out.list(found, { heading, row: rowOf, quiet: quiet && (({ id }) => id) });
   },

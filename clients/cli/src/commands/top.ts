@@ -47,7 +47,7 @@ interface Row {
 
 async function look(paddock: Paddock, { all, signal }: { all: boolean; signal: AbortSignal }): Promise<Row[]> {
   const rows: Row[] = [];
-  for await (const sandbox of paddock.sandboxes.list({ signal })) {
+  for await (const sandbox of paddock.api.listSandboxes({}, { signal })) {
     const runs = sandbox.status === 'running' && (all || sandbox.idleTimeout === 0);
     const processes = runs ? await processesOf(paddock, sandbox.id, { signal, running: true }).catch(gone) : [];
     rows.push({ sandbox, processes });

@@ -4,9 +4,8 @@ import type { Progress } from '../output/progress.ts';
 
 /** What every copy needs. */
 export interface Copy {
+  /** With the rules, or without. */
   files: Files;
-  /** Whose access it has. */
-  as: 'agent' | 'owner';
   /** Copy what symlinks given on the command line point to. */
   followLinks: boolean;
   /** What comes out of the sandbox although tools run it. */

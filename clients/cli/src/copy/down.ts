@@ -126,13 +126,13 @@ async function coalesced(content: AsyncIterable<Uint8Array>): Promise<Uint8Array
 }
 
 /** The directory as a tar archive, whose transfer is shown. */
-async function archive(path: string, { files, as, signal, progress }: Copy): Promise<ReadableStream<Uint8Array>> {
-  const stream = pieces(await files.download(path, { as, signal }));
+async function archive(path: string, { files, signal, progress }: Copy): Promise<ReadableStream<Uint8Array>> {
+  const stream = pieces(await files.download(path, { signal }));
   return ReadableStream.from(progress.count(stream)) as ReadableStream<Uint8Array>;
 }
 
-async function contentOf(path: string, { files, as, signal }: Copy): Promise<AsyncIterable<Uint8Array>> {
-  return pieces(await files.stream(path, { as, signal }));
+async function contentOf(path: string, { files, signal }: Copy): Promise<AsyncIterable<Uint8Array>> {
+  return pieces(await files.stream(path, { signal }));
 }
 
 const pieces = (stream: ReadableStream<Uint8Array>): AsyncIterable<Uint8Array> =>

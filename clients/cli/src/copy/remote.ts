@@ -6,7 +6,7 @@ export type Kind = FileStat['type'] | undefined;
 /** What is at a path of a sandbox; a symlink is itself. */
 export async function remoteStat(path: string, copy: Copy): Promise<{ kind: Kind; stat: FileStat | undefined }> {
   try {
-    const stat = await copy.files.stat(path, { as: copy.as, signal: copy.signal });
+    const stat = await copy.files.stat(path, { signal: copy.signal });
     return { kind: stat.type, stat };
   } catch (error) {
     if (error instanceof NotFoundError && error.resourceType !== 'sandbox') return { kind: undefined, stat: undefined };
@@ -15,9 +15,9 @@ export async function remoteStat(path: string, copy: Copy): Promise<{ kind: Kind
 }
 
 /** Whether a symlink leads to a directory. */
-export async function leadsToDirectory(path: string, { files, as, signal }: Copy): Promise<boolean> {
+export async function leadsToDirectory(path: string, { files, signal }: Copy): Promise<boolean> {
   try {
-    await files.list(path, { as, signal });
+    await files.list(path, { signal }).next();
     return true;
   } catch (error) {
     const no = [NotFoundError, FailedPreconditionError, InvalidArgumentError].some((each) => error instanceof each);

@@ -28,9 +28,9 @@ export async function copyUp(local: string, target: Target, copy: Copy): Promise
   const isDirectory = found.isDirectory() || (/\/\.?$/.test(local) && (await stat(local)).isDirectory());
   if (isDirectory) {
     const { path } = await landing(local, target, true, copy);
-    const { as, signal } = copy;
+    const { signal } = copy;
     const isNew = path !== '' && (await remoteStat(path, copy)).kind === undefined;
-    if (isNew) await copy.files.mkdir(path, { as, signal, parents: true, mode: found.mode & 0o777 });
+    if (isNew) await copy.files.mkdir(path, { signal, parents: true, mode: found.mode & 0o777 });
     return { ...(await unpack(archiveOf(local, copy.pack), path, copy)), path };
   }
   const { into, path } = await landing(local, target, false, copy);
@@ -57,14 +57,14 @@ export async function unpackStream(source: AsyncIterable<Uint8Array>, target: Ta
 async function unpack(
   archive: () => AsyncIterable<Uint8Array>,
   into: string,
-  { files, as, signal, progress }: Copy,
+  { files, signal, progress }: Copy,
   total?: number,
   once = false,
 ): Promise<Copied> {
   const counted = () => progress.count(archive(), total);
   // What is read from a pipe cannot be sent a second time.
   const body: Exclude<Body, string> = once ? counted() : counted;
-  const { size, ...counts } = await files.upload(body, into, { as, signal });
+  const { size, ...counts } = await files.upload(body, into, { signal });
   return { ...counts, bytes: size };
 }
 

@@ -5,7 +5,6 @@ import {
   NotFoundError,
   type Paddock,
   Process,
-  Sandbox,
   type StartOptions,
 } from 'paddock-sandbox';
 import { CliError, EXIT } from '../command-line/errors.ts';
@@ -23,11 +22,11 @@ export async function startIn(
   if (options.id !== undefined) await makeRoom(api, sandboxId, options.id, { signal });
   const id = options.id ?? `p-${crypto.randomUUID().replaceAll('-', '').slice(0, 12)}`;
   try {
-    return await new Sandbox(api, { id: sandboxId } as never).start(command, { ...options, id, signal });
+    return await Process.start(api, sandboxId, command, { ...options, id, signal });
   } catch (error) {
     if (signal.aborted && options.id === undefined) {
       const last = { signal: AbortSignal.timeout(LAST_CALL_MS) };
-      await new Process(api, sandboxId, id).delete(last).catch(() => undefined);
+      await api.deleteProcess({ sandboxId, processId: id }, last).catch(() => undefined);
     }
     // A working directory, a variable or the like: what docker's runtime refuses.
     if (error instanceof InvalidArgumentError) throw new CliError(error.message, { exitCode: EXIT.notExecutable });
@@ -48,11 +47,11 @@ async function makeRoom(
   id: string,
   options: { signal: AbortSignal },
 ): Promise<void> {
-  const before = new Process(api, sandboxId, id);
+  const ids = { sandboxId, processId: id };
   try {
-    const { end } = await before.info(options);
+    const { end } = await api.getProcess(ids, options);
     if (end === undefined) throw new CliError(`a process ${JSON.stringify(id)} runs already: choose another --name`);
-    await before.delete(options);
+    await api.deleteProcess(ids, options);
   } catch (error) {
     // Also an id that the server refuses: it tells so at the start.
     if (!(error instanceof NotFoundError || error instanceof InvalidArgumentError)) throw error;

@@ -1,5 +1,6 @@
-import { NotFoundError, type Paddock, Process, type ProcessInfo, Sandbox } from 'paddock-sandbox';
+import { NotFoundError, type Paddock, Process, type ProcessInfo } from 'paddock-sandbox';
 import { CliError } from '../command-line/errors.ts';
+import { all } from './all.ts';
 import { listed, sandboxIdOf } from './sandboxes.ts';
 
 interface Signal {
@@ -35,19 +36,17 @@ export async function attachableOf(paddock: Paddock, given: string, { signal }: 
   return only(given, running, paddock);
 }
 
-type Ids = Pick<ProcessInfo, 'sandboxId' | 'processId'>;
-
-function only(given: string, found: readonly Ids[], paddock: Paddock): Process {
+function only(given: string, found: readonly ProcessInfo[], paddock: Paddock): Process {
   if (found.length > 1) {
     const some = found.slice(0, 5).map(({ sandboxId, processId }) => `${sandboxId}/${processId}`);
     throw new CliError(`${JSON.stringify(given)} is ambiguous: ${some.join(', ')}${found.length > 5 ? ', …' : ''}`);
   }
   if (found[0] === undefined) throw new CliError(`there is no process ${JSON.stringify(given)}: see paddock ps --all`);
-  return new Process(paddock.api, found[0].sandboxId, found[0].processId);
+  return new Process(paddock.api, found[0]);
 }
 
-async function everywhere(paddock: Paddock, id: string, { signal }: Signal): Promise<Ids[]> {
-  const found: Ids[] = [];
+async function everywhere(paddock: Paddock, id: string, { signal }: Signal): Promise<ProcessInfo[]> {
+  const found: ProcessInfo[] = [];
   for await (const sandbox of listed(paddock, { signal })) {
     found.push(...(await matching(paddock, sandbox.id, id, { signal }).catch(gone)));
   }
@@ -62,7 +61,7 @@ export function gone(error: unknown): never[] {
 }
 
 /** The process with this id, or all whose ids begin so. */
-async function matching(paddock: Paddock, sandboxId: string, id: string, { signal }: Signal): Promise<Ids[]> {
+async function matching(paddock: Paddock, sandboxId: string, id: string, { signal }: Signal): Promise<ProcessInfo[]> {
   if (id === '') throw new CliError('the id of the process is empty');
   const all = await processesOf(paddock, sandboxId, { signal });
   const exact = all.filter(({ processId }) => processId === id);
@@ -73,7 +72,7 @@ async function matching(paddock: Paddock, sandboxId: string, id: string, { signa
 export function processesOf(
   paddock: Paddock,
   sandboxId: string,
-  options: Signal & { running?: boolean; labels?: Readonly<Record<string, string>> },
+  { signal, ...filter }: Signal & { running?: boolean; labels?: Record<string, string> },
 ): Promise<ProcessInfo[]> {
-  return new Sandbox(paddock.api, { id: sandboxId } as never).processes(options);
+  return all(paddock.api.listProcesses({ ...filter, sandboxId }, { signal }));
 }

@@ -46,7 +46,7 @@ export async function* listed(
   { signal }: Signal,
 ): AsyncGenerator<SandboxInfo | Pick<SandboxInfo, 'id' | 'labels'>, void, void> {
   try {
-    yield* paddock.sandboxes.list({ signal });
+    yield* paddock.api.listSandboxes({}, { signal });
   } catch (error) {
     if (!(error instanceof PermissionDeniedError)) throw error;
     const { sandboxId } = await paddock.caller({ signal });

@@ -1,4 +1,5 @@
 import type { Paddock, RefusedPath, Sandbox } from 'paddock-sandbox';
+import { all } from '../names/all.ts';
 import { quotedName } from '../output/printable.ts';
 import { ruleRow } from '../output/rule-text.ts';
 import { counted } from '../review/changes.ts';
@@ -20,10 +21,7 @@ export const refusalsOf = (sandbox: Sandbox): Promise<readonly RefusedPath[]> =>
 
 /** As `refusalsOf`, by the id. */
 export const refusalsIn = (paddock: Paddock, sandboxId: string): Promise<readonly RefusedPath[]> =>
-  paddock.api.listRefusals({ sandboxId }, { signal: AbortSignal.timeout(MOST_MS) }).then(
-    ({ refusals }) => refusals,
-    () => [],
-  );
+  all(paddock.api.listRefusals({ sandboxId }, { signal: AbortSignal.timeout(MOST_MS) })).catch(() => []);
 
 /** Those that were refused again, or for the first time. */
 export function refusedSince(before: readonly RefusedPath[], now: readonly RefusedPath[]): readonly RefusedPath[] {

@@ -1,4 +1,4 @@
-import { type AttachEvent, type Attachment, ConnectionFailedError, Paddock, type Process } from 'paddock-sandbox';
+import { type AttachEvent, type Attachment, ConnectionFailedError, Paddock, Process } from 'paddock-sandbox';
 import type { Context } from '../command-line/command.ts';
 import { CliError, EXIT } from '../command-line/errors.ts';
 import { endingOf } from '../exec/ending.ts';
@@ -26,7 +26,7 @@ const CODES = { SIGHUP: EXIT.hangup, SIGTERM: EXIT.terminated } as const;
 export async function interact(context: Context, target: Process, how: How): Promise<number> {
   const { api } = await context.paddock();
   const paddock = new Paddock({ ...api.settings, WebSocket: Socket as never });
-  const session = new Interaction(context, (await paddock.sandboxes.get(target.sandboxId)).process(target.id), how);
+  const session = new Interaction(context, new Process(paddock.api, target.info), how);
   const { exitCode, message } = await session.run();
   if (message) context.out.note(message);
   return exitCode;

@@ -1,4 +1,5 @@
-import { type Duration, wholeSecondsOf } from '../duration.ts';
+import type { Duration } from '../duration.ts';
+import type { CallOptions } from '../http/call.ts';
 
 /** A shell command, or a program with its arguments, which no shell interprets. */
 export type Command = string | readonly string[];
@@ -6,7 +7,11 @@ export type Command = string | readonly string[];
 export const commandFields = (command: Command): { command: string } | { argv: readonly string[] } =>
   typeof command === 'string' ? { command } : { argv: command };
 
-export interface StreamOptions {
+/** Options of the call of a command, whose `timeout` is its own. */
+export type CommandCall = Pick<CallOptions, 'signal' | 'maxRetries' | 'headers'>;
+
+/** `signal` kills the command. */
+export interface StreamOptions extends CommandCall {
   /** Environment variables, in addition to the sandbox's own. */
   env?: Readonly<Record<string, string>> | undefined;
   /** Working directory; relative to /workspace. */
@@ -19,8 +24,6 @@ export interface StreamOptions {
   stdin?: string | Uint8Array | undefined;
   /** Both streams as one, in the order in which they were written. */
   merge?: boolean | undefined;
-  /** Kills the command. */
-  signal?: AbortSignal | undefined;
 }
 
 export interface RunOptions extends StreamOptions {
@@ -33,6 +36,8 @@ export interface RunOptions extends StreamOptions {
   check?: boolean | undefined;
 }
 
+export const callOf = ({ signal, maxRetries, headers }: CommandCall): CommandCall => ({ signal, maxRetries, headers });
+
 /** The fields of the request of a command. */
 export function requestOf(command: Command, options: StreamOptions): Record<string, unknown> {
   const { env, workdir, shell, timeout, stdin, merge } = options;
@@ -42,7 +47,7 @@ export function requestOf(command: Command, options: StreamOptions): Record<stri
     workdir,
     shell,
     merge,
-    timeout: wholeSecondsOf('timeout', timeout),
+    timeout,
     ...(typeof stdin === 'string' ? { stdin } : { stdinBytes: stdin }),
   };
 }

@@ -3,7 +3,7 @@ import { secondsOf } from '../duration.ts';
 import { CommandTimeoutError } from '../errors.ts';
 import type { CallOptions } from '../http/call.ts';
 import { KeptOutput } from './kept-output.ts';
-import { type Command, type RunOptions, requestOf, type StreamOptions } from './options.ts';
+import { type Command, callOf, type RunOptions, requestOf, type StreamOptions } from './options.ts';
 import { CommandResult } from './result.ts';
 import { type CommandEvent, commandEvents } from './stream.ts';
 
@@ -35,12 +35,12 @@ export function stream(
   options: StreamOptions,
 ): AsyncGenerator<CommandEvent, void, void> {
   const request = { ...requestOf(command, options), keepalive: true };
-  return commandEvents(runner.execStream(request, { signal: options.signal }));
+  return commandEvents(runner.execStream(request, callOf(options)));
 }
 
 async function runWhole(runner: Runner, command: Command, options: RunOptions): Promise<CommandResult> {
   const request = { ...requestOf(command, options), maxOutput: options.maxOutput };
-  const answer = await runner.exec(request, { signal: options.signal });
+  const answer = await runner.exec(request, callOf(options));
   return new CommandResult({ ...answer, truncated: answer.outputTruncated, command: shownOf(command) });
 }
 

@@ -1,5 +1,7 @@
 // Generated from proto/service/v1 and handlers/index.ts by `npm run generate`; do not edit.
 
+import type { Duration } from '../duration.ts';
+
 /* Fields have the names of the contract in camelCase, enums are its words in lower case, times are Dates. */
 
 /** Kind of a change. */
@@ -80,10 +82,6 @@ export type Runtime =
 export interface ListChangesRequest {
   /** Sandbox whose changes are listed. */
   sandboxId: string;
-  /** Maximum number of changes in the answer; 0: 100. */
-  pageSize?: number | undefined;
-  /** next_page_token of the previous page; empty: the first page. */
-  pageToken?: string | undefined;
   /**
    * "owner" or empty: everything; "agent": only what the rules show to the sandbox's commands. A key of role agent sees
    * what "agent" shows.
@@ -415,10 +413,6 @@ export interface GetCodebaseRequest {
 export interface ListCodebasesRequest {
   /** Only codebases of this owner; empty: of every owner whose codebases the caller may use. */
   ownerId?: string | undefined;
-  /** Maximum number of codebases in the answer; 0: 100. */
-  pageSize?: number | undefined;
-  /** next_page_token of the previous page; empty: the first page. */
-  pageToken?: string | undefined;
 }
 
 /** Response of ListCodebases. */
@@ -480,10 +474,6 @@ export interface ListFilesRequest {
   path?: string | undefined;
   /** List everything below the directory instead of its own entries only. */
   recursive?: boolean | undefined;
-  /** Maximum number of files in the answer; 0: 100. */
-  pageSize?: number | undefined;
-  /** next_page_token of the previous page; empty: the first page. */
-  pageToken?: string | undefined;
 }
 
 /** Response of ListFiles. */
@@ -576,18 +566,18 @@ export interface ExecRequest {
   env?: Record<string, string> | undefined;
   /** Working directory; a relative path starts at /workspace. Empty: the sandbox's `workdir`, or /workspace. */
   workdir?: string | undefined;
-  /** Seconds until the command and every process that it started are killed; 0: the server's default. */
-  timeout?: number | undefined;
+  /** Time until the command and every process that it started are killed; 0: the server's default. */
+  timeout?: Duration | undefined;
   /** Instead of `command`: a program and its arguments, without a shell; a program without "/" is found by PATH. */
   argv?: readonly string[] | undefined;
   /** Instead of `stdin`: standard input of any bytes. */
   stdinBytes?: Uint8Array | undefined;
   /**
-   * Exec only. Milliseconds after which the answer does not wait any longer for the end of the command: it is `running`,
+   * Exec only. Time after which the answer does not wait any longer for the end of the command: it is `running`,
    * with a `process_id`, and goes on as a process (see ProcessService), with the timeout of this request. With
    * `yield_after`, a timeout is a result with the `end_reason` "timeout". 0: wait for the end.
    */
-  yieldAfter?: number | undefined;
+  yieldAfter?: Duration | undefined;
   /** ExecStream only. Send a chunk with `keepalive` every 15 seconds in which nothing else was sent. */
   keepalive?: boolean | undefined;
   /**
@@ -718,10 +708,6 @@ export interface GetSessionRequest {
 export interface ListSessionsRequest {
   /** Sandbox whose sessions are listed. */
   sandboxId: string;
-  /** Maximum number of sessions in the answer; 0: 100. */
-  pageSize?: number | undefined;
-  /** next_page_token of the previous page; empty: the first page. */
-  pageToken?: string | undefined;
 }
 
 /** Response of ListSessions. */
@@ -744,8 +730,8 @@ export interface SessionExecRequest {
   sessionId: string;
   /** Command, at most 1 MiB. Its standard input is /dev/null, and redirections by `exec` last until its end. */
   command: string;
-  /** Seconds from its start until the command and everything in its session are killed; 0: the server's default. */
-  timeout?: number | undefined;
+  /** Time from its start until the command and everything in its session are killed; 0: the server's default. */
+  timeout?: Duration | undefined;
   /** SessionExec only. See ExecRequest. */
   maxOutput?: number | undefined;
   /** See ExecRequest. */
@@ -824,10 +810,6 @@ export interface ListDirectoryRequest {
   path?: string | undefined;
   /** List everything below the directory instead of its own entries only. */
   recursive?: boolean | undefined;
-  /** Maximum number of files in the answer; 0: 100. */
-  pageSize?: number | undefined;
-  /** next_page_token of the previous page; empty: the first page. */
-  pageToken?: string | undefined;
 }
 
 /** Response of ListDirectory. */
@@ -985,12 +967,7 @@ export interface GetImageRequest {
 }
 
 /** Request of ListImages. */
-export interface ListImagesRequest {
-  /** Maximum number of images in the answer; 0: 100. */
-  pageSize?: number | undefined;
-  /** next_page_token of the previous page; empty: the first page. */
-  pageToken?: string | undefined;
-}
+export type ListImagesRequest = Record<string, never>;
 
 /** Response of ListImages. */
 export interface ListImagesResponse {
@@ -1044,8 +1021,8 @@ export interface CreateKeyRequest {
   sandboxId?: string | undefined;
   /** Scopes that restrict the key further; none: all that its role may do. */
   scopes?: readonly string[] | undefined;
-  /** Seconds until the key expires; 0: never. */
-  expiresIn?: number | undefined;
+  /** Time until the key expires; 0: never. */
+  expiresIn?: Duration | undefined;
 }
 
 /** Response of CreateKey. */
@@ -1062,10 +1039,6 @@ export interface CreatedKey {
 export interface ListKeysRequest {
   /** Only keys of this owner; empty: of every owner (admins), or of the caller's own. */
   ownerId?: string | undefined;
-  /** Maximum number of keys in the answer; 0: 100. */
-  pageSize?: number | undefined;
-  /** next_page_token of the previous page; empty: the first page. */
-  pageToken?: string | undefined;
 }
 
 /** Response of ListKeys. */
@@ -1229,10 +1202,6 @@ export interface NetworkExplanation {
 export interface ListConnectionsRequest {
   /** Sandbox whose connections are listed. */
   sandboxId: string;
-  /** Maximum number of connections in the answer; 0: 100. */
-  pageSize?: number | undefined;
-  /** next_page_token of the previous page; empty: the first page. */
-  pageToken?: string | undefined;
 }
 
 /** A connection of a sandbox, or an attempt that was refused. */
@@ -1573,8 +1542,8 @@ export interface OpenPortRequest {
    * token of the answer. Empty: "key".
    */
   access?: string | undefined;
-  /** Seconds until it is closed; 0: never. */
-  expiresIn?: number | undefined;
+  /** Time until it is closed; 0: never. */
+  expiresIn?: Duration | undefined;
 }
 
 /** Response of OpenPort. */
@@ -1677,8 +1646,8 @@ export interface StartProcessRequest {
    * FAILED_PRECONDITION if the sandbox has no program that can make one.
    */
   terminal?: Partial<TerminalSize> | undefined;
-  /** Seconds until the process and every process that it started are killed; 0: never. */
-  timeout?: number | undefined;
+  /** Time until the process and every process that it started are killed; 0: never. */
+  timeout?: Duration | undefined;
   /** Labels of the process. */
   labels?: Record<string, string> | undefined;
   /** Shell that runs `command`; see ExecRequest. */
@@ -1760,10 +1729,6 @@ export interface ListProcessesRequest {
   labels?: Record<string, string> | undefined;
   /** Only processes that run. */
   running?: boolean | undefined;
-  /** Maximum number of processes in the answer, up to 1000; 0: 100. */
-  pageSize?: number | undefined;
-  /** `next_page_token` of the previous page; empty: the first page. */
-  pageToken?: string | undefined;
 }
 
 /** Response of ListProcesses. */
@@ -1814,8 +1779,8 @@ export interface ReadProcessOutputRequest {
   offset?: number | undefined;
   /** Maximum number of bytes to return, up to 1 MiB; 0: 64 KiB. */
   maxBytes?: number | undefined;
-  /** Milliseconds to wait for output or the end if there is none yet, up to 60000. */
-  wait?: number | undefined;
+  /** Time to wait for output or the end if there is none yet, up to 60000. */
+  wait?: Duration | undefined;
 }
 
 /** A part of the output of a process. */
@@ -1905,8 +1870,8 @@ export interface WaitPortRequest {
   sandboxId: string;
   /** Only this port; 0: every port. */
   port?: number | undefined;
-  /** Milliseconds to wait until it (with `port` 0: any port) is listened on, up to 600000. */
-  wait?: number | undefined;
+  /** Time to wait until it (with `port` 0: any port) is listened on, up to 600000. */
+  wait?: Duration | undefined;
   /** Has no effect: all ports in the answer are listened on. */
   listening?: boolean | undefined;
 }
@@ -2091,8 +2056,8 @@ export interface CreateSandboxRequest {
   permissions?: readonly Partial<PermissionRule>[] | undefined;
   /** Labels: at most 64, with keys of up to 128 and values of up to 1024 characters. */
   labels?: Record<string, string> | undefined;
-  /** Seconds until the sandbox expires; 0: the server's default. */
-  expiresIn?: number | undefined;
+  /** Time until the sandbox expires; 0: the server's default. */
+  expiresIn?: Duration | undefined;
   /** Mechanism that isolates the sandbox; absent: the server's runtime.type. */
   runtime?: Runtime | undefined;
   /**
@@ -2109,8 +2074,8 @@ export interface CreateSandboxRequest {
    * sandbox is stopped, destroyed or expires), "never" or empty. They never overwrite a conflicting version.
    */
   autoCommit?: string | undefined;
-  /** Seconds without use after which `on_idle` happens; 0: never. See Sandbox. */
-  idleTimeout?: number | undefined;
+  /** Time without use after which `on_idle` happens; 0: never. See Sandbox. */
+  idleTimeout?: Duration | undefined;
   /** "stop" or empty, or "destroy". See Sandbox. */
   onIdle?: string | undefined;
   /**
@@ -2169,10 +2134,6 @@ export interface GetSandboxRequest {
 export interface ListSandboxesRequest {
   /** Only sandboxes of this codebase; empty: of every codebase. */
   codebaseId?: string | undefined;
-  /** Maximum number of sandboxes in the answer; 0: 100. */
-  pageSize?: number | undefined;
-  /** next_page_token of the previous page; empty: the first page. */
-  pageToken?: string | undefined;
   /** Only sandboxes of this owner; empty: of every owner whose sandboxes the caller may use. */
   ownerId?: string | undefined;
   /** Only sandboxes in this state; absent: in every state. */
@@ -2203,12 +2164,12 @@ export interface UpdateSandboxRequest {
   /** Remove all labels, before those of `labels` are added. In a merge patch: null instead of the map of labels. */
   clearLabels?: boolean | undefined;
   /**
-   * Seconds from now until the sandbox expires; 0, and null in a merge patch: the server's default. Absent: the time of
+   * Time from now until the sandbox expires; 0, and null in a merge patch: the server's default. Absent: the time of
    * expiry is not changed.
    */
-  expiresIn?: number | undefined;
-  /** Seconds without use after which `on_idle` happens; 0, and null in a merge patch: never. Absent: not changed. */
-  idleTimeout?: number | undefined;
+  expiresIn?: Duration | undefined;
+  /** Time without use after which `on_idle` happens; 0, and null in a merge patch: never. Absent: not changed. */
+  idleTimeout?: Duration | undefined;
   /** "stop" or "destroy"; empty, and null in a merge patch: "stop". Absent: not changed. */
   onIdle?: string | undefined;
   /**
@@ -2262,14 +2223,14 @@ export interface ForkRequest {
   preset?: string | undefined;
   /** Labels; none: those of the forked sandbox. */
   labels?: Record<string, string> | undefined;
-  /** Seconds until the new sandboxes expire; 0: the lifetime that the forked sandbox was given. */
-  expiresIn?: number | undefined;
+  /** Time until the new sandboxes expire; 0: the lifetime that the forked sandbox was given. */
+  expiresIn?: Duration | undefined;
   /** Limits; a value of 0 takes that of the forked sandbox. */
   resources?: Partial<ResourceLimits> | undefined;
   /** As in CreateSandboxRequest; empty: that of the forked sandbox. */
   autoCommit?: string | undefined;
   /** As in CreateSandboxRequest; absent: that of the forked sandbox. */
-  idleTimeout?: number | undefined;
+  idleTimeout?: Duration | undefined;
   /** As in CreateSandboxRequest; empty: that of the forked sandbox. */
   onIdle?: string | undefined;
   /** As in CreateSandboxRequest; empty: that of the forked sandbox. */
@@ -2377,10 +2338,6 @@ export interface GetSecretRequest {
 export interface ListSecretsRequest {
   /** Only secrets of this owner; empty: of every owner (admins), or of the caller's own. */
   ownerId?: string | undefined;
-  /** Maximum number of secrets in the answer; 0: 100. */
-  pageSize?: number | undefined;
-  /** next_page_token of the previous page; empty: the first page. */
-  pageToken?: string | undefined;
 }
 
 /** Response of ListSecrets. */

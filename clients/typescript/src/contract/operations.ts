@@ -8,6 +8,7 @@ import type {
   Codebase,
   CommitRequest,
   CommitResponse,
+  Connection,
   CreateCheckpointRequest,
   CreateCodebaseRequest,
   CreatedKey,
@@ -35,6 +36,8 @@ import type {
   ExportChangesRequest,
   ExportCodebaseFilesRequest,
   ExportFilesRequest,
+  FileChange,
+  FileInfo,
   FileStat,
   ForkRequest,
   ForkResponse,
@@ -53,46 +56,33 @@ import type {
   ImportFilesRequest,
   ImportFilesResponse,
   ImportImageRequest,
+  Key,
   ListChangesRequest,
-  ListChangesResponse,
   ListCheckpointsRequest,
-  ListCheckpointsResponse,
   ListCodebasesRequest,
-  ListCodebasesResponse,
   ListConnectionsRequest,
-  ListConnectionsResponse,
   ListDirectoryRequest,
-  ListDirectoryResponse,
   ListFilesRequest,
-  ListFilesResponse,
-  ListImagesRequest,
-  ListImagesResponse,
   ListKeysRequest,
-  ListKeysResponse,
-  ListNetworkPresetsResponse,
   ListPortsRequest,
   ListPortsResponse,
-  ListPresetsResponse,
   ListProcessesRequest,
-  ListProcessesResponse,
   ListRefusalsRequest,
-  ListRefusalsResponse,
   ListSandboxesRequest,
-  ListSandboxesResponse,
   ListSecretsRequest,
-  ListSecretsResponse,
   ListSessionsRequest,
-  ListSessionsResponse,
   MakeDirectoryRequest,
   MoveFileRequest,
   NetworkEvent,
   NetworkExplanation,
   NetworkPolicy,
+  NetworkPreset,
   OpenedPort,
   OpenPortRequest,
   OpenPortResponse,
   OwnerSettings,
   PermissionExplanation,
+  Preset,
   PreviewFileRequest,
   PreviewFileResponse,
   Process,
@@ -101,6 +91,7 @@ import type {
   ReadFileRequest,
   ReadProcessOutputRequest,
   ReadProcessOutputResponse,
+  RefusedPath,
   RemoveFileRequest,
   ResizeTerminalRequest,
   RevokeKeyRequest,
@@ -157,6 +148,15 @@ export const forms: Readonly<Record<string, string>> = {
   updated_at: 'time',
 };
 
+/** Lengths of time in requests, by name: how many units of the wire are a second. */
+export const durations: Readonly<Record<string, number>> = {
+  timeout: 1,
+  yield_after: 1000,
+  expires_in: 1,
+  wait: 1000,
+  idle_timeout: 1,
+};
+
 /** What values of enums begin with in requests, by the name of the field. */
 export const prefixes: Readonly<Record<string, string>> = {
   permission: 'PERMISSION_',
@@ -169,29 +169,29 @@ export const prefixes: Readonly<Record<string, string>> = {
 export const operations = {
   createCodebase: { method: 'POST', path: '/v1/codebases', kind: 'unary', retry: 'key' },
   getCodebase: { method: 'GET', path: '/v1/codebases/{codebaseId}', kind: 'unary', retry: 'read' },
-  listCodebases: { method: 'GET', path: '/v1/codebases', kind: 'unary', retry: 'read' },
+  listCodebases: { method: 'GET', path: '/v1/codebases', kind: 'unary', retry: 'read', list: 'codebases', pages: true },
   deleteCodebase: { method: 'DELETE', path: '/v1/codebases/{codebaseId}', kind: 'unary', retry: 'same', empty: true },
   uploadFile: { method: 'PUT', path: '/v1/codebases/{codebaseId}/files/{filePath+}', kind: 'raw', retry: 'same' },
   downloadFile: { method: 'GET', path: '/v1/codebases/{codebaseId}/files/{filePath+}', kind: 'download', retry: 'read' },
-  listFiles: { method: 'GET', path: '/v1/codebases/{codebaseId}/files', kind: 'unary', retry: 'read' },
+  listFiles: { method: 'GET', path: '/v1/codebases/{codebaseId}/files', kind: 'unary', retry: 'read', list: 'files', pages: true },
   removeFile: { method: 'DELETE', path: '/v1/codebases/{codebaseId}/files/{filePath+}', kind: 'unary', retry: 'same', empty: true },
   importCodebaseFiles: { method: 'PUT', path: '/v1/codebases/{codebaseId}/files', kind: 'raw', retry: 'same' },
   exportCodebaseFiles: { method: 'GET', path: '/v1/codebases/{codebaseId}/files', kind: 'bytes', retry: 'read', query: 'format' },
   importImage: { method: 'PUT', path: '/v1/images/{name+}', kind: 'raw', retry: 'same' },
   getImage: { method: 'GET', path: '/v1/images/{image+}', kind: 'unary', retry: 'read' },
-  listImages: { method: 'GET', path: '/v1/images', kind: 'unary', retry: 'read' },
+  listImages: { method: 'GET', path: '/v1/images', kind: 'unary', retry: 'read', list: 'images', pages: true },
   deleteImage: { method: 'DELETE', path: '/v1/images/{image+}', kind: 'unary', retry: 'same', empty: true },
   createKey: { method: 'POST', path: '/v1/keys', kind: 'unary', retry: 'key' },
-  listKeys: { method: 'GET', path: '/v1/keys', kind: 'unary', retry: 'read' },
+  listKeys: { method: 'GET', path: '/v1/keys', kind: 'unary', retry: 'read', list: 'keys', pages: true },
   revokeKey: { method: 'DELETE', path: '/v1/keys/{keyId}', kind: 'unary', retry: 'same', empty: true },
   getCaller: { method: 'GET', path: '/v1/caller', kind: 'unary', retry: 'read' },
   createTicket: { method: 'POST', path: '/v1/tickets', kind: 'unary', retry: 'again' },
   getNetwork: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/network', kind: 'unary', retry: 'read' },
   updateNetwork: { method: 'PUT', path: '/v1/sandboxes/{sandboxId}/network', kind: 'unary', retry: 'same' },
   explainNetwork: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/network/explain', kind: 'unary', retry: 'read' },
-  listConnections: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/network/connections', kind: 'unary', retry: 'read' },
+  listConnections: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/network/connections', kind: 'unary', retry: 'read', list: 'connections', pages: true },
   watchNetwork: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/network/events', kind: 'events', retry: 'read', cursor: 'after', position: 'sequence' },
-  listNetworkPresets: { method: 'GET', path: '/v1/network-presets', kind: 'unary', retry: 'read' },
+  listNetworkPresets: { method: 'GET', path: '/v1/network-presets', kind: 'unary', retry: 'read', list: 'presets' },
   setOwnerLimits: { method: 'PUT', path: '/v1/owners/{ownerId}/limits', kind: 'unary', retry: 'same' },
   getOwnerLimits: { method: 'GET', path: '/v1/owners/{ownerId}/limits', kind: 'unary', retry: 'read' },
   openPort: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/ports', kind: 'unary', retry: 'again' },
@@ -200,7 +200,7 @@ export const operations = {
   closePort: { method: 'DELETE', path: '/v1/sandboxes/{sandboxId}/ports/{port}', kind: 'unary', retry: 'same', empty: true },
   startProcess: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/processes', kind: 'unary', retry: 'again' },
   getProcess: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/processes/{processId}', kind: 'unary', retry: 'read' },
-  listProcesses: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/processes', kind: 'unary', retry: 'read' },
+  listProcesses: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/processes', kind: 'unary', retry: 'read', list: 'processes', pages: true },
   deleteProcess: { method: 'DELETE', path: '/v1/sandboxes/{sandboxId}/processes/{processId}', kind: 'unary', retry: 'same', empty: true },
   signalProcess: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/processes/{processId}/signal', kind: 'unary', retry: 'again' },
   resizeTerminal: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/processes/{processId}/resize', kind: 'unary', retry: 'same', empty: true },
@@ -211,7 +211,7 @@ export const operations = {
   attachProcess: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/processes/{processId}/attach', kind: 'attach', retry: 'again' },
   createSandbox: { method: 'POST', path: '/v1/sandboxes', kind: 'unary', retry: 'key' },
   getSandbox: { method: 'GET', path: '/v1/sandboxes/{sandboxId}', kind: 'unary', retry: 'read' },
-  listSandboxes: { method: 'GET', path: '/v1/sandboxes', kind: 'unary', retry: 'read' },
+  listSandboxes: { method: 'GET', path: '/v1/sandboxes', kind: 'unary', retry: 'read', list: 'sandboxes', pages: true },
   updateSandbox: { method: 'PATCH', path: '/v1/sandboxes/{sandboxId}', kind: 'unary', retry: 'again' },
   startSandbox: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/start', kind: 'unary', retry: 'same' },
   stopSandbox: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/stop', kind: 'unary', retry: 'same' },
@@ -220,26 +220,26 @@ export const operations = {
   execStream: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/exec/stream', kind: 'events', retry: 'again' },
   createSession: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/sessions', kind: 'unary', retry: 'again' },
   getSession: { method: 'GET', path: '/v1/sessions/{sessionId}', kind: 'unary', retry: 'read' },
-  listSessions: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/sessions', kind: 'unary', retry: 'read' },
+  listSessions: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/sessions', kind: 'unary', retry: 'read', list: 'sessions', pages: true },
   destroySession: { method: 'DELETE', path: '/v1/sessions/{sessionId}', kind: 'unary', retry: 'same', empty: true },
   sessionExec: { method: 'POST', path: '/v1/sessions/{sessionId}/exec', kind: 'unary', retry: 'again' },
   sessionExecStream: { method: 'POST', path: '/v1/sessions/{sessionId}/exec/stream', kind: 'events', retry: 'again' },
   updatePermissions: { method: 'PUT', path: '/v1/sandboxes/{sandboxId}/permissions', kind: 'unary', retry: 'same' },
   explainPermission: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/permissions/explain', kind: 'unary', retry: 'read' },
-  listRefusals: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/permissions/refusals', kind: 'unary', retry: 'read' },
-  listPresets: { method: 'GET', path: '/v1/presets', kind: 'unary', retry: 'read' },
-  listChanges: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/changes', kind: 'unary', retry: 'read' },
+  listRefusals: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/permissions/refusals', kind: 'unary', retry: 'read', list: 'refusals' },
+  listPresets: { method: 'GET', path: '/v1/presets', kind: 'unary', retry: 'read', list: 'presets' },
+  listChanges: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/changes', kind: 'unary', retry: 'read', list: 'changes', pages: true },
   exportChanges: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/changes', kind: 'bytes', retry: 'read', query: 'format' },
   commit: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/commit', kind: 'unary', retry: 'key' },
   discard: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/discard', kind: 'unary', retry: 'again' },
   createCheckpoint: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/checkpoints', kind: 'unary', retry: 'key' },
-  listCheckpoints: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/checkpoints', kind: 'unary', retry: 'read' },
+  listCheckpoints: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/checkpoints', kind: 'unary', retry: 'read', list: 'checkpoints' },
   deleteCheckpoint: { method: 'DELETE', path: '/v1/sandboxes/{sandboxId}/checkpoints/{name}', kind: 'unary', retry: 'same', empty: true },
   rollback: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/rollback', kind: 'unary', retry: 'again' },
   fork: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/fork', kind: 'unary', retry: 'key' },
   statFile: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/stat', kind: 'unary', retry: 'read' },
   previewFile: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/preview', kind: 'unary', retry: 'read' },
-  listDirectory: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/files', kind: 'unary', retry: 'read' },
+  listDirectory: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/files', kind: 'unary', retry: 'read', list: 'files', pages: true },
   readFile: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/files/{path+}', kind: 'download', retry: 'read' },
   writeFile: { method: 'PUT', path: '/v1/sandboxes/{sandboxId}/files/{path+}', kind: 'raw', retry: 'same' },
   makeDirectory: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/mkdir', kind: 'unary', retry: 'same' },
@@ -249,7 +249,7 @@ export const operations = {
   importFiles: { method: 'PUT', path: '/v1/sandboxes/{sandboxId}/files', kind: 'raw', retry: 'same' },
   putSecret: { method: 'PUT', path: '/v1/secrets/{name}', kind: 'unary', retry: 'same' },
   getSecret: { method: 'GET', path: '/v1/secrets/{name}', kind: 'unary', retry: 'read' },
-  listSecrets: { method: 'GET', path: '/v1/secrets', kind: 'unary', retry: 'read' },
+  listSecrets: { method: 'GET', path: '/v1/secrets', kind: 'unary', retry: 'read', list: 'secrets', pages: true },
   deleteSecret: { method: 'DELETE', path: '/v1/secrets/{name}', kind: 'unary', retry: 'same', empty: true },
   health: { method: 'GET', path: '/health', kind: 'unary', retry: 'read' },
 } as const;
@@ -261,7 +261,7 @@ export interface Operations {
   /** Returns one codebase with its file count and total size. */
   getCodebase(request: GetCodebaseRequest, options?: CallOptions): Promise<Codebase>;
   /** Lists codebases, the newest first, page by page. */
-  listCodebases(request?: ListCodebasesRequest, options?: CallOptions): Promise<ListCodebasesResponse>;
+  listCodebases(request?: ListCodebasesRequest, options?: CallOptions): AsyncGenerator<Codebase, void, void>;
   /** Deletes a codebase and its files. FAILED_PRECONDITION, listing the sandboxes, while sandboxes use it. */
   deleteCodebase(request: DeleteCodebaseRequest, options?: CallOptions): Promise<void>;
   /**
@@ -272,7 +272,7 @@ export interface Operations {
   /** Returns the contents of one version of a file. */
   downloadFile(request: DownloadFileRequest, options?: CallOptions): Promise<Response>;
   /** Lists files and directories in byte order of their paths, page by page. */
-  listFiles(request: ListFilesRequest, options?: CallOptions): Promise<ListFilesResponse>;
+  listFiles(request: ListFilesRequest, options?: CallOptions): AsyncGenerator<FileInfo, void, void>;
   /** Removes one file. Directories that it leaves empty stay. */
   removeFile(request: RemoveFileRequest, options?: CallOptions): Promise<void>;
   /**
@@ -292,7 +292,7 @@ export interface Operations {
   /** Returns one image. */
   getImage(request: GetImageRequest, options?: CallOptions): Promise<Image>;
   /** Lists images by id, page by page. */
-  listImages(request?: ListImagesRequest, options?: CallOptions): Promise<ListImagesResponse>;
+  listImages(request?: Record<string, never>, options?: CallOptions): AsyncGenerator<Image, void, void>;
   /** Deletes an image with all its names. FAILED_PRECONDITION, listing the sandboxes, while sandboxes use it. */
   deleteImage(request: DeleteImageRequest, options?: CallOptions): Promise<void>;
   /**
@@ -301,7 +301,7 @@ export interface Operations {
    */
   createKey(request: CreateKeyRequest, options?: CallOptions): Promise<CreatedKey>;
   /** Lists keys in order of their identifiers, page by page. */
-  listKeys(request?: ListKeysRequest, options?: CallOptions): Promise<ListKeysResponse>;
+  listKeys(request?: ListKeysRequest, options?: CallOptions): AsyncGenerator<Key, void, void>;
   /** Revokes a key. Calls that are in progress with it end with UNAUTHENTICATED. */
   revokeKey(request: RevokeKeyRequest, options?: CallOptions): Promise<void>;
   /** Returns the rights of the caller itself. */
@@ -324,7 +324,7 @@ export interface Operations {
    * Lists the open and the last closed connections of a running sandbox, and what was refused: connections, requests and
    * names. The newest first, page by page.
    */
-  listConnections(request: ListConnectionsRequest, options?: CallOptions): Promise<ListConnectionsResponse>;
+  listConnections(request: ListConnectionsRequest, options?: CallOptions): AsyncGenerator<Connection, void, void>;
   /**
    * Sends the kept events of the network of a running sandbox, at most 1,000, and then each one as it happens: connections
    * that are opened or end, and refusals. The last event carries `end`: the network was closed, by the policy or because the
@@ -332,7 +332,7 @@ export interface Operations {
    */
   watchNetwork(request: WatchNetworkRequest, options?: CallOptions): AsyncGenerator<NetworkEvent, void, void>;
   /** Lists the presets: named sets of rules for `presets` of a policy. */
-  listNetworkPresets(request?: Record<string, never>, options?: CallOptions): Promise<ListNetworkPresetsResponse>;
+  listNetworkPresets(request?: Record<string, never>, options?: CallOptions): AsyncGenerator<NetworkPreset, void, void>;
   /**
    * Replaces the limits of an owner that differ from the configured ones. In force at once for calls and for what is
    * created or stored from then on; memory_bytes and cpu_quota from the next start of one of the owner's sandboxes on.
@@ -363,7 +363,7 @@ export interface Operations {
    * Lists the processes of a sandbox, the newest first, page by page. Those that have ended are listed until they are
    * deleted, or the server's retention time is over.
    */
-  listProcesses(request: ListProcessesRequest, options?: CallOptions): Promise<ListProcessesResponse>;
+  listProcesses(request: ListProcessesRequest, options?: CallOptions): AsyncGenerator<Process, void, void>;
   /** Ends a process and all processes that it started, in the background, too, and deletes its output. */
   deleteProcess(request: DeleteProcessRequest, options?: CallOptions): Promise<void>;
   /** Sends a signal to the process and to every process that it started. Succeeds and changes nothing if it has ended. */
@@ -389,7 +389,7 @@ export interface Operations {
   /** Returns one sandbox. */
   getSandbox(request: GetSandboxRequest, options?: CallOptions): Promise<Sandbox>;
   /** Lists sandboxes, the newest first, page by page. */
-  listSandboxes(request?: ListSandboxesRequest, options?: CallOptions): Promise<ListSandboxesResponse>;
+  listSandboxes(request?: ListSandboxesRequest, options?: CallOptions): AsyncGenerator<Sandbox, void, void>;
   /**
    * Changes labels, lifetime, idle policy, shell, environment and working directory of a sandbox, in every state: what the
    * request names, all or nothing. FAILED_PRECONDITION if the sandbox has expired, unless `on_expire` keeps it: a new
@@ -422,7 +422,7 @@ export interface Operations {
   /** Returns one session. One that has ended is known for an hour. */
   getSession(request: GetSessionRequest, options?: CallOptions): Promise<Session>;
   /** Lists the sessions of a sandbox, the newest first, page by page. */
-  listSessions(request: ListSessionsRequest, options?: CallOptions): Promise<ListSessionsResponse>;
+  listSessions(request: ListSessionsRequest, options?: CallOptions): AsyncGenerator<Session, void, void>;
   /** Kills the shell of a session and everything that was started in it, and forgets the session. */
   destroySession(request: DestroySessionRequest, options?: CallOptions): Promise<void>;
   /**
@@ -442,11 +442,11 @@ export interface Operations {
   /** Returns the permission of a path and the rules that decide it. The path need not exist. */
   explainPermission(request: ExplainPermissionRequest, options?: CallOptions): Promise<PermissionExplanation>;
   /** Lists the paths at which the rules refused what the commands of a running sandbox tried since its start, the first 256. */
-  listRefusals(request: ListRefusalsRequest, options?: CallOptions): Promise<ListRefusalsResponse>;
+  listRefusals(request: ListRefusalsRequest, options?: CallOptions): AsyncGenerator<RefusedPath, void, void>;
   /** Lists the presets: named sets of rules for CreateSandbox and UpdatePermissions. */
-  listPresets(request?: Record<string, never>, options?: CallOptions): Promise<ListPresetsResponse>;
+  listPresets(request?: Record<string, never>, options?: CallOptions): AsyncGenerator<Preset, void, void>;
   /** Lists the paths at which the sandbox differs from its codebase, in byte order, page by page. */
-  listChanges(request: ListChangesRequest, options?: CallOptions): Promise<ListChangesResponse>;
+  listChanges(request: ListChangesRequest, options?: CallOptions): AsyncGenerator<FileChange, void, void>;
   /** Returns all changes as one stream of bytes. */
   exportChanges(request: ExportChangesRequest, options?: CallOptions): Promise<Response>;
   /**
@@ -459,7 +459,7 @@ export interface Operations {
   /** Saves the present state of a sandbox, which may be running, under a name. A checkpoint is removed with its sandbox. */
   createCheckpoint(request: CreateCheckpointRequest, options?: CallOptions): Promise<Checkpoint>;
   /** Lists the checkpoints of a sandbox, oldest first. */
-  listCheckpoints(request: ListCheckpointsRequest, options?: CallOptions): Promise<ListCheckpointsResponse>;
+  listCheckpoints(request: ListCheckpointsRequest, options?: CallOptions): AsyncGenerator<Checkpoint, void, void>;
   /** Deletes one checkpoint. */
   deleteCheckpoint(request: DeleteCheckpointRequest, options?: CallOptions): Promise<void>;
   /** Returns a sandbox, which may be running, to a checkpoint, including its open files. The checkpoint is kept. */
@@ -477,7 +477,7 @@ export interface Operations {
   /** Shows a file with placeholders as commands see it, and the keys whose values they do not see. */
   previewFile(request: PreviewFileRequest, options?: CallOptions): Promise<PreviewFileResponse>;
   /** Lists a directory of the workspace in byte order of the paths, page by page. */
-  listDirectory(request: ListDirectoryRequest, options?: CallOptions): Promise<ListDirectoryResponse>;
+  listDirectory(request: ListDirectoryRequest, options?: CallOptions): AsyncGenerator<FileStat, void, void>;
   /** Returns the contents of one version of a file. ABORTED if the file is written to meanwhile. */
   readFile(request: ReadFileRequest, options?: CallOptions): Promise<Response>;
   /**
@@ -507,7 +507,7 @@ export interface Operations {
   /** Returns a secret without its value. */
   getSecret(request: GetSecretRequest, options?: CallOptions): Promise<Secret>;
   /** Lists secrets without their values in order of owner and name, page by page. */
-  listSecrets(request?: ListSecretsRequest, options?: CallOptions): Promise<ListSecretsResponse>;
+  listSecrets(request?: ListSecretsRequest, options?: CallOptions): AsyncGenerator<Secret, void, void>;
   /** Removes a secret. FAILED_PRECONDITION if a sandbox is bound to it, unless `force` is set. */
   deleteSecret(request: DeleteSecretRequest, options?: CallOptions): Promise<void>;
   /** Whether the service is up. Needs no key. */

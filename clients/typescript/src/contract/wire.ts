@@ -1,4 +1,5 @@
-import { forms, prefixes } from './operations.ts';
+import { type Duration, secondsOf } from '../duration.ts';
+import { durations, forms, prefixes } from './operations.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -12,9 +13,7 @@ export function toWire(value: unknown): unknown {
 }
 
 function toField(name: string, value: unknown): [string, unknown] {
-  if (readers.get(name) === READERS.map) return [name, value];
-  const prefix = prefixOf.get(name);
-  return [name, prefix !== undefined && typeof value === 'string' ? prefix + value.toUpperCase() : toWire(value)];
+  return [name, (writers.get(name) ?? toWire)(value)];
 }
 
 /** The names and values of this package. */
@@ -42,11 +41,26 @@ const READERS: Readonly<Record<string, (value: unknown) => unknown>> = {
 
 const NAME = /^[A-Z_]+$/;
 const readers = new Map(Object.entries(forms).map(([name, form]) => [name, READERS[form]!]));
-const prefixOf = new Map(Object.entries(prefixes));
 
-const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const writers = new Map<string, (value: unknown) => unknown>([
+  ...[...readers].filter(([, reader]) => reader === READERS.map),
+  ...Object.entries(prefixes).map(
+    ([name, prefix]) => [name, (word: unknown) => prefix + String(word).toUpperCase()] as const,
+  ),
+  // Rounded up, so that no time limit becomes 0, which means none.
+  ...Object.entries(durations).map(
+    ([name, perSecond]) =>
+      [name, (value: unknown) => Math.ceil(secondsOf(camel(name), value as Duration) * perSecond)] as const,
+  ),
+]);
 
-const camel = (name: string): string => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+function snake(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function camel(name: string): string {
+  return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
 
 export function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -22,6 +22,12 @@ export interface CallOptions {
   whole?: boolean | undefined;
 }
 
+/** Divides what a method takes into the fields of its request, and the options of the call. */
+export function divided<T extends CallOptions>(given: T): [Omit<T, keyof CallOptions>, CallOptions] {
+  const { signal, timeout, maxRetries, idempotencyKey, headers, repeatable, whole, ...fields } = given;
+  return [fields, { signal, timeout, maxRetries, idempotencyKey, headers, repeatable, whole }];
+}
+
 /** How an operation is called over HTTP. */
 export interface Row {
   readonly method: string;
@@ -37,6 +43,10 @@ export interface Row {
   readonly position?: string;
   /** The response has no fields. */
   readonly empty?: boolean;
+  /** Field of the response that has the elements of a list. */
+  readonly list?: string;
+  /** The list comes page by page. */
+  readonly pages?: boolean;
 }
 
 export interface Settings {

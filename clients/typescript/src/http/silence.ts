@@ -1,5 +1,5 @@
 import { type Duration, secondsOf } from '../duration.ts';
-import type { Call } from './transport.ts';
+import type { CallOptions, Row } from './call.ts';
 
 /** The service says nothing while it waits: for the end of a command, a port, output, or a reader of input. */
 const SILENT = new Set(['exec', 'sessionExec', 'waitPort', 'readProcessOutput', 'writeProcessInput', 'importImage']);
@@ -17,7 +17,10 @@ export class Silence {
   }
 
   /** undefined: without a limit of this package. `usual`: that of the client, for all calls whose answer begins at once. */
-  static of({ operation, row, options }: Call, usual: Duration | undefined): Silence | undefined {
+  static of(
+    { operation, row, options }: { operation: string; row: Row; options: CallOptions },
+    usual: Duration | undefined,
+  ): Silence | undefined {
     const isUsual = row.kind !== 'events' && !SILENT.has(operation);
     const limit = options.timeout ?? (isUsual ? usual : undefined);
     return limit === undefined ? undefined : new Silence(secondsOf('timeout', limit) * 1000, options.signal);

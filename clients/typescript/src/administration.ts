@@ -1,0 +1,93 @@
+import type { Api } from './api.ts';
+import type {
+  CreatedKey,
+  CreateKeyRequest,
+  DeleteSecretRequest,
+  GetSecretRequest,
+  Image,
+  Key,
+  ListKeysRequest,
+  ListSecretsRequest,
+  PutSecretRequest,
+  Secret,
+} from './contract/messages.ts';
+import { type Body, type CallOptions, divided } from './http/call.ts';
+
+type Named<T> = Omit<T, 'name'>;
+
+/** File systems for sandboxes, in place of the host's. */
+export class Images {
+  readonly #api: Api;
+
+  constructor(api: Api) {
+    this.#api = api;
+  }
+
+  /** Stores a tar of a file system, an OCI layout, or what `docker save` writes. Admins only. */
+  import(name: string, archive: Body, options?: CallOptions): Promise<Image> {
+    return this.#api.importImage({ name }, archive, options);
+  }
+
+  get(nameOrId: string, options?: CallOptions): Promise<Image> {
+    return this.#api.getImage({ image: nameOrId }, options);
+  }
+
+  list(options?: CallOptions): AsyncGenerator<Image, void, void> {
+    return this.#api.listImages({}, options);
+  }
+
+  delete(nameOrId: string, options?: CallOptions): Promise<void> {
+    return this.#api.deleteImage({ image: nameOrId }, options);
+  }
+}
+
+/** Keys of callers. */
+export class Keys {
+  readonly #api: Api;
+
+  constructor(api: Api) {
+    this.#api = api;
+  }
+
+  /** The answer is the only one that has the key itself, as `secret`. */
+  create(key: CreateKeyRequest, options?: CallOptions): Promise<CreatedKey> {
+    return this.#api.createKey(key, options);
+  }
+
+  list(options: ListKeysRequest & CallOptions = {}): AsyncGenerator<Key, void, void> {
+    return this.#api.listKeys(...divided(options));
+  }
+
+  revoke(id: string, options?: CallOptions): Promise<void> {
+    return this.#api.revokeKey({ keyId: id }, options);
+  }
+}
+
+/** Values that commands use by placeholders. Nothing returns a value. Only admins name another owner than their own. */
+export class Secrets {
+  readonly #api: Api;
+
+  constructor(api: Api) {
+    this.#api = api;
+  }
+
+  /** Stores or replaces a secret; in force for the next request of each sandbox when it resolves. */
+  put(name: string, secret: Named<PutSecretRequest>, options?: CallOptions): Promise<Secret> {
+    return this.#api.putSecret({ ...secret, name }, options);
+  }
+
+  get(name: string, options: Named<GetSecretRequest> & CallOptions = {}): Promise<Secret> {
+    const [fields, call] = divided(options);
+    return this.#api.getSecret({ ...fields, name }, call);
+  }
+
+  list(options: ListSecretsRequest & CallOptions = {}): AsyncGenerator<Secret, void, void> {
+    return this.#api.listSecrets(...divided(options));
+  }
+
+  /** `force`: although sandboxes are bound to it. */
+  delete(name: string, options: Named<DeleteSecretRequest> & CallOptions = {}): Promise<void> {
+    const [fields, call] = divided(options);
+    return this.#api.deleteSecret({ ...fields, name }, call);
+  }
+}
