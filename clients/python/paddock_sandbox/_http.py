@@ -144,17 +144,17 @@ _GRACE = 60.0
 def _wait(settings: Settings, operation: str, timeout: Duration, wait: Duration) -> Optional[float]:
     """Seconds to wait for a byte of the answer; None: unlimited, where keepalives of TCP find a dead server."""
     route = ROUTES[operation]
+    limit = exact_seconds("timeout", timeout)
+    if timeout is not None and not route.timed:
+        return limit
     if route.kind == "events":
         return STREAM_TIMEOUT
     if wait is not None:
         # The service says nothing while it waits.
         return exact_seconds("wait", wait) + _GRACE
-    limit = exact_seconds("timeout", timeout)
     # A command of a session may wait for those before it.
     if operation == "Exec" and limit > 0:
         return limit + _GRACE
-    if timeout is not None and not route.timed:
-        return limit
     return None if operation in _UNLIMITED else settings.timeout
 
 

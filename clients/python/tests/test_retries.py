@@ -123,8 +123,10 @@ class Options(Retries):
             with self.assertRaises(RequestTimeoutError):
                 client.api.get_sandbox(sandbox_id="sb_1", timeout="200ms", max_retries=0)
             self.assertEqual(fake.requests[0]["target"], "/v1/sandboxes/sb_1")
+            with self.assertRaises(RequestTimeoutError):
+                list(client.api.watch_network(sandbox_id="sb_1", timeout="200ms", max_retries=0))
 
-        self.each_client(lambda: FakeServer(SILENT), check)
+        self.each_client(lambda: FakeServer(SILENT, SILENT), check)
 
     def test_the_time_limit_of_a_command_is_in_its_request(self) -> None:
         def check(client: Any, fake: FakeServer) -> None:
