@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from types import TracebackType
-from typing import AsyncGenerator, Optional, Type, Union, Unpack
+from typing import AsyncGenerator, Optional, Union, Unpack
 
 from .._settings import settings
 from ..messages import Caller, Preset
@@ -60,12 +59,7 @@ class AsyncPaddock:
     async def __aenter__(self) -> "AsyncPaddock":
         return self
 
-    async def __aexit__(
-        self,
-        kind: Optional[Type[BaseException]],
-        error: Optional[BaseException],
-        trace: Optional[TracebackType],
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
 

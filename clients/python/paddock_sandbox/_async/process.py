@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from types import TracebackType
-from typing import AsyncGenerator, Optional, Type, TypedDict, Unpack
+from typing import AsyncGenerator, Optional, TypedDict, Unpack
 
 from .._duration import Duration, exact_seconds
 from .._http import Content
@@ -120,12 +119,7 @@ class AsyncProcess:
     async def __aenter__(self) -> "AsyncProcess":
         return self
 
-    async def __aexit__(
-        self,
-        kind: Optional[Type[BaseException]],
-        error: Optional[BaseException],
-        trace: Optional[TracebackType],
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.delete()
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-from typing import AsyncGenerator, Optional, Type, Unpack
+from typing import AsyncGenerator, Unpack
 
 from ..errors import NotFoundError
 from ..messages import ExecStreamChunk
@@ -65,10 +64,5 @@ class AsyncSession:
     async def __aenter__(self) -> "AsyncSession":
         return self
 
-    async def __aexit__(
-        self,
-        kind: Optional[Type[BaseException]],
-        error: Optional[BaseException],
-        trace: Optional[TracebackType],
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()

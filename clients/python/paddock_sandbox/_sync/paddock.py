@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 import os
-from types import TracebackType
-from typing import Generator, Optional, Type, Union, Unpack
+from typing import Generator, Optional, Union, Unpack
 
 from .._settings import settings
 from ..messages import Caller, Preset
@@ -60,12 +59,7 @@ class Paddock:
     def __enter__(self) -> "Paddock":
         return self
 
-    def __exit__(
-        self,
-        kind: Optional[Type[BaseException]],
-        error: Optional[BaseException],
-        trace: Optional[TracebackType],
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from types import TracebackType
-from typing import Generator, Optional, Type, TypedDict, Unpack
+from typing import Generator, Optional, TypedDict, Unpack
 
 from .._duration import Duration, exact_seconds
 from .._http import Content
@@ -121,12 +120,7 @@ class Process:
     def __enter__(self) -> "Process":
         return self
 
-    def __exit__(
-        self,
-        kind: Optional[Type[BaseException]],
-        error: Optional[BaseException],
-        trace: Optional[TracebackType],
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.delete()
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from types import TracebackType
-from typing import TYPE_CHECKING, List, Optional, Type, Union, Unpack
+from typing import TYPE_CHECKING, List, Optional, Union, Unpack
 
 from .._rules import with_preset
 from .._error_of import error_of
@@ -194,12 +193,7 @@ class Sandbox(Commands, Changes):
     def __enter__(self) -> Sandbox:
         return self
 
-    def __exit__(
-        self,
-        kind: Optional[Type[BaseException]],
-        error: Optional[BaseException],
-        trace: Optional[TracebackType],
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         try:
             if self._owns_sandbox and self._unpulled and not self._destroyed:
                 warnings.warn(

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-from typing import Generator, Optional, Type, Unpack
+from typing import Generator, Unpack
 
 from ..errors import NotFoundError
 from ..messages import ExecStreamChunk
@@ -66,10 +65,5 @@ class Session:
     def __enter__(self) -> "Session":
         return self
 
-    def __exit__(
-        self,
-        kind: Optional[Type[BaseException]],
-        error: Optional[BaseException],
-        trace: Optional[TracebackType],
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
