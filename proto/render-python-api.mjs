@@ -79,6 +79,7 @@ export function renderPythonApi(contract, table) {
   const operations = operationsOf(contract, table);
   const methods = operations.map(renderMethod).join('\n');
   const messages = operations
+    .filter(({ row }) => row.kind !== 'bytes' && row.kind !== 'download')
     .map(({ listed, rpc, response }) => listed?.type ?? (response && rpc.response))
     .filter(Boolean);
   const requests = ['CallOptions', ...operations.filter(hasRequest).map(requestName)];

@@ -37,7 +37,7 @@ export function renderPython({ enums, messages }) {
 function isBare({ name, fields }) {
   const [field, ...others] = fields.filter((each) => each.name !== 'next_page_token');
   const isList = name.startsWith('List') && field?.repeated;
-  return name.endsWith('Response') && others.length === 0 && (isList || field?.name === 'chunk');
+  return name.endsWith('Response') && others.length === 0 && (isList || field?.name === 'data');
 }
 
 function renderEnum({ name, comment, values }) {

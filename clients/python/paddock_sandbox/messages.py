@@ -28,12 +28,8 @@ __all__ = [
     "DeniedHost",
     "DeniedHosts",
     "DiscardResponse",
-    "DownloadFileResponse",
     "ExecResponse",
     "ExecStreamChunk",
-    "ExportChangesResponse",
-    "ExportCodebaseFilesResponse",
-    "ExportFilesResponse",
     "FileChange",
     "FileDiff",
     "FileInfo",
@@ -75,7 +71,6 @@ __all__ = [
     "ProcessEnd",
     "ProcessEvent",
     "ProcessOutput",
-    "ReadFileResponse",
     "ReadProcessOutputResponse",
     "RedactedValue",
     "RefusedPath",
@@ -330,17 +325,6 @@ class Hunk:
 
 
 @dataclasses.dataclass(frozen=True)
-class ExportChangesResponse:
-    """Response of ExportChanges.
-
-    Attributes:
-        data: Next bytes of the patch or archive.
-    """
-
-    data: bytes = b""
-
-
-@dataclasses.dataclass(frozen=True)
 class DiscardResponse:
     """Response of Discard.
 
@@ -454,17 +438,6 @@ class UploadFileResponse:
 
 
 @dataclasses.dataclass(frozen=True)
-class DownloadFileResponse:
-    """Response of DownloadFile.
-
-    Attributes:
-        data: Next bytes of the contents.
-    """
-
-    data: bytes = b""
-
-
-@dataclasses.dataclass(frozen=True)
 class FileInfo:
     """A file or directory of a codebase.
 
@@ -503,17 +476,6 @@ class ImportCodebaseFilesResponse:
     symlinks: int = 0
     size: int = 0
     revision: str = ""
-
-
-@dataclasses.dataclass(frozen=True)
-class ExportCodebaseFilesResponse:
-    """Response of ExportCodebaseFiles.
-
-    Attributes:
-        data: Next bytes of the archive.
-    """
-
-    data: bytes = b""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -676,17 +638,6 @@ class PreviewFileResponse:
 
 
 @dataclasses.dataclass(frozen=True)
-class ReadFileResponse:
-    """Response of ReadFile.
-
-    Attributes:
-        data: Next bytes of the contents.
-    """
-
-    data: bytes = b""
-
-
-@dataclasses.dataclass(frozen=True)
 class DeleteFileResponse:
     """Response of DeleteFile.
 
@@ -695,17 +646,6 @@ class DeleteFileResponse:
     """
 
     removed: int = 0
-
-
-@dataclasses.dataclass(frozen=True)
-class ExportFilesResponse:
-    """Response of ExportFiles.
-
-    Attributes:
-        data: Next bytes of the archive.
-    """
-
-    data: bytes = b""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, Dict, List, Literal, Optional, Union, overload
 
 from inspect_ai.util import (

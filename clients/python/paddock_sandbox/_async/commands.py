@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from typing import AsyncGenerator, Optional, Unpack
+from typing import AsyncGenerator, Unpack
 
 from .._http import Command
 from ..messages import ExecStreamChunk

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import uuid
-from typing import Generator, Optional, Unpack
+from typing import Generator, Unpack
 
 from .._http import Command
 from ..messages import ExecStreamChunk
