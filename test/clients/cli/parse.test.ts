@@ -96,3 +96,10 @@ it('has every command in docs/cli.md, with a help text of lines that fit a termi
     for (const line of helpOf(command).split('\n')) expect(line.length, line).toBeLessThan(140);
   }
 });
+
+it('says everything in sentences of at most 25 words', async () => {
+  for (const { summary, details = '', options } of await loadAll())
+    for (const text of [summary, details, ...Object.values(options).map(({ help }) => help)])
+      for (const sentence of text.replaceAll('\n', ' ').split(/[.;:!?)"] +/))
+        expect(sentence.split(' ').length, sentence).toBeLessThanOrEqual(25);
+});

@@ -17,16 +17,15 @@ type Other = Exclude<Side, Remote>;
 
 export const cp = command({
   summary: 'copy files into a sandbox, or out of it',
-  details: `Paths of a sandbox are those of its workspace: "/workspace/a", "/a" and "a" are the same. Names, existing
-directories and "/." are as with docker cp; "-" is a tar archive on standard input or output. Modes and times are kept.
-What is copied out of a sandbox is never written outside of TARGET. Repositories like .git are left out, what would make
-a directory one, and, unless it is named, what tools run on sight. An archive ("-") has everything.`,
+  details: `Paths of a sandbox are those of its workspace: "/workspace/a", "/a" and "a" are the same. A copy goes into a directory
+that exists, unless SOURCE ends with "/.", as with docker cp. "-" is a tar archive on standard input or output. Modes and
+times are kept. Nothing is written outside of TARGET.
+
+Out of a sandbox, repositories like .git do not come, nor what would make a directory one. What tools run on sight comes
+only if it is named. An archive has everything, and each of these is named on stderr.`,
   operands: { source: one('SOURCE|SANDBOX:PATH'), target: one('TARGET|SANDBOX:PATH') },
   options: {
-    as: {
-      oneOf: ['owner', 'agent'],
-      help: '"owner" (default): without rules; "agent": as a command of the sandbox',
-    },
+    as: { oneOf: ['owner', 'agent'], help: '"owner" (default): without rules; "agent": as a command of the sandbox' },
     'follow-link': { short: 'L', help: 'copy what a symlink SOURCE points to' },
     ...HOME_OPTIONS,
     gitignore: UPLOAD_OPTIONS.gitignore,

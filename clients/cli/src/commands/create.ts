@@ -2,17 +2,14 @@ import { command } from '../command-line/command.ts';
 import { UsageError } from '../command-line/errors.ts';
 import { NAME_LABEL } from '../names/sandboxes.ts';
 import { labelsOf } from '../options/labels.ts';
-import { packOptionsOf, SANDBOX_OPTIONS, sandboxOptionsOf, UPLOAD_OPTIONS } from '../options/sandbox.ts';
+import { DEFAULT_RULES, packOptionsOf, SANDBOX_OPTIONS, sandboxOptionsOf, UPLOAD_OPTIONS } from '../options/sandbox.ts';
 import { withProject } from '../settings/with-project.ts';
 import { TOOLS_OPTION, wishesOf } from '../tools/options.ts';
 import { createFrom, createWith } from '../uploads/new-sandbox.ts';
 
 export const create = command({
   summary: 'create a sandbox and print its id',
-  details: `
-Without --preset the rules are those of "development": everything but the hooks of git can be read and written,
-with placeholders in place of secrets. With --rule they are those of "agent-safe", to which the rules are added:
-everything can be read, with placeholders, and only what the rules name can be written.`,
+  details: DEFAULT_RULES,
   operands: {},
   options: {
     from: { value: 'DIR', help: 'files of the sandbox: a local directory' },

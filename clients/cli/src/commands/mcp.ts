@@ -15,9 +15,8 @@ const NEW = { ...TOOLS_OPTION, ...SANDBOX_OPTIONS, ...UPLOAD_OPTIONS };
 
 export const mcp = command({
   summary: 'serve the tools of a sandbox to an MCP client at standard input and output',
-  details: `
-With --from the files of the directory are copied into a new sandbox. When the client leaves, the sandbox is
-stopped if it has changes, and the command says how to see and take them; otherwise it is removed.`,
+  details: `With --from the files of the directory are copied into a new sandbox. When the client leaves, a sandbox without changes
+is removed. One with changes is stopped, and the command says how to see and take them.`,
   operands: {},
   options: {
     sandbox: { value: 'SANDBOX', help: 'a sandbox that exists' },

@@ -11,23 +11,23 @@ import { report } from '../run/report.ts';
 export const pull = command({
   summary: 'bring the changes of a sandbox to the local directory that it was made from',
   details: `
-What was edited here since the upload, too, is merged line by line if no line was changed on both sides.
-Otherwise it is a conflict: it stays as it is here, and the exit code is 1. Left out are changes in .git, what would make
-a directory a repository, and, unless it is named, what tools run on sight.
+Files that were edited here since the upload are merged line by line. If both sides changed the same lines, it is a
+conflict: the version here stays, and the exit code is 1. Changes in .git, and those that would make a directory a
+repository, are left out. So is what tools run on sight, unless it is named.
 
---commits brings what was committed with git in the sandbox instead, as the branch paddock/NAME. Nothing is checked
-out. NAME is that of the sandbox, or the beginning of its id.`,
+--commits brings what was committed with git in the sandbox instead, as the branch paddock/NAME. Nothing is checked out.
+NAME is that of the sandbox, or the beginning of its id.`,
   operands: { sandbox: one('SANDBOX'), directory: optional('DIR'), paths: any('PATH') },
   options: {
     'dry-run': { short: 'n', help: 'only say what would be done' },
-    replace: { help: "the sandbox's version also where it was edited here: that is lost" },
-    commits: { help: 'no files, but the commits of the sandbox, as a branch of the repository here' },
+    replace: { help: "take the sandbox's version also where files were edited here; these edits are lost" },
+    commits: { help: 'bring commits instead of files, as a branch of the repository here' },
     ...HOME_OPTIONS,
     exclude: { multiple: true, value: 'GLOB', help: 'not these paths' },
     'max-bytes': {
       value: 'SIZE',
       read: bytesOf,
-      help: 'of contents that may come, like 4g (1g); other files are left out',
+      help: 'the most that comes, like 4g (default: 1g); further files are left out',
     },
   },
   examples: ['paddock pull SANDBOX', 'paddock pull SANDBOX --commits', 'paddock pull SANDBOX . src --dry-run'],

@@ -3,7 +3,7 @@ import { command } from '../command-line/command.ts';
 import { CliError, UsageError } from '../command-line/errors.ts';
 import { portsOf } from '../forward/ports.ts';
 import { durationOf } from '../options/durations.ts';
-import { packOptionsOf, SANDBOX_OPTIONS, sandboxOptionsOf, UPLOAD_OPTIONS } from '../options/sandbox.ts';
+import { DEFAULT_RULES, packOptionsOf, SANDBOX_OPTIONS, sandboxOptionsOf, UPLOAD_OPTIONS } from '../options/sandbox.ts';
 import { HOME_OPTIONS, relative } from '../review/changes.ts';
 import { runInSandbox } from '../run/run-in-sandbox.ts';
 import { withProject } from '../settings/with-project.ts';
@@ -12,26 +12,25 @@ import { TOOLS_OPTION } from '../tools/options.ts';
 export const run = command({
   summary: 'run a command on a copy of a directory, and choose what of its changes to take',
   details: `
-The directory is copied into a new sandbox. After the command its changes are shown, modified files first, and those
-that you take are applied to the directory: all, some files, or some hunks of a file. Files that git ignores and
-does not track are left out. What you edited meanwhile, too, is merged line by line or, if the same lines were changed, stays as
-it is. What tools run on sight, like .envrc or .vscode, has a question of its own, and so have
-commits, which come as a branch paddock/NAME and are not checked out. Then the sandbox is destroyed.
-The exit code is that of the command.
+The directory is copied into a new sandbox, and the command runs there. Then the changes are shown. Those that you take
+are applied to the directory: all, some files, or some hunks of a file. The sandbox is destroyed at the end. The exit code
+is that of the command.
 
-Without a terminal nothing is applied, and a sandbox with changes is kept for a day: "paddock pull" and
-"paddock rm" go on with it. --apply decides instead. A sandbox with conflicts is kept, too, and one whose changes a signal kept from being
+Paths that git ignores and does not track are left out. Files that you edited meanwhile are merged line by line. If both
+sides changed the same lines, your version stays. Files that tools run on sight, like .envrc, have a question of their own.
+Commits come as a branch paddock/NAME, which is not checked out.
+
+Without a terminal nothing is applied, and a sandbox with changes is kept for a day: "paddock pull" and "paddock rm" go on
+with it. --apply decides instead. A sandbox with conflicts is kept. So is one whose changes a signal kept from being
 applied to the end. Interrupted earlier, it leaves nothing behind.
 
-Without --preset the rules are those of "development": everything but the hooks of git can be read and written,
-with placeholders in place of secrets. With --rule they are those of "agent-safe", to which the rules are added:
-everything can be read, with placeholders, and only what the rules name can be written.
+${DEFAULT_RULES}
 
-The command sees the files at /workspace and at their own path, and starts there. With the local server it sees
-the tools in your PATH, too; --tools says which.
+The command sees the files at /workspace and at their own path, and starts there. With the local server it also sees the
+tools in your PATH; --tools says which.
 
---agent runs an agent that is installed here, in a terminal if there is one: it reaches the hosts of its service, has a
-placeholder of the key that is set here (like ANTHROPIC_API_KEY), and of your settings those without credentials.`,
+--agent runs an agent that is installed here, in a terminal if there is one. It can connect to its service, where a
+placeholder stands for the key that is set here, like ANTHROPIC_API_KEY. It gets your settings without credentials.`,
   operands: {},
   options: {
     from: { value: 'DIR', help: 'the directory; without it the sandbox is empty' },
@@ -53,10 +52,7 @@ placeholder of the key that is set here (like ANTHROPIC_API_KEY), and of your se
       value: 'PORT[:LOCAL-PORT]',
       help: 'reach a port of the sandbox at one of 127.0.0.1 meanwhile',
     },
-    apply: {
-      oneOf: ['all', 'none'],
-      help: 'do not ask: apply all changes, or none and destroy the sandbox',
-    },
+    apply: { oneOf: ['all', 'none'], help: 'do not ask: apply all changes, or none and destroy the sandbox' },
     yes: { short: 'y', help: 'the same as --apply all' },
     keep: { help: 'keep the sandbox in any case' },
     ignored: { help: 'also files that git ignores and does not track, like outputs of builds' },

@@ -10,10 +10,9 @@ const MAX_BYTES = 70_000;
 
 export const set = command({
   summary: 'store a secret, or replace it: its value is asked for, or read from standard input',
-  details: `
-The value is never an argument: it appears in neither shell history nor ps. On a terminal it is asked for, one
-line that is not shown; otherwise it is standard input, and one line end at its end is left out. Sandboxes that are bound
-to the secret use the new value from the next request on.`,
+  details: `The value is never an argument: it appears in neither shell history nor ps. On a terminal it is asked for, and not
+shown. Otherwise it is standard input, without the line end at its end. Sandboxes that are bound to the secret use the new
+value from the next request on.`,
   operands: { name: one('SECRET') },
   options: {
     host: { multiple: true, value: 'HOST', help: 'where the value may be sent: a name, or *.NAME' },

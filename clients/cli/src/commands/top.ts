@@ -15,13 +15,12 @@ const LEAVE = '\x1b[?25h\x1b[?1049l';
 
 export const top = command({
   summary: 'show sandboxes and their processes, live',
-  details: `In a pipe, and with --json, it is shown once. q leaves. Memory and CPU are the limits of a sandbox: the server does
-not tell what is used. Listing processes counts as activity;
-sandboxes with an idle timeout need --all.`,
+  details: `In a pipe and with --json it is shown once. q leaves. Memory and CPU are the limits of a sandbox, not what it uses.
+Listing processes counts as activity; sandboxes with an idle timeout need --all.`,
   operands: {},
   options: {
     interval: { value: 'TIME', help: 'time between two looks (default: 2s)' },
-    all: { short: 'a', help: 'processes of sandboxes with an idle timeout, too' },
+    all: { short: 'a', help: 'also processes of sandboxes with an idle timeout' },
     once: { help: 'show it once' },
   },
   examples: ['paddock top', 'paddock top | grep web'],

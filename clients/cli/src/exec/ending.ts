@@ -19,7 +19,7 @@ export function endingOf({ reason, exitCode }: Pick<ProcessEnd, 'reason' | 'exit
     case 'sandbox_lost':
       throw new CliError('the sandbox failed, or the server was restarted');
     default:
-      if (exitCode < 0) throw new CliError('the exit code is not known');
+      if (exitCode < 0) throw new CliError('the exit code of the process is not known');
       return { exitCode };
   }
 }

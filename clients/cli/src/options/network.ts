@@ -11,8 +11,8 @@ export const NETWORK_OPTIONS = {
     value: 'HOST[:PORTS]',
     help: 'let commands connect to it: api.example.com, *.example.com:443,8443 or 10.1.0.0/16',
   },
-  deny: { multiple: true, value: 'HOST[:PORTS]', help: 'do not let them; this decides over --allow' },
-  'allow-preset': { multiple: true, value: 'NAME', help: 'let them use npm, pypi, debian, github, …' },
+  deny: { multiple: true, value: 'HOST[:PORTS]', help: 'do not let commands connect to it; decides over --allow' },
+  'allow-preset': { multiple: true, value: 'NAME', help: 'let commands use npm, pypi, debian, github, …' },
 } as const satisfies Options;
 
 interface RuleGiven {

@@ -6,6 +6,11 @@ import { NETWORK_OPTIONS, networkOf } from './network.ts';
 import { SECRET_OPTIONS, secretsOf, withHostsOf } from './secrets.ts';
 import { bytesOf, cpuQuotaOf, cpuSharesOf } from './sizes.ts';
 
+/** What the help says of the rules without options. */
+export const DEFAULT_RULES = `Without --preset the rules are those of "development": everything but the hooks of git can be read and written,
+with placeholders in place of secrets. With --rule they are those of "agent-safe", to which the rules are added:
+everything can be read, with placeholders, and only what the rules name can be written.`;
+
 /** Options of a new sandbox. */
 export const SANDBOX_OPTIONS = {
   preset: { value: 'NAME', help: 'set of rules; "none": only those of --rule' },
@@ -17,22 +22,19 @@ export const SANDBOX_OPTIONS = {
   show: {
     multiple: true,
     value: 'PATTERN',
-    help: 'show these files as they are, although the preset puts placeholders in place of their secrets',
+    help: 'show these files without placeholders, although the preset takes them for secrets',
   },
   runtime: { value: 'NAME', help: 'bwrap or docker' },
-  image: { value: 'IMAGE', help: "file system of the sandbox; default: the server's" },
+  image: { value: 'IMAGE', help: "file system of the sandbox (default: the server's)" },
   env: {
     short: 'e',
     multiple: true,
     value: 'NAME=VALUE',
-    help: 'environment variable; NAME: as it is here',
+    help: 'environment variable; NAME alone: with its value here',
   },
   memory: { short: 'm', value: 'BYTES', help: 'memory, like 512m or 2g' },
   cpus: { value: 'NUMBER', help: 'processors, like 2 or 1.5' },
-  priority: {
-    value: 'LEVEL',
-    help: 'low, normal or high, when other sandboxes want the processors, too',
-  },
+  priority: { value: 'LEVEL', help: 'low, normal or high: the share of the processors beside other sandboxes' },
   ...NETWORK_OPTIONS,
   ...SECRET_OPTIONS,
 } as const satisfies Options;

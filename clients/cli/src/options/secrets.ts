@@ -7,7 +7,7 @@ export const SECRET_OPTIONS = {
   secret: {
     multiple: true,
     value: 'NAME[=VARIABLE][@HOSTS]',
-    help: 'let commands use a secret at these hosts, by a placeholder in this variable',
+    help: 'let commands use a secret at these hosts; the variable has a placeholder',
   },
 } as const satisfies Options;
 

@@ -15,7 +15,7 @@ export async function askHidden(question: string, signal: AbortSignal): Promise<
   const ended = new AbortController();
   // In the mode of line editing ^C is no signal.
   lines.on('SIGINT', () => ended.abort(new Interrupted('SIGINT')));
-  lines.on('close', () => ended.abort(new CliError('there is no value')));
+  lines.on('close', () => ended.abort(new CliError('no value was given')));
   const found: string[] = [];
   lines.on('line', (line) => found.push(line));
   process.stderr.write(question);
