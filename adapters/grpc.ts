@@ -7,6 +7,7 @@ import {
 } from '@grpc/grpc-js';
 import { type Operation, operations } from '../handlers/index.ts';
 import { rpcs } from '../lib/contract/schema.ts';
+import { SerialQueue } from '../lib/serial-queue.ts';
 import { Turns } from '../lib/turns.ts';
 import { withBounds } from './grpc/bounds.ts';
 import { type Mount, mountCall } from './grpc/calls.ts';
@@ -40,6 +41,7 @@ export async function startGrpc({ address, services, maxConnections, tls, log }:
     services,
     log,
     turns: new Turns(),
+    encoding: new SerialQueue(),
     calls: new Set(),
     arriving: new Set(),
     held: new HeldRefusals(),

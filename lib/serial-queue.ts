@@ -4,7 +4,9 @@ export class SerialQueue {
 
   run<T>(task: () => Promise<T>): Promise<T> {
     const result = this.#tail.then(task);
-    this.#tail = result.catch(() => undefined);
+    // Without the result, which may be large.
+    const ended = () => undefined;
+    this.#tail = result.then(ended, ended);
     return result;
   }
 }

@@ -10,6 +10,7 @@ import type {
 import type { HandlerEvent, Operation } from '../../handlers/index.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import { weightOf } from '../../lib/paging.ts';
+import type { SerialQueue } from '../../lib/serial-queue.ts';
 import type { Turns } from '../../lib/turns.ts';
 import { errorFor } from '../listener.ts';
 import { isLarge } from '../message-weight.ts';
@@ -25,6 +26,8 @@ type Message = object;
 export interface Mount extends Calls {
   /** The listener's turns, for responses that are encoded in steps. */
   turns: Turns;
+  /** One large answer at a time is encoded: it takes twice its memory meanwhile. */
+  encoding: SerialQueue;
 }
 
 /** Adapts an operation to the handler type of grpc-js for the rpc's kind: unary, or a stream of one side or both. */
@@ -79,8 +82,8 @@ async function respond(
     entered.begin(input.stream === undefined);
     const result = (await operation.handler({ headers, ...input }, { ...context, answerBytes: limit })) as Message;
     entered.unsent(weightOf(result));
-    const encoded =
-      serialize && isLarge(result) ? await encodeLarge(result, serialize, mount.turns, context.signal) : undefined;
+    const encode = () => encodeLarge(result, serialize!, mount.turns, context.signal);
+    const encoded = serialize && isLarge(result) ? await mount.encoding.run(encode) : undefined;
     if (encoded) requireFitting(encoded.length, limit);
     entered.end();
     callback(null, encoded ?? result);
