@@ -1,6 +1,7 @@
 import type { ExecMemory } from '../../lib/exec-memory.ts';
 import { LastBytes } from '../../lib/last-bytes.ts';
 import { TextBuffer, textOf } from '../../lib/long-text.ts';
+import { endOfCharacters, LONGEST, startOfCharacters } from '../../lib/text-tools/whole-characters.ts';
 import { encodedSize } from './encoded-size.ts';
 import { firstOf } from './first-bytes.ts';
 import type { GatheredText, OutputText } from './output-text.ts';
@@ -96,30 +97,12 @@ function lastOf(chunks: readonly Buffer[], bytes: number): Buffer[] {
   return last;
 }
 
-/** Bytes of the longest UTF-8 sequence. */
-const LONGEST = 4;
-
-const continues = (byte: number): boolean => (byte & 0xc0) === 0x80;
-
-/** Bytes of the sequence that begins with this one. */
-function sequenceLength(lead: number): number {
-  if (lead < 0xc0) return 1;
-  if (lead < 0xe0) return 2;
-  return lead < 0xf0 ? 3 : 4;
-}
-
 function withoutPartialEnd(chunks: Buffer[]): Buffer[] {
   const end = Buffer.concat(lastOf(chunks, LONGEST));
-  let lead = end.length - 1;
-  while (lead > 0 && continues(end[lead]!)) lead--;
-  const isPartial = lead >= 0 && !continues(end[lead]!) && sequenceLength(end[lead]!) > end.length - lead;
-  return isPartial ? firstOf(chunks, lengthOf(chunks) - (end.length - lead)) : chunks;
+  return firstOf(chunks, lengthOf(chunks) - end.length + endOfCharacters(end));
 }
 
 function withoutPartialStart(chunks: Buffer[]): Buffer[] {
   const start = Buffer.concat(firstOf(chunks, LONGEST));
-  let rest = 0;
-  while (rest < start.length && rest < LONGEST && continues(start[rest]!)) rest++;
-  // Longer than a sequence: it is not UTF-8.
-  return rest === LONGEST ? chunks : lastOf(chunks, lengthOf(chunks) - rest);
+  return lastOf(chunks, lengthOf(chunks) - startOfCharacters(start));
 }

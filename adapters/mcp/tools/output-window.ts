@@ -1,4 +1,5 @@
 import { LastBytes } from '../../../lib/last-bytes.ts';
+import { endOfCharacters, startOfCharacters } from '../../../lib/text-tools/whole-characters.ts';
 
 /** Bytes of output in one answer. Clients warn above about 10,000 tokens. */
 export const SHOWN_BYTES = 20_000;
@@ -35,21 +36,4 @@ export class OutputWindow {
     const omitted = this.#total + this.#missing - head.length - after.length;
     return { before: head.toString(), after: after.toString(), omitted, from: head.length };
   }
-}
-
-const continues = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
-
-/** The end of the last complete UTF-8 sequence. */
-export function endOfCharacters(bytes: Uint8Array): number {
-  let lead = bytes.length - 1;
-  while (lead > bytes.length - 4 && continues(bytes[lead])) lead--;
-  const byte = bytes[lead] ?? 0;
-  const length = byte < 0xc0 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
-  return lead >= 0 && lead + length > bytes.length ? lead : bytes.length;
-}
-
-function startOfCharacters(bytes: Uint8Array): number {
-  let start = 0;
-  while (start < 3 && continues(bytes[start])) start++;
-  return start;
 }

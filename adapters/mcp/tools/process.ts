@@ -1,9 +1,10 @@
 import * as z from 'zod';
 import type { ProcessEnd } from '../../../lib/contract/messages.ts';
 import { ServiceError } from '../../../lib/errors.ts';
+import { endOfCharacters } from '../../../lib/text-tools/whole-characters.ts';
 import { answerOf, CHANGES, type Place, tool } from '../tool.ts';
 import { endFields, noteOf, processOutput } from './exec.ts';
-import { endOfCharacters, SHOWN_BYTES } from './output-window.ts';
+import { SHOWN_BYTES } from './output-window.ts';
 import { streamOf } from './write-files.ts';
 
 const WAIT_SECONDS = 5;

@@ -3,9 +3,10 @@ import { pathToFileURL } from 'node:url';
 import * as z from 'zod';
 import type { Download } from '../../../handlers/define.ts';
 import { invalidArgument, ServiceError } from '../../../lib/errors.ts';
+import { endOfCharacters } from '../../../lib/text-tools/whole-characters.ts';
 import { ROOT, workspacePath } from '../paths.ts';
 import { answerOf, type Place, READS, tool } from '../tool.ts';
-import { endOfCharacters, SHOWN_BYTES } from './output-window.ts';
+import { SHOWN_BYTES } from './output-window.ts';
 
 /** Bytes of a file that is edited. */
 export const MAX_TEXT_BYTES = 1024 * 1024;
