@@ -1,6 +1,6 @@
 import type { ByteString } from '../../byte-string.ts';
 import type { DirectoryObject } from '../format/directory-object.ts';
-import { isRange, type Piece } from '../format/encode-object.ts';
+import { type Piece, Range } from '../format/encode-object.ts';
 import { MAX_RECORDS, MIN_RECORDS } from '../format/limits.ts';
 import type { DirectoryRecord } from '../format/records.ts';
 import { crc32 } from './crc32.ts';
@@ -27,7 +27,7 @@ export class Chunks {
   }
 
   add(piece: Piece): void {
-    if (isRange(piece)) this.#addRange(piece.object, piece.from, piece.to);
+    if (piece instanceof Range) this.#addRange(piece.object, piece.from, piece.to);
     else this.#addRecord(piece);
   }
 
@@ -50,11 +50,11 @@ export class Chunks {
     for (let index = from; index < to; index++) {
       this.#count++;
       if (this.#count < MIN_RECORDS || !this.#endsAfter(object.nameAt(index))) continue;
-      this.#pieces.push({ object, from: start, to: index + 1 });
+      this.#pieces.push(new Range(object, start, index + 1));
       this.end();
       start = index + 1;
     }
-    if (start < to) this.#pieces.push({ object, from: start, to });
+    if (start < to) this.#pieces.push(new Range(object, start, to));
   }
 
   #endsAfter(name: ByteString): boolean {

@@ -18,6 +18,11 @@ export function* differences(source: Source, a: Key, b: Key): Generator<Differen
   if (a === b) return;
   const [left, right] = [new Position(source, a), new Position(source, b)];
   while (!left.done || !right.done) {
+    if (equal(left, right)) {
+      left.skip();
+      right.skip();
+      continue;
+    }
     const order = left.done ? 1 : right.done ? -1 : left.object.compareNames(left.index, right.object, right.index);
     if (order < 0) {
       if (left.level > 0) left.open();
@@ -27,9 +32,6 @@ export function* differences(source: Source, a: Key, b: Key): Generator<Differen
       else yield only('b', right);
     } else if (left.level !== right.level) {
       (left.level > right.level ? left : right).open();
-    } else if (left.object.equalRecords(left.index, right.object, right.index)) {
-      left.skip();
-      right.skip();
     } else if (left.level > 0) {
       left.open();
       right.open();
@@ -40,6 +42,12 @@ export function* differences(source: Source, a: Key, b: Key): Generator<Differen
       right.skip();
     }
   }
+}
+
+/** Most records are equal: this needs no order of their names. */
+function equal(left: Position, right: Position): boolean {
+  if (left.done || right.done || left.level !== right.level) return false;
+  return left.object.equalRecords(left.index, right.object, right.index);
 }
 
 function only(side: 'a' | 'b', position: Position): Difference {

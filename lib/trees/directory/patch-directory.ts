@@ -1,5 +1,5 @@
 import type { DirectoryObject } from '../format/directory-object.ts';
-import { encodeObject, type Piece } from '../format/encode-object.ts';
+import { encodeObject, type Piece, Range } from '../format/encode-object.ts';
 import type { Entry } from '../format/entry.ts';
 import { type Key, NO_KEY } from '../format/keys.ts';
 import { MAX_RECORDS, MIN_RECORDS } from '../format/limits.ts';
@@ -84,7 +84,7 @@ function build(source: Source, sink: Sink, level: number, pieces: readonly Piece
 function joined(source: Source, sink: Sink, root: DirectoryObject): Listed {
   if (root.level > 0 && root.count <= MAX_TO_JOIN) {
     const below = Array.from({ length: root.count }, (_, index) => loadBelow(source, root, index));
-    const pieces = below.map((object) => ({ object, from: 0, to: object.count }));
+    const pieces = below.map((object) => new Range(object));
     if (countOf(pieces) <= MAX_RECORDS) return build(source, sink, root.level - 1, pieces);
   }
   return { key: sink.put(root), size: root.entries, totals: root.totals };

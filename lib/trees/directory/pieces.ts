@@ -1,6 +1,6 @@
 import type { ByteString } from '../../byte-string.ts';
 import type { DirectoryObject } from '../format/directory-object.ts';
-import { isRange, type Piece } from '../format/encode-object.ts';
+import { type Piece, Range } from '../format/encode-object.ts';
 import type { DirectoryRecord } from '../format/records.ts';
 
 /** A name and its record from now on; undefined: none. */
@@ -12,16 +12,16 @@ export function* changedPieces(object: DirectoryObject, changes: readonly Change
   for (const [name, record] of changes) {
     const found = object.find(name);
     const to = found < 0 ? -1 - found : found;
-    if (from < to) yield { object, from, to };
+    if (from < to) yield new Range(object, from, to);
     if (record !== undefined) yield record;
     from = found < 0 ? to : to + 1;
   }
-  if (from < object.count) yield { object, from, to: object.count };
+  if (from < object.count) yield new Range(object, from);
 }
 
 export function countOf(pieces: readonly Piece[]): number {
   let count = 0;
-  for (const piece of pieces) count += isRange(piece) ? piece.to - piece.from : 1;
+  for (const piece of pieces) count += piece instanceof Range ? piece.to - piece.from : 1;
   return count;
 }
 

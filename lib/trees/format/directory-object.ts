@@ -1,6 +1,6 @@
 import { type ByteString, fromBuffer } from '../../byte-string.ts';
 import type { Entry } from './entry.ts';
-import { type DirectoryRecord, ENTRIES, ITEMS, type Item, type Layout } from './records.ts';
+import { countOfItem, type DirectoryRecord, ENTRIES, ITEMS, type Item, type Layout } from './records.ts';
 import { readTotals, type Totals } from './totals.ts';
 
 /** Header: `0 PDIR`, `4 u8 format`, `5 u8 level`, `6 u16 0`, `8 u32 count`, `12 u32 place of the table`, `16 totals`. */
@@ -49,7 +49,7 @@ export class DirectoryObject {
   get entries(): number {
     if (this.level === 0) return this.count;
     let entries = 0;
-    for (let index = 0; index < this.count; index++) entries += this.item(index).count;
+    for (let index = 0; index < this.count; index++) entries += countOfItem(this.bytes, this.start(index));
     return entries;
   }
 

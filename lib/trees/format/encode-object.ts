@@ -4,25 +4,27 @@ import { sumTotals } from './sum-totals.ts';
 import { writeTotals } from './totals.ts';
 
 /** Records of an object from one index to before another: their bytes are copied as they are. */
-export interface Range {
+export class Range {
   readonly object: DirectoryObject;
   readonly from: number;
   readonly to: number;
+
+  constructor(object: DirectoryObject, from = 0, to = object.count) {
+    this.object = object;
+    this.from = from;
+    this.to = to;
+  }
 }
 
 /** A new record, or records of an object of the same level. */
 export type Piece = DirectoryRecord | Range;
-
-export function isRange(piece: Piece): piece is Range {
-  return 'object' in piece;
-}
 
 /** The object of records in ascending order, at least one. */
 export function encodeObject(level: number, pieces: readonly Piece[]): DirectoryObject {
   const layout = (level === 0 ? ENTRIES : ITEMS) as Layout<DirectoryRecord>;
   let [length, count]: [number, number] = [HEADER.bytes, 0];
   for (const piece of pieces) {
-    if (isRange(piece)) {
+    if (piece instanceof Range) {
       length += piece.object.start(piece.to) - piece.object.start(piece.from);
       count += piece.to - piece.from;
     } else {
@@ -47,7 +49,7 @@ function writePieces(bytes: Buffer, layout: Layout<DirectoryRecord>, pieces: rea
   let at: number = HEADER.bytes;
   let offsetAt = table;
   for (const piece of pieces) {
-    if (isRange(piece)) {
+    if (piece instanceof Range) {
       const { object, from, to } = piece;
       const [start, end] = [object.start(from), object.start(to)];
       object.bytes.copy(bytes, at, start, end);

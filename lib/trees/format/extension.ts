@@ -1,6 +1,6 @@
 import { type ByteString, fromBuffer } from '../../byte-string.ts';
 import { type Entry, TYPE } from './entry.ts';
-import { require } from './format-error.ts';
+import { FormatError, require } from './format-error.ts';
 import { readI48, writeI48 } from './integers.ts';
 import { MAX_TARGET } from './limits.ts';
 import { readTotals, TOTALS_BYTES, type Totals, writeTotals } from './totals.ts';
@@ -98,7 +98,7 @@ function readItem(into: Extension, bytes: Buffer, tag: number, at: number, lengt
 
 /** What an entry without extension must not be. */
 export function checkNoExtension(type: number): void {
-  require(!ALWAYS.has(type), `type ${type} without what it always has`);
+  if (ALWAYS.has(type)) throw new FormatError(`type ${type} without what it always has`);
 }
 
 /** Refuses items that do not belong to the type. Answers with the end. */
@@ -113,8 +113,9 @@ export function checkExtension(bytes: Buffer, type: number, start: number, limit
     const tag = bytes.readUInt8(at);
     const length = bytes.readUInt16LE(at + 1);
     require(at + ITEM + length <= end, 'an item that is longer than its extension');
-    require(tag > last && tag <= TAG.owner, `tag ${tag} after ${last}`);
-    require(tag === always || (tag >= TAG.atime && (last > 0 || always === undefined)), `type ${type} with tag ${tag}`);
+    if (!(tag > last && tag <= TAG.owner)) throw new FormatError(`tag ${tag} after ${last}`);
+    if (!(tag === always || (tag >= TAG.atime && (last > 0 || always === undefined))))
+      throw new FormatError(`type ${type} with tag ${tag}`);
     checkItem(bytes, tag, at + ITEM, length);
     last = tag;
     at += ITEM + length;
@@ -124,11 +125,11 @@ export function checkExtension(bytes: Buffer, type: number, start: number, limit
 
 function checkItem(bytes: Buffer, tag: number, at: number, length: number): void {
   if (tag === TAG.target) {
-    require(length > 0 && length <= MAX_TARGET, `a target of ${length} bytes`);
+    if (!(length > 0 && length <= MAX_TARGET)) throw new FormatError(`a target of ${length} bytes`);
     require(!bytes.subarray(at, at + length).includes(0), 'a target with a NUL');
     return;
   }
   const expected = { [TAG.totals]: TOTALS_BYTES, [TAG.rdev]: 4, [TAG.atime]: ATIME_BYTES, [TAG.owner]: 8 }[tag];
-  require(length === expected, `an item with tag ${tag} of ${length} bytes`);
+  if (!(length === expected)) throw new FormatError(`an item with tag ${tag} of ${length} bytes`);
   if (tag === TAG.atime) require(bytes.readUInt32LE(at + 6) < 1_000_000_000, 'a time with too many nanoseconds');
 }

@@ -11,16 +11,16 @@ import { equalTotals, TOTALS_BYTES } from './totals.ts';
  * directory has one form, and nothing that is read from them leaves the buffer.
  */
 export function parseObject(bytes: Buffer): DirectoryObject {
-  require(bytes.length >= HEADER.bytes, `${bytes.length} bytes are less than a header`);
+  if (!(bytes.length >= HEADER.bytes)) throw new FormatError(`${bytes.length} bytes are less than a header`);
   require(bytes.toString('latin1', HEADER.magic, MAGIC.length) === MAGIC, 'no directory object');
   const format = bytes.readUInt8(HEADER.format);
-  require(format === FORMAT, `a directory object of format ${format}: this is ${FORMAT}`);
+  if (!(format === FORMAT)) throw new FormatError(`a directory object of format ${format}: this is ${FORMAT}`);
   const level = bytes.readUInt8(HEADER.level);
-  require(level <= MAX_LEVEL, `level ${level}`);
+  if (!(level <= MAX_LEVEL)) throw new FormatError(`level ${level}`);
   require(bytes.readUInt16LE(HEADER.reserved) === 0, 'reserved bytes are in use');
   const count = bytes.readUInt32LE(HEADER.count);
   // An empty directory has no object.
-  require(count > 0 && count <= MAX_RECORDS, `${count} records`);
+  if (!(count > 0 && count <= MAX_RECORDS)) throw new FormatError(`${count} records`);
   const table = bytes.readUInt32LE(HEADER.table);
   require(table === bytes.length - count * OFFSET_BYTES && table >= HEADER.bytes, 'the table is at a wrong place');
   const object = new DirectoryObject(bytes);
@@ -35,7 +35,7 @@ type Check = (bytes: Buffer, start: number, end: number) => number;
 function checkRecords(object: DirectoryObject, check: Check): void {
   let end: number = HEADER.bytes;
   for (let index = 0; index < object.count; index++) {
-    require(object.start(index) === end, `record ${index} is at a wrong place`);
+    if (!(object.start(index) === end)) throw new FormatError(`record ${index} is at a wrong place`);
     end = checked(object, check, index);
     if (index > 0)
       require(object.compareNames(index - 1, object, index) <

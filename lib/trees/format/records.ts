@@ -153,6 +153,11 @@ export const ITEMS: Layout<Item> = {
   },
 };
 
+/** Entries in an item, without decoding it. */
+export function countOfItem(bytes: Buffer, at: number): number {
+  return bytes.readUInt32LE(at + 1 + bytes.readUInt8(at) + KEY_BYTES);
+}
+
 /** An object in a sandbox's store counts as its own, with its length. */
 function addObject(totals: Totals, bytes: Buffer, keyAt: number): void {
   if (bytes[keyAt] !== KIND.place) return;

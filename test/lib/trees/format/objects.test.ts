@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fromLatin1 } from '../../../../lib/byte-string.ts';
-import { encodeObject } from '../../../../lib/trees/format/encode-object.ts';
+import { encodeObject, Range } from '../../../../lib/trees/format/encode-object.ts';
 import { type Entry, TYPE } from '../../../../lib/trees/format/entry.ts';
 import { fileKey, placeKey } from '../../../../lib/trees/format/keys.ts';
 import { parseObject } from '../../../../lib/trees/format/parse-object.ts';
@@ -37,9 +37,9 @@ describe('a directory object', () => {
       const random = seeded(seed);
       const before = encodeObject(0, randomEntries(seed));
       const pieces = Array.from({ length: before.count }, (_, index) =>
-        random(3) ? { object: before, from: index, to: index + 1 } : anyEntry(random, before.entry(index).name),
+        random(3) ? new Range(before, index, index + 1) : anyEntry(random, before.entry(index).name),
       );
-      const entries = pieces.map((piece) => ('object' in piece ? piece.object.entry(piece.from) : piece));
+      const entries = pieces.map((piece) => (piece instanceof Range ? piece.object.entry(piece.from) : piece));
       expect(encodeObject(0, pieces).bytes.equals(encodeObject(0, entries).bytes)).toBe(true);
     }
   });
