@@ -2,12 +2,11 @@ import { once } from 'node:events';
 import http2 from 'node:http2';
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ServiceError as GrpcError } from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ServiceError } from '../../lib/errors.ts';
 import type { Codebases } from '../../lib/services.ts';
 import { grpcOver, type Rpc, until } from './clients.ts';
-import { fakeServices, MemoryCodebases, sha256 } from './fake-services.ts';
+import { fakeServices, MemoryCodebases } from './fake-services.ts';
 
 const MIB = 1024 * 1024;
 let memory: MemoryCodebases;
@@ -37,47 +36,6 @@ const download = (file_path: string) =>
   }>;
 
 describe('UploadFile over gRPC', () => {
-  it('stores the chunks of all messages', async () => {
-    const answer = await upload([
-      { ...head, chunk: bytes('he') },
-      { chunk: bytes('ll') },
-      { ...head, chunk: bytes('o') },
-    ]);
-    expect(answer).toEqual({ size: 5, checksum: sha256(bytes('hello')) });
-    expect(memory.files.get('cb_1/src/a')?.toString()).toBe('hello');
-  });
-
-  it('stores an empty file of one message', async () => {
-    expect(await upload([head])).toEqual({ size: 0, checksum: sha256(bytes('')) });
-  });
-
-  it('takes mode from the first message', async () => {
-    await upload([{ ...head, mode: 0o755 }]);
-    expect(memory.modes.get('cb_1/src/a')).toBe(0o755);
-    await expect(upload([{ ...head, mode: 0o4755 }])).rejects.toMatchObject({
-      code: 3,
-      details: 'mode must be between 0 and 511 (0777 in octal)',
-    });
-  });
-
-  it.each([
-    ['no message', [], 'the first message must name codebase_id'],
-    ['a first message without a codebase', [{ chunk: bytes('x') }], 'the first message must name codebase_id'],
-    [
-      'another path later',
-      [head, { file_path: 'b' }],
-      'file_path must stay empty, or the same as in the first message',
-    ],
-    [
-      'another codebase later',
-      [head, { codebase_id: 'cb_2' }],
-      'codebase_id must stay empty, or the same as in the first message',
-    ],
-  ])('refuses %s and stores nothing', async (_what, messages, details) => {
-    await expect(upload(messages)).rejects.toMatchObject({ code: 3, details });
-    expect(memory.files.size).toBe(0);
-  });
-
   it('sends a refusal while the client is still sending', async () => {
     overrides.upload = async (_id, _path, content) => {
       for await (const _ of content) throw new ServiceError('RESOURCE_EXHAUSTED', 'the disk is full');
@@ -179,19 +137,6 @@ describe('DownloadFile over gRPC', () => {
     for await (const { data } of download('big')) chunks.push(data);
     expect(Math.max(...chunks.map((chunk) => chunk.length))).toBeLessThanOrEqual(MIB);
     expect(Buffer.concat(chunks).equals(content)).toBe(true);
-  });
-
-  it('streams no message for an empty file', async () => {
-    memory.files.set('cb_1/empty', Buffer.alloc(0));
-    for await (const { data } of download('empty')) expect(data.length).toBe(0);
-  });
-
-  it('answers a missing file with NOT_FOUND', async () => {
-    await expect(
-      (async () => {
-        for await (const _ of download('nope'));
-      })(),
-    ).rejects.toMatchObject({ code: 5 } satisfies Partial<GrpcError>);
   });
 
   it('closes the file when the client cancels', async () => {

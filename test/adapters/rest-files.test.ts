@@ -382,13 +382,6 @@ describe('a download', () => {
     expect(await answer.text()).toBe('0123456789');
   });
 
-  it('answers HEAD with the same headers and no content', async () => {
-    const answer = await get('f', {}, 'HEAD');
-    expect(answer.headers.get('content-length')).toBe('10');
-    expect(await answer.text()).toBe('');
-    expect((await get('nope', {}, 'HEAD')).status).toBe(404);
-  });
-
   it.each([
     ['bytes=2-4', '234', 'bytes 2-4/10'],
     ['bytes=7-', '789', 'bytes 7-9/10'],

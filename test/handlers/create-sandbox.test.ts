@@ -107,8 +107,6 @@ describe('CreateSandbox', () => {
     [{ 'a b': 1 }, /^"a b" is not a known field/],
     [{ ['x'.repeat(1000)]: 1 }, /^"x{64}…" is not a known field/],
     [{ permissions: [{}, {}, { patern: 'x' }] }, /^permissions\[2\]\.patern is not a known field/],
-    [{ resources: { memory: 1 } }, /^resources\.memory is not a known field/],
-    [{ codebase_id: 7 }, /^codebase_id must be a string$/],
     [{ codebase_id: '\ud800' }, /^codebase_id must be valid Unicode$/],
     [{ permissions: [null] }, /^permissions\[0\] must be an object with pattern, permission/],
     [
@@ -123,8 +121,6 @@ describe('CreateSandbox', () => {
       { permissions: [{ priority: 2 ** 31 }] },
       /^permissions\[0\]\.priority must be between -2147483648 and 2147483647$/,
     ],
-    [{ labels: [] }, /^labels must be an object of strings$/],
-    [{ labels: { a: 1 } }, /^labels\[a\] must be a string$/],
     [{ labels: { a: null } }, /^labels\[a\] must be a string$/],
     [
       { expires_in: 1.5 },
@@ -134,8 +130,6 @@ describe('CreateSandbox', () => {
     [{ expires_in: '' }, /^expires_in must be an integer/],
     [{ expires_in: true }, /^expires_in must be an integer/],
     [{ expires_in: 2 ** 53 }, /^expires_in must be between 0 and 315360000 seconds$/],
-    [{ expires_in: '9223372036854775807' }, /^expires_in must be between/],
-    [{ resources: 'x' }, /^resources must be an object with memory_bytes/],
   ])('refuses %j', async (body, text) => {
     await expect(call(createSandbox, json(body), {})).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',

@@ -4,8 +4,10 @@ import { call, message } from './call.ts';
 import { permittedRequest, rows } from './permitted-requests.ts';
 
 /** Values of a text or a number that a constraint does not permit. */
-function wrongValues({ minimum, maximum, orZero, values, maxLength, maxBytes, pattern, format }: FieldConstraint) {
+function wrongValues(constraint: FieldConstraint) {
+  const { minimum, maximum, orZero, values, minLength, maxLength, maxBytes, pattern, format } = constraint;
   return [
+    ...(minLength === undefined ? [] : ['']),
     ...(minimum === undefined || (orZero && minimum === 1) ? [] : [minimum - 1]),
     ...(maximum === undefined ? [] : [maximum + 1]),
     ...(values === undefined ? [] : ['none of them']),

@@ -44,8 +44,6 @@ describe('ListSandboxes', () => {
   it.each([
     [{ labels: 'a' }, 'labels is a map: in a query each entry is labels.<key>=<value>'],
     [{ 'labels.': 'a' }, 'a key of labels must not be empty'],
-    [{ [`labels.${'x'.repeat(129)}`]: '' }, 'a key of labels must have at most 128 characters'],
-    [{ 'labels.a': 'x'.repeat(1025) }, /^labels.a. must have at most 1024 characters$/],
     [{ 'codebase_id.a': '' }, /^"codebase_id.a" is not a known query parameter; allowed are codebase_id, /],
     [{ 'constructor.a': '' }, /^"constructor.a" is not a known query parameter/],
     [{ status: 'RUNNING' }, /^status must be one of SANDBOX_PENDING, SANDBOX_RUNNING, SANDBOX_STOPPED, SANDBOX_ERROR$/],
