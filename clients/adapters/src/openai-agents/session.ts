@@ -209,15 +209,14 @@ export class PaddockSession implements SandboxSession<PaddockState> {
   }
 
   async #place(path: string, entry: Entry, manifest: Manifest): Promise<void> {
-    const { files } = this.sandbox;
-    const as = 'owner';
-    if (entry.type === 'file') await failing(files.write(path, entry.content as string | Uint8Array, { as }));
+    const files = this.sandbox.files.asOwner();
+    if (entry.type === 'file') await failing(files.write(path, entry.content as string | Uint8Array));
     else if (entry.type === 'local_file') {
-      await failing(files.write(path, await readLocal(await granted(entry.src as string, manifest)), { as }));
+      await failing(files.write(path, await readLocal(await granted(entry.src as string, manifest))));
     } else if (entry.type === 'local_dir' || entry.type === 'dir') {
-      if (path !== '') await failing(files.mkdir(path, { as, parents: true }));
+      if (path !== '') await failing(files.mkdir(path, { parents: true }));
       if (entry.type === 'local_dir') {
-        await failing(files.upload(await granted(entry.src as string, manifest), path, { as }));
+        await failing(files.upload(await granted(entry.src as string, manifest), path));
       } else {
         const children = (entry.children ?? {}) as Record<string, Entry>;
         for (const [name, child] of Object.entries(children)) {
