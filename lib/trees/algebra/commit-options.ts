@@ -22,9 +22,11 @@ export interface CommitOptions {
   readonly published: Sink;
   /**
    * Puts the contents of a chosen file or symlink into the codebase's store. Answers with its entry there, whose key is a
-   * hash. It may be called before a refusal: what it put is garbage then.
+   * hash. It may be called before a refusal, and twice for a path.
    */
   readonly publish: (path: ByteString, entry: Entry) => Entry;
+  /** New inode numbers of the codebase; `isOwn`: nobody but this sandbox can have the number, except head from it. */
+  readonly numbers: { next(): number; isOwn(ino: number): boolean };
   /** Of directories in which the commit changes names. */
   readonly time: Time;
 }

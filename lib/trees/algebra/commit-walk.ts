@@ -7,6 +7,7 @@ import { Blocked } from './blocked.ts';
 import { Changes, type ChangesOfThree } from './changed-directory.ts';
 import type { CommitOptions } from './commit-options.ts';
 import type { Comparison } from './comparison.ts';
+import type { PublishedNumbers } from './published-numbers.ts';
 import { Removals } from './removals.ts';
 import { run, type Steps } from './steps.ts';
 import { TakenDirectories } from './taken-directories.ts';
@@ -21,11 +22,11 @@ export class CommitWalk {
   readonly #taking: Taking;
   readonly #taken: TakenDirectories;
 
-  constructor(options: CommitOptions) {
+  constructor(options: CommitOptions, numbers: PublishedNumbers) {
     this.#options = options;
     this.#comparison = options.comparison;
-    this.#taking = new Taking(options);
-    this.#taken = new TakenDirectories(options, this.#taking);
+    this.#taking = new Taking(options, numbers);
+    this.#taken = new TakenDirectories(options, this.#taking, numbers);
   }
 
   at(path: ByteString, three: Three): Three {
@@ -61,11 +62,11 @@ export class CommitWalk {
   #leaf(path: ByteString, three: Three): Three {
     const { b, m, h } = three;
     if (!this.#taking.chosen(path, m)) return three;
-    if (this.#comparison.same(b, h)) return this.#taking.take(path, m);
+    if (this.#comparison.same(b, h)) return this.#taking.take(path, three);
     if (this.#comparison.same(m, h)) return { b: h, m, h };
     return this.#conflict(path, three, () => {
       if (isDirectory(h) && this.#taking.unchosen(path, h) !== undefined) throw new Blocked(path);
-      return this.#taking.take(path, m);
+      return this.#taking.take(path, three);
     });
   }
 
@@ -104,16 +105,17 @@ export class CommitWalk {
     const changes = yield* this.#children(path, { b, m: undefined, h });
     // The removal itself is not chosen: nothing in it can become head's again.
     if (this.#options.onConflict === 'theirs' && this.conflicts.length > conflicts) throw new Blocked(path);
-    if (here && changes.h.sizeOf(h) === 0) return this.#taking.take(path, m);
+    if (here && changes.h.sizeOf(h) === 0) return this.#taking.take(path, three);
     if (here && m !== undefined) throw new Blocked(path);
     const now = this.#taken.inHead(changes.h, h);
     return { b: changes.b.apply(source, this.#options.own, b, [now]), m, h: now };
   }
 
   /** Although head has changed something in the directory. */
-  #removeAll(path: ByteString, { m, h }: Three, b: DirectoryEntry): Three {
+  #removeAll(path: ByteString, three: Three, b: DirectoryEntry): Three {
+    const { m, h } = three;
     const left = h && this.#taking.unchosen(path, h);
-    if (left === undefined) return this.#taking.take(path, m);
+    if (left === undefined) return this.#taking.take(path, three);
     if (m !== undefined) throw new Blocked(path);
     const removals = new Removals(this.#comparison, this.#options.own);
     return { b: isDirectory(left) ? removals.agreed(b, left) : b, m, h: left };

@@ -4,6 +4,7 @@ import { type DirectoryEntry, type Entry, isDirectory } from '../format/entry.ts
 import { NO_KEY } from '../format/keys.ts';
 import { Changes, type ChangesOfThree, emptied } from './changed-directory.ts';
 import type { CommitOptions } from './commit-options.ts';
+import type { PublishedNumbers } from './published-numbers.ts';
 import { run, type Steps } from './steps.ts';
 import type { Taking } from './taking.ts';
 import type { Three } from './three.ts';
@@ -15,8 +16,10 @@ const MADE_MODE = 0o755;
 export class TakenDirectories {
   readonly #options: CommitOptions;
   readonly #taking: Taking;
+  readonly #numbers: PublishedNumbers;
 
-  constructor(options: CommitOptions, taking: Taking) {
+  constructor(options: CommitOptions, taking: Taking, numbers: PublishedNumbers) {
+    this.#numbers = numbers;
     this.#options = options;
     this.#taking = taking;
   }
@@ -36,7 +39,7 @@ export class TakenDirectories {
     const was = isDirectory(b) ? b : undefined;
     const made = changes.h.count > 0 ? this.#madeMode(path, was, m) : undefined;
     const mode = takes ? m.mode : (h?.mode ?? made);
-    const head = mode === undefined ? undefined : this.inHead(changes.h, { ...(h ?? publishedEmpty(m)), mode });
+    const head = mode === undefined ? undefined : this.inHead(changes.h, { ...(h ?? this.#made(m)), mode });
     const baseMode = takes || drops ? mode : (was?.mode ?? mode);
     const base =
       baseMode === undefined
@@ -61,7 +64,7 @@ export class TakenDirectories {
   *#all(path: ByteString, b: Entry | undefined, m: Entry | undefined): Steps<Three> {
     if (m === undefined) return { b: this.#taking.chosen(path, m) ? undefined : b, m, h: undefined };
     const here = this.#taking.chosen(path, m);
-    if (!isDirectory(m)) return here ? this.#taking.take(path, m) : { b, m, h: undefined };
+    if (!isDirectory(m)) return here ? this.#taking.take(path, { b, m, h: undefined }) : { b, m, h: undefined };
     const { comparison, own } = this.#options;
     const { source } = comparison;
     const was = isDirectory(b) ? b : undefined;
@@ -78,8 +81,12 @@ export class TakenDirectories {
       return { b: kept ? changes.b.apply(source, own, kept) : b, m: mine, h: undefined };
     }
     const mode = this.#madeMode(path, was, m);
-    const head = this.inHead(changes.h, { ...publishedEmpty(m), mode });
+    const head = this.inHead(changes.h, { ...this.#made(m), mode });
     return { b: changes.b.apply(source, own, { ...(was ?? publishedEmpty(m)), mode }, [head]), m: mine, h: head };
+  }
+
+  #made(m: Entry): DirectoryEntry {
+    return { ...publishedEmpty(m), ino: this.#numbers.ofNew(m.ino) };
   }
 
   #madeMode(path: ByteString, was: DirectoryEntry | undefined, m: DirectoryEntry): number {

@@ -4,6 +4,7 @@ import { type Entry, isDirectory, TYPE } from '../format/entry.ts';
 import { NO_KEY } from '../format/keys.ts';
 import { Changes } from './changed-directory.ts';
 import type { CommitOptions } from './commit-options.ts';
+import type { PublishedNumbers } from './published-numbers.ts';
 import { run, type Steps } from './steps.ts';
 import type { Three } from './three.ts';
 
@@ -14,8 +15,11 @@ const PUBLISHED = { nlink: 1, agentText: false, atime: undefined, owner: undefin
 export class Taking {
   readonly #options: CommitOptions;
 
-  constructor(options: CommitOptions) {
+  readonly #numbers: PublishedNumbers;
+
+  constructor(options: CommitOptions, numbers: PublishedNumbers) {
     this.#options = options;
+    this.#numbers = numbers;
   }
 
   /** Special files have no place in a codebase. */
@@ -24,9 +28,11 @@ export class Taking {
   }
 
   /** The entry of the sandbox, or none, becomes that of all three; the sandbox keeps its number. */
-  take(path: ByteString, m: Entry | undefined): Three {
+  take(path: ByteString, three: Three): Three {
+    const { m } = three;
     if (m === undefined) return { b: m, m, h: m };
-    const published = { ...this.#options.publish(path, m), ...PUBLISHED };
+    const given = { ...this.#options.publish(path, m), ...PUBLISHED };
+    const published = { ...given, ino: this.#numbers.of(three, given) };
     return {
       b: published,
       m: { ...published, ino: m.ino, nlink: m.nlink, atime: m.atime, owner: m.owner },

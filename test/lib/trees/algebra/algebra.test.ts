@@ -24,7 +24,7 @@ function inSlot(contents: string, slot: number): Entry {
 function committed(base: Entry, mine: Entry, head: Entry, paths: string[], onConflict: OnConflict = '') {
   const { placed: own, hashed: published } = memory;
   const publish = (_: string, entry: Entry) => entry;
-  const options = { comparison, choice: chosen(paths), onConflict, own, published, publish };
+  const options = { comparison, choice: chosen(paths), onConflict, own, published, publish, numbers: trees.numbers };
   return commit({ ...options, time: { s: 5, ns: 6 } }, { base, mine, head });
 }
 
@@ -139,6 +139,38 @@ describe('commit', () => {
     if (result.outcome !== 'committed') throw new Error(result.outcome);
     expect(trees.paths(result.trees.head)).toEqual(['a', 'd/', 'd/file']);
     expect([...diff(comparison, result.trees.base, result.trees.mine)].map(({ path }) => path)).toEqual(['d/fifo']);
+  });
+
+  it('gives a file that was changed in its place a new number in head, and the sandbox keeps its own', () => {
+    const base = trees.tree({ a: '1' });
+    const { ino } = trees.at(base, 'a')!;
+    const mine = trees.change(base, { a: trees.file('2', { ino }) });
+    const result = committed(base, mine, base, ['']);
+    if (result.outcome !== 'committed') throw new Error(result.outcome);
+    expect(trees.at(result.trees.mine, 'a')?.ino).toBe(ino);
+    expect(trees.at(result.trees.head, 'a')?.ino).not.toBe(ino);
+  });
+
+  it('keeps the number of a renamed file, but not if only the new name is chosen', () => {
+    const base = trees.tree({ old: '1' });
+    const file = trees.at(base, 'old')!;
+    const mine = trees.change(base, { old: undefined, new: file });
+    const [whole, half] = [committed(base, mine, base, ['']), committed(base, mine, base, ['new'])];
+    if (whole.outcome !== 'committed' || half.outcome !== 'committed') throw new Error('not committed');
+    expect(trees.at(whole.trees.head, 'new')?.ino).toBe(file.ino);
+    expect(trees.at(half.trees.head, 'old')?.ino).toBe(file.ino);
+    expect(trees.at(half.trees.head, 'new')?.ino).not.toBe(file.ino);
+    expect(trees.at(half.trees.mine, 'new')?.ino).toBe(file.ino);
+  });
+
+  it('makes two files of two names of one file', () => {
+    const base = trees.tree({});
+    const linked = trees.file('1', { nlink: 2 });
+    const result = committed(base, trees.change(base, { a: linked, b: linked }), base, ['']);
+    if (result.outcome !== 'committed') throw new Error(result.outcome);
+    const [a, b] = ['a', 'b'].map((path) => trees.at(result.trees.head, path)!);
+    expect([a!.nlink, b!.nlink, a!.ino === b!.ino]).toEqual([1, 1, false]);
+    expect(trees.at(result.trees.mine, 'a')).toMatchObject({ nlink: 2, ino: linked.ino });
   });
 
   it('names all conflicts, and changes nothing', () => {

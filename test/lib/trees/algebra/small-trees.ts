@@ -10,6 +10,7 @@ export class SmallTrees {
   readonly memory = new Memory();
   readonly comparison = new Comparison(this.memory, () => undefined);
   #ino = 10;
+  readonly numbers = { next: () => this.#ino++, isOwn: () => true };
 
   tree(contents: Record<string, string | Entry>): Entry {
     return this.change(directoryEntry('', { ino: 1 }), contents);

@@ -70,14 +70,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: "a commit overwrites head's change of a file",
     file: 'algebra/commit-walk.ts',
-    text: 'if (this.#comparison.same(b, h)) return this.#taking.take(path, m);',
-    instead: 'if (m !== undefined) return this.#taking.take(path, m);',
+    text: 'if (this.#comparison.same(b, h)) return this.#taking.take(path, three);',
+    instead: 'if (m !== undefined) return this.#taking.take(path, three);',
   },
   {
     fault: "a commit of a removal takes head's changes with it",
     file: 'algebra/commit-walk.ts',
     text: 'if (here && !same(b, h)) return',
-    instead: 'if (here && !same(b, h)) return this.#taking.take(path, m); if (!same) return',
+    instead: 'if (here && !same(b, h)) return this.#taking.take(path, three); if (!same) return',
   },
   {
     fault: 'a change that is not chosen is committed with its directory',
@@ -126,6 +126,18 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'directory/differences.ts',
     text: 'while (!left.done || !right.done) {',
     instead: 'while (!left.done && !right.done) {',
+  },
+  {
+    fault: 'half of a rename keeps the number of the other half',
+    file: 'algebra/published-numbers.ts',
+    text: 'this.#inoAt(head, from) === ino) this.#renewed.add(ino);',
+    instead: 'this.#inoAt(head, from) === ino) this.#renewed.add(0);',
+  },
+  {
+    fault: 'a number that a fork has, too, is published',
+    file: 'algebra/published-numbers.ts',
+    text: 'return numbers.isOwn(ino) ? ino : numbers.next();',
+    instead: 'return ino;',
   },
 ];
 

@@ -61,7 +61,7 @@ class Game {
     this.#log(`${op} ${world.workspaces.indexOf(w)} ${path}`);
     if (op < 6) {
       if (!isDirectory(parent) || isDirectory(had)) return undefined;
-      const file = world.written(this.#anyContents(), random(5) ? 0o644 : 0o755);
+      const file = world.written(w, this.#anyContents(), random(5) ? 0o644 : 0o755);
       return (m) => world.with(m, path, file);
     }
     if (op < 8) return isDirectory(parent) && !had ? (m) => world.with(m, path, world.directory()) : undefined;
@@ -159,6 +159,8 @@ class Game {
     this.#log(`commit ${world.workspaces.indexOf(w)} ${paths} -${excluded} ${onConflict} ${result.outcome}`);
     if (result.outcome === 'conflicts') checkConflicts(before, result.conflicts);
     if (result.outcome !== 'committed') return;
+    const twice = world.twice(result.trees.head!);
+    check(twice === undefined, () => `two entries of head have the number ${twice}`);
     const [base, mine, head] = [result.trees.base!, result.trees.mine!, result.trees.head!];
     const after = { b: world.flat(base), m: world.flat(mine), h: world.flat(head) };
     const has = (path: string) => choice.has(path as never);
@@ -248,6 +250,7 @@ class Game {
 
   #checkpoint(w: Workspace): void {
     const number = this.#world.workspaces.indexOf(w);
+    this.#world.share(w);
     if (w.checkpoints.length > 0 && this.#random(2)) {
       const { b, m, seen } = w.checkpoints[this.#random(w.checkpoints.length)]!;
       Object.assign(w, { b, m, seen: new Map(seen) });
@@ -263,6 +266,7 @@ class Game {
     const { workspaces } = this.#world;
     const child = this.#random(3);
     if (workspaces[child] === w) return;
+    this.#world.share(w);
     workspaces[child] = { b: w.b, m: w.m, seen: new Map(w.seen), checkpoints: [...w.checkpoints] };
     this.#log(`fork ${workspaces.indexOf(w)} -> ${child}`);
   }

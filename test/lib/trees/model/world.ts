@@ -2,6 +2,7 @@ import type { Choice } from '../../../../lib/trees/algebra/choice.ts';
 import { commit } from '../../../../lib/trees/algebra/commit.ts';
 import type { Committed, OnConflict } from '../../../../lib/trees/algebra/commit-options.ts';
 import { Comparison } from '../../../../lib/trees/algebra/comparison.ts';
+import { diff } from '../../../../lib/trees/algebra/diff.ts';
 import { discard } from '../../../../lib/trees/algebra/discard.ts';
 import { follow } from '../../../../lib/trees/algebra/follow.ts';
 import { wants } from '../../../../lib/trees/algebra/wants.ts';
@@ -27,6 +28,8 @@ export class World {
   head: Entry;
   readonly workspaces: Workspace[];
   #ino = 100;
+  /** The sandboxes that alone have a number. */
+  readonly #owners = new Map<number, Workspace>();
   #slot = 0;
   /** Hashes of contents in slots: of all, and of those that were read. */
   readonly #contents = new Map<Key, Key>();
@@ -44,14 +47,30 @@ export class World {
   }
 
   /** Of a sandbox, whose contents are in a slot: they must be read to be compared. */
-  written(contents: number, mode: number): Entry {
+  written(w: Workspace, contents: number, mode: number): Entry {
     const key = slotKey({ store: 7n, class: 0, slot: this.#slot++, sequence: 0, birth: 0, crc: 0 });
     this.#contents.set(key, keyOfBytes(String(contents)));
+    this.#owners.set(this.#ino, w);
     return { ...this.file(contents), mode, key };
   }
 
   directory(): Entry {
     return directoryEntry('', { ino: this.#ino++ });
+  }
+
+  /** At a checkpoint or a fork: from now on others may have the numbers of the sandbox, too. */
+  share(w: Workspace): void {
+    for (const [ino, owner] of this.#owners) if (owner === w) this.#owners.delete(ino);
+  }
+
+  /** A number that two entries have. */
+  twice(tree: Entry): number | undefined {
+    const seen = new Set<number>();
+    for (const { after } of diff(this.comparison(undefined, undefined, undefined), undefined, tree)) {
+      if (seen.has(after!.ino)) return after!.ino;
+      seen.add(after!.ino);
+    }
+    return undefined;
   }
 
   at(tree: Entry, path: string): Entry | undefined {
@@ -78,12 +97,14 @@ export class World {
     return { b: result.b!, m: result.m! };
   }
 
-  commit({ b, m }: Workspace, choice: Choice, onConflict: OnConflict): Committed {
+  commit(w: Workspace, choice: Choice, onConflict: OnConflict): Committed {
+    const { b, m } = w;
     const publish = (_: string, entry: Entry) =>
       entry.type === TYPE.file ? { ...entry, key: this.#hashOf(entry.key) } : entry;
     const { placed: own, hashed: published } = this.memory;
     const comparison = this.comparison(b, m, this.head);
-    const options = { comparison, choice, onConflict, own, published, publish, time: { s: 1, ns: 0 } };
+    const numbers = { next: () => this.#ino++, isOwn: (ino: number) => this.#owners.get(ino) === w };
+    const options = { comparison, choice, onConflict, own, published, publish, numbers, time: { s: 1, ns: 0 } };
     return commit(options, { base: b, mine: m, head: this.head });
   }
 
