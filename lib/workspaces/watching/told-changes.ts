@@ -53,6 +53,8 @@ export interface ToldChanges {
 interface Ruled {
   dir: Node;
   was: RuleState;
+  /** Names that changed since, with the mode that they had under the former rules; undefined: nothing had the name. */
+  since: Map<ByteString, number | undefined>;
 }
 
 interface Waiting {
@@ -84,7 +86,7 @@ export class ChangeTeller {
     const ruled = this.#ruled.get(workspace) ?? new Map<number, Ruled>();
     if (ruled.size >= MOST_CHANGES) return;
     const ino = workspace.tree.numbers.of(dir);
-    if (!ruled.has(ino)) this.#ruled.set(workspace, ruled.set(ino, { dir, was }));
+    if (!ruled.has(ino)) this.#ruled.set(workspace, ruled.set(ino, { dir, was, since: new Map() }));
     this.#newlyRuled.set(workspace, [...(this.#newlyRuled.get(workspace) ?? []), ino]);
   }
 
@@ -93,17 +95,42 @@ export class ChangeTeller {
     const ruled = this.#ruled.get(workspace);
     this.#ruled.delete(workspace);
     for (const ino of watched) {
-      const { dir, was } = ruled?.get(ino) ?? {};
-      if (dir === undefined || was === undefined || dir.nlookup === 0) continue;
-      for (const { name, type } of (yield* listNames(workspace, dir)).values()) {
+      const rule = ruled?.get(ino);
+      if (rule === undefined || rule.dir.nlookup === 0) continue;
+      const gone = new Map(rule.since);
+      for (const { name, type } of (yield* listNames(workspace, rule.dir)).values()) {
         yield;
-        const [before, now] = [was.child(name), dir.agentRuleOf(name)];
-        const isShown = isVisible(now, isDirectory(type));
-        if (isVisible(before, isDirectory(type)) !== isShown)
-          this.#add(workspace, { kind: isShown ? 'made' : 'gone', dir, name, mode: type });
-        else if (isShown && before.level !== now.level)
-          this.#add(workspace, { kind: 'attributes', dir, name, mode: type });
+        // What is new was never shown under the former rules.
+        const isNew = gone.has(name) && gone.get(name) === undefined;
+        gone.delete(name);
+        if (!isNew) this.#toldRules(workspace, rule, name, type, true);
       }
+      for (const [name, mode] of gone) {
+        if (mode !== undefined) this.#toldRules(workspace, rule, name, mode, false);
+      }
+    }
+  }
+
+  #toldRules(workspace: ToldOwner, { dir, was }: Ruled, name: ByteString, mode: number, exists: boolean): void {
+    const [before, now] = [was.child(name), dir.agentRuleOf(name)];
+    const [wasShown, isShown] = [isVisible(before, isDirectory(mode)), isVisible(now, isDirectory(mode))];
+    if (wasShown && !isShown) this.#add(workspace, { kind: 'gone', dir, name, mode });
+    else if (exists && isShown && !wasShown) this.#add(workspace, { kind: 'made', dir, name, mode });
+    else if (exists && isShown && before.level !== now.level)
+      this.#add(workspace, { kind: 'attributes', dir, name, mode });
+  }
+
+  /** Beyond the limit watchers learn that the directory has changed, and nothing of its names. */
+  #sinceRules(workspace: ToldOwner, dir: Node, name: ByteString, before: number | undefined): void {
+    const ruled = this.#ruled.get(workspace);
+    if (ruled === undefined) return;
+    const ino = workspace.tree.numbers.of(dir);
+    const since = ruled.get(ino)?.since;
+    if (since === undefined || since.has(name)) return;
+    if (since.size < MOST_CHANGES) since.set(name, before);
+    else {
+      ruled.delete(ino);
+      this.#add(workspace, { kind: 'attributes', dir, name: NO_BYTES, mode: dir.type });
     }
   }
 
@@ -121,6 +148,7 @@ export class ChangeTeller {
     after: number | undefined,
   ): void {
     if (dir.nlookup === 0 || this.#tell === undefined) return;
+    this.#sinceRules(workspace, dir, name, before);
     if (before !== undefined && after !== undefined && typeOf(before) === typeOf(after)) {
       if (typeOf(after) === S_IFREG) this.#told(workspace, 'written', dir, name, after);
       else if (!isDirectory(after)) this.#told(workspace, 'attributes', dir, name, after);
