@@ -29,19 +29,22 @@ async function inTypeScript(options: object): Promise<string> {
   return (await sandbox.run(COMMAND)).stdout;
 }
 
-async function inPython(options: object): Promise<string> {
-  const script = `import json, sys
-from paddock_sandbox import Sandbox
-with Sandbox.create(sys.argv[1], **json.loads(sys.argv[2])) as sandbox:
-    print(sandbox.run(sys.argv[3]).stdout, end="")`;
+async function python(script: string, ...args: string[]): Promise<string> {
   const env = {
     PATH: process.env.PATH,
     PYTHONPATH: pythonPath(),
     PYTHONDONTWRITEBYTECODE: '1',
     PADDOCK_URL: served.url,
   };
-  const args = ['-c', script, directory, JSON.stringify(options), COMMAND];
-  return (await promisify(execFile)(PYTHON, args, { env })).stdout;
+  return (await promisify(execFile)(PYTHON, ['-c', script, ...args], { env })).stdout;
+}
+
+async function inPython(options: object): Promise<string> {
+  const script = `import json, sys
+from paddock_sandbox import Sandbox
+with Sandbox.create(sys.argv[1], **json.loads(sys.argv[2])) as sandbox:
+    print(sandbox.run(sys.argv[3]).stdout, end="")`;
+  return python(script, directory, JSON.stringify(options), COMMAND);
 }
 
 it.each([
@@ -53,6 +56,37 @@ it.each([
 ])('%s show the same files in both clients', async (_, options, shown) => {
   expect(await inPython(options)).toBe(shown);
   expect(await inTypeScript(options as RuleOptions)).toBe(shown);
+});
+
+it('rules that replace others keep secrets hidden, in a fork, too, as those of a new sandbox', async () => {
+  const rules = { read: ['**'] };
+  await using sandbox = await served.paddock().sandboxes.create({ from: directory });
+  await using fork = await sandbox.fork({ rules });
+  await sandbox.rules.set({ rules });
+  for (const { id } of [sandbox, fork]) {
+    const { permissions } = await served.paddock().api.getSandbox({ sandboxId: id });
+    expect(permissions).toContainEqual(expect.objectContaining({ pattern: '**/.env*' }));
+  }
+  const script = `import json, sys
+from paddock_sandbox import Sandbox
+with Sandbox.create(sys.argv[1]) as sandbox, sandbox.fork(rules={"read": ["**"]}) as fork:
+    sandbox.rules.set(rules={"read": ["**"]})
+    print(json.dumps([[rule.pattern for rule in each.rules.get()] for each in (sandbox, fork)]))`;
+  const patterns = JSON.parse(await python(script, directory)) as string[][];
+  for (const each of patterns) expect(each).toContain('**/.env*');
+});
+
+it('a sandbox that was found, and not made, is left at the end of its block', async () => {
+  await using sandbox = await served.paddock().sandboxes.create({ from: directory });
+  {
+    await using _found = await served.paddock().sandboxes.get(sandbox.id);
+  }
+  const script = `import sys
+from paddock_sandbox import Sandbox
+with Sandbox.connect(sys.argv[1]):
+    pass`;
+  await python(script, sandbox.id);
+  expect((await sandbox.refresh()).status).toBe('running');
 });
 
 interface Case {

@@ -7,7 +7,7 @@ import { randomId } from './http/transport.ts';
 import type { PackOptions } from './local/pack.ts';
 import { bodyOf } from './local.ts';
 import type { NetworkOptions } from './network.ts';
-import { defaultPreset, presetOf, type RuleOptions } from './rules.ts';
+import { presetFor, type RuleOptions } from './rules.ts';
 
 type Fields = Omit<CreateSandboxRequest, 'codebaseId' | 'validateOnly' | 'network' | keyof RuleOptions>;
 
@@ -73,10 +73,10 @@ export async function validateSandbox(api: Api, options: CreateOptions & { codeb
 function requestOf(options: CreateOptions): Omit<CreateSandboxRequest, 'codebaseId'> {
   const [given] = divided(options);
   const { from, codebase, name, keepCodebase, gitignore, exclude, gitHooks, ...rest } = given;
-  const { network, preset = defaultPreset(rest), ...fields } = rest;
+  const { network, ...fields } = rest;
   return {
     ...fields,
-    preset: presetOf(preset),
+    preset: presetFor(rest),
     // What is left out of a rule has its default.
     network: network as CreateSandboxRequest['network'],
   };

@@ -2,8 +2,9 @@ import type { Api } from './api.ts';
 import type { ForkRequest, Sandbox as SandboxInfo } from './contract/messages.ts';
 import { type CallOptions, divided } from './http/call.ts';
 import { errorOfBody } from './http/error-of.ts';
+import { presetFor } from './rules.ts';
 
-/** What differs from the forked sandbox. */
+/** What differs from the forked sandbox. Rules replace all of its rules, as `create` takes them. */
 export type ForkOptions = Omit<ForkRequest, 'sandboxId' | 'count'> & CallOptions;
 
 /** If one of the new sandboxes cannot be created, the others are destroyed and its error is thrown. */
@@ -14,7 +15,9 @@ export async function forkSandbox(
   options: ForkOptions,
 ): Promise<SandboxInfo[]> {
   const [fields, call] = divided(options);
-  const { results } = await api.fork({ ...fields, sandboxId, count }, call);
+  const hasRules = fields.preset !== undefined || fields.rules !== undefined || fields.permissions !== undefined;
+  const preset = hasRules ? { preset: presetFor(fields) } : {};
+  const { results } = await api.fork({ ...fields, ...preset, sandboxId, count }, call);
   const created = results.flatMap(({ sandbox }) => sandbox ?? []);
   const failed = results.find(({ error }) => error !== undefined)?.error;
   if (failed === undefined) return created;

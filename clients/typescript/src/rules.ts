@@ -10,7 +10,7 @@ import { type CallOptions, divided } from './http/call.ts';
 
 /** Rules: those of a preset, and the given ones, in the short form or one by one. */
 export interface RuleOptions {
-  /** "none": only the given rules. For a new sandbox see `defaultPreset`. */
+  /** "none": only the given rules. Absent: see `defaultPreset`. */
   preset?: string | undefined;
   /** Patterns for each permission: `{ write: ['src/**'], none: ['.env*'] }`. */
   rules?: Partial<PermissionRules> | undefined;
@@ -18,8 +18,8 @@ export interface RuleOptions {
 }
 
 /**
- * The preset of a new sandbox whose caller names none, the same in all clients: "development", or "agent-safe" if rules say
- * what commands may do. Rules that only show contents say nothing of that.
+ * The preset of rules whose caller names none, the same in all clients: "development", or "agent-safe" if rules say what
+ * commands may do. Rules that only show contents say nothing of that.
  */
 export function defaultPreset({ rules = {}, permissions = [] }: RuleOptions): string {
   const { shown: _, ...lists } = rules;
@@ -29,6 +29,8 @@ export function defaultPreset({ rules = {}, permissions = [] }: RuleOptions): st
 
 /** As the service takes it. */
 export const presetOf = (preset: string | undefined): string | undefined => (preset === 'none' ? undefined : preset);
+
+export const presetFor = (rules: RuleOptions): string | undefined => presetOf(rules.preset ?? defaultPreset(rules));
 
 /** The rules of a sandbox. */
 export class Rules {
@@ -45,9 +47,12 @@ export class Rules {
     return (await this.#api.getSandbox(this.#of, options)).permissions;
   }
 
-  /** Replaces all rules. They are in force when this resolves, for open files, too. */
+  /**
+   * Replaces all rules, as `create` takes them: with `preset: 'none'` the given ones stand alone. They are in force when this
+   * resolves, for open files, too.
+   */
   set(rules: RuleOptions, options?: CallOptions): Promise<SandboxInfo> {
-    return this.#api.updatePermissions({ ...rules, preset: presetOf(rules.preset), ...this.#of }, options);
+    return this.#api.updatePermissions({ ...rules, preset: presetFor(rules), ...this.#of }, options);
   }
 
   /** What a command may do at a path, and which rule says so. */

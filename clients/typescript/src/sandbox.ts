@@ -58,15 +58,18 @@ export class Sandbox {
   readonly ports: Ports;
   readonly network: Network;
   readonly #runner: Runner;
+  readonly #ownsSandbox: boolean;
   #ownsCodebase: boolean;
   /** What the last pull did not bring, and is nowhere else. */
   #unpulled: readonly string[] = [];
 
-  constructor(api: Api, info: SandboxInfo, ownsCodebase = false) {
+  /** `owns`: what `await using` removes. */
+  constructor(api: Api, info: SandboxInfo, owns: { sandbox?: boolean; codebase?: boolean } = {}) {
     this.api = api;
     this.id = info.id;
     this.info = info;
-    this.#ownsCodebase = ownsCodebase;
+    this.#ownsSandbox = owns.sandbox ?? false;
+    this.#ownsCodebase = owns.codebase ?? false;
     this.files = new Files(api, info.id);
     this.rules = new Rules(api, info.id);
     this.ports = new Ports(api, info.id);
@@ -87,10 +90,10 @@ export class Sandbox {
     const { paddock, ...rest } = options;
     const api = clientOf({ paddock });
     const { info, ownsCodebase } = await createSandbox(api, rest);
-    return new Sandbox(api, info, ownsCodebase);
+    return new Sandbox(api, info, { sandbox: true, codebase: ownsCodebase });
   }
 
-  /** An existing sandbox. */
+  /** An existing sandbox. `await using` leaves it. */
   static async connect(id: string, { paddock, ...call }: Client & CallOptions = {}): Promise<Sandbox> {
     const api = clientOf({ paddock });
     return new Sandbox(api, await api.getSandbox({ sandboxId: id }, call));
@@ -205,7 +208,7 @@ export class Sandbox {
     // A fork can commit, and be destroyed before this sandbox.
     this.#ownsCodebase = false;
     const infos = await forkSandbox(this.api, this.id, count, options);
-    return infos.map((info) => new Sandbox(this.api, info));
+    return infos.map((info) => new Sandbox(this.api, info, { sandbox: true }));
   }
 
   /** Reads the sandbox again. */
@@ -258,6 +261,7 @@ export class Sandbox {
   }
 
   async [asyncDispose](): Promise<void> {
+    if (!this.#ownsSandbox) return;
     const [path] = this.#unpulled;
     if (path !== undefined) {
       const left = `${this.#unpulled.length} of its changes could not be pulled, for example ${JSON.stringify(path)}`;

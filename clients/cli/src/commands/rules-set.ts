@@ -17,7 +17,7 @@ export const set = command({
   async run(context, { operands: { sandbox: given, file }, values }) {
     if (Object.keys(values).length > 0 === (file !== undefined))
       throw new UsageError('name a file, or --preset and --rule');
-    const rules = file === undefined ? ruleOptionsOf(values) : { permissions: await readRules(file) };
+    const rules = file === undefined ? ruleOptionsOf(values) : { preset: 'none', permissions: await readRules(file) };
     const { warnings, permissions } = await (await context.sandbox(given)).rules.set(rules, context);
     for (const { message } of warnings) context.out.warn(message);
     context.out.result(permissions, () => `${permissions.length} rules`);
@@ -54,7 +54,10 @@ export const add = command({
       patterns.map((pattern) => longForm(level, pattern, priority, merge)),
     );
     const sandbox = await context.sandbox(operands.sandbox);
-    const info = await sandbox.rules.set({ permissions: [...added, ...sandbox.info.permissions] }, context);
+    const info = await sandbox.rules.set(
+      { preset: 'none', permissions: [...added, ...sandbox.info.permissions] },
+      context,
+    );
     // Those of the rules that were there are old news.
     for (const { message, rule } of info.warnings) if (rule < added.length) context.out.warn(message);
     context.out.result(info.permissions, () => `${info.permissions.length} rules`);

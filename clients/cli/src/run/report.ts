@@ -17,11 +17,12 @@ export function report(brought: Brought, out: Output, { dryRun = false } = {}): 
   const { red, yellow } = out.paintError;
   const verb = dryRun ? 'would be applied' : 'applied';
   out.note(`${counted(applied.length + merged.length, 'change')} ${verb}`);
+  if (dryRun) for (const path of applied) out.note(`  ${quotedName(path)}`);
   for (const path of merged)
     out.note(`${yellow('merged')} ${quotedName(path)}: it was edited here, too, at other lines`);
   for (const path of conflicts)
     out.note(
-      `${red('conflict')} ${quotedName(path)}: it was edited here, too, and stays as it is; "paddock pull --replace" takes the sandbox's`,
+      `${red('conflict')} ${quotedName(path)}: it was edited here or committed since, and stays as it is; "paddock pull --replace" takes the sandbox's`,
     );
   for (const each of skipped) tellLeftOut(each, out);
   for (const { path, error } of failed)

@@ -134,7 +134,10 @@ async function keepTracked(
 ): Promise<void> {
   if (rules.length === 0) return;
   try {
-    await sandbox.rules.set({ permissions: [...sandbox.info.permissions, ...rules] }, signal ? { signal } : {});
+    await sandbox.rules.set(
+      { preset: 'none', permissions: [...sandbox.info.permissions, ...rules] },
+      signal ? { signal } : {},
+    );
   } catch (error) {
     await sandbox.destroy({ discard: true }).catch(() => undefined);
     throw error;

@@ -24,7 +24,10 @@ class AsyncRules:
         return (await self._api.get_sandbox(sandbox_id=self._sandbox_id, **options)).permissions
 
     async def set(self, **options: Unpack[UpdatePermissionsRequest]) -> SandboxInfo:
-        """Replaces the rules. When this returns every operation obeys the new ones, also those on open files."""
+        """Replaces all rules, as `create` takes them: with `preset="none"` the given ones stand alone.
+
+        When this returns every operation obeys the new ones, also those on open files.
+        """
         return await self._api.update_permissions(sandbox_id=self._sandbox_id, **with_preset(options))
 
     async def explain(self, path: str = "", **options: Unpack[ExplainPermissionRequest]) -> PermissionExplanation:

@@ -30,7 +30,7 @@ def made(
     api: Api, directory: Union[str, "os.PathLike[str]", None], codebase_id: Optional[str], options: SandboxOptions
 ) -> Tuple[Sandbox, bool]:
     """A new sandbox, and whether its codebase is to be deleted with it: both or none."""
-    request = cast(CreateSandboxRequest, {k: v for k, v in with_preset(options, is_new=True).items() if k not in _OWN})
+    request = cast(CreateSandboxRequest, {k: v for k, v in with_preset(options).items() if k not in _OWN})
     call = without_upload(options)
     if codebase_id is not None:
         return _created(api, codebase_id, request), False

@@ -25,7 +25,10 @@ class Rules:
         return (self._api.get_sandbox(sandbox_id=self._sandbox_id, **options)).permissions
 
     def set(self, **options: Unpack[UpdatePermissionsRequest]) -> SandboxInfo:
-        """Replaces the rules. When this returns every operation obeys the new ones, also those on open files."""
+        """Replaces all rules, as `create` takes them: with `preset="none"` the given ones stand alone.
+
+        When this returns every operation obeys the new ones, also those on open files.
+        """
         return self._api.update_permissions(sandbox_id=self._sandbox_id, **with_preset(options))
 
     def explain(self, path: str = "", **options: Unpack[ExplainPermissionRequest]) -> PermissionExplanation:

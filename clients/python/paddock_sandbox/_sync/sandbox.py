@@ -122,14 +122,16 @@ class Sandbox(Commands, Changes):
         return (self.forks(1, **options))[0]
 
     def forks(self, count: int, **options: Unpack[ForkRequest]) -> List[Sandbox]:
-        """As many new sandboxes, all or none. What is None is as in this one.
+        """As many new sandboxes, all or none. What is None is as in this one; rules replace all of its rules.
 
         The caller destroys each. They use this sandbox's connection: close it last. If one cannot be created, those
         that were are destroyed, and its error is raised. The codebase stays when this sandbox is destroyed: the forks
         may commit to it.
         """
         self._owns_codebase = False
-        answer = self.api.fork(sandbox_id=self.id, count=count, **with_preset(options))
+        has_rules = any(options.get(name) is not None for name in ("preset", "rules", "permissions"))
+        fields = with_preset(options) if has_rules else options
+        answer = self.api.fork(sandbox_id=self.id, count=count, **fields)
         found = [
             Sandbox(self.api, each.sandbox, owns_sandbox=True)
             for each in answer.results
