@@ -62,7 +62,7 @@ class Changes(ServerCase):
             self.assertFalse(second.run("cat data/blob.bin").ok)
             refused = [(each.path, each.code) for each in second.refusals()]
             self.assertEqual(refused, [("data/blob.bin", "not_readable")])
-            second.rules.set(permissions=[{"pattern": "**", "permission": "read"}])
+            second.rules.set(preset="none", permissions=[{"pattern": "**", "permission": "read"}])
             self.assertTrue(second.run("cat data/blob.bin > /dev/null").ok)
             self.assertEqual([rule.permission for rule in second.rules.get()], ["read"])
 

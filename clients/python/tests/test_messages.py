@@ -116,14 +116,10 @@ class Messages(TestCase):
 
 
 class Rules(TestCase):
-    def test_a_new_sandbox_has_the_preset_that_all_clients_send(self) -> None:
+    def test_rules_have_the_preset_that_all_clients_send(self) -> None:
         for case in spec("presets.json")["cases"]:
             with self.subTest(case["options"]):
-                self.assertEqual(with_preset(case["options"], is_new=True)["preset"], case["preset"])
-
-    def test_a_preset_of_none_is_none(self) -> None:
-        self.assertIsNone(with_preset({"preset": "none"}, is_new=True)["preset"])
-        self.assertIsNone(with_preset({})["preset"])
+                self.assertEqual(with_preset(case["options"])["preset"], case["preset"])
 
 
 class Settings(TestCase):
