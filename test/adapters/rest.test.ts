@@ -383,7 +383,7 @@ describe('REST', () => {
     await start({
       sandboxes: {
         exec: async (request) => {
-          seen.push(request.stdin);
+          seen.push(request.stdin || Buffer.from(request.stdin_bytes).toString());
           return execution(exit());
         },
       },
