@@ -6,7 +6,9 @@ import { ALL_WRITE, rule, Sandbox } from './sandbox.ts';
 const HIDDEN = [...ALL_WRITE, rule('/d/secret*', 'NONE', 9)];
 
 /** What is told of `d` once its watchers have been looked up, when `act` happens before that. */
-function toldAfter(act: (call: (operation: FileOperation, ...args: unknown[]) => unknown, s: Sandbox) => void): string[] {
+function toldAfter(
+  act: (call: (operation: FileOperation, ...args: unknown[]) => unknown, s: Sandbox) => void,
+): string[] {
   const told: ToldChanges[] = [];
   const base = { 'd/f': '1', 'd/secret': '2', 'd/secret-2': '3' };
   const s = new Sandbox(base, {}, { tell: (changes) => told.push(changes) });
