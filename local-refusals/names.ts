@@ -66,6 +66,8 @@ export function linkRefusal(path: string, target: string): string | undefined {
   const steps = target.split('/').filter((part) => part !== '' && part !== '.');
   const up = steps.filter((part) => part === '..').length;
   const leads = `it is a symlink to ${JSON.stringify(target)}`;
+  // Its bytes are not known where it would be made.
+  if (target.includes('\ufffd')) return `${leads}, which is not UTF-8`;
   if (target.startsWith('/') || target.includes('\\') || /^[a-z]:/i.test(target) || up > parts.length - 1)
     return `${leads}, out of the directory`;
   if (steps.slice(0, up).some((part) => part !== '..')) return `${leads}, which could lead out of the directory`;

@@ -81,7 +81,8 @@ class Directory(NamedTuple):
     def sweep(self) -> None:
         """Removes the temporary files that no client writes to any more: for a day."""
         for name in filter(is_temporary, self.names()):
-            if os.stat(self.at(name), follow_symlinks=False, **self.within).st_mtime < time.time() - _DAY:
+            found = os.stat(self.at(name), follow_symlinks=False, **self.within)
+            if stat.S_ISREG(found.st_mode) and found.st_mtime < time.time() - _DAY:
                 os.unlink(self.at(name), **self.within)
 
 

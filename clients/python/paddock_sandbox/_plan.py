@@ -92,16 +92,19 @@ class Plan:
 
     def _empties(self, path: str) -> bool:
         """Whether nothing is in the directory but what is removed."""
-        with Place.at(self._tree, path) as place:
-            names = [] if place is None else place.names()
-        for below in (f"{path}/{name}" for name in names):
-            step, change = self._steps.get(below), self._wanted.removed.get(below)
-            if step is None and change is not None:
-                step = self._removal(below, change)
-            if step is None or step.wanted is not None or step.outcome != APPLIED:
-                return False
-            if _is_directory(step.look) and not self._empties(below):
-                return False
+        waiting = [path]
+        while waiting:
+            at = waiting.pop()
+            with Place.at(self._tree, at) as place:
+                names = [] if place is None else place.names()
+            for below in (f"{at}/{name}" for name in names):
+                step, change = self._steps.get(below), self._wanted.removed.get(below)
+                if step is None and change is not None:
+                    step = self._removal(below, change)
+                if step is None or step.wanted is not None or step.outcome != APPLIED:
+                    return False
+                if _is_directory(step.look):
+                    waiting.append(below)
         return True
 
     def _is_needed(self, path: str) -> bool:

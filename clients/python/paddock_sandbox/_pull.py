@@ -208,8 +208,10 @@ class Pull:
             try:
                 directory = self._tree.open(above.split("/") if above else [])
                 if directory is not None:
-                    directory.sweep()
-                    directory.close()
+                    try:
+                        directory.sweep()
+                    finally:
+                        directory.close()
             except OSError:
                 # It is no directory, or not ours to change: what comes there finds out.
                 pass

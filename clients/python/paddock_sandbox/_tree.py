@@ -33,7 +33,7 @@ def files_of(directory: str, selection: Selection) -> Iterator[str]:
     if not os.path.isdir(directory):
         raise UploadError(f"{directory} is not a directory")
     ignores = Ignores.of(directory) if selection.gitignore else None
-    yield from _walk(directory, "", selection, _given(selection), ignores)
+    yield from _walk(directory, selection, _given(selection), ignores)
 
 
 def takes(path: str, selection: Selection) -> bool:
@@ -49,9 +49,23 @@ def _given(selection: Selection) -> IgnoreFile:
     return IgnoreFile(os.fsencode("\n".join(lines)))
 
 
-def _walk(
+def _walk(root: str, selection: Selection, given: IgnoreFile, ignores: Optional[Ignores]) -> Iterator[str]:
+    waiting = [_entries(root, "", selection, given, ignores)]
+    while waiting:
+        found = next(waiting[-1], None)
+        if found is None:
+            waiting.pop()
+            continue
+        path, is_directory, within = found
+        yield path
+        if is_directory:
+            waiting.append(_entries(root, path, selection, given, within))
+
+
+def _entries(
     root: str, parent: str, selection: Selection, given: IgnoreFile, above: Optional[Ignores]
-) -> Iterator[str]:
+) -> "Iterator[tuple[str, bool, Optional[Ignores]]]":
+    """What is taken of one directory: its path, whether it is a directory, and what is ignored beside it."""
     try:
         entries = sorted(os.scandir(os.path.join(root, parent)), key=lambda each: each.name)
     except FileNotFoundError:
@@ -73,11 +87,8 @@ def _walk(
             continue
         if given.decides(os.fsencode(path), is_directory):
             continue
-        if is_directory:
-            yield path
-            yield from _walk(root, path, selection, given, ignores)
-        elif entry.is_symlink() or entry.is_file(follow_symlinks=False):
-            yield path
+        if is_directory or entry.is_symlink() or entry.is_file(follow_symlinks=False):
+            yield path, is_directory, ignores
 
 
 def archive_of(directory: str, selection: Selection) -> Iterator[bytes]:

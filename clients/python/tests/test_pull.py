@@ -54,3 +54,13 @@ class Pulls(ServerCase):
         self.assertEqual((self.get(directory, "old"), self.get(directory, "new")), ("base", "mine"))
         kept.destroy()
         self.client.codebases.delete(kept.codebase_id)
+
+    def test_a_tree_of_a_thousand_directories_goes_there_and_is_replaced_here(self) -> None:
+        directory = self.directory({})
+        for depth in range(1001):
+            os.mkdir(os.path.join(directory, "deep", *["a"] * depth))
+        with Sandbox.create(directory, preset="full-access") as sandbox:
+            sandbox.run("rm -rf deep; echo x > deep", check=True)
+            pulled = sandbox.pull(directory)
+        self.assertEqual((pulled.conflicts, dict(pulled.failed)), ((), {}))
+        self.assertTrue(os.path.isfile(os.path.join(directory, "deep")))

@@ -99,6 +99,24 @@ it('follows no symlink that has the name of the copy, and replaces no device', a
   for (const path of ['fifo', 'target/x']) expect((await lstat(at(path))).isFIFO()).toBe(true);
 });
 
+it('replaces no symlink that is named as the file to write', async () => {
+  await inSandbox('echo new > plain');
+  await writeFile(at('real'), 'here');
+  await symlink('real', at('named'));
+  const { exitCode, stderr } = await cp([box('plain'), at('named')]);
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining('is a symbolic link: name the file itself')]);
+  expect([await readlink(at('named')), await readFile(at('real'), 'utf8')]).toEqual(['real', 'here']);
+});
+
+it('leaves out names and targets that are not UTF-8, and says so', async () => {
+  const odd = String.raw`$(printf 'b\376')`;
+  await inSandbox(`mkdir odd; echo one > "odd/${odd}"; ln -s "${odd}" odd/link; echo two > odd/plain`);
+  const { stderr } = await cp([box('odd'), at('.')]);
+  expect(stderr).toContain('its name is not UTF-8');
+  expect(stderr).toContain('which is not UTF-8');
+  expect(await readdir(at('odd'))).toEqual(['plain']);
+});
+
 it('of a directory here, what .gitignore files name and other paths can be left out', async () => {
   await writeFile(at('src/.gitignore'), 'run.sh\n');
   expect((await cp(['--gitignore', '--exclude', 'empty', at('src'), box('some')])).exitCode).toBe(0);

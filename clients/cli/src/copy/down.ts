@@ -73,7 +73,9 @@ async function* nowhere(): AsyncGenerator<Uint8Array, void, void> {}
 async function landing({ path, contents }: Source, local: string, isDirectory: boolean): Promise<string> {
   const found = await stat(local).catch(() => undefined);
   if (found?.isDirectory()) return contents ? local : below(local, nameOf(path));
-  // Also by a symlink: /dev/stdout.
+  // The threat: a copy to /dev/stdout by root would replace it for all programs.
+  if ((await lstat(local).catch(() => undefined))?.isSymbolicLink())
+    throw new CliError(`${local} is a symbolic link: name the file itself, or "-" for standard output`);
   if (found && !found.isFile())
     throw new CliError(`${local} is neither a file nor a directory: "-" is standard output`);
   if (found && isDirectory) throw new CliError(`${local} is not a directory`);

@@ -38,6 +38,8 @@ export class Landing {
     // The root directory has no name.
     if (full === '') return undefined;
     if (!isPath(full)) return { reason: 'not a path below the directory' };
+    // Several names would be this one here.
+    if (full.includes('\ufffd')) return { reason: 'its name is not UTF-8' };
     const reason = type === 'symlink' ? linkRefusal(path || this.#name, target ?? '') : undefined;
     const refusal = reason === undefined ? await this.#home.refusal({ path: full, type }) : { reason };
     if (refusal?.allow === undefined) return refusal;

@@ -12,14 +12,17 @@ export const isTemporary = (name: string): boolean => NAME.test(name);
 
 /** Removes those of a directory that no client writes to any more: for a day. */
 export function sweep(tree: Tree, names: readonly string[]): void {
+  let directory: ReturnType<Tree['open']>;
   try {
-    const directory = tree.open(names);
+    directory = tree.open(names);
     for (const name of directory ? readdirSync(directory.path).filter(isTemporary) : []) {
       const path = directory!.at(name);
-      if (lstatSync(path).mtimeMs < Date.now() - DAY_MS) unlinkSync(path);
+      const found = lstatSync(path);
+      if (found.isFile() && found.mtimeMs < Date.now() - DAY_MS) unlinkSync(path);
     }
-    directory?.close();
   } catch {
     // It is missing, no directory, or not ours to change: what comes there finds out.
+  } finally {
+    directory?.close();
   }
 }
