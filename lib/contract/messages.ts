@@ -159,7 +159,7 @@ export interface FileChange {
   came_along: boolean;
   /**
    * True if the codebase's file has values that the rules show as placeholders, and they would be lost: it was removed or renamed,
-   * is no file any more, or has placeholders in their place. False with `as` "agent". Clients bring it to a local directory only if
+   * is no file any more, lacks some of them, or has placeholders in their place. False with `as` "agent". Clients bring it to a local directory only if
    * it is allowed by name.
    */
   loses_values: boolean;

@@ -101,8 +101,8 @@ export interface WorkspaceChange {
     small?: boolean;
     /** File with placeholders: `redactedTexts` returns what a commit stores, of which `size` is, too. */
     isText?: boolean;
-    /** With `isText`: a commit leaves placeholders in it that the codebase's file does not have. */
-    keepsPlaceholders?: boolean;
+    /** With `isText`: a commit would lose values that the codebase's file has. */
+    losesValues?: boolean;
     /** File or symlink in the delta: a version that differs when the contents differ. Valid for one attachment. */
     version?: Version;
   };

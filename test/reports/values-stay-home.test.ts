@@ -42,6 +42,10 @@ describe.each([
   ['makes a symlink of it', 'mv .env x; ln -s x .env'],
   ['makes a directory of it', 'mv .env x; mkdir .env'],
   ['moves a placeholder to another key', 'sed -i s/STRIPE_KEY/PAY_KEY/ .env'],
+  ['empties it', ': > .env'],
+  ['removes a line with a value', 'sed -i /STRIPE/d .env'],
+  ['renames it and makes another one', 'mv .env x; echo STRIPE_KEY= > .env'],
+  ['moves another file over it', 'echo STRIPE_KEY= > x; mv x .env'],
   ['puts a changed copy in its place', 'sed s/STRIPE_KEY/PAY_KEY/ .env > x; mv x .env'],
   ['makes it larger than what is understood', 'yes A=1 | head -n 400000 >> .env'],
 ])('the values of a file of which the sandbox saw placeholders stay here when it', (what, command) => {

@@ -209,8 +209,8 @@ class FileChange:
             otherwise as the codebase has it at `renamed_from`.
         loses_values: True if the codebase's file has values that the rules show as placeholders,
             and they would be lost: it was removed or renamed,
-            is no file any more, or has placeholders in their place. False with `as` "agent".
-            Clients bring it to a local directory only if
+            is no file any more, lacks some of them, or has placeholders in their place. False
+            with `as` "agent". Clients bring it to a local directory only if
             it is allowed by name.
         local: What decides whether the change comes to a local directory; only with `local` of
             the request.

@@ -57,7 +57,7 @@ export function ownersChange(change: WorkspaceChange): FileChange {
 
 function losesValues({ now, base, level }: WorkspaceChange): boolean {
   if (!isRedactedLevel(level) || typeOf(base) !== 'TYPE_FILE') return false;
-  if (now?.isText === true) return now.keepsPlaceholders === true;
+  if (now?.isText === true) return now.losesValues === true;
   // Too large to be understood, the agent's text is stored as it is.
   return typeOf(now) !== 'TYPE_FILE' || now!.size > MAX_REDACTED_BYTES;
 }

@@ -38,8 +38,8 @@ export function* compareAt(
     contentChanged: !text.unchanged,
     base: sideOf(was),
   };
-  const { bytes, keepsPlaceholders } = text;
-  return { ...change, now: { ...rest, size: bytes.length, isText: true, keepsPlaceholders } };
+  const { bytes, losesValues } = text;
+  return { ...change, now: { ...rest, size: bytes.length, isText: true, losesValues } };
 }
 
 /** See `WorkspaceOperations.redactedTexts`. */

@@ -30,8 +30,8 @@ export interface CommittedText {
   bytes: Buffer;
   /** The file is as the agent was shown that of the codebase. */
   unchanged: boolean;
-  /** Placeholders are left that the base file does not have. */
-  keepsPlaceholders: boolean;
+  /** Values of the base file, which the agent was shown placeholders of, are not in it; or placeholders are in their place. */
+  losesValues: boolean;
 }
 
 interface Kept {
@@ -67,11 +67,13 @@ export function* committedText(
   const origin = originOf(workspace, base, { redactor, bound });
   const { placeholders } = origin;
   const bytes = yield* puttingBack(written, origin);
-  const text = { bytes, unchanged: false, keepsPlaceholders: keepsPlaceholders(bytes, base) };
+  const text = { bytes, unchanged: false, losesValues: keepsPlaceholders(bytes, base) };
   const found = yield* findingValues(base, redactor);
   for (const each of found === undefined ? [] : placeholders) {
-    const shown = (yield* piecesOf(found!, each)).map((piece) => piece.shown).join('');
+    const pieces = yield* piecesOf(found!, each);
+    const shown = pieces.map((piece) => piece.shown).join('');
     if (Buffer.from(shown, 'utf8').equals(written)) text.unchanged = true;
+    if (pieces.some(({ value }) => value !== undefined && !bytes.includes(value.value))) text.losesValues = true;
   }
   texts.delete(path);
   if (bytes.length <= MAX_KEPT) texts.set(path, { version, text });
