@@ -127,15 +127,23 @@ it('await using keeps a sandbox whose last pull left conflicts, and says so', as
     expect((await sandbox.pull(repo)).conflicts).toEqual(['a']);
   }
   expect(warn.mock.calls).toEqual([[expect.stringMatching(`sandbox ${id} is kept: 1 of its changes .* "a"`)]]);
-  {
-    await using kept = await served.paddock().sandboxes.get(id);
-    expect(await kept.files.text('a')).toBe('theirs\n');
-    await kept.pull(repo);
-    await kept.pull(repo, { onConflict: 'replace' });
-  }
-  expect(warn).toHaveBeenCalledOnce();
-  await expect(served.paddock().sandboxes.get(id)).rejects.toThrow(/does not exist/);
   warn.mockRestore();
+  const kept = await served.paddock().sandboxes.get(id);
+  expect(await kept.files.text('a')).toBe('theirs\n');
+  await kept.destroy();
+});
+
+it('await using destroys a sandbox whose last pull brought everything, after one that did not', async () => {
+  let id: string;
+  {
+    await using sandbox = await served.paddock().sandboxes.create({ from: repo, preset: 'full-access' });
+    id = sandbox.id;
+    await sandbox.run('echo theirs > a', { check: true });
+    await writeFile(join(repo, 'a'), 'mine\n');
+    await sandbox.pull(repo);
+    await sandbox.pull(repo, { onConflict: 'replace' });
+  }
+  await expect(served.paddock().sandboxes.get(id)).rejects.toThrow(/does not exist/);
 });
 
 it('the review says what runs on this machine', async () => {
