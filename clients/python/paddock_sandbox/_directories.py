@@ -16,6 +16,8 @@ from ._owner import Owner, give_at, owner_of
 from ._temporary import is_temporary
 
 _HELD = os.open in os.supports_dir_fd and os.rename in os.supports_dir_fd and hasattr(os, "O_DIRECTORY")
+#: The links in it tell where what is open is now.
+_OPEN = "/proc/self/fd"
 _DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 #: Of the way to the last directory so many are held: a path has up to 2,047.
@@ -117,15 +119,19 @@ class Tree:
 
     def leads_to(self, names: Sequence[str], directory: Optional[Directory]) -> bool:
         """Whether the names still lead to the directory, or to none if there was none."""
-        if directory is None or directory.fd is None:
-            found = self.open(names)
-            if found is not None:
-                found.close()
-            return (found is None) == (directory is None)
-        try:
-            return identity_of(os.stat(os.path.join(self._root, *names))) == identity_of(directory.stat())
-        except FileNotFoundError:
-            return False
+        if directory is not None and directory.fd is not None and os.path.isdir(_OPEN):
+            here = os.readlink(f"{_OPEN}/{directory.fd}")
+            return here == os.path.join(os.path.realpath(self._root), *names)
+        # What is held may have been moved.
+        self.close()
+        found = self.open(names)
+        if found is None or directory is None:
+            is_same = found is directory
+        else:
+            is_same = identity_of(found.stat()) == identity_of(directory.stat())
+        if found is not None:
+            found.close()
+        return is_same
 
     def _leave(self, count: int) -> None:
         """Back to as many names."""

@@ -7,6 +7,8 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  readlinkSync,
+  realpathSync,
   statSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -43,6 +45,11 @@ export class Directory {
 
   stat(): BigIntStats {
     return this.#fd === undefined ? statSync(this.path, { bigint: true }) : fstatSync(this.#fd, { bigint: true });
+  }
+
+  /** Where it is now, without symlinks: others may have moved it. */
+  isAt(path: string): boolean {
+    return readlinkSync(this.path) === path;
   }
 
   /** Unless there is something. */
@@ -100,10 +107,9 @@ export class Tree {
 
   /** Whether the names still lead to the directory, or to none if there was none. */
   leadsTo(names: readonly string[], directory: Directory | undefined): boolean {
-    if (canHold && directory) {
-      const now = statSync(join(this.root, ...names), { bigint: true, throwIfNoEntry: false });
-      return now !== undefined && identityOf(now) === identityOf(directory.stat());
-    }
+    if (canHold && directory) return directory.isAt(join(realpathSync.native(this.root), ...names));
+    // What is held may have been moved.
+    this.close();
     const now = this.open(names);
     now?.close();
     return (now === undefined) === (directory === undefined);
