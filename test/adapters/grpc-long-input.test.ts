@@ -32,3 +32,30 @@ it('long text that is not UTF-8 is told', () => {
   bytes[bytes.indexOf(text) + 300_001] = 0xff;
   expect(withInputAsBytes(bytes)).toBe(false);
 });
+
+/** Fields that a decoder would find in bytes that were counted as text. */
+const HIDDEN = Buffer.alloc(600_000, Buffer.from([0x3a, 0]));
+const lengthOf = (bytes: Buffer) => {
+  const parts: number[] = [];
+  let rest = bytes.length;
+  for (; rest > 0x7f; rest = Math.floor(rest / 128)) parts.push((rest % 128) | 0x80);
+  return Buffer.from([...parts, rest]);
+};
+
+it.each([
+  ['a tag of two bytes', [0x9a, 0x00]],
+  ['a group before it', [0x0b, 0x0c, 0x1a]],
+  ['a tag beyond 32 bits', [0x9a, 0x80, 0x80, 0x80, 0x10]],
+])('what is text to a decoder becomes no fields: %s', (_, tag) => {
+  const request = Buffer.concat([Buffer.from(tag), lengthOf(HIDDEN), HIDDEN]);
+  const before = Buffer.from(request);
+  expect(withInputAsBytes(request)).toBe(true);
+  expect(request.equals(before)).toBe(true);
+});
+
+it('of two long texts the last one counts, as for every decoder', () => {
+  const one = Exec!.requestSerialize({ stdin: text });
+  const request = Buffer.concat([one, Exec!.requestSerialize({ stdin: `${text}2` })]);
+  expect(withInputAsBytes(request)).toBe(true);
+  expect(Exec!.requestDeserialize(request)).toMatchObject({ stdin: `${text}2` });
+});
