@@ -70,6 +70,17 @@ it('edits between the values, and new keys, come with the values of here', async
   expect(await env()).toBe(`${REAL.replace('true', 'false')}NEW=1\n`);
 });
 
+it.each([
+  ['a quoted text with lines', 'KEY="one-line-of-it\\ntwo-lines-of-it"\nDEBUG=true\n', '.env'],
+  ['JSON with escapes', '{"key": "one \\"quoted\\" secret-9aX", "debug": true}\n', 'credentials.json'],
+])('an edit beside %s comes, as no value is lost', async (_, contents, name) => {
+  await writeFile(join(home, name), contents);
+  await using sandbox = await sandboxOf();
+  await sandbox.run(`sed -i s/true/false/ ${name}`, { check: true });
+  expect(await sandbox.pull(home)).toMatchObject({ applied: [name], skipped: [] });
+  expect(await readFile(join(home, name), 'utf8')).toBe(contents.replace('true', 'false'));
+});
+
 it('a loss that is allowed by its path comes', async () => {
   await using sandbox = await sandboxOf();
   await sandbox.run('mv .env x', { check: true });

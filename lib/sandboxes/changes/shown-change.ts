@@ -55,11 +55,12 @@ export function ownersChange(change: WorkspaceChange): FileChange {
   return { ...shownChange(change), loses_values: losesValues(change) };
 }
 
-function losesValues({ now, base, level }: WorkspaceChange): boolean {
+function losesValues({ now, base, level, contentChanged }: WorkspaceChange): boolean {
   if (!isRedactedLevel(level) || typeOf(base) !== 'TYPE_FILE') return false;
   if (now?.isText === true) return now.losesValues === true;
-  // Too large to be understood, the agent's text is stored as it is.
-  return typeOf(now) !== 'TYPE_FILE' || now!.size > MAX_REDACTED_BYTES;
+  if (typeOf(now) !== 'TYPE_FILE') return true;
+  // If one of them is too large to be understood, the agent's text is stored as it is.
+  return contentChanged && Math.max(now!.size, base!.size) > MAX_REDACTED_BYTES;
 }
 
 /** The file type of one side of a change; TYPE_OTHER if there is none. */

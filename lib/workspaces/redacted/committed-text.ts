@@ -6,6 +6,7 @@ import { isForm } from '../../redaction/is-form.ts';
 import { ANY_PLACEHOLDER } from '../../redaction/placeholders.ts';
 import { type Origin, puttingBack } from '../../redaction/put-back.ts';
 import {
+  type FoundValues,
   findingValues,
   MAX_REDACTED_BYTES,
   piecesOf,
@@ -24,13 +25,14 @@ import { type FormKind, kindAt } from './redacted-file.ts';
 /** Texts kept for each workspace, and their largest size in bytes: a commit asks for the same ones several times. */
 const KEPT = 8;
 const MAX_KEPT = 64 * 1024;
+const VALUES_PER_STEP = 1024;
 
 /** What a commit stores of a file, in place of the file itself. */
 export interface CommittedText {
   bytes: Buffer;
   /** The file is as the agent was shown that of the codebase. */
   unchanged: boolean;
-  /** Values of the base file, which the agent was shown placeholders of, are not in it; or placeholders are in their place. */
+  /** Values of the base file, which the agent was not shown, are not among its own; or placeholders are in their place. */
   losesValues: boolean;
 }
 
@@ -70,15 +72,34 @@ export function* committedText(
   const text = { bytes, unchanged: false, losesValues: keepsPlaceholders(bytes, base) };
   const found = yield* findingValues(base, redactor);
   for (const each of found === undefined ? [] : placeholders) {
-    const pieces = yield* piecesOf(found!, each);
-    const shown = pieces.map((piece) => piece.shown).join('');
+    const shown = (yield* piecesOf(found!, each)).map((piece) => piece.shown).join('');
     if (Buffer.from(shown, 'utf8').equals(written)) text.unchanged = true;
-    if (pieces.some(({ value }) => value !== undefined && !bytes.includes(value.value))) text.losesValues = true;
   }
+  if (!text.losesValues && !bytes.equals(base)) text.losesValues = yield* lacksValues(found, bytes, redactor);
   texts.delete(path);
   if (bytes.length <= MAX_KEPT) texts.set(path, { version, text });
   for (const oldest of texts.keys()) if (texts.size > KEPT) texts.delete(oldest);
   return text;
+}
+
+/** Whether values of the base file are not among those of the text. Nothing is shown of a base whose values are not `found`. */
+function* lacksValues(
+  found: FoundValues | undefined,
+  bytes: Buffer,
+  redactor: FormKind['redactor'],
+): Generator<undefined, boolean, void> {
+  const kept = found && (yield* findingValues(bytes, redactor));
+  if (found === undefined || kept === undefined) return found?.spans.length !== 0;
+  const values = new Set<string>();
+  for (const [index, { value }] of kept.spans.entries()) {
+    values.add(value);
+    if (index % VALUES_PER_STEP === 0) yield;
+  }
+  for (const [index, { value }] of found.spans.entries()) {
+    if (!values.has(value)) return true;
+    if (index % VALUES_PER_STEP === 0) yield;
+  }
+  return false;
 }
 
 function keepsPlaceholders(bytes: Buffer, base: Buffer): boolean {
