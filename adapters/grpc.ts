@@ -8,7 +8,6 @@ import {
 import { type Operation, operations } from '../handlers/index.ts';
 import { rpcs } from '../lib/contract/schema.ts';
 import { SerialQueue } from '../lib/serial-queue.ts';
-import { Turns } from '../lib/turns.ts';
 import { withBounds } from './grpc/bounds.ts';
 import { type Mount, mountCall } from './grpc/calls.ts';
 import { entrance } from './grpc/entrance.ts';
@@ -40,7 +39,6 @@ export async function startGrpc({ address, services, maxConnections, tls, log }:
   const mount: Mount = {
     services,
     log,
-    turns: new Turns(),
     encoding: new SerialQueue(),
     calls: new Set(),
     arriving: new Set(),

@@ -11,7 +11,6 @@ import type { HandlerEvent, Operation } from '../../handlers/index.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import { weightOf } from '../../lib/paging.ts';
 import type { SerialQueue } from '../../lib/serial-queue.ts';
-import type { Turns } from '../../lib/turns.ts';
 import { errorFor } from '../listener.ts';
 import { isLarge } from '../message-weight.ts';
 import { answerBytesOf, requireFitting } from './answer-size.ts';
@@ -23,10 +22,10 @@ import { statusOf } from './status.ts';
 
 type Message = object;
 
+const MUCH_MEMORY = 4 * 1024 * 1024;
+
 export interface Mount extends Calls {
-  /** The listener's turns, for responses that are encoded in steps. */
-  turns: Turns;
-  /** One large answer at a time is encoded: it takes twice its memory meanwhile. */
+  /** One answer of more than MUCH_MEMORY at a time is encoded: it takes twice its memory meanwhile. */
   encoding: SerialQueue;
 }
 
@@ -81,9 +80,11 @@ async function respond(
     const limit = answerBytesOf(call.metadata);
     entered.begin(input.stream === undefined);
     const result = (await operation.handler({ headers, ...input }, { ...context, answerBytes: limit })) as Message;
-    entered.unsent(weightOf(result));
-    const encode = () => encodeLarge(result, serialize!, mount.turns, context.signal);
-    const encoded = serialize && isLarge(result) ? await mount.encoding.run(encode) : undefined;
+    const weight = weightOf(result);
+    entered.unsent(weight);
+    const encode = () => encodeLarge(result, serialize!, context.signal);
+    const inTurn = () => (weight > MUCH_MEMORY ? mount.encoding.run(encode) : encode());
+    const encoded = serialize && isLarge(result) ? await inTurn() : undefined;
     if (encoded) requireFitting(encoded.length, limit);
     entered.end();
     callback(null, encoded ?? result);

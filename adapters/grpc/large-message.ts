@@ -1,6 +1,6 @@
 import type { ServiceDefinition } from '@grpc/grpc-js';
+import { breaks } from '../../lib/breaks.ts';
 import { LongText } from '../../lib/long-text.ts';
-import type { Turns } from '../../lib/turns.ts';
 import { weigh } from '../message-weight.ts';
 import { varint } from './data-message.ts';
 
@@ -25,25 +25,22 @@ export function passingEncoded(definition: ServiceDefinition): ServiceDefinition
  * Encodes the message of a unary response in steps of bounded length. The threat: the output of a command, or a page of
  * thousands of entries, blocks the main thread for up to 90 ms if it is encoded in one step. Throws if `signal` fires.
  */
-export async function encodeLarge(
-  message: object,
-  serialize: Serialize,
-  turns: Turns,
-  signal: AbortSignal,
-): Promise<Buffer> {
+export async function encodeLarge(message: object, serialize: Serialize, signal: AbortSignal): Promise<Buffer> {
   const parts: Part[] = [];
   let length = 0;
   for (const part of partsOf(message, serialize)) {
     parts.push(part);
     length += Buffer.byteLength(part);
-    await turns.next();
+    const due = breaks.due();
+    if (due !== undefined) await due;
     signal.throwIfAborted();
   }
   const whole = Buffer.allocUnsafeSlow(length);
   let at = 0;
   for (const part of parts) {
     at += typeof part === 'string' ? whole.write(part, at) : part.copy(whole, at);
-    await turns.next();
+    const due = breaks.due();
+    if (due !== undefined) await due;
   }
   return whole;
 }

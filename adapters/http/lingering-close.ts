@@ -12,15 +12,22 @@ export interface LingerLimits {
 const LINGER: LingerLimits = { bytes: 256 * 1024 * 1024, idleMs: 5000, totalMs: 30_000 };
 
 const BYTES_PER_MS = (32 * 1024 * 1024) / 1000;
+/** Longer than this no connection waits for its next bytes: the first ones of very many would hold all others until they are cut. */
+const LONGEST_PAUSE_MS = 10_000;
 
 /** Bounds the bytes that are read and discarded in a second, of all connections together. TCP holds back the others. */
 export class DiscardPace {
+  readonly #now: () => number;
   #due = 0;
+
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
 
   /** Milliseconds after which the next bytes may be read. */
   after(bytes: number): number {
-    const now = performance.now();
-    this.#due = Math.max(now, this.#due) + bytes / BYTES_PER_MS;
+    const now = this.#now();
+    this.#due = Math.min(Math.max(now, this.#due) + bytes / BYTES_PER_MS, now + LONGEST_PAUSE_MS);
     return this.#due - now;
   }
 }
@@ -79,8 +86,10 @@ function discardRest(
   const cut = () => req.socket.destroy();
   const idle = setTimeout(() => (req.isPaused() ? idle.refresh() : cut()), idleMs);
   const total = setTimeout(cut, totalMs);
+  let pause: NodeJS.Timeout | undefined;
   signal.addEventListener('abort', cut, { once: true });
   res.once('close', () => {
+    clearTimeout(pause);
     clearTimeout(idle);
     clearTimeout(total);
     signal.removeEventListener('abort', cut);
@@ -94,7 +103,7 @@ function discardRest(
       if (left < 0) return cut();
       if (pace === undefined) return;
       req.pause();
-      setTimeout(() => req.resume(), pace.after(chunk.length));
+      pause = setTimeout(() => req.resume(), pace.after(chunk.length));
     });
   });
 }

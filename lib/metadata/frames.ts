@@ -24,12 +24,12 @@ export async function frameOfList(sequence: number, list: readonly unknown[]): P
   const pieces: Buffer[] = [];
   let text = '[';
   for (const [index, each] of list.entries()) {
-    const due = breaks.due();
-    if (due !== undefined) await due;
     text += `${index > 0 ? ',' : ''}${JSON.stringify(each)}`;
     if (text.length < PIECE) continue;
     pieces.push(Buffer.from(text));
     text = '';
+    const due = breaks.due();
+    if (due !== undefined) await due;
   }
   pieces.push(Buffer.from(`${text}]\n`));
   return framed(sequence, pieces);
