@@ -3,6 +3,7 @@ import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { Sandbox } from '../../clients/typescript/src/sandbox.ts';
 import { cli } from '../clients/cli/cli.ts';
 import { runCli } from '../clients/cli/run-cli.ts';
 import { servedOnce } from '../clients/typescript/served.ts';
@@ -131,6 +132,42 @@ it('await using keeps a sandbox whose last pull left conflicts, and says so', as
   const kept = await served.paddock().sandboxes.get(id);
   expect(await kept.files.text('a')).toBe('theirs\n');
   await kept.destroy();
+});
+
+it.each([
+  ['a pull that raises its conflicts', (s: Sandbox) => expect(s.pull(repo, { onConflict: 'raise' })).rejects.toThrow()],
+  [
+    'a narrower pull after it',
+    async (s: Sandbox) => {
+      await s.pull(repo);
+      await s.pull(repo, { paths: ['n'] });
+    },
+  ],
+])('await using keeps a sandbox with conflicts after %s', async (_, pull) => {
+  const warn = vi.spyOn(console, 'warn').mockReturnValue();
+  let id: string;
+  {
+    await using sandbox = await served.paddock().sandboxes.create({ from: repo, preset: 'full-access' });
+    id = sandbox.id;
+    await sandbox.run('echo theirs > a; echo new > n', { check: true });
+    await writeFile(join(repo, 'a'), 'mine\n');
+    await pull(sandbox);
+  }
+  warn.mockRestore();
+  await (await served.paddock().sandboxes.get(id)).destroy();
+});
+
+it('await using destroys a sandbox with conflicts once all of its changes are committed', async () => {
+  let id: string;
+  {
+    await using sandbox = await served.paddock().sandboxes.create({ from: repo, preset: 'full-access' });
+    id = sandbox.id;
+    await sandbox.run('echo theirs > a', { check: true });
+    await writeFile(join(repo, 'a'), 'mine\n');
+    await sandbox.pull(repo);
+    await sandbox.commit();
+  }
+  await expect(served.paddock().sandboxes.get(id)).rejects.toThrow(/does not exist/);
 });
 
 it('await using destroys a sandbox whose last pull brought everything, after one that did not', async () => {

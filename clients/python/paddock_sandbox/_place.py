@@ -29,9 +29,6 @@ class Found(NamedTuple):
     version: str = ""
     executable: bool = False
 
-    def is_same(self, other: "Optional[Found]") -> bool:
-        return self == other and self.kind != FileType.OTHER
-
 
 class Look(NamedTuple):
     """What was at a path, and a mark that changes with it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from paddock_sandbox import Sandbox
+from paddock_sandbox import ConflictError, Sandbox
 from support import PROJECT, ServerCase
 
 
@@ -64,3 +64,24 @@ class Pulls(ServerCase):
             pulled = sandbox.pull(directory)
         self.assertEqual((pulled.conflicts, dict(pulled.failed)), ((), {}))
         self.assertTrue(os.path.isfile(os.path.join(directory, "deep")))
+
+    def test_a_sandbox_is_kept_for_what_no_later_call_brought(self) -> None:
+        def raising(sandbox: Sandbox, directory: str) -> None:
+            with self.assertRaises(ConflictError):
+                sandbox.pull(directory, on_conflict="raise")
+
+        def narrower(sandbox: Sandbox, directory: str) -> None:
+            sandbox.pull(directory)
+            sandbox.pull(directory, ["n"])
+            sandbox.discard(["n"])
+
+        for calls in (raising, narrower):
+            directory = self.directory({"a": "base"})
+            with self.subTest(calls.__name__), self.assertWarnsRegex(RuntimeWarning, "is kept"):
+                with Sandbox.create(directory, preset="full-access") as sandbox:
+                    sandbox.run("echo theirs > a; echo new > n", check=True)
+                    self.put(directory, "a", "mine")
+                    calls(sandbox, directory)
+            kept = Sandbox.connect(sandbox.id)
+            kept.destroy()
+            self.client.codebases.delete(kept.codebase_id)

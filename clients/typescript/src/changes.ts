@@ -45,6 +45,10 @@ export function chosen<T extends ChangeSelection>(selection: T): T {
   return selection;
 }
 
+/** Whether it may leave changes out. */
+export const isSelection = ({ paths, exclude, hunks }: CommitOptions): boolean =>
+  [paths, exclude, hunks].some((each) => each !== undefined && each.length > 0);
+
 export async function listChanges(api: Api, sandboxId: string, selection: ShownChanges): Promise<FileChange[]> {
   const [choice, call] = divided(chosen(selection));
   return all(api.listChanges({ ...choice, sandboxId }, call));

@@ -38,10 +38,10 @@ export class Codebases {
     const codebase = await this.#api.createCodebase({ name, ownerId }, call);
     if (body === undefined) return codebase;
     try {
-      await this.upload(codebase.id, body, { signal: call.signal });
+      await this.upload(codebase.id, body, { ...call, idempotencyKey: undefined });
       return await this.get(codebase.id, call);
     } catch (error) {
-      await this.#api.deleteCodebase({ codebaseId: codebase.id }).catch(() => undefined);
+      await this.#api.deleteCodebase({ codebaseId: codebase.id }, { headers: call.headers }).catch(() => undefined);
       throw error;
     }
   }

@@ -92,14 +92,16 @@ const CLEAN_UP_MS = 30_000;
 async function createOrNone(
   api: Api,
   request: CreateSandboxRequest,
-  { idempotencyKey = randomId(), ...call }: CallOptions,
+  { idempotencyKey: given, ...call }: CallOptions,
 ): Promise<SandboxInfo> {
+  const idempotencyKey = given ?? randomId();
   call.signal?.throwIfAborted();
   try {
     return await api.createSandbox(request, { ...call, idempotencyKey });
   } catch (error) {
-    if (mayHaveTakenEffect(error)) {
-      const cleanUp = { signal: AbortSignal.timeout(CLEAN_UP_MS) };
+    // With a key of the caller's it may be the sandbox of an earlier call, and the caller can find it.
+    if (given === undefined && mayHaveTakenEffect(error)) {
+      const cleanUp = { headers: call.headers, signal: AbortSignal.timeout(CLEAN_UP_MS) };
       await api
         .createSandbox(request, { ...cleanUp, idempotencyKey })
         .then(({ id }) => api.destroySandbox({ sandboxId: id, discard: true }, cleanUp))

@@ -6,6 +6,7 @@ import {
   chosen,
   commitChanges,
   exportChanges,
+  isSelection,
   listChanges,
   type ShownChanges,
 } from './changes.ts';
@@ -26,7 +27,7 @@ import type {
 } from './contract/messages.ts';
 import { type CreateOptions, createSandbox } from './create.ts';
 import { asyncDispose } from './dispose.ts';
-import { FailedPreconditionError, NotFoundError } from './errors.ts';
+import { ConflictError, FailedPreconditionError, NotFoundError } from './errors.ts';
 import { Files } from './files.ts';
 import { type ForkOptions, forkSandbox } from './fork.ts';
 import { type CallOptions, divided } from './http/call.ts';
@@ -60,7 +61,7 @@ export class Sandbox {
   readonly #runner: Runner;
   readonly #ownsSandbox: boolean;
   #ownsCodebase: boolean;
-  /** What the last pull did not bring, and is nowhere else. */
+  /** What pulls did not bring, and is nowhere else. */
   #unpulled: readonly string[] = [];
 
   /** `owns`: what `await using` removes. */
@@ -153,7 +154,9 @@ export class Sandbox {
   async commit(options: CommitOptions = {}): Promise<CommitResponse> {
     // Before the answer, which may be lost: what was committed is never deleted.
     if (!options.dryRun) this.#ownsCodebase = false;
-    return commitChanges(this.api, this.id, options);
+    const committed = await commitChanges(this.api, this.id, options);
+    if (!options.dryRun && !isSelection(options)) this.#unpulled = [];
+    return committed;
   }
 
   /**
@@ -163,16 +166,27 @@ export class Sandbox {
   async pull(directory: string, options: PullOptions = {}): Promise<Pulled> {
     const { pull } = await loadLocal();
     const target = { sandboxId: this.id, codebaseId: this.info.codebaseId };
-    const pulled = await pull(this.api, target, directory, options);
-    const left = [...pulled.failed, ...pulled.skipped.filter(({ option }) => option !== undefined)];
-    if (!options.dryRun) this.#unpulled = [...pulled.conflicts, ...left.map(({ path }) => path)];
-    return pulled;
+    const keep = (left: readonly string[], brought: readonly string[] = []) => {
+      const all = new Set([...this.#unpulled.filter((path) => !brought.includes(path)), ...left]);
+      if (!options.dryRun) this.#unpulled = [...all];
+    };
+    try {
+      const pulled = await pull(this.api, target, directory, options);
+      const left = [...pulled.failed, ...pulled.skipped.filter(({ option }) => option !== undefined)];
+      keep([...pulled.conflicts, ...left.map(({ path }) => path)], [...pulled.applied, ...pulled.unchanged]);
+      return pulled;
+    } catch (error) {
+      if (error instanceof ConflictError) keep(error.paths);
+      throw error;
+    }
   }
 
   /** Drops changes, all or nothing. Returns at how many paths. */
   async discard(selection: ChangeSelection = {}): Promise<number> {
     const [choice, call] = divided(chosen(selection));
-    return (await this.api.discard({ ...choice, ...this.#of }, call)).discarded;
+    const { discarded } = await this.api.discard({ ...choice, ...this.#of }, call);
+    if (!isSelection(selection)) this.#unpulled = [];
+    return discarded;
   }
 
   /** The paths at which the rules refused what commands tried, since the sandbox runs. */

@@ -80,3 +80,22 @@ it('a sandbox whose creation was aborted, or lost its answer, is destroyed', asy
   const keys = new Set(seen.slice(1, 3).map(({ headers }) => headers['idempotency-key']));
   expect(keys.size).toBe(1);
 });
+
+describe('a sandbox whose creation lost its answer', () => {
+  const create = async (options: object) => {
+    let tries = 0;
+    const lost: Answer = (res, each) =>
+      tries++ === 0 ? res.destroy() : json({ id: 'sb_1', codebase_id: 'cb_2' })(res, each);
+    const { paddock, calls } = await served({ 'POST /v1/sandboxes': lost });
+    await expect(paddock.sandboxes.create({ codebase: 'cb_2', ...options })).rejects.toThrow(/was lost/);
+    return calls();
+  };
+
+  it('is destroyed', async () => {
+    expect(await create({})).toContainEqual(expect.stringContaining(DESTROY));
+  });
+
+  it('is left if the key is the caller’s: it may be that of an earlier call', async () => {
+    expect(await create({ idempotencyKey: 'job-42' })).toEqual(['POST /v1/sandboxes']);
+  });
+});

@@ -28,11 +28,19 @@ JSON. Answers are JSON, those of lists and streams on a line each. Files and arc
     const body = kind === 'raw' ? [process.stdin] : [];
     const answer = call(request, ...body, { signal });
     if (list !== undefined || kind === 'events')
-      for await (const each of answer as AsyncIterable<unknown>) out.record(each);
-    else if (kind === 'unary' || kind === 'raw') out.value((await answer) ?? {});
+      for await (const each of answer as AsyncIterable<unknown>) out.record(shown(each));
+    else if (kind === 'unary' || kind === 'raw') out.value(shown((await answer) ?? {}));
     else for await (const chunk of ((await answer) as Response).body ?? []) out.bytes(chunk as Uint8Array);
   },
 });
+
+/** Bytes are base64, as in the JSON of the API. */
+function shown(value: unknown): unknown {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
+  if (Array.isArray(value)) return value.map(shown);
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, shown(each)]));
+}
 
 /** The client has the names of fields in camel case. */
 function fieldOf(given: string): [name: string, value: unknown] {

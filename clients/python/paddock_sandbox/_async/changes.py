@@ -55,14 +55,18 @@ class AsyncChanges(AsyncState):
         if not options.get("dry_run"):
             # Before the call: its answer may be lost.
             self._owns_codebase = False
+        answer = await self.api.commit(sandbox_id=self.id, paths=chosen, **options)
+        if chosen is None and not any(options.get(each) for each in ("dry_run", "exclude", "hunks")):
             self._unpulled = ()
-        return await self.api.commit(sandbox_id=self.id, paths=chosen, **options)
+        return answer
 
     async def discard(self, paths: Paths = None, **options: Unpack[DiscardRequest]) -> int:
         """Drops changes, all or nothing: the paths show the codebase's version again. Returns how many."""
         chosen = _checked(paths)
-        self._unpulled = ()
-        return (await self.api.discard(sandbox_id=self.id, paths=chosen, **options)).discarded
+        discarded = (await self.api.discard(sandbox_id=self.id, paths=chosen, **options)).discarded
+        if chosen is None and not options.get("exclude"):
+            self._unpulled = ()
+        return discarded
 
     async def checkpoint(self, name: str, **options: Unpack[CreateCheckpointRequest]) -> Checkpoint:
         """Saves the present files under a name."""

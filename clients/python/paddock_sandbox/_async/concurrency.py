@@ -23,8 +23,16 @@ def running_loop() -> Optional[asyncio.AbstractEventLoop]:
 
 
 async def in_thread(work: Callable[..., T], *arguments: Any) -> T:
-    """Runs work on files in a thread, so that other tasks go on."""
-    return await asyncio.to_thread(work, *arguments)
+    """Runs work on files in a thread, so that other tasks go on.
+
+    It has ended when this ends, also when that is cancelled: what it uses can be closed then.
+    """
+    task = asyncio.ensure_future(asyncio.to_thread(work, *arguments))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise
 
 
 async def each_of(body: Union[bytes, Body, None]) -> AsyncIterator[bytes]:

@@ -56,14 +56,18 @@ class Changes(State):
         if not options.get("dry_run"):
             # Before the call: its answer may be lost.
             self._owns_codebase = False
+        answer = self.api.commit(sandbox_id=self.id, paths=chosen, **options)
+        if chosen is None and not any(options.get(each) for each in ("dry_run", "exclude", "hunks")):
             self._unpulled = ()
-        return self.api.commit(sandbox_id=self.id, paths=chosen, **options)
+        return answer
 
     def discard(self, paths: Paths = None, **options: Unpack[DiscardRequest]) -> int:
         """Drops changes, all or nothing: the paths show the codebase's version again. Returns how many."""
         chosen = _checked(paths)
-        self._unpulled = ()
-        return (self.api.discard(sandbox_id=self.id, paths=chosen, **options)).discarded
+        discarded = (self.api.discard(sandbox_id=self.id, paths=chosen, **options)).discarded
+        if chosen is None and not options.get("exclude"):
+            self._unpulled = ()
+        return discarded
 
     def checkpoint(self, name: str, **options: Unpack[CreateCheckpointRequest]) -> Checkpoint:
         """Saves the present files under a name."""

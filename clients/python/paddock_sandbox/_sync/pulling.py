@@ -34,7 +34,8 @@ def pulled(sandbox: "Changes", directory: str, paths: Paths, options: PullOption
         in_thread(pull.take, listed, parts, removals)
         result = in_thread(pull.decide)
         if on_conflict == "raise" and result.conflicts:
-            sandbox._unpulled = result.conflicts
+            if not options.get("dry_run"):
+                sandbox._unpulled = tuple({**dict.fromkeys(sandbox._unpulled), **dict.fromkeys(result.conflicts)})
             error = ConflictError(f"edited locally since they were brought in: {', '.join(result.conflicts[:10])}")
             error.paths = result.conflicts
             raise error
@@ -46,7 +47,9 @@ def pulled(sandbox: "Changes", directory: str, paths: Paths, options: PullOption
                 # Each member has a header, and its name may take some blocks.
                 _receive(archive, sandbox, paths, left, pull.max_bytes, 2**14 * (len(listed) + 1))
             result = in_thread(pull.apply, archive)
-        sandbox._unpulled = (*result.conflicts, *result.failed, *(each.path for each in pull.too_large))
+        former = [each for each in sandbox._unpulled if each not in {*result.applied, *result.unchanged}]
+        left = [*result.conflicts, *result.failed, *(each.path for each in pull.too_large)]
+        sandbox._unpulled = tuple(dict.fromkeys([*former, *left]))
         return result
     finally:
         pull.close()
@@ -55,10 +58,14 @@ def pulled(sandbox: "Changes", directory: str, paths: Paths, options: PullOption
 def _receive(
     archive: "IO[bytes]", sandbox: "Changes", paths: Paths, exclude: Sequence[str], most: int, headers: int
 ) -> None:
-    for piece in sandbox._export("tar", paths, exclude or None).pieces():
-        archive.write(piece)
-        if archive.tell() > most + headers:
-            raise InvalidArgumentError(f"the changes have more than {most} bytes: raise max_bytes, or name paths")
+    pieces = sandbox._export("tar", paths, exclude or None).pieces()
+    try:
+        for piece in pieces:
+            archive.write(piece)
+            if archive.tell() > most + headers:
+                raise InvalidArgumentError(f"the changes have more than {most} bytes: raise max_bytes, or name paths")
+    finally:
+        pieces.close()
 
 
 def _parts(

@@ -39,13 +39,13 @@ const READERS: Readonly<Record<string, (value: unknown) => unknown>> = {
       : value,
 };
 
-const NAME = /^[A-Z_]+$/;
+const NAME = /^[A-Z][A-Z0-9_]*$/;
 const readers = new Map(Object.entries(forms).map(([name, form]) => [name, READERS[form]!]));
 
 const writers = new Map<string, (value: unknown) => unknown>([
   ...[...readers].filter(([, reader]) => reader === READERS.map),
   ...Object.entries(prefixes).map(
-    ([name, prefix]) => [name, (word: unknown) => prefix + String(word).toUpperCase()] as const,
+    ([name, prefix]) => [name, (word: unknown) => wireName(prefix, String(word).toUpperCase())] as const,
   ),
   // Rounded up, so that no time limit becomes 0, which means none.
   ...Object.entries(durations).map(
@@ -53,6 +53,9 @@ const writers = new Map<string, (value: unknown) => unknown>([
       [name, (value: unknown) => Math.ceil(secondsOf(camel(name), value as Duration) * perSecond)] as const,
   ),
 ]);
+
+/** Of a word, or of the wire's name itself, which the documentation of the API has. */
+const wireName = (prefix: string, word: string): string => (word.startsWith(prefix) ? word : prefix + word);
 
 function snake(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

@@ -1,7 +1,7 @@
 import { type Duration, secondsOf } from '../duration.ts';
 import type { CallOptions, Row } from './call.ts';
 
-/** The service says nothing while it waits: for the end of a command, a port, output, or a reader of input. */
+/** The service says nothing while it receives a body, nor while it waits: for the end of a command, a port, output, or a reader of input. */
 const SILENT = new Set(['exec', 'sessionExec', 'waitPort', 'readProcessOutput', 'writeProcessInput', 'importImage']);
 
 /** Ends a call when no byte of its answer has come for a time. */
@@ -21,7 +21,7 @@ export class Silence {
     { operation, row, options }: { operation: string; row: Row; options: CallOptions },
     usual: Duration | undefined,
   ): Silence | undefined {
-    const isUsual = row.kind !== 'events' && !SILENT.has(operation);
+    const isUsual = row.kind !== 'events' && row.kind !== 'raw' && !SILENT.has(operation);
     const limit = options.timeout ?? (isUsual ? usual : undefined);
     return limit === undefined ? undefined : new Silence(secondsOf('timeout', limit) * 1000, options.signal);
   }
