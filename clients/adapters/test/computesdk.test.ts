@@ -37,7 +37,8 @@ it('runs commands', async () => {
   await expect(late).rejects.toThrow(/killed after 1000 ms/);
   expect(pieces).toEqual(['one\n', 'two\n']);
   await sandbox.runCommand('sleep 1000', { background: true });
-  expect((await sandbox.runCommand('ps -e -o comm=; true')).stdout).toMatch(/sleep/);
+  // Its shell becomes the program a moment later.
+  await expect.poll(async () => (await sandbox.runCommand('ps -e -o comm=; true')).stdout).toMatch(/sleep/);
 });
 
 it.each(['/workspace/d', '/tmp/d'])('has files under its rules: %s', async (directory) => {
