@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { noKeys, openAccess } from '../../lib/access/no-keys.ts';
-import type { Codebase, Key, Sandbox } from '../../lib/contract/messages.ts';
+import type { Codebase, Sandbox } from '../../lib/contract/messages.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import { ReceivedBytes } from '../../lib/limits/received-bytes.ts';
 import { unlimitedOwners } from '../../lib/limits/stored-limits.ts';
@@ -53,20 +53,6 @@ export const aCodebase: Codebase = {
   status_reason: '',
   totals_outdated: false,
   revision: '',
-};
-
-export const aKey: Key = {
-  id: '7f3a9c2e',
-  name: 'ci',
-  owner_id: 'me',
-  role: 'owner',
-  sandbox_id: '',
-  scopes: [],
-  created_at: 1_700_000_000,
-  expires_at: 0,
-  last_used_at: 0,
-  created_by: '',
-  mask: 'pdk_7f3a9c2e_…9c',
 };
 
 export function output(text: string | Buffer, stream: 'STDOUT' | 'STDERR' = 'STDOUT'): CommandEvent {

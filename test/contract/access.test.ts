@@ -98,7 +98,10 @@ describe.each(PROTOCOLS)('keys over %s', (protocol: Protocol) => {
 
   it('are created on the host for the server that runs', async () => {
     const first = clientOf(await hostKey());
-    expect(await first.call('GetCaller', {})).toMatchObject({ role: 'admin', key: { name: 'admin', created_by: '' } });
+    const caller = await first.call('GetCaller', {});
+    expect(caller).toMatchObject({ role: 'admin', key: { name: 'admin', created_by: '' } });
+    const { key } = await createKey({ role: 'owner', owner_id: 'ann' }, first);
+    expect(key).toMatchObject({ created_by: caller.key?.id });
     expect((await first.call('ListKeys', {})).keys.map(({ name }) => name)).toContain('admin');
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createSandbox } from '../../handlers/create-sandbox.ts';
 import type { NewSandbox } from '../../lib/services.ts';
 import { aSandbox } from '../adapters/fake-services.ts';
-import { call, json, message } from './call.ts';
+import { call, json } from './call.ts';
 
 async function requestOf(event: Parameters<typeof call>[1]): Promise<NewSandbox> {
   const seen: NewSandbox[] = [];
@@ -37,34 +37,6 @@ const zero = {
 };
 
 describe('CreateSandbox', () => {
-  it('passes on the same request for JSON and for a decoded message', async () => {
-    const rule = { pattern: '/src/**', permission: 'PERMISSION_WRITE', type: 'PATTERN_GLOB', priority: -2 };
-    const body = {
-      codebase_id: 'cb_1',
-      permissions: [rule],
-      labels: { team: 'a' },
-      expires_in: 60,
-      runtime: 'RUNTIME_MOCK',
-      image: 'ubuntu:22.04',
-      resources: { memory_bytes: 2 ** 40, cpu_quota: 50_000, cpu_shares: 512, pids_limit: 100 },
-      preset: 'read-only',
-      auto_commit: 'on_exec',
-      idle_timeout: 600,
-      on_idle: 'destroy',
-      shell: '/usr/bin/zsh',
-      env: { A: 'b' },
-      workdir: 'src',
-      on_expire: 'stop',
-      secrets: [{ name: 'github', variable: 'TOKEN', hosts: ['api.github.com'], shape: 'ghp_' }],
-      read_only_paths: ['/opt/node'],
-      workspace_path: '/home/ann/project',
-      validate_only: true,
-      rules: { write: ['src'], read: ['**'], none: [], scratch: [], view: [], redacted: [], shown: [] },
-    };
-    expect(await requestOf(json(body))).toEqual(body);
-    expect(await requestOf(message(body))).toEqual(body);
-  });
-
   it.each([
     ['absent', { codebase_id: 'cb_1' }],
     [

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { exec } from '../../handlers/exec.ts';
-import type { ExecRequest } from '../../lib/contract/messages.ts';
 import { ServiceError } from '../../lib/errors.ts';
-import { LongText } from '../../lib/long-text.ts';
 import type { CommandEvent } from '../../lib/runtime/runtime.ts';
 import type { Services } from '../../lib/services.ts';
 import { Shares } from '../../lib/shares.ts';
@@ -16,51 +14,6 @@ const run = (events: (CommandEvent | Error)[], limits?: Services['limits'], aske
   });
 
 describe('Exec', () => {
-  it('passes on the request and the signal', async () => {
-    const { signal } = new AbortController();
-    const seen: unknown[] = [];
-    const body = {
-      command: 'make',
-      stdin: 'in',
-      env: { A: '1' },
-      workdir: 'src',
-      timeout: 5,
-      shell: 'bash',
-      merge: true,
-    };
-    const sandboxes = {
-      exec: async (request: ExecRequest, given: AbortSignal) => {
-        seen.push(request, given);
-        return execution(exit());
-      },
-    };
-    await call(exec, { ...json(body), pathParameters: { sandbox_id: 'sb_1' } }, { sandboxes, signal });
-    const absent = { argv: [], stdin_bytes: new Uint8Array(0), yield_after: 0, keepalive: false, max_output: 0 };
-    expect(seen).toEqual([{ sandbox_id: 'sb_1', ...body, ...absent }, signal]);
-    expect(seen[1]).toBe(signal);
-  });
-
-  it('collects both streams and the exit code', async () => {
-    const answer = await run([output('a'), output('x', 'STDERR'), output('b'), exit(137, 42)]);
-    expect(answer).toEqual({
-      stdout: 'ab',
-      stderr: 'x',
-      exit_code: 137,
-      duration_ms: 42,
-      end_reason: 'signaled',
-      output_truncated: false,
-      stdout_dropped_bytes: 0,
-      stderr_dropped_bytes: 0,
-      output: '',
-      output_dropped_bytes: 0,
-      session_ended: false,
-      session_reset: false,
-      running: false,
-      process_id: '',
-      denied_hosts: [],
-    });
-  });
-
   it('joins a character that arrives in two pieces, and replaces invalid UTF-8', async () => {
     const euro = Buffer.from('€');
     const answer = await run([
@@ -98,21 +51,6 @@ describe('Exec', () => {
     });
   });
 
-  it('cuts at 8 MiB by default', async () => {
-    const { stdout } = await run([output(Buffer.alloc(9 << 20, 'a')), exit()]);
-    expect(stdout).toBeInstanceOf(LongText);
-    expect(String(stdout).slice(8 << 20)).toBe('\n[output cut at 8388608 bytes]\n');
-  });
-
-  it('puts the partial output in the details of DEADLINE_EXCEEDED', async () => {
-    const late = new ServiceError('DEADLINE_EXCEEDED', 'the command took more than 1 s');
-    await expect(run([output('half'), output('e', 'STDERR'), late])).rejects.toMatchObject({
-      code: 'DEADLINE_EXCEEDED',
-      message: 'the command took more than 1 s: its output so far is in the details',
-      details: [{ stdout: 'half', stderr: 'e' }],
-    });
-  });
-
   it('says after a timeout what is known and what to do', async () => {
     const late = new ServiceError('DEADLINE_EXCEEDED', 'the command ran longer than 9 ms');
     const given = (network: 'present' | 'absent' | 'tried') => ({
@@ -146,14 +84,6 @@ describe('Exec', () => {
       ),
       details: [{ stdout: 'half', stderr: '', denied_hosts }],
     });
-  });
-
-  it('has both streams in one, in the order of the events, with merge', async () => {
-    const events = [output('a'), output('x', 'STDERR'), output('b'), exit(1)];
-    expect(await run(events, undefined, { merge: true })).toMatchObject({ stdout: '', stderr: '', output: 'axb' });
-    const late = new ServiceError('DEADLINE_EXCEEDED', 'late');
-    const partial = { details: [{ output: 'axb' }] };
-    await expect(run([...events.slice(0, 3), late], undefined, { merge: true })).rejects.toMatchObject(partial);
   });
 
   it('keeps the beginning and the end of each stream with max_output, and tells what it left out', async () => {

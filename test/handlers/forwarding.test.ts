@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Handler, HandlerEvent } from '../../handlers/index.ts';
 import { rpcs } from '../../lib/contract/schema.ts';
@@ -6,7 +5,7 @@ import { ServiceError } from '../../lib/errors.ts';
 import { call, message } from './call.ts';
 import { leaves, permittedRequest, type Row, restEvent, rows, servicesThat } from './permitted-requests.ts';
 
-/** They do more with the request or the answer; each has a test of its own. */
+/** Their answers are made of events, or their requests of merge patches. */
 const OWN = ['Exec', 'ExecStream', 'SessionExec', 'SessionExecStream', 'WatchNetwork', 'UpdateSandbox'];
 const { signal } = new AbortController();
 const ANSWER = { of: 'the service' };
@@ -62,11 +61,4 @@ it.each(defaults)('%s without %s, or with 0, is one with %d', async (_, name, st
   const expected = await forwarded(row, message({ ...request, [name]: standard }));
   for (const each of [{}, { [name]: 0 }])
     expect(await forwarded(row, message({ ...request, ...each }))).toEqual(expected);
-});
-
-it('each operation that does more has a test file of its name', () => {
-  const kebab = (name: string) => name.replace(/(?<=.)[A-Z]/g, '-$&').toLowerCase();
-  const attaching = rows.filter(({ kind }) => kind === 'attach').map(({ operation }) => operation);
-  const files = [...OWN, ...attaching].map((name) => new URL(`${kebab(name)}.test.ts`, import.meta.url));
-  expect(files.filter((file) => !existsSync(file)).map(String)).toEqual([]);
 });

@@ -19,18 +19,9 @@ async function asked(event: Partial<HandlerEvent>): Promise<Filter> {
 }
 
 describe('ListSandboxes', () => {
-  it('passes on the filter', async () => {
-    const filter = { codebase_id: 'cb_1', owner_id: 'me', status: 'SANDBOX_STOPPED' };
-    expect(await asked({ queryStringParameters: filter })).toMatchObject({ ...filter, labels: {} });
-  });
-
-  it('reads labels from parameters of a query, and from the map of a message', async () => {
-    const labels = { team: 'a', 'app.example/name': 'x=y' };
-    const queryStringParameters = { 'labels.team': 'a', 'labels.app.example/name': 'x=y', page_size: '1' };
-    expect((await asked({ queryStringParameters })).labels).toEqual(labels);
-    expect((await asked(message({ labels }))).labels).toEqual(labels);
-    const special = await asked({ queryStringParameters: { 'labels.__proto__': 'a', 'labels.constructor': 'b' } });
-    expect(Object.entries(special.labels ?? {})).toEqual([
+  it('keeps labels of a query that are property names in JavaScript', async () => {
+    const { labels } = await asked({ queryStringParameters: { 'labels.__proto__': 'a', 'labels.constructor': 'b' } });
+    expect(Object.entries(labels ?? {})).toEqual([
       ['__proto__', 'a'],
       ['constructor', 'b'],
     ]);

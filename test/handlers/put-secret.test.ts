@@ -1,21 +1,8 @@
 import { expect, it } from 'vitest';
 import { putSecret } from '../../handlers/secrets.ts';
-import { call, json, message } from './call.ts';
+import { call, json } from './call.ts';
 
 const secret = { name: 'github', value: 'ghp_0123456789', hosts: ['api.github.com'] };
-
-it('PutSecret passes on the request, with the owner that the guard chooses', async () => {
-  const put = async (request: object) => request as never;
-  const given = {
-    ...secret,
-    owner_id: 'ann',
-    parts: ['header', 'body'],
-    shape: 'ghp_',
-    keep_length: true,
-    header: 'x-api-key',
-  };
-  expect(await call(putSecret, message(given), { secrets: { put } })).toEqual(given);
-});
 
 it.each([
   ['name', { name: 'a/b' }],

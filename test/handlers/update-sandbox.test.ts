@@ -26,15 +26,6 @@ const nothing = {
 };
 
 describe('UpdateSandbox', () => {
-  it('passes on the same request for JSON with a path and for a decoded message', async () => {
-    const policy = { idle_timeout: 600, on_idle: 'destroy' };
-    const around = { env: { A: 'b' }, remove_env: ['C'], clear_env: true, shell: 'bash', workdir: 'src' };
-    const labels = { labels: { team: 'a' }, remove_labels: ['old'], clear_labels: true };
-    const body = { ...labels, ...around, expires_in: 60, ...policy };
-    expect(await requestOf(json(body))).toEqual({ sandbox_id: 'sb_1', ...body });
-    expect(await requestOf(message({ sandbox_id: 'sb_1', ...body }))).toEqual({ sandbox_id: 'sb_1', ...body });
-  });
-
   it('leaves out what the request does not name, and keeps a 0', async () => {
     expect(await requestOf({})).toEqual(nothing);
     expect(await requestOf(json({}))).toEqual(nothing);
