@@ -1,8 +1,9 @@
 import type { Time } from '../../linux/time.ts';
 import type { ContentJournal } from './contents/content-journal.ts';
 import type { DataStat } from './contents/data-files.ts';
+import type { DataRef } from './contents/stored-file.ts';
 import type { DeltaIndex } from './delta-index.ts';
-import type { DataRef, Inode } from './index/inode.ts';
+import type { Inode } from './index/inode.ts';
 import type { Op } from './index/records.ts';
 import { sharedContents } from './layers/live-contents.ts';
 import type { Retained } from './layers/retained.ts';

@@ -3,8 +3,9 @@ import { ESTALE } from '../../linux/errno.ts';
 import type { ContentStore } from './contents/content-store.ts';
 import { readFile } from './contents/host-io.ts';
 import { SMALL } from './contents/slabs.ts';
+import { NO_SLOT } from './contents/stored-file.ts';
 import type { DeltaIndex } from './delta-index.ts';
-import { type Inode, NO_SLOT } from './index/inode.ts';
+import type { Inode } from './index/inode.ts';
 import type { FileBody } from './index/records.ts';
 
 /** Copies the contents of host files into one delta, for copy-up. */

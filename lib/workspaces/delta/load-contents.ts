@@ -2,7 +2,8 @@ import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { sameTime } from '../clock.ts';
 import type { ContentStore } from './contents/content-store.ts';
 import { findFrozen, markLost } from './contents/find-files.ts';
-import { type Inode, NO_SLOT } from './index/inode.ts';
+import { NO_SLOT } from './contents/stored-file.ts';
+import type { Inode } from './index/inode.ts';
 import type { InodeTable } from './index/inode-table.ts';
 
 /** Inodes examined in one step. */

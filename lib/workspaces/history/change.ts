@@ -6,8 +6,9 @@ import { isDirectory, S_IFDIR, S_IFLNK, S_IFMT, S_IFREG } from '../../linux/mode
 import type { Time } from '../../linux/time.ts';
 import type { BaseStat } from '../base/base.ts';
 import { hidesDirectory, isBaseDirectory } from '../base/merged-base.ts';
+import { NO_SLOT } from '../delta/contents/stored-file.ts';
 import { identityOf } from '../delta/index/base-versions.ts';
-import { type Inode, NO_SLOT } from '../delta/index/inode.ts';
+import type { Inode } from '../delta/index/inode.ts';
 import { ROOT_ID } from '../delta/index/inode-table.ts';
 import { memoryOf } from '../delta/index/memory.ts';
 import { type Body, type FileBody, MERGES, OPAQUE, type Op, type OpNamed, timesOf } from '../delta/index/records.ts';

@@ -1,7 +1,6 @@
 import { StepCounter, type Steps } from '../../../fuse/connection/steps.ts';
 import type { HostFile } from '../../../host-tree/host-file.ts';
 import { closeQuietly } from '../../../linux/close.ts';
-import { type DataRef, type FileRef, type Inode, NO_SLOT } from '../index/inode.ts';
 import { layerPath } from '../layers/layer-path.ts';
 import type { SyncedFile, SyncedFiles } from './background-sync.ts';
 import type { ContentJournal } from './content-journal.ts';
@@ -13,6 +12,7 @@ import type { LargeCopies } from './large-copies.ts';
 import type { LargeFrees } from './large-frees.ts';
 import { placeOf, slabPaths } from './slabs.ts';
 import { SlotContents, type SlotOptions } from './slot-contents.ts';
+import { type DataRef, type FileRef, NO_SLOT, type StoredFile } from './stored-file.ts';
 import { TopLayer } from './top-layer.ts';
 import { Unsynced } from './unsynced.ts';
 
@@ -62,7 +62,7 @@ export class ContentStore {
   }
 
   /** Whether the contents are in a frozen layer: they are shared and must be copied before a change. */
-  isFrozen(inode: Inode): boolean {
+  isFrozen(inode: StoredFile): boolean {
     return this.#top.isFrozen(inode);
   }
 
@@ -70,7 +70,7 @@ export class ContentStore {
    * Gives an inode with a frozen data file one of its own: a copy (as a reflink if the file system supports it), or
    * none without `contents`. Throws Postponed while a large file is copied, Damage for a lost one, and host errors.
    */
-  thawFile(inode: Inode, contents: boolean): void {
+  thawFile(inode: StoredFile, contents: boolean): void {
     const to = { layer: this.#top.layer, id: inode.requireData().id, slot: NO_SLOT };
     if (!contents) {
       this.#journal.placed(inode, to);
@@ -101,7 +101,7 @@ export class ContentStore {
   }
 
   /** Moves shared contents to the writable layer. Throws Damage and host errors. */
-  moveToTop(inode: Inode): void {
+  moveToTop(inode: StoredFile): void {
     const data = inode.requireData();
     const to = { layer: this.#top.layer, id: data.id, slot: NO_SLOT };
     if (inode.hasFile) {
@@ -125,7 +125,7 @@ export class ContentStore {
    * Opens the data file for reading, and for writing unless it is frozen; created if there is none. The caller closes
    * it. Throws Damage and host errors.
    */
-  open(inode: Inode): number {
+  open(inode: StoredFile): number {
     if (inode.lost) throw this.#damages.lost(inode);
     if (inode.hasFile) return this.#files.open(inode.requireData(), false, !this.#top.isFrozen(inode));
     const data = { ...inode.requireData(), layer: this.#top.layer };
@@ -136,7 +136,7 @@ export class ContentStore {
   }
 
   /** Returns what is known of the data file, by its open `fd` if there is one. */
-  fileStat(inode: Inode, fd?: number): DataStat {
+  fileStat(inode: StoredFile, fd?: number): DataStat {
     if (inode.lost) throw this.#damages.lost(inode);
     const file = fd ?? this.#files.open(inode.requireData(), false, false);
     try {
@@ -147,7 +147,7 @@ export class ContentStore {
   }
 
   /** Identifies the existing data file for other parts of the server. */
-  hostFile(inode: Inode): HostFile {
+  hostFile(inode: StoredFile): HostFile {
     return this.#files.hostFile(inode.requireData());
   }
 
@@ -155,7 +155,7 @@ export class ContentStore {
    * Reads up to `into.length` bytes at byte `offset` and returns the number of bytes read. `fd` opens the data file, if
    * there is one. Throws Damage and host errors.
    */
-  read(inode: Inode, offset: number, into: Buffer, fd: () => number): number {
+  read(inode: StoredFile, offset: number, into: Buffer, fd: () => number): number {
     if (inode.hasFile) return readFile(fd(), offset, into);
     const length = Math.min(into.length, inode.size - offset);
     if (length <= 0) return 0;
@@ -191,14 +191,14 @@ export class ContentStore {
   }
 
   /** Assigns contents to an inode, after a record named their location. */
-  assign(inode: Inode): void {
+  assign(inode: StoredFile): void {
     const { slot } = inode.requireData();
     if (slot !== NO_SLOT) this.#top.slabs.assign(slot, inode);
     this.#unsynced.add(inode);
   }
 
   /** Records that a data file was written to. */
-  markUnsynced(inode: Inode): void {
+  markUnsynced(inode: StoredFile): void {
     this.#unsynced.add(inode);
   }
 
@@ -206,7 +206,7 @@ export class ContentStore {
    * Removes the contents of a removed inode. The removal is journaled already. `more`: other inodes are released with
    * it.
    */
-  release(inode: Inode, more: boolean): void {
+  release(inode: StoredFile, more: boolean): void {
     this.slots.removed(inode);
     const synced = !this.#unsynced.delete(inode);
     if (this.#top.isFrozen(inode)) return;
@@ -226,9 +226,9 @@ export class ContentStore {
    * Finds the data files of `inodes` in the writable layer and removes all other files there, in steps. `found`
    * receives each.
    */
-  *load(inodes: Iterable<Inode>, found: (inode: Inode, stat: DataStat) => void): Steps<void> {
+  *load<F extends StoredFile>(inodes: Iterable<F>, found: (inode: F, stat: DataStat) => void): Steps<void> {
     const counter = new StepCounter(ITEMS_PER_STEP);
-    const byId = new DenseMap<Inode>();
+    const byId = new DenseMap<F>();
     for (const inode of inodes) {
       if (counter.count()) yield;
       if (inode.data === undefined || this.#top.isFrozen(inode)) continue;
@@ -248,7 +248,7 @@ export class ContentStore {
    * Opens the host file whose sync makes the contents of an inode durable, which the caller closes; undefined: there is
    * none. From then on the contents count as durable; the caller calls `markUnsynced` if the sync fails.
    */
-  openToSync(inode: Inode, datasync: boolean): SyncedFile | undefined {
+  openToSync(inode: StoredFile, datasync: boolean): SyncedFile | undefined {
     const { data } = inode;
     const fd = inode.hasFile
       ? this.#files.open(data!, false)

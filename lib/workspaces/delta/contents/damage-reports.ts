@@ -1,27 +1,27 @@
 import { Damage } from '../damage.ts';
-import { type Inode, NO_SLOT } from '../index/inode.ts';
+import { NO_SLOT, type StoredFile } from './stored-file.ts';
 
 /** Limit of reported damaged files. */
 const MAX_REPORTED = 1000;
 
 /** Reports each damaged file of a delta once. */
 export class DamageReports {
-  readonly #report: (inode: Inode, message: string) => void;
+  readonly #report: (inode: StoredFile, message: string) => void;
   /** Inodes that were reported. */
   readonly #reported = new Set<number>();
 
   /** `report` is called once for each file. */
-  constructor(report: (inode: Inode, message: string) => void) {
+  constructor(report: (inode: StoredFile, message: string) => void) {
     this.#report = report;
   }
 
   /** Returns the error for a file whose data file is missing or has a wrong size. */
-  lost(inode: Inode): Damage {
+  lost(inode: StoredFile): Damage {
     return this.of(inode, 'its data file is missing or has a wrong size');
   }
 
   /** Returns the error for a file; `what` is wrong with it. */
-  of(inode: Inode, what: string): Damage {
+  of(inode: StoredFile, what: string): Damage {
     const { layer, slot, id } = inode.requireData();
     const place = slot === NO_SLOT ? `data file ${id}` : `slot ${slot}`;
     const message = `${what} (layer ${layer}, ${place})`;

@@ -20,11 +20,11 @@ import { errorCode, hostErrno } from '../../../linux/errno.ts';
 import { holesIn } from '../../../linux/sparse-files.ts';
 import type { Time } from '../../../linux/time.ts';
 import { timeOf } from '../../../linux/time.ts';
-import type { FileRef } from '../index/inode.ts';
 import { layerPath } from '../layers/layer-path.ts';
 import type { SyncedFile } from './background-sync.ts';
 import { LargeCopies } from './large-copies.ts';
 import { LargeFrees } from './large-frees.ts';
+import type { FileRef } from './stored-file.ts';
 
 /** Data files in one host directory. */
 const SHARD = 1024;

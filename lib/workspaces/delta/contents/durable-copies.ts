@@ -1,8 +1,8 @@
 import { Postponed } from '../../../fuse/filesystem.ts';
 import { EIO, Errno, hostErrno } from '../../../linux/errno.ts';
-import type { FileRef, Inode } from '../index/inode.ts';
 import type { DataFiles } from './data-files.ts';
 import type { OwnSyncs } from './host-syncs.ts';
+import type { FileRef, StoredFile } from './stored-file.ts';
 
 interface DurableCopy {
   ref: FileRef;
@@ -21,7 +21,7 @@ interface DurableCopy {
 export class DurableCopies {
   readonly #files: DataFiles;
   readonly #syncs: OwnSyncs;
-  readonly #copies = new Map<Inode, DurableCopy>();
+  readonly #copies = new Map<StoredFile, DurableCopy>();
 
   constructor(files: DataFiles, syncs: OwnSyncs) {
     this.#files = files;
@@ -32,7 +32,7 @@ export class DurableCopies {
    * Whether `ref` is a durable copy of the present contents. Throws Postponed while it is being made durable, and the
    * errno of a failure.
    */
-  take(inode: Inode, ref: FileRef): boolean {
+  take(inode: StoredFile, ref: FileRef): boolean {
     const copy = this.#copies.get(inode);
     if (copy === undefined) return false;
     const isPresent = copy.contents === contentsOf(inode) && copy.ref.layer === ref.layer;
@@ -47,7 +47,7 @@ export class DurableCopies {
   }
 
   /** Makes a copy durable that was written to `ref`: at once, or throws Postponed until `take` is true. */
-  sync(inode: Inode, ref: FileRef): void {
+  sync(inode: StoredFile, ref: FileRef): void {
     if (!this.#syncs.inBackground) {
       this.#files.sync(ref, true);
       return;
@@ -64,7 +64,7 @@ export class DurableCopies {
   }
 
   /** Removes the copy of a removed inode. */
-  delete(inode: Inode): void {
+  delete(inode: StoredFile): void {
     const copy = this.#copies.get(inode);
     if (copy === undefined) return;
     this.#copies.delete(inode);
@@ -78,7 +78,7 @@ export class DurableCopies {
 }
 
 /** Differs whenever contents in a slot differ. */
-function contentsOf({ data, size, expected }: Inode): string {
+function contentsOf({ data, size, expected }: StoredFile): string {
   return `${data?.layer}:${data?.slot}:${size}:${expected}`;
 }
 

@@ -1,13 +1,13 @@
 import { StepCounter, type Steps } from '../../../fuse/connection/steps.ts';
-import { type Inode, NO_SLOT } from '../index/inode.ts';
 import { DataFiles } from './data-files.ts';
 import { LargeCopies } from './large-copies.ts';
+import { NO_SLOT, type StoredFile } from './stored-file.ts';
 
 /** Inodes examined in one step. */
 const ITEMS_PER_STEP = 16;
 
 /** Marks an inode as lost: its data file is known to have existed. */
-export function markLost(inode: Inode): void {
+export function markLost(inode: StoredFile): void {
   inode.hasFile = inode.lost = true;
   inode.holes = 0;
   inode.size = Math.max(inode.expected ?? 0, 1);
@@ -19,9 +19,9 @@ export function markLost(inode: Inode): void {
  */
 export function* findFrozen(
   root: string,
-  inodes: Iterable<Inode>,
+  inodes: Iterable<StoredFile>,
   sizes = true,
-  isFrozen: (inode: Inode) => boolean = () => true,
+  isFrozen: (inode: StoredFile) => boolean = () => true,
 ): Steps<void> {
   const files = new DataFiles(root, new LargeCopies());
   const counter = new StepCounter(ITEMS_PER_STEP);

@@ -2,8 +2,8 @@ import { constants, fdatasyncSync, ftruncateSync, mkdirSync, openSync, statSync,
 import { dirname } from 'node:path';
 import { closeQuietly } from '../../../linux/close.ts';
 import { hostErrno } from '../../../linux/errno.ts';
-import type { Inode } from '../index/inode.ts';
 import { readFile } from './host-io.ts';
+import type { StoredFile } from './stored-file.ts';
 
 /** Allocated but not assigned yet. */
 const RESERVED = Symbol('reserved');
@@ -23,7 +23,7 @@ export class Slab {
   readonly slotSize: number;
   readonly #path: string;
   #fd = -1;
-  readonly #holders: (Inode | typeof RESERVED | undefined)[] = [];
+  readonly #holders: (StoredFile | typeof RESERVED | undefined)[] = [];
   /** Slots that were freed; some of them were truncated or allocated since. */
   #freeSlots: number[] = [];
   /**
@@ -57,7 +57,7 @@ export class Slab {
   }
 
   /** Records the owner of a slot. If the journal names the slot, earlier slots are free until they are assigned. */
-  assign(slot: number, inode: Inode): void {
+  assign(slot: number, inode: StoredFile): void {
     while (this.#holders.length <= slot) {
       this.#freeSlots.push(this.#holders.length);
       this.#holders.push(undefined);
@@ -67,7 +67,7 @@ export class Slab {
   }
 
   /** Whether the inode owns the slot. */
-  holds(slot: number, inode: Inode): boolean {
+  holds(slot: number, inode: StoredFile): boolean {
     return this.#holders[slot] === inode;
   }
 
@@ -114,7 +114,7 @@ export class Slab {
    * An inode whose contents should move to another slot, so that the file becomes shorter; undefined: the slab is well
    * filled.
    */
-  get toMove(): Inode | undefined {
+  get toMove(): StoredFile | undefined {
     const spare = (this.#holders.length - this.#used) * this.slotSize;
     if (spare < SPARSE || spare < this.#used * this.slotSize) return undefined;
     const last = this.#holders.at(-1);

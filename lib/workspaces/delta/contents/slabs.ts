@@ -1,5 +1,5 @@
-import type { Inode } from '../index/inode.ts';
 import { Slab } from './slab.ts';
+import type { StoredFile } from './stored-file.ts';
 
 const SLOT_SIZES = [4096, 16384, 65536];
 /** Contents up to this size in bytes are stored in slabs. */
@@ -25,12 +25,12 @@ export class Slabs {
   }
 
   /** Records the owner of a slot, allocated here or named by the journal. */
-  assign(slot: number, inode: Inode): void {
+  assign(slot: number, inode: StoredFile): void {
     this.#of(slot).assign(indexOf(slot), inode);
   }
 
   /** Whether the inode owns the slot. */
-  holds(slot: number, inode: Inode): boolean {
+  holds(slot: number, inode: StoredFile): boolean {
     return this.#of(slot).holds(indexOf(slot), inode);
   }
 
@@ -99,7 +99,7 @@ export class Slabs {
   }
 
   /** An inode whose contents should move to a newly allocated slot, so that a slab becomes shorter. */
-  get toMove(): Inode | undefined {
+  get toMove(): StoredFile | undefined {
     for (const { toMove } of this.#slabs) if (toMove !== undefined) return toMove;
     return undefined;
   }

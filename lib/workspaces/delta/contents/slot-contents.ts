@@ -2,7 +2,6 @@ import { crc32 } from 'node:zlib';
 import { Postponed } from '../../../fuse/filesystem.ts';
 import { closeQuietly } from '../../../linux/close.ts';
 import { ENOSPC } from '../../../linux/errno.ts';
-import { type DataRef, type Inode, NO_SLOT } from '../index/inode.ts';
 import type { ContentJournal } from './content-journal.ts';
 import type { DamageReports } from './damage-reports.ts';
 import type { DataFiles } from './data-files.ts';
@@ -11,6 +10,7 @@ import { writeFile } from './host-io.ts';
 import type { OwnSyncs } from './host-syncs.ts';
 import { SMALL } from './slabs.ts';
 import { SlotMoves } from './slot-moves.ts';
+import { type DataRef, NO_SLOT, type StoredFile } from './stored-file.ts';
 import type { TopLayer } from './top-layer.ts';
 import type { Unsynced } from './unsynced.ts';
 
@@ -63,7 +63,7 @@ export class SlotContents {
   }
 
   /** Called when the inode was removed. */
-  removed(inode: Inode): void {
+  removed(inode: StoredFile): void {
     this.#durable.delete(inode);
   }
 
@@ -77,14 +77,14 @@ export class SlotContents {
   }
 
   /** Returns all contents of a file without a data file. Throws Damage. */
-  all(inode: Inode): Buffer {
+  all(inode: StoredFile): Buffer {
     const bytes = Buffer.allocUnsafeSlow(inode.size);
     if (inode.size > 0) this.read(inode, 0, bytes);
     return bytes;
   }
 
   /** Reads from a slot. Throws Damage if its contents do not match their checksum. */
-  read(inode: Inode, offset: number, into: Buffer): void {
+  read(inode: StoredFile, offset: number, into: Buffer): void {
     const { expected, size } = inode;
     const whole = offset === 0 && into.length === size;
     // A part cannot be verified, so the whole slot is verified once.
@@ -104,7 +104,7 @@ export class SlotContents {
    * Writes to a slot and journals it. Returns false if the contents belong in the data file, which then has what there
    * was. Existing bytes are never overwritten, so that a crash leaves contents that match their checksum.
    */
-  write(inode: Inode, offset: number, data: Buffer): boolean {
+  write(inode: StoredFile, offset: number, data: Buffer): boolean {
     const { size: before } = inode;
     const size = Math.max(before, offset + data.length);
     if (!this.#staysSmall(inode, size)) return false;
@@ -125,7 +125,7 @@ export class SlotContents {
   }
 
   /** Sets the size, in bytes, as `write`. */
-  truncate(inode: Inode, size: number): boolean {
+  truncate(inode: StoredFile, size: number): boolean {
     // Lost contents may be truncated to 0.
     if (inode.lost && size === 0 && !this.#top.isFrozen(inode)) inode.hasFile = inode.lost = false;
     if (!this.#staysSmall(inode, size)) return false;
@@ -140,7 +140,7 @@ export class SlotContents {
   }
 
   /** Whether contents of this size are, or will be, in a slot; larger ones are moved to a data file. */
-  #staysSmall(inode: Inode, size: number): boolean {
+  #staysSmall(inode: StoredFile, size: number): boolean {
     if (inode.hasFile) return false;
     if (size <= SMALL) return true;
     if (inode.size > 0) this.#moveToFile(inode);
@@ -148,7 +148,7 @@ export class SlotContents {
   }
 
   /** Appends to contents by `fill`: in place, or after a copy in a larger slot. */
-  #grow(inode: Inode, size: number, sum: number, fill: (slot: number) => void): void {
+  #grow(inode: StoredFile, size: number, sum: number, fill: (slot: number) => void): void {
     const { slot } = inode.requireData();
     if (slot !== NO_SLOT && !inode.shortened && !this.#top.isFrozen(inode) && this.#top.slabs.fits(slot, size)) {
       fill(slot);
@@ -167,14 +167,14 @@ export class SlotContents {
    * Shortens contents in their slot. Nothing is written: until a sync the journal on disk may still record the longer
    * contents.
    */
-  #shorten(inode: Inode, size: number): void {
+  #shorten(inode: StoredFile, size: number): void {
     const bytes = Buffer.allocUnsafe(size);
     this.read(inode, 0, bytes);
     this.#changed(inode, inode.requireData().slot, size, crc32(bytes));
   }
 
   /** Writes new contents to another slot. */
-  #replaceContents(inode: Inode, bytes: Buffer): void {
+  #replaceContents(inode: StoredFile, bytes: Buffer): void {
     this.#inSlot(bytes.length, (slot) => {
       this.#top.slabs.write(slot, 0, bytes);
       this.#changed(inode, slot, bytes.length, crc32(bytes));
@@ -193,19 +193,19 @@ export class SlotContents {
   }
 
   /** Returns the contents, truncated or padded with zeros. */
-  #resized(inode: Inode, size: number): Buffer {
+  #resized(inode: StoredFile, size: number): Buffer {
     const bytes = Buffer.alloc(size);
     this.all(inode).copy(bytes);
     return bytes;
   }
 
-  #changed(inode: Inode, slot: number, size: number, sum: number | undefined): void {
+  #changed(inode: StoredFile, slot: number, size: number, sum: number | undefined): void {
     this.#replace(inode, slot, (data) => this.#journal.changed(inode, data, size, sum));
     this.#unsynced.add(inode);
   }
 
   /** Copies contents of a frozen layer to the writable one. Throws Damage and host errors. */
-  copy(inode: Inode): void {
+  copy(inode: StoredFile): void {
     this.#inSlot(inode.size, (slot) => {
       this.#top.slabs.write(slot, 0, this.all(inode));
       this.#replace(inode, slot, (place) => this.#journal.placed(inode, place));
@@ -216,7 +216,7 @@ export class SlotContents {
    * Moves contents to an earlier slot, so that the slab becomes shorter. A failure is ignored, since it is not one of
    * the current operation.
    */
-  move(inode: Inode): void {
+  move(inode: StoredFile): void {
     if (this.#moves.isMoving) return;
     const slot = this.#top.slabs.allocate(inode.size);
     const record = () => this.#replace(inode, slot, (data) => this.#journal.placed(inode, data));
@@ -240,7 +240,7 @@ export class SlotContents {
   }
 
   /** Throws Postponed while another thread makes durable contents durable in the data file. */
-  #moveToFile(inode: Inode): void {
+  #moveToFile(inode: StoredFile): void {
     const data = { ...inode.requireData(), layer: this.#top.layer };
     const isDurable = this.#durable.take(inode, data);
     try {
@@ -253,7 +253,7 @@ export class SlotContents {
     }
   }
 
-  #copyToFile(inode: Inode, data: DataRef): void {
+  #copyToFile(inode: StoredFile, data: DataRef): void {
     const fd = this.#files.open(data, true);
     try {
       const bytes = this.all(inode);
@@ -264,7 +264,7 @@ export class SlotContents {
     if (!this.#unsynced.has(inode)) this.#durable.sync(inode, data);
   }
 
-  #replace(inode: Inode, slot: number, journal: (data: DataRef) => void): void {
+  #replace(inode: StoredFile, slot: number, journal: (data: DataRef) => void): void {
     const before = inode.requireData();
     const frozen = this.#top.isFrozen(inode);
     journal({ layer: this.#top.layer, id: before.id, slot });
@@ -275,11 +275,11 @@ export class SlotContents {
 }
 
 /** False for contents written by an older server. */
-function knowsSum({ size, expected }: Inode): boolean {
+function knowsSum({ size, expected }: StoredFile): boolean {
   return size === 0 || expected !== undefined;
 }
 
 /** Returns the checksum of the contents padded with zeros up to `end`. */
-function sumWithZeros({ size, expected }: Inode, end: number): number {
+function sumWithZeros({ size, expected }: StoredFile, end: number): number {
   return crc32(ZEROS.subarray(0, end - size), size === 0 ? 0 : expected);
 }

@@ -1,13 +1,13 @@
-import type { Inode } from '../index/inode.ts';
 import { layerPath } from '../layers/layer-path.ts';
 import { openIfExists } from './host-io.ts';
 import type { OwnSyncs } from './host-syncs.ts';
 import { placeOf } from './slabs.ts';
+import type { StoredFile } from './stored-file.ts';
 import type { TopLayer } from './top-layer.ts';
 
 /** A copy of an inode's contents in another slot. */
 interface Move {
-  inode: Inode;
+  inode: StoredFile;
   to: number;
   /** Records the new slot. Throws host errors. */
   record: () => void;

@@ -1,6 +1,6 @@
-import type { Inode } from '../index/inode.ts';
 import { layerPath } from '../layers/layer-path.ts';
 import { Slabs } from './slabs.ts';
+import type { StoredFile } from './stored-file.ts';
 
 /** The writable layer of a delta. All other layers are frozen. */
 export class TopLayer {
@@ -25,7 +25,7 @@ export class TopLayer {
   }
 
   /** Whether the contents are in a frozen layer: they are shared and must be copied before a change. */
-  isFrozen({ layer }: Inode): boolean {
+  isFrozen({ layer }: StoredFile): boolean {
     return layer !== undefined && layer !== this.#layer;
   }
 

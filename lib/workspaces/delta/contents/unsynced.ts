@@ -1,4 +1,4 @@
-import type { DataRef, Inode } from '../index/inode.ts';
+import type { DataRef, StoredFile } from './stored-file.ts';
 
 /** Superfluous entries of the list that are always tolerated. */
 const SPARE = 64;
@@ -9,19 +9,19 @@ const SPARE = 64;
  */
 export class Unsynced {
   /** Each inode at most once; some were removed since. */
-  #list: Inode[] = [];
+  #list: StoredFile[] = [];
   /** Those that were removed. */
   #superfluous = 0;
   /** Layers that were frozen, and their data files. */
   readonly #layers: string[] = [];
   readonly #frozen: DataRef[] = [];
 
-  has(inode: Inode): boolean {
+  has(inode: StoredFile): boolean {
     return inode.unsynced;
   }
 
   /** Adds a file, unless it was added before. */
-  add(inode: Inode): void {
+  add(inode: StoredFile): void {
     if (inode.unsynced) return;
     inode.unsynced = true;
     if (inode.listed) this.#superfluous--;
@@ -32,7 +32,7 @@ export class Unsynced {
   }
 
   /** Removes a file that was synced, or whose inode was removed. Returns false if it was not added. */
-  delete(inode: Inode): boolean {
+  delete(inode: StoredFile): boolean {
     if (!inode.unsynced) return false;
     inode.unsynced = false;
     this.#superfluous++;

@@ -1,5 +1,6 @@
 import type { Time } from '../../../linux/time.ts';
-import { Inode, NO_SLOT } from './inode.ts';
+import { NO_SLOT } from '../contents/stored-file.ts';
+import { Inode } from './inode.ts';
 import type { InodeTable } from './inode-table.ts';
 import { MERGES, type Op, type OpNamed } from './records.ts';
 

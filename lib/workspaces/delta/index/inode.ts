@@ -4,6 +4,7 @@ import { type ByteString, NO_BYTES } from '../../../byte-string.ts';
 import { StepCounter, type Steps } from '../../../fuse/connection/steps.ts';
 import { isDirectory, S_IFLNK, S_IFMT, S_IFREG } from '../../../linux/mode.ts';
 import type { Time } from '../../../linux/time.ts';
+import { type DataRef, type FileRef, NO_SLOT, type StoredFile } from '../contents/stored-file.ts';
 import { Entries, type Sharing } from './entries.ts';
 import { removeUnordered } from './remove-unordered.ts';
 
@@ -12,20 +13,6 @@ export interface Link {
   readonly dir: Inode;
   readonly name: ByteString;
 }
-
-/** The data file `id` of a layer. */
-export interface FileRef {
-  readonly layer: string;
-  readonly id: number;
-}
-
-/** Location of a file's contents: a slot of the layer's slabs or, with NO_SLOT, the data file, if there is one. */
-export interface DataRef extends FileRef {
-  readonly slot: number;
-}
-
-/** No slot: the contents are in a data file, or there are none. */
-export const NO_SLOT = -1;
 
 /** A whiteout: a name that the sandbox removed although the base has it. It exists only in the index, not as a file. */
 export const WHITEOUT = null;
@@ -74,10 +61,10 @@ const AGENT_TEXT = 1 << 27;
 
 /**
  * An inode of the delta: something that the sandbox created or changed. Its type (in `mode`) decides which fields are
- * used. A sandbox can have millions of inodes, so values of several fields are stored as small integers in the object
+ * used; for those of contents see `StoredFile`. A sandbox can have millions of inodes, so values of several fields are stored as small integers in the object
  * itself (those of V8 have 32 bits and need no allocation), and those of hard links and of files with holes in an object of their own.
  */
-export class Inode {
+export class Inode implements StoredFile {
   readonly owner: Owner;
   /** Identifies the inode in this delta and its journal. Never reused. */
   readonly id: number;
@@ -197,7 +184,6 @@ export class Inode {
     this.#ctimeNsec = nsec;
   }
 
-  /** File: bytes of its size that the disk does not store. Only files with a data file have any. */
   get holes(): number {
     return Inode.#rareOf(this)?.holes ?? 0;
   }
@@ -278,10 +264,6 @@ export class Inode {
     this.#special = target;
   }
 
-  /**
-   * File: whether its data file exists. A file has a data file, a slot, or neither (then it is empty). Applies to the
-   * location in `data`.
-   */
   get hasFile(): boolean {
     return Inode.#has(this, HAS_FILE);
   }
@@ -290,10 +272,6 @@ export class Inode {
     Inode.#set(this, HAS_FILE, hasFile);
   }
 
-  /**
-   * File: what its location must contain. In a slot: the CRC-32 of the contents. In a data file: its last recorded
-   * size, or -1 if only its existence is known. undefined: nothing is known.
-   */
   get expected(): number | undefined {
     if (!Inode.#has(this, HAS_EXPECTED)) return undefined;
     return Inode.#isInSlot(this) ? this.#expected >>> 0 : this.#expected;
@@ -308,7 +286,6 @@ export class Inode {
     return !Inode.#has(inode, HAS_HOST_TIME) && inode.#slotOrSec !== NO_SLOT;
   }
 
-  /** File: this process has read or written the whole slot, and it is as expected. */
   get verified(): boolean {
     return Inode.#has(this, VERIFIED);
   }
@@ -317,10 +294,6 @@ export class Inode {
     Inode.#set(this, VERIFIED, verified);
   }
 
-  /**
-   * File: its slot had longer contents, which the journal on disk may still record. Bytes beyond the end must not be
-   * overwritten.
-   */
   get shortened(): boolean {
     return Inode.#has(this, SHORTENED);
   }
@@ -329,7 +302,6 @@ export class Inode {
     Inode.#set(this, SHORTENED, shortened);
   }
 
-  /** File: its data file is missing or has a wrong size. The file can only be removed or truncated to 0. */
   get lost(): boolean {
     return Inode.#has(this, LOST);
   }
@@ -351,7 +323,6 @@ export class Inode {
     this.#hostNsec = time?.nsec ?? 0;
   }
 
-  /** File: its contents may not be durable; maintained by `Unsynced`, as the next. */
   get unsynced(): boolean {
     return Inode.#has(this, UNSYNCED);
   }
@@ -360,7 +331,6 @@ export class Inode {
     Inode.#set(this, UNSYNCED, unsynced);
   }
 
-  /** File: it is in the list of `Unsynced`. */
   get listed(): boolean {
     return Inode.#has(this, LISTED);
   }
@@ -381,7 +351,6 @@ export class Inode {
     Inode.#set(this, AGENT_TEXT, is);
   }
 
-  /** File: location of its contents. */
   get data(): DataRef | undefined {
     const { layer } = this;
     if (layer === undefined) return undefined;

@@ -1,8 +1,9 @@
 import { type ByteString, NO_BYTES } from '../../../byte-string.ts';
 import { S_IFDIR, S_IFLNK, S_IFMT, S_IFREG } from '../../../linux/mode.ts';
 import type { Time } from '../../../linux/time.ts';
+import { NO_SLOT } from '../contents/stored-file.ts';
 import type { Identity } from './identity-rows.ts';
-import { type Inode, NO_SLOT } from './inode.ts';
+import type { Inode } from './inode.ts';
 
 /** Times of an inode: atime, mtime, ctime, each in seconds and nanoseconds. */
 export type Times = [aSec: number, aNsec: number, mSec: number, mNsec: number, cSec: number, cNsec: number];

@@ -1,5 +1,6 @@
 import { StepCounter, type Steps } from '../../../fuse/connection/steps.ts';
-import { type Inode, NO_SLOT } from '../index/inode.ts';
+import { NO_SLOT } from '../contents/stored-file.ts';
+import type { Inode } from '../index/inode.ts';
 
 /** Inodes examined in one step. */
 const ITEMS_PER_STEP = 64;
