@@ -22,6 +22,7 @@ import type { Node } from './nodes/node.ts';
 import { NodeTree } from './nodes/node-tree.ts';
 import { ResultCache } from './result-cache.ts';
 import type { Shared } from './shared.ts';
+import type { StoredFiles } from './stored/stored-files.ts';
 import type { WorkspaceSpec } from './workspaces.ts';
 
 /** Steps that one request runs before other requests are served. */
@@ -40,6 +41,8 @@ export class Workspace implements MemoryHolder {
   readonly spec: WorkspaceSpec;
   readonly shared: Shared<Workspace>;
   readonly changing: ChangingPaths;
+  /** How its files are stored. */
+  readonly stored: StoredFiles;
   /** Files that API clients have open. */
   readonly handles = new Handles();
   readonly unpackings = new Unpackings();
@@ -81,6 +84,7 @@ export class Workspace implements MemoryHolder {
     this.spec = spec;
     this.givenRules = spec.rules;
     this.shared = shared;
+    this.stored = shared.storedFiles(this);
     this.#place = place;
     this.changing = shared.bases.changingOf(spec.codebaseId);
     this.#checkpoints = spec.checkpoints ?? [];

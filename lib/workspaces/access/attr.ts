@@ -89,10 +89,10 @@ function directoryMode(access: Access, node: Node, stored: number): number {
 
 function nlinkOf(workspace: Workspace, access: Access, node: Node): number {
   if (node.isDirectory) return directoryLinks(workspace, access, node);
-  if (node.inode !== undefined) return node.inode.names;
+  if (node.isOwn) return node.nameCount;
   // The link count would reveal links in hidden directories, so the real one is returned only if everything is visible.
   const whole = (access.rule(workspace.tree.root).uniformBelow ?? NONE) >= VIEW;
-  return node.links.length === 0 ? 0 : whole ? node.requireBase().nlink : 1;
+  return node.links.length === 0 ? 0 : whole ? node.nameCount : 1;
 }
 
 /** Returns 2 plus the number of subdirectories, or 1 ("unknown") if some may be hidden or counting takes long. */

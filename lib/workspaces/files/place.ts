@@ -2,12 +2,10 @@ import type { ByteString } from '../../byte-string.ts';
 import { EACCES, EISDIR, ESTALE } from '../../linux/errno.ts';
 import { S_IFREG } from '../../linux/mode.ts';
 import { mayChangeName } from '../../permissions/index.ts';
-import { Change } from '../history/change.ts';
 import type { Node } from '../nodes/node.ts';
-import { attributes, requireFile } from '../operations/contents.ts';
+import { requireFile } from '../operations/contents.ts';
 import { requireAbsent } from '../operations/entries.ts';
-import { stageLoss } from '../operations/removal.ts';
-import { markAt, requireReplaceable } from '../redacted/agent-text.ts';
+import { isTextAt, requireReplaceable } from '../redacted/agent-text.ts';
 import type { FileStatus } from '../workspace-files.ts';
 import { type FileRequest, MAY_PASS, MAY_WRITE, type ResolvedPath } from './file-request.ts';
 import { makeOne } from './names.ts';
@@ -47,29 +45,19 @@ export function resolveWithoutMaking(request: FileRequest, path: ByteString): Re
  */
 export function place(request: FileRequest, handle: number, path: ByteString, mode: number): FileStatus {
   const { workspace } = request;
-  const { tree, handles } = workspace;
+  const { tree, handles, stored } = workspace;
   const staged = handles.get(handle);
-  const inode = staged.inode!;
   const made = (dir: Node, name: ByteString) => makeOne(request, dir, name, DIRECTORY_MODE);
   const spot = request.walk(path, true, made);
   const { dir, name, node: old } = requirePlace(request, spot);
-  const bits = mode || ((old?.inode ?? old?.base)?.mode ?? FILE_MODE) & 0o777;
-  Change.make(workspace, (change) => {
-    if (old !== undefined) {
-      stageLoss(change, old);
-      change.unlink(dir, name);
-    }
-    change.link(dir, name, inode.id);
-    // What the owner wrote may have values, also behind a link of the agent.
-    if (!request.isOwner) markAt(workspace, change, request.access.ruleOf(dir, name), inode.id, S_IFREG);
-    change.attr(staged, { ...attributes(inode), mode: S_IFREG | bits, ctime: change.now });
-    change.touch(dir);
-  });
+  const bits = mode || (old?.shown.mode ?? FILE_MODE) & 0o777;
+  // What the owner wrote may have values, also behind a link of the agent.
+  const asText = !request.isOwner && isTextAt(request.access.ruleOf(dir, name), S_IFREG);
+  stored.names.place(staged, { dir, name }, old, S_IFREG | bits, asText);
   if (old !== undefined) {
     tree.unlink(request.access, old, dir, name);
     invalidateInode(request, old);
   }
-  dir.listing?.add(name, S_IFREG);
   // From here on the file is found by its name.
   handles.close(tree, handle);
   invalidateName(request, dir, name);

@@ -45,8 +45,7 @@ function hostFileOf({ workspace, access }: FileRequest, node: Node): HostFile | 
   requireReadable(access, node);
   // Who has the host file has the original.
   if (access.level(node) < READ) return undefined;
-  if (node.inode !== undefined) return node.inode.hasFile ? workspace.delta.hostFile(node.inode) : undefined;
-  return node.basePath === undefined ? undefined : workspace.base.hostFile(node.basePath, node.requireBase());
+  return workspace.stored.contents.hostFile(node);
 }
 
 /** Changes with each `warnReaders`; undefined: host files cannot be read by others. */

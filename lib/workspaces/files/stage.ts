@@ -1,8 +1,7 @@
 import { S_IFREG } from '../../linux/mode.ts';
 import type { Time } from '../../linux/time.ts';
-import { Change } from '../history/change.ts';
 import type { Node } from '../nodes/node.ts';
-import { attributes, write } from '../operations/contents.ts';
+import { attributesOf, write } from '../operations/contents.ts';
 import type { FileRequest } from './file-request.ts';
 
 const STAGED_MODE = S_IFREG | 0o600;
@@ -13,8 +12,8 @@ const STAGED_MODE = S_IFREG | 0o600;
  */
 export function stage(request: FileRequest, data: Uint8Array): number {
   const { workspace, caller } = request;
-  const id = Change.make(workspace, (change) => change.create(STAGED_MODE, caller.uid, caller.gid, {}));
-  const node = workspace.tree.addUnlinked(workspace.delta.table.require(id));
+  const found = workspace.stored.names.createUnlinked({ mode: STAGED_MODE, uid: caller.uid, gid: caller.gid });
+  const node = workspace.tree.addUnlinked(found);
   const handle = workspace.handles.open(node);
   try {
     writeAll(request, workspace.handles.get(handle), data, 0);
@@ -28,14 +27,14 @@ export function stage(request: FileRequest, data: Uint8Array): number {
 /** Appends to a staged file. Throws ESTALE for an unknown handle, EDQUOT and host errors. */
 export function append(request: FileRequest, handle: number, data: Uint8Array): void {
   const node = request.workspace.handles.get(handle);
-  writeAll(request, node, data, node.inode!.size);
+  writeAll(request, node, data, node.shown.size);
 }
 
 /** Sets mode and modification time of a staged file. */
 export function seal({ workspace }: FileRequest, handle: number, mode: number, mtime: Time): void {
   const node = workspace.handles.get(handle);
-  const now = attributes(node.inode!);
-  Change.make(workspace, (change) => change.attr(node, { ...now, mode: S_IFREG | mode, mtime, atime: mtime }));
+  const to = { ...attributesOf(node), mode: S_IFREG | mode, mtime, atime: mtime };
+  workspace.stored.names.setAttributes(node, to, false);
 }
 
 function writeAll({ workspace, access }: FileRequest, node: Node, data: Uint8Array, offset: number): void {

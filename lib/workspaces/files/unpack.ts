@@ -10,9 +10,9 @@ import { Change } from '../history/change.ts';
 import type { Node } from '../nodes/node.ts';
 import { requireShortPath } from '../nodes/path-limit.ts';
 import { requireAbsent } from '../operations/entries.ts';
-import { stageLoss } from '../operations/removal.ts';
-import { markAt, requireReplaceable } from '../redacted/agent-text.ts';
+import { isTextAt, requireReplaceable } from '../redacted/agent-text.ts';
 import { findingForm, isRedacted } from '../redacted/redacted-file.ts';
+import { stageLoss, stageText } from '../stored/layered-names.ts';
 import type { ArchiveMember, UnpackedCounts } from '../workspace-files.ts';
 import { Unpacking } from './collected.ts';
 import { quotePath, toServiceError } from './errors.ts';
@@ -130,7 +130,8 @@ class MemberNames {
     if (member.type === 'file') member.id ??= this.#file(change, member);
     const id = member.type === 'file' ? member.id! : change.create(S_IFLNK | 0o777, uid, gid, member);
     const type = member.type === 'file' ? S_IFREG : S_IFLNK;
-    if (!this.#request.isOwner) markAt(this.#request.workspace, change, this.#stateOf(into, name), id, type);
+    if (!this.#request.isOwner && isTextAt(this.#stateOf(into, name), type))
+      stageText(this.#request.workspace, change, id);
     this.#link(change, into, name, id, type, old);
   }
 

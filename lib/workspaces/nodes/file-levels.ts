@@ -84,7 +84,7 @@ export class FileLevels {
     if (node.isDirectory || link === undefined) return;
     this.reset();
     // What the agent changes has the same access with both levels, and may have tens of thousands of links.
-    const isChanged = node.type !== S_IFREG || node.inode?.isAgentText === true;
+    const isChanged = node.type !== S_IFREG || node.isAgentText;
     const level = node.agentLevel as Level;
     this.set(node, isChanged ? strictest(level, given) : this.find(node, link.parent.agentRuleOf(link.name).level));
   }

@@ -164,8 +164,8 @@ export class NodeTree {
   }
 
   /** Creates a node for an unlinked file. */
-  addUnlinked(inode: Inode): Node {
-    const node = this.#workspace.shared.nodes.add(this.#workspace, inode.mode);
+  addUnlinked({ inode }: Found): Node {
+    const node = this.#workspace.shared.nodes.add(this.#workspace, inode!.mode);
     node.inode = inode;
     node.agentLevel = WRITE;
     this.#index.addInode(node);

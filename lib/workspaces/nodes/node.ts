@@ -148,6 +148,21 @@ export class Node<Owner extends NodeOwner = NodeOwner> {
     return this.base ?? missing(this, 'base file');
   }
 
+  /** Whether the sandbox changed it: what it shows is the sandbox's own. */
+  get isOwn(): boolean {
+    return this.inode !== undefined;
+  }
+
+  /** Whether its contents are text of the agent; see `Inode.isAgentText`. */
+  get isAgentText(): boolean {
+    return this.inode?.isAgentText === true;
+  }
+
+  /** Number of names of a file, known to the kernel or not. */
+  get nameCount(): number {
+    return this.inode?.names ?? this.requireBase().nlink;
+  }
+
   /** `basePath`, of a node that has one; throws for others. */
   requireBasePath(): ByteString {
     return this.basePath ?? missing(this, 'base path');

@@ -6,11 +6,10 @@ import { mayChangeName } from '../../permissions/index.ts';
 import type { Access } from '../access/access.ts';
 import { attrOf } from '../access/attr.ts';
 import { isVisibleNode, requireVisible } from '../access/visibility.ts';
-import { Change } from '../history/change.ts';
 import type { Node } from '../nodes/node.ts';
 import { requireChangeable } from '../redacted/agent-text.ts';
 import type { Workspace } from '../workspace.ts';
-import { ownInode, requireFile, truncate } from './contents.ts';
+import { requireFile, truncate } from './contents.ts';
 
 const PERMISSION_BITS = 0o7777;
 
@@ -32,8 +31,7 @@ export function setattr(workspace: Workspace, access: Access, node: Node, change
   if (!workspace.spec.anyUid) requireOwn(workspace.spec.uid, changes);
   requireChangeable(workspace, access, node);
   const before = node.shown.size;
-  // Contents that are truncated to 0 are not copied up.
-  if (changes.size !== undefined) truncate(workspace, node, ownInode(workspace, node, changes.size > 0), changes.size);
+  if (changes.size !== undefined) truncate(workspace, node, changes.size);
   const of = node.shown;
   const now = workspace.now();
   const to = {
@@ -47,7 +45,7 @@ export function setattr(workspace: Workspace, access: Access, node: Node, change
   const sameTimes = changes.atime === undefined && changes.mtime === undefined;
   const onlySize = changes.size !== undefined && to.mode === of.mode && sameTimes;
   const shorter = changes.size !== undefined && changes.size <= before;
-  if (!onlySize) Change.make(workspace, (change) => change.attr(node, to), shorter);
+  if (!onlySize) workspace.stored.names.setAttributes(node, to, shorter);
   return attrOf(workspace, access, node);
 }
 

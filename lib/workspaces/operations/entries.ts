@@ -7,11 +7,10 @@ import { mayChangeName, type RuleState } from '../../permissions/index.ts';
 import type { Access } from '../access/access.ts';
 import { attrOf } from '../access/attr.ts';
 import { isVisible, isVisibleNode } from '../access/visibility.ts';
-import { mergesAt } from '../base/merged-base.ts';
-import { Change, type Special } from '../history/change.ts';
 import type { Node } from '../nodes/node.ts';
 import { requireShortPath } from '../nodes/path-limit.ts';
-import { markAt, requireChangeable, requireReplaceable } from '../redacted/agent-text.ts';
+import { isTextAt, requireChangeable, requireReplaceable } from '../redacted/agent-text.ts';
+import type { Made } from '../stored/stored-files.ts';
 import type { Workspace } from '../workspace.ts';
 
 /** Largest number of hard links of a file, as of ext4. */
@@ -63,25 +62,13 @@ export function createNode(
   dir: Node,
   name: ByteString,
   mode: number,
-  special: Special = {},
+  special: Pick<Made, 'target' | 'rdev'> = {},
 ): Entry {
   const state = requireAbsent(workspace, access, dir, name);
   const { uid, gid, bits } = newOwnership(workspace, caller, dir, mode);
-  const merges = isDirectory(bits) && mergesAt(workspace, dir, name);
-  const id = Change.make(workspace, (change) => {
-    const made = change.create(bits, uid, gid, { ...special, merges });
-    markAt(workspace, change, state, made, bits & S_IFMT);
-    change.link(dir, name, made);
-    change.touch(dir);
-    return made;
-  });
-  const inode = workspace.delta.table.require(id);
-  dir.listing?.add(name, bits & S_IFMT);
-  return entryFor(
-    workspace,
-    access,
-    workspace.tree.adopt(access, dir, name, state, { inode, base: undefined, isNew: true }),
-  );
+  const made = { mode: bits, uid, gid, ...special };
+  const found = workspace.stored.names.create({ dir, name }, made, isTextAt(state, bits & S_IFMT));
+  return entryFor(workspace, access, workspace.tree.adopt(access, dir, name, state, found));
 }
 
 /** SYMLINK. Throws as `createNode`, ENAMETOOLONG or ENOENT for too long or empty a target. */
@@ -109,23 +96,13 @@ export function link(workspace: Workspace, access: Access, node: Node, dir: Node
   // In both directions: a stricter file must not become accessible under a laxer name, and a file without WRITE gets no
   // new name.
   requireChangeable(workspace, access, node);
-  if (node.links.length === 0 && (node.inode?.names ?? 0) === 0) throw ENOENT;
-  if ((node.inode?.names ?? node.requireBase().nlink) >= LINK_MAX) throw EMLINK;
-  Change.make(workspace, (change) => {
-    const id = change.node(node);
-    markAt(workspace, change, state, id, node.type);
-    change.link(dir, name, id);
-    change.ctime(id);
-    change.touch(dir);
-  });
-  dir.listing?.add(name, node.type);
+  if (node.links.length === 0 && (!node.isOwn || node.nameCount === 0)) throw ENOENT;
+  if (node.nameCount >= LINK_MAX) throw EMLINK;
+  workspace.stored.names.link(node, { dir, name }, isTextAt(state, node.type));
   dir.listsLinks = true;
   for (const { parent } of node.links) parent.listsLinks = true;
-  return entryFor(
-    workspace,
-    access,
-    workspace.tree.adopt(access, dir, name, state, { inode: node.inode, base: undefined }),
-  );
+  const found = { inode: node.inode, base: undefined };
+  return entryFor(workspace, access, workspace.tree.adopt(access, dir, name, state, found));
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Access } from '../access/access.ts';
 import type { Node } from '../nodes/node.ts';
 import { requireChangeable } from '../redacted/agent-text.ts';
 import type { Workspace } from '../workspace.ts';
-import { ownInode, requireFile, truncate } from './contents.ts';
+import { requireFile, truncate } from './contents.ts';
 import { entryFor, requireDirectory, visibleChild } from './entries.ts';
 
 /** Flags of open(2), as Linux on x86-64 and arm64 defines them. */
@@ -30,7 +30,7 @@ export function openExisting(
   requireFile(node);
   if (flags & O_TRUNC) {
     requireChangeable(workspace, access, node);
-    truncate(workspace, node, ownInode(workspace, node, false), 0);
+    truncate(workspace, node, 0);
   }
   return entryFor(workspace, access, node);
 }

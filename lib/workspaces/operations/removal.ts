@@ -2,7 +2,6 @@ import type { ByteString } from '../../byte-string.ts';
 import { EACCES, ENOTEMPTY } from '../../linux/errno.ts';
 import { MERGED } from '../../permissions/index.ts';
 import type { Access } from '../access/access.ts';
-import { Change } from '../history/change.ts';
 import { emptiness } from '../nodes/merged-listing.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Workspace } from '../workspace.ts';
@@ -28,25 +27,7 @@ export function requireEmpty(workspace: Workspace, access: Access, dir: Node): v
 }
 
 function remove(workspace: Workspace, access: Access, dir: Node, name: ByteString, node: Node): void {
-  const stage = (change: Change) => {
-    stageLoss(change, node);
-    change.unlink(dir, name);
-    change.touch(dir);
-  };
-  Change.make(workspace, stage, true);
-  dir.listing?.remove(name);
+  workspace.stored.names.remove(node, { dir, name });
   workspace.tree.unlink(access, node, dir, name);
   if (node.agentLevel === MERGED) workspace.tree.levels.relevel(node);
-}
-
-/**
- * Stages what the removal of one link does to the node itself: the new ctime, and the copy-up of a base file with other
- * links.
- */
-export function stageLoss(change: Change, node: Node): void {
-  if (node.isDirectory) return;
-  if (node.inode === undefined) {
-    // The other links must show one link less, so the file is copied up.
-    if (node.requireBase().nlink > 1) change.ctime(change.node(node));
-  } else if (node.inode.names > 1 || node.nlookup > 0) change.ctime(node.inode.id);
 }

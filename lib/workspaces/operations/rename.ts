@@ -7,15 +7,14 @@ import { mayChangeName, type RuleState, WRITE } from '../../permissions/index.ts
 import type { Access } from '../access/access.ts';
 import { mergedBase } from '../base/merged-base.ts';
 import { WHITEOUT } from '../delta/index/inode.ts';
-import { Change } from '../history/change.ts';
 import type { Listing } from '../nodes/listing.ts';
 import { type DirectoryRef, listNames } from '../nodes/merged-listing.ts';
 import type { Node } from '../nodes/node.ts';
 import { requireShortPaths } from '../nodes/path-limit.ts';
-import { markAt, requireChangeable, requireReplaceable } from '../redacted/agent-text.ts';
+import { isTextAt, requireChangeable, requireReplaceable } from '../redacted/agent-text.ts';
 import type { Workspace } from '../workspace.ts';
 import { requireDirectory, visibleChild } from './entries.ts';
-import { requireEmpty, stageLoss } from './removal.ts';
+import { requireEmpty } from './removal.ts';
 
 /** Flags of renameat2(2). */
 export const RENAME_NOREPLACE = 1;
@@ -65,8 +64,6 @@ export function rename(
     requireMovable(workspace, access, to.node!, to, from);
     requireShortPaths(fromDir, fromName, to.node!);
     if (from.node === to.node) return undefined;
-    requireStays(workspace, from.node);
-    requireStays(workspace, to.node!);
     return restOf(exchange(workspace, access, from, to));
   }
   if (to.node !== undefined) {
@@ -76,7 +73,6 @@ export function rename(
     if (to.node.isDirectory) requireEmpty(workspace, access, to.node);
     requireReplaceable(workspace, access, to.state, to.node);
   }
-  requireStays(workspace, from.node);
   return restOf(move(workspace, access, from.node, from, to));
 }
 
@@ -92,27 +88,9 @@ function place(workspace: Workspace, access: Access, dir: Node, name: ByteString
 }
 
 function move(workspace: Workspace, access: Access, node: Node, from: Place, to: Place): Steps<void> {
+  const { tree, stored } = workspace;
   const replaced = to.node;
-  const isAlone = Change.make(workspace, (change) => {
-    const id = change.node(node);
-    markAt(workspace, change, to.state, id, node.type);
-    if (replaced !== undefined) {
-      stageLoss(change, replaced);
-      change.unlink(to.dir, to.name);
-    }
-    const alone = change.moveDirectory(node, to.dir, to.name);
-    change.unlink(from.dir, from.name);
-    change.link(to.dir, to.name, id);
-    change.ctime(id);
-    change.touch(from.dir);
-    if (to.dir !== from.dir) change.touch(to.dir);
-    return alone;
-  });
-  const { tree } = workspace;
-  if (isAlone) tree.binding.unmerge(node);
-  from.dir.listing?.remove(from.name);
-  to.dir.listing?.remove(to.name);
-  to.dir.listing?.add(to.name, node.type);
+  stored.names.move(node, from, to, replaced, isTextAt(to.state, node.type));
   if (replaced !== undefined) tree.unlink(access, replaced, to.dir, to.name);
   const rest = tree.move(access, node, from.dir, from.name, to.dir, to.name);
   relevel(workspace, node, from, to);
@@ -120,28 +98,10 @@ function move(workspace: Workspace, access: Access, node: Node, from: Place, to:
 }
 
 function exchange(workspace: Workspace, access: Access, a: Place, b: Place): Steps<void> {
+  const { tree, stored } = workspace;
   const [first, second] = [a.node!, b.node!];
-  const [firstAlone, secondAlone] = Change.make(workspace, (change) => {
-    const firstId = change.node(first);
-    const secondId = change.node(second);
-    markAt(workspace, change, b.state, firstId, first.type);
-    markAt(workspace, change, a.state, secondId, second.type);
-    const alone = [change.moveDirectory(first, b.dir, b.name), change.moveDirectory(second, a.dir, a.name)] as const;
-    change.unlink(a.dir, a.name);
-    change.unlink(b.dir, b.name);
-    change.link(a.dir, a.name, secondId);
-    change.link(b.dir, b.name, firstId);
-    change.ctime(firstId);
-    change.ctime(secondId);
-    change.touch(a.dir);
-    if (b.dir !== a.dir) change.touch(b.dir);
-    return alone;
-  });
-  const { tree } = workspace;
-  if (firstAlone) tree.binding.unmerge(first);
-  if (secondAlone) tree.binding.unmerge(second);
-  a.dir.listing?.add(a.name, second.type);
-  b.dir.listing?.add(b.name, first.type);
+  const asText = { a: isTextAt(b.state, first.type), b: isTextAt(a.state, second.type) };
+  stored.names.exchange(first, a, second, b, asText);
   const rest = tree.exchange(access, first, a.dir, a.name, second, b.dir, b.name);
   relevel(workspace, first, a, b);
   relevel(workspace, second, b, a);
@@ -150,14 +110,6 @@ function exchange(workspace: Workspace, access: Access, a: Place, b: Place): Ste
 
 function relevel({ tree }: Workspace, node: Node, from: Place, to: Place): void {
   if (from.state.level !== to.state.level) tree.levels.relevel(node, to.state.level);
-}
-
-/** Throws Postponed while a change of the codebase removes files that the directory would still show at its new path. */
-function requireStays(workspace: Workspace, { isDirectory, basePath, inode }: Node): void {
-  if (!isDirectory || basePath === undefined || inode?.origin !== undefined) return;
-  const { spec, shared } = workspace;
-  shared.bases.leavingOf(spec.codebaseId).requireStays(basePath, spec.id);
-  workspace.hasMovedOfBase = true;
 }
 
 function isBelow(node: Node, above: Node): boolean {

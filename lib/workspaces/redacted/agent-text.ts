@@ -2,11 +2,8 @@ import { EACCES } from '../../linux/errno.ts';
 import { S_IFREG } from '../../linux/mode.ts';
 import { isRedactedLevel, MERGED, type RuleState, WRITE } from '../../permissions/index.ts';
 import type { Access } from '../access/access.ts';
-import type { Inode } from '../delta/index/inode.ts';
-import { Change } from '../history/change.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Workspace } from '../workspace.ts';
-import { keysOf } from './placeholder-keys.ts';
 import { mayTakeAsText, redactedForm } from './redacted-file.ts';
 
 /**
@@ -18,15 +15,14 @@ export function requireChangeable(workspace: Workspace, access: Access, node: No
   if (access.level(node) === MERGED) {
     if (!mayTakeAsText(workspace, node)) throw EACCES;
     const { bytes } = redactedForm(workspace, node);
-    Change.make(workspace, (change) => markAsText(workspace, change, change.nodeWith(node, bytes)));
+    workspace.stored.contents.makeText(node, bytes);
   }
   if (access.level(node) < WRITE) throw EACCES;
 }
 
 /** Called before a file is written: under a rule that shows values, they may be among what is written. */
-export function leaveText(workspace: Workspace, { agentLevel }: Node, inode: Inode): void {
-  if (!inode.isAgentText || isRedactedLevel(agentLevel)) return;
-  Change.make(workspace, (change) => change.untext(inode.id));
+export function leaveText({ stored }: Workspace, node: Node): void {
+  if (node.isAgentText && !isRedactedLevel(node.agentLevel)) stored.contents.leaveText(node);
 }
 
 /**
@@ -38,14 +34,7 @@ export function requireReplaceable(workspace: Workspace, access: Access, state: 
   if (access.level(node) !== MERGED || redactedForm(workspace, node).isHidden) throw EACCES;
 }
 
-/** Stages that a file is the agent's text (`Inode.isAgentText`): only if the agent may read all that it has. */
-function markAsText(workspace: Workspace, change: Change, id: number): void {
-  const { key } = keysOf(workspace);
-  const { placeholderKeys } = workspace.delta.table;
-  change.text(id, placeholderKeys.includes(key) ? [] : [key]);
-}
-
-/** As `markAsText`, of a file that gets a name at which the rules are `state`. */
-export function markAt(workspace: Workspace, change: Change, state: RuleState, id: number, type: number): void {
-  if (state.level === MERGED && type === S_IFREG) markAsText(workspace, change, id);
+/** Whether a file that gets a name with these rules is the agent's text: only if the agent may read all that it has. */
+export function isTextAt(state: RuleState, type: number): boolean {
+  return state.level === MERGED && type === S_IFREG;
 }

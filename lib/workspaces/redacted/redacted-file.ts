@@ -15,13 +15,12 @@ import type { Access } from '../access/access.ts';
 import { SMALL } from '../delta/contents/slabs.ts';
 import { versionOf } from '../files/version.ts';
 import type { Node } from '../nodes/node.ts';
-import { readOriginal } from '../operations/original.ts';
 import type { Workspace } from '../workspace.ts';
 import { keysOf } from './placeholder-keys.ts';
 
 /** Whether this access sees a file with placeholders only. */
 export function isRedacted(access: Access, node: Node): boolean {
-  return node.type === S_IFREG && isRedactedLevel(access.level(node)) && node.inode?.isAgentText !== true;
+  return node.type === S_IFREG && isRedactedLevel(access.level(node)) && !node.isAgentText;
 }
 
 /**
@@ -87,7 +86,7 @@ function* formOf(workspace: Workspace, node: Node, { redactor, bound }: FormKind
   if (size === 0) return EMPTY_FORM;
   if (size > MAX_REDACTED_BYTES || redactor === 'all') return HIDDEN_FORM;
   const contents = Buffer.allocUnsafeSlow(size);
-  const length = readOriginal(workspace, node, 0, contents);
+  const length = workspace.stored.contents.read(node, 0, contents);
   yield;
   const { own } = keysOf(workspace);
   return yield* redacting(contents.subarray(0, length), redactor, bound ? own.bound : own);

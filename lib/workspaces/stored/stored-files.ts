@@ -1,0 +1,83 @@
+import type { ByteString } from '../../byte-string.ts';
+import type { HostFile } from '../../host-tree/host-file.ts';
+import type { Time } from '../../linux/time.ts';
+import type { Found, Node } from '../nodes/node.ts';
+
+/** A name in a directory. */
+export interface NameIn {
+  readonly dir: Node;
+  readonly name: ByteString;
+}
+
+/** What a new file, directory, symlink or device is. */
+export interface Made {
+  /** With S_IFMT bits. */
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+  /** Symlink. */
+  readonly target?: ByteString;
+  /** Device, in the kernel's encoding. */
+  readonly rdev?: number;
+}
+
+/** What SETATTR can change. */
+export interface FileAttributes {
+  mode: number;
+  uid: number;
+  gid: number;
+  atime: Time;
+  mtime: Time;
+  ctime: Time;
+}
+
+/**
+ * How the files of one workspace are stored, as its operations need it: they resolve names, and check rules and types, before
+ * they call anything here. Each change is atomic, and in the journal on return. All throw EDQUOT, Postponed and host errors,
+ * with nothing changed.
+ *
+ * `asText`: a file counts as text of the agent from then on (`Node.isAgentText`).
+ */
+export interface StoredFiles {
+  readonly names: StoredNames;
+  readonly contents: StoredContents;
+}
+
+/** Names and attributes. What a directory lists is right on return; nodes get their links from the caller. */
+export interface StoredNames {
+  create(at: NameIn, made: Made, asText: boolean): Found;
+  /** An empty file without a name. */
+  createUnlinked(made: Made): Found;
+  /** One more name of a file. */
+  link(node: Node, at: NameIn, asText: boolean): void;
+  remove(node: Node, at: NameIn): void;
+  /** `replaced`: what the new name has, which loses it. Throws Postponed while the codebase loses files below `node`. */
+  move(node: Node, from: NameIn, to: NameIn, replaced: Node | undefined, asText: boolean): void;
+  /** As `move`, of two names that get each other's nodes. */
+  exchange(a: Node, at: NameIn, b: Node, bAt: NameIn, asText: { a: boolean; b: boolean }): void;
+  /** Gives a name to a file of `createUnlinked`, with other permission bits. */
+  place(node: Node, at: NameIn, replaced: Node | undefined, mode: number, asText: boolean): void;
+  /** `makesRoom`: the change frees space, so that neither a full disk nor a full quota prevents it. */
+  setAttributes(node: Node, to: FileAttributes, makesRoom: boolean): void;
+}
+
+export interface StoredContents {
+  /** The target of a symlink. */
+  target(node: Node): Buffer;
+  /** Reads what is stored of a regular file, whatever the rules say. Throws ESTALE if it is gone. */
+  read(node: Node, offset: number, into: Buffer): number;
+  /** The host file that has the contents; undefined: there is none. */
+  hostFile(node: Node): HostFile | undefined;
+  /** Before a file is changed: gives the sandbox its own; without `contents` an empty one. */
+  makeOwn(node: Node, contents: boolean): void;
+  /** As `makeOwn`, with these contents, which are text of the agent. At most `SMALL` bytes. */
+  makeText(node: Node, bytes: Buffer): void;
+  /** The contents no longer count as text of the agent. */
+  leaveText(node: Node): void;
+  /** Of an own file. Returns the bytes written: fewer if the disk became full, but at least one. */
+  write(node: Node, offset: number, data: Buffer): number;
+  /** Of an own file; `size` in bytes. */
+  truncate(node: Node, size: number): void;
+  /** Makes a file or directory durable; returns the cause of the answer, or undefined if there is nothing to do. */
+  sync(node: Node, datasync: boolean): number | undefined;
+}
