@@ -10,25 +10,27 @@ import errno
 import io
 import os
 import tarfile
-from typing import IO, Callable, Dict, List, Optional, Sequence, Set
+from typing import Callable, Dict, List, Optional, Sequence, Set
 
 from ._directories import Tree
 from ._hunks import Taken
 from ._place import Found, Place
 from ._plan import APPLIED, CONFLICTS, FAILED, SKIPPED, UNCHANGED, Plan, Step, Wanted, above
 from ._pulled import Pulled, PullOptions
-from ._refusal import named_in, refusals_of
+from ._refusal import Refusal, named_in, refusals_of
+from ._renames import halves_of
 from ._room import Room
-from .errors import InvalidArgumentError
+from .errors import InvalidArgumentError, PaddockError
 from .messages import ChangeKind, FileChange, FileType
 
-_MEANWHILE = "the sandbox changed it meanwhile, or it is of no type that archives have: pull again"
+_MEANWHILE = Refusal("the sandbox changed it meanwhile: pull again", True)
+_OTHER = Refusal("it is neither a file, a directory nor a symlink")
 #: What is here is not what was looked at: others work here, too.
 _MOVED = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENOTEMPTY, errno.EEXIST, errno.EISDIR)
 
 
 class Pull:
-    """One pull: `take`, `decide`, then `apply`; at last `close`."""
+    """One pull: `choose`, `take`, `decide`, then `sweep`, `write` what is `needed`, `remove`; at last `close`."""
 
     def __init__(self, directory: str, paths: Sequence[str], options: PullOptions) -> None:
         if not os.path.isdir(directory):
@@ -37,44 +39,61 @@ class Pull:
         self._tree = Tree(directory)
         self._paths = paths
         self._options = options
-        self.max_bytes = options.get("max_bytes", 2**30)
+        self._most = options.get("max_bytes", 2**30)
+        #: Files may have grown since they were listed.
+        self._room = Room(self._most)
+        self._listed: Sequence[FileChange] = ()
         self._wanted = Wanted()
         self._steps: Dict[str, Step] = {}
         #: Paths whose step was taken.
         self._taken: Set[str] = set()
-        self._skipped: Dict[str, str] = {}
+        self._skipped: Dict[str, Refusal] = {}
         self._failed: Dict[str, OSError] = {}
+        #: Changes that are asked for; known after `choose`.
+        self.chosen: List[FileChange] = []
         #: Files that it has no room for; known after `take`.
         self.too_large: List[FileChange] = []
 
-    def take(self, listed: Sequence[FileChange], parts: Dict[str, Taken], removals: Sequence[FileChange] = ()) -> None:
-        """Takes what may come. `parts`: of files of which only some hunks do; `removals`: those of their old paths."""
-        options, old = self._options, {each.path for each in removals}
+    def choose(
+        self, listed: Sequence[FileChange], parts: Dict[str, Taken], removals: Sequence[FileChange] = ()
+    ) -> Sequence[FileChange]:
+        """`parts`: of files of which only some hunks come; `removals`: those of their old paths. Returns all."""
+        old, only = {each.path for each in removals}, self._options.get("only")
         own = {*parts, *old}
-        listed = [*(each for each in listed if each.path not in old), *removals]
-        only, room = options.get("only"), Room(self.max_bytes)
-        chosen = [each for each in listed if only is None or each.path in own or only(each.path)]
-        allow = [*options.get("allow", ()), *named_in(self._paths, listed)]
-        refusals = refusals_of(self._root, chosen, options.get("git", False), allow)
-        wanted = self._wanted = Wanted(parts=parts, replace=options.get("on_conflict") == "replace")
+        self._listed = [*(each for each in listed if each.path not in old), *removals]
+        self.chosen = [each for each in self._listed if only is None or each.path in own or only(each.path)]
+        wanted = self._wanted = Wanted(parts=parts, replace=self._options.get("on_conflict") == "replace")
         # Also of one that is not chosen: its contents may be only at the old path, which then stays.
-        wanted.renamed = {each.renamed_from: each.path for each in listed if each.renamed_from}
-        for change in chosen:
+        wanted.renamed = {each.renamed_from: each.path for each in self._listed if each.renamed_from}
+        return self._listed
+
+    def take(self, listed: Sequence[FileChange]) -> None:
+        """Takes what may come. `listed`: all changes of the sandbox."""
+        wanted, room = self._wanted, Room(self._most)
+        refusals = self._refusals(listed)
+        for change in self.chosen:
             path, removed = change.path, change.kind == ChangeKind.DELETED
             if not removed and change.type != FileType.DIRECTORY and change.base_type == FileType.DIRECTORY:
                 wanted.replacing.add(path)
-            if path in refusals:
-                self._skipped[path] = refusals[path]
+            refusal = refusals.get(path) or (_OTHER if change.type == FileType.OTHER and not removed else None)
+            if refusal is not None:
+                self._skipped[path] = refusal
             elif "\ufffd" in path:
                 # Several have this name.
                 self._failed[path] = OSError(errno.EILSEQ, "its name is not UTF-8")
             elif removed:
                 wanted.removed[path] = change
-            elif change.type == FileType.FILE and (reason := room.take(change.size)):
-                self._skipped[path] = reason
+            elif change.type == FileType.FILE and (refusal := room.take(change.size)):
+                self._skipped[path] = refusal
                 self.too_large.append(change)
             else:
                 wanted.written[path] = change
+
+    def _refusals(self, listed: Sequence[FileChange]) -> Dict[str, Refusal]:
+        halves = halves_of(listed, {each.path for each in self.chosen})
+        whole = [each for each in self.chosen if each.path not in halves]
+        allow = [*self._options.get("allow", ()), *named_in(self._paths, self._listed)]
+        return {**halves, **refusals_of(self._root, whole, self._options.get("git", False), allow)}
 
     def decide(self) -> Pulled:
         """What is to become of each, by what is here now."""
@@ -89,37 +108,33 @@ class Pull:
         self._tree.close()
         return self.result()
 
-    @property
-    def has_contents(self) -> bool:
-        return any(each.wanted is not None and each.outcome == APPLIED for each in self._steps.values())
+    def needed(self, last: bool) -> Set[str]:
+        """Paths whose contents are needed.
 
-    def apply(self, archive: "IO[bytes]") -> Pulled:
-        """Does what was decided; `archive`: a tar of the added and modified files."""
-        self._sweep()
-        needed = {path for path, each in self._steps.items() if each.wanted and each.outcome == APPLIED}
-        # Files may have grown since they were listed.
-        room = Room(self.max_bytes)
-        # What takes the place of a directory only after all others: what is below it may be renamed to others.
-        for missing in (needed - self._wanted.replacing, needed & self._wanted.replacing):
-            archive.seek(0)
-            if missing:
-                with tarfile.open(fileobj=archive, mode="r:") as tar:
-                    for member in tar:
-                        self._write(tar, member, missing, room)
-            for path in missing:
-                self._skip(path, _MEANWHILE)
+        Those that take the place of directories are the last, because what is below them may be renamed to others.
+        """
+        paths = {path for path, each in self._steps.items() if each.wanted and each.outcome == APPLIED}
+        return paths & self._wanted.replacing if last else paths - self._wanted.replacing
+
+    def write(self, paths: Set[str], piece: Callable[[], bytes]) -> None:
+        """Writes those of the paths that come in a tar archive. `piece`: its next bytes; empty: the end."""
+        missing = set(paths)
+        with tarfile.open(fileobj=_Pieces(piece), mode="r|") as tar:  # type: ignore[call-overload]
+            for member in tar:
+                path = member.name.strip("/")
+                if path in missing:
+                    missing.discard(path)
+                    if refusal := self._room.take(member.size):
+                        self._skip(path, refusal)
+                    else:
+                        self._try(path, lambda: self._put(path, tar, member))
+        for path in missing:
+            self._skip(path, _MEANWHILE)
+
+    def remove(self) -> Pulled:
+        """Removes after all contents have come what is left to be removed."""
         self._remove_below("")
         return self.result()
-
-    def _write(self, tar: tarfile.TarFile, member: tarfile.TarInfo, missing: Set[str], room: Room) -> None:
-        path = member.name.strip("/")
-        if path in missing:
-            missing.discard(path)
-            reason = room.take(member.size)
-            if reason:
-                self._skip(path, reason)
-            else:
-                self._try(path, lambda: self._put(path, tar, member))
 
     def _put(self, path: str, tar: tarfile.TarFile, member: tarfile.TarInfo) -> str:
         """Brings a member of the archive to its place, if what is here was not edited since."""
@@ -193,6 +208,9 @@ class Pull:
     def _tried(self, path: str, change: FileChange, act: Callable[[], None]) -> None:
         try:
             act()
+        except PaddockError:
+            # Of the connection that contents come by.
+            raise
         except OSError as error:
             outcome = CONFLICTS if error.errno in _MOVED else FAILED
             self._steps[path] = Step(change, outcome=outcome)
@@ -202,7 +220,7 @@ class Pull:
                 self._failed[path] = error
             self._tree.close()
 
-    def _sweep(self) -> None:
+    def sweep(self) -> None:
         """Removes what killed clients have left beside the changes."""
         for above in {path.rpartition("/")[0] for path in (*self._wanted.written, *self._wanted.removed)}:
             try:
@@ -215,17 +233,34 @@ class Pull:
             except OSError:
                 # It is no directory, or not ours to change: what comes there finds out.
                 pass
+        # What is written from now on goes to what is here then.
+        self._tree.close()
 
-    def _skip(self, path: str, reason: str) -> None:
+    def _skip(self, path: str, refusal: Refusal) -> None:
         self._steps[path].outcome = SKIPPED
-        self._skipped[path] = reason
+        self._skipped[path] = refusal
+
+    @property
+    def left(self) -> List[str]:
+        """What was skipped, and another pull may bring."""
+        return [path for path, each in self._skipped.items() if each.is_left]
 
     def result(self) -> Pulled:
         def of(outcome: str) -> "tuple[str, ...]":
             return tuple(sorted(path for path, each in self._steps.items() if each.outcome == outcome))
 
-        skipped = dict(sorted(self._skipped.items()))
+        skipped = {path: each.reason for path, each in sorted(self._skipped.items())}
         return Pulled(of(APPLIED), of(UNCHANGED), of(CONFLICTS), skipped, dict(sorted(self._failed.items())))
 
     def close(self) -> None:
         self._tree.close()
+
+
+class _Pieces:
+    """As much of a file as `tarfile` needs of a stream."""
+
+    def __init__(self, piece: Callable[[], bytes]) -> None:
+        self._piece = piece
+
+    def read(self, _: int) -> bytes:
+        return self._piece()

@@ -3,36 +3,44 @@
 from __future__ import annotations
 
 import os
-from typing import Dict, Iterable, List, Sequence
+from typing import Dict, Iterable, List, NamedTuple, Optional, Sequence
 
 from ._layout import Layout
 from .messages import ChangeKind, FileChange
 
 
-def refusals_of(root: str, changes: Sequence[FileChange], git: bool, allow: Sequence[str]) -> Dict[str, str]:
-    """The reasons, by path, in the order of the changes."""
+class Refusal(NamedTuple):
+    """Why something does not come. `is_left`: another pull may bring it."""
+
+    reason: str
+    is_left: bool = False
+
+
+def refusals_of(root: str, changes: Sequence[FileChange], git: bool, allow: Sequence[str]) -> Dict[str, Refusal]:
+    """By path, in the order of the changes."""
     layout, found = Layout(root), {}
     for change in changes:
-        reason = "" if is_path(change.path) else "not a path below the directory"
-        reason = reason or refusal_for(change, git, allow)
-        reason = reason or layout.refusal(change.path, change.kind == ChangeKind.DELETED)
-        if reason:
-            found[change.path] = reason
+        path = change.path
+        refusal = refusal_for(change, git, allow) if is_path(path) else Refusal("not a path below the directory")
+        if refusal is None and (reason := layout.refusal(path, change.kind == ChangeKind.DELETED)):
+            refusal = Refusal(reason)
+        if refusal is not None:
+            found[path] = refusal
     return found
 
 
-def refusal_for(change: FileChange, git: bool, allow: Sequence[str]) -> str:
-    """What is left of the server's refusal with what was asked for; empty: it comes."""
+def refusal_for(change: FileChange, git: bool, allow: Sequence[str]) -> Optional[Refusal]:
+    """What is left of the server's refusal with what was asked for; None: it comes."""
     if change.local is None:
-        return "the server did not say whether it may come"
+        return Refusal("the server did not say whether it may come")
     refusal = change.local.refusal
     if refusal is None:
-        return ""
+        return None
     if not git if refusal.git else not refusal.allow:
-        return refusal.reason
+        return Refusal(refusal.reason)
     if not refusal.allow or any(not each or is_within(change.path, each) for each in allow):
-        return ""
-    return f"{refusal.reason}: allow={[refusal.allow]!r} brings it"
+        return None
+    return Refusal(f"{refusal.reason}: allow={[refusal.allow]!r} brings it", True)
 
 
 def named_in(paths: Sequence[str], changes: Iterable[FileChange]) -> List[str]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from typing import List, Sequence
+from typing import List, Optional, Sequence
 
+from ._refusal import Refusal
 from .messages import FileChange
 
 #: Patterns, and bytes of them, by which an export leaves files out; the server takes as many again.
@@ -19,13 +20,14 @@ class Room:
     def __init__(self, size: int) -> None:
         self._all = self._left = size
 
-    def take(self, size: int) -> str:
+    def take(self, size: int) -> Optional[Refusal]:
         """Takes the bytes of a file, or says why it does not come."""
         if size <= self._left:
             self._left -= size
-            return ""
+            return None
         left = "" if self._left == self._all else f", of which {self._left} are left"
-        return f"it has {size} bytes, and all that comes may have {self._all}{left}: a larger max_bytes brings it"
+        most = f"all that comes may have {self._all}{left}"
+        return Refusal(f"it has {size} bytes, and {most}: a larger max_bytes brings it", True)
 
 
 def without(files: Sequence[FileChange]) -> List[str]:

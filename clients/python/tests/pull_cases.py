@@ -49,11 +49,13 @@ def _type_of(member: Optional[tarfile.TarInfo]) -> str:
     return "TYPE_SYMLINK" if member.issym() else "TYPE_DIRECTORY"
 
 
-def changes_of(case: Case) -> List[Dict[str, Any]]:
+def changes_of(case: Case, query: str) -> List[Dict[str, Any]]:
     """As a server lists them."""
-    base, found = case.get("base", {}), []
+    base, found, asked = case.get("base", {}), [], urllib.parse.parse_qs(query)
     for name, entry in case["sandbox"].items():
         path = name.rstrip("/")
+        if not _is_within(path, asked.get("paths", [path])) or _is_within(path, asked.get("exclude", [])):
+            continue
         was_name = _base_of(base, path)
         was = None if was_name is None else member_of(was_name, base.get(was_name, ""))
         now = None if entry is None else member_of(name, entry)
@@ -82,6 +84,10 @@ def changes_of(case: Case) -> List[Dict[str, Any]]:
     return found
 
 
+def _is_within(path: str, paths: List[str]) -> bool:
+    return any(path == each or path.startswith(f"{each}/") for each in paths)
+
+
 def tar_of(case: Case) -> bytes:
     """The archive of the changes."""
     made = io.BytesIO()
@@ -99,6 +105,7 @@ class CaseServer:
     case: Case
     root: str
     steps: List[List[str]]
+    destroyed = False
 
     def __init__(self) -> None:
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), lambda *given: _Handler(self, *given))
@@ -111,7 +118,7 @@ class CaseServer:
         if not path.endswith("/changes"):
             return json.dumps({"id": "sb_1", "codebase_id": "cb_1"}).encode()
         if "format=" not in query:
-            return json.dumps({"changes": changes_of(self.case)}).encode()
+            return json.dumps({"changes": changes_of(self.case, query)}).encode()
         while self.steps:
             act(self.root, self.steps.pop(0))
         return tar_of(self.case)
@@ -138,6 +145,11 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("content-length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)
+
+    def do_DELETE(self) -> None:
+        self._cases.destroyed = True
+        self.send_response(204)
+        self.end_headers()
 
     def log_message(self, *_: Any) -> None:
         pass

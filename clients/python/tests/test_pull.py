@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+from unittest import mock
 
-from paddock_sandbox import ConflictError, Sandbox
+from paddock_sandbox import AsyncSandbox, ConflictError, Sandbox
 from support import PROJECT, ServerCase
 
 
@@ -64,6 +66,33 @@ class Pulls(ServerCase):
             pulled = sandbox.pull(directory)
         self.assertEqual((pulled.conflicts, dict(pulled.failed)), ((), {}))
         self.assertTrue(os.path.isfile(os.path.join(directory, "deep")))
+
+    def test_nothing_is_stored_outside_of_the_directory(self) -> None:
+        directory = self.directory({})
+        with Sandbox.create(directory, preset="full-access") as sandbox:
+            sandbox.run("echo 1 > a", check=True)
+            with mock.patch("tempfile.tempdir", "/nonexistent"):
+                self.assertEqual(sandbox.pull(directory).applied, ("a",))
+
+    def test_a_cancelled_pull_stops_and_leaves_no_part_of_a_file(self) -> None:
+        directory = self.directory({})
+
+        async def main() -> None:
+            async with AsyncSandbox.create(directory, preset="full-access") as sandbox:
+                await sandbox.run("for i in $(seq 500); do head -c 200000 /dev/zero > $i; done", check=True)
+                pull = asyncio.ensure_future(sandbox.pull(directory))
+                while not os.listdir(directory):
+                    await asyncio.sleep(0)
+                pull.cancel()
+                with self.assertRaises(asyncio.CancelledError):
+                    await pull
+                found = os.listdir(directory)
+                self.assertLess(len(found), 500)
+                sizes = {os.path.getsize(os.path.join(directory, each)) for each in found}
+                self.assertLessEqual(sizes, {200000})
+                self.assertEqual(len((await sandbox.pull(directory)).applied), 500 - len(found))
+
+        asyncio.run(main())
 
     def test_a_sandbox_is_kept_for_what_no_later_call_brought(self) -> None:
         def raising(sandbox: Sandbox, directory: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from typing import Any, Dict, Optional
 
 from paddock_sandbox import ChosenHunks, ConflictError, Paddock, PaddockError, Pulled, Sandbox
@@ -18,6 +19,7 @@ NAMES = sorted(each for each in os.listdir(SPEC) if ".json" in each)
 
 class PullVectors(TestCase):
     server: CaseServer
+    client: Paddock
     sandbox: Sandbox
 
     def made(self, *trees: Tree) -> str:
@@ -30,7 +32,8 @@ class PullVectors(TestCase):
 
     def test_each_case(self) -> None:
         self.server = self.enterContext(CaseServer())
-        self.sandbox = Sandbox.connect("sb_1", paddock=self.enterContext(Paddock(url=self.server.url)))
+        self.client = self.enterContext(Paddock(url=self.server.url))
+        self.sandbox = Sandbox.connect("sb_1", paddock=self.client)
         for name in NAMES:
             for case in spec(f"pull/{name}")["cases"]:
                 with self.subTest(case["name"], file=name):
@@ -46,12 +49,22 @@ class PullVectors(TestCase):
                 self.check(case, root, dry_run=True)
                 self.assertEqual(snapshot(root), snapshot(self.made(*trees)))
             self.check(case, root, dry_run=False)
+            if "kept" in case:
+                self.end(case)
         finally:
             lock(root, readonly, "-i")
             os.umask(before)
         self.assertEqual(snapshot(root), snapshot(self.made(*trees, case.get("after", {}))))
         self.assertEqual(os.listdir(os.path.dirname(root)), ["home"])
         self.assertEqual(owners_of(root, list(case.get("owned", {}))), case.get("owned", {}))
+
+    def end(self, case: Case) -> None:
+        """Of the block of the sandbox."""
+        self.server.destroyed = False
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.sandbox.__exit__(None, None, None)
+        self.assertEqual(self.server.destroyed, not case["kept"])
 
     def check(self, case: Case, root: str, dry_run: bool) -> None:
         thrown: Optional[PaddockError] = None
@@ -84,6 +97,7 @@ class PullVectors(TestCase):
         if "hunks" in options:
             options["hunks"] = [ChosenHunks(**each) for each in options["hunks"]]
         self.server.case, self.server.root, self.server.steps = case, root, list(case.get("meanwhile", []))
+        self.sandbox = Sandbox(self.client.api, self.sandbox.info, owns_sandbox=True)
         return self.sandbox.pull(root, dry_run=dry_run, **options)
 
     def test_names(self) -> None:

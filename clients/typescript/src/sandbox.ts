@@ -47,7 +47,7 @@ export interface Client {
 
 const clientOf = ({ paddock }: Client): Api => paddock?.api ?? createApi();
 
-/** A sandbox: commands, files and changes. `await using` destroys it at the end of its block, unless its last pull left conflicts. */
+/** A sandbox: commands, files and changes. `await using` destroys it at the end of its block, unless its pulls left something. */
 export class Sandbox {
   /** Methods of all operations, with the fields of the contract. */
   readonly api: Api;
@@ -164,7 +164,7 @@ export class Sandbox {
    * it is, and is a conflict. Nothing is committed.
    */
   async pull(directory: string, options: PullOptions = {}): Promise<Pulled> {
-    const { pull } = await loadLocal();
+    const { isLeft, pull } = await loadLocal();
     const target = { sandboxId: this.id, codebaseId: this.info.codebaseId };
     const keep = (left: readonly string[], brought: readonly string[] = []) => {
       const all = new Set([...this.#unpulled.filter((path) => !brought.includes(path)), ...left]);
@@ -172,7 +172,7 @@ export class Sandbox {
     };
     try {
       const pulled = await pull(this.api, target, directory, options);
-      const left = [...pulled.failed, ...pulled.skipped.filter(({ option }) => option !== undefined)];
+      const left = [...pulled.failed, ...pulled.skipped.filter(isLeft)];
       keep([...pulled.conflicts, ...left.map(({ path }) => path)], [...pulled.applied, ...pulled.unchanged]);
       return pulled;
     } catch (error) {

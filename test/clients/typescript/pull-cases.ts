@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto';
+import { expect, vi } from 'vitest';
+import { asyncDispose } from '../../../clients/typescript/src/dispose.ts';
 import { Paddock, type PullOptions, Sandbox } from '../../../clients/typescript/src/index.ts';
+import { isWithin } from '../../../clients/typescript/src/local/refusal.ts';
 import { END, headerOf, padding } from '../../../clients/typescript/src/local/tar.ts';
 import { type Answer, fakeServer, json } from './fake-server.ts';
 import { act, type Entry, type Tree } from './pull-trees.ts';
@@ -21,8 +24,10 @@ export interface Case {
   raises?: string[];
   error?: string;
   dry?: boolean;
+  kept?: boolean;
   options?: {
     paths?: string[];
+    exclude?: string[];
     only?: string[];
     on_conflict?: 'keep' | 'replace' | 'raise';
     git?: boolean;
@@ -70,8 +75,17 @@ const sha256 = (member: Member | undefined) =>
 const typeOf = (member: Member | undefined) => `TYPE_${(member?.type ?? 'file').toUpperCase()}`;
 
 /** As a server lists them. */
-function changesOf({ base = {}, sandbox, renamed = {}, refusals = {}, listed = {} }: Case): object[] {
-  return Object.entries(sandbox).map(([name, entry]) => {
+function changesOf(
+  { base = {}, sandbox, renamed = {}, refusals = {}, listed = {} }: Case,
+  asked: URLSearchParams,
+): object[] {
+  const [paths, exclude] = [asked.getAll('paths'), asked.getAll('exclude')];
+  const isListed = (name: string) => {
+    const isIn = (each: string) => isWithin(name.replace(/\/$/, ''), each);
+    return (paths.length === 0 || paths.some(isIn)) && !exclude.some(isIn);
+  };
+  const found = Object.entries(sandbox).filter(([name]) => isListed(name));
+  return found.map(([name, entry]) => {
     const path = name.replace(/\/$/, '');
     const was = baseOf(base, path);
     const now = entry === null ? undefined : memberOf(name, entry);
@@ -109,14 +123,14 @@ export async function pulled(
   { dryRun = false, archive }: { dryRun?: boolean; archive?: Answer } = {},
 ) {
   const { base = {}, meanwhile = [], options: { only, hunks, on_conflict, max_bytes, ...rest } = {} } = given;
-  const changes = changesOf(given);
-  const { url } = await fakeServer((res, seen) => {
+  const { url, seen: requests } = await fakeServer((res, seen) => {
     const { pathname, searchParams } = new URL(seen.url, 'http://x');
     if (pathname.includes('/codebases/')) {
       const path = decodeURIComponent(pathname.replace(/.*\/files\//, ''));
       return res.end(memberOf(path, base[path] ?? '').content);
     }
-    if (!searchParams.has('format')) return json({ changes, next_page_token: '' })(res, seen);
+    if (!searchParams.has('format'))
+      return json({ changes: changesOf(given, searchParams), next_page_token: '' })(res, seen);
     for (const step of meanwhile.splice(0)) act(root, step);
     archive ? archive(res, seen) : res.end(tarOf(given));
   });
@@ -126,7 +140,14 @@ export async function pulled(
     hunks: hunks?.map(({ base_sha256, ...each }) => ({ ...each, baseSha256: base_sha256 })),
   };
   const info = { id: 'sb_1', codebaseId: 'cb_1' } as never;
-  const result = await new Sandbox(new Paddock({ url, maxRetries: 0 }).api, info).pull(root, options);
+  const sandbox = new Sandbox(new Paddock({ url, maxRetries: 0 }).api, info, { sandbox: true });
+  const result = await sandbox.pull(root, options);
+  if (!dryRun && given.kept !== undefined) {
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
+    await sandbox[asyncDispose]();
+    warn.mockRestore();
+    expect(requests.some(({ method }) => method === 'DELETE')).toBe(!given.kept);
+  }
   const { skipped, failed, ...lists } = result;
   return {
     ...lists,

@@ -6,7 +6,7 @@ import {
   type Paddock,
   type Sandbox,
 } from 'paddock-sandbox';
-import type { PackOptions } from 'paddock-sandbox/local';
+import { isLeft, type PackOptions } from 'paddock-sandbox/local';
 import type { Agent } from '../agents/agent.ts';
 import { prepareAgent } from '../agents/prepare.ts';
 import type { Context } from '../command-line/command.ts';
@@ -180,7 +180,7 @@ async function settleFiles(context: Context, sandbox: Sandbox, run: Ending, prog
   await refreshIndex(run.from, { path: context.env.PATH, signal });
   const missing = report(brought, out);
   // Nobody was asked for what was left out: it can still be had from the sandbox.
-  const left = !asks && brought.skipped.some(({ allow, option }) => (allow ?? option) !== undefined);
+  const left = !asks && brought.skipped.some(isLeft);
   return { missing, keep: missing || left, result: { changes, brought } };
 }
 

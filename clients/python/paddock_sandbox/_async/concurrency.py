@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import Any, AsyncIterator, Callable, Optional, TypeVar, Union
+from typing import Any, AsyncGenerator, AsyncIterator, Callable, Optional, TypeVar, Union
 
 from .._http import Body, pieces_of
 
@@ -31,6 +31,31 @@ async def in_thread(work: Callable[..., T], *arguments: Any) -> T:
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise
+
+
+async def fed(work: Callable[..., T], pieces: AsyncGenerator[bytes, None], *arguments: Any) -> T:
+    """As `in_thread`. The last argument is a function that waits for the next of the pieces; empty: the end."""
+    loop, is_cancelled, waiting = asyncio.get_running_loop(), False, None
+
+    async def following() -> bytes:
+        nonlocal waiting
+        if is_cancelled:
+            raise asyncio.CancelledError
+        waiting = asyncio.current_task()
+        return await anext(pieces, b"")
+
+    def piece() -> bytes:
+        return asyncio.run_coroutine_threadsafe(following(), loop).result()
+
+    task = asyncio.ensure_future(asyncio.to_thread(work, *arguments, piece))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        is_cancelled = True
+        if waiting is not None:
+            waiting.cancel()
         await asyncio.wait([task])
         raise
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import tempfile
-from typing import IO, TYPE_CHECKING, Dict, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Dict, List, Optional, Sequence, Tuple
 
 from .._hunks import Taken, check, old_paths, with_hunks
 from .._pull import Pull
 from .._pulled import Pulled, PullOptions
+from .._renames import may_be_half
 from .._room import without
 from ..errors import ConflictError, InvalidArgumentError
 from ..messages import ChangeKind, ChosenHunks, FileChange
-from .concurrency import in_thread
+from .concurrency import fed, in_thread
 
 if TYPE_CHECKING:
     from .changes import AsyncChanges
@@ -29,8 +29,10 @@ async def pulled(sandbox: "AsyncChanges", directory: str, paths: Paths, options:
     pull = Pull(directory, paths or (), options)
     try:
         parts, removals = await _parts(sandbox, hunks)
-        listed = await sandbox.changes(paths, exclude=exclude, local=True)
-        await in_thread(pull.take, listed, parts, removals)
+        listed = pull.choose(await sandbox.changes(paths, exclude=exclude, local=True), parts, removals)
+        lists = (paths or exclude) and any(map(may_be_half, pull.chosen))
+        all_listed = await sandbox.changes() if lists else listed
+        await in_thread(pull.take, all_listed)
         result = await in_thread(pull.decide)
         if on_conflict == "raise" and result.conflicts:
             if not options.get("dry_run"):
@@ -41,30 +43,20 @@ async def pulled(sandbox: "AsyncChanges", directory: str, paths: Paths, options:
         if options.get("dry_run"):
             return result
         left = [*(exclude or ()), *without(pull.too_large)]
-        with tempfile.TemporaryFile() as archive:
-            if pull.has_contents:
-                # Each member has a header, and its name may take some blocks.
-                await _receive(archive, sandbox, paths, left, pull.max_bytes, 2**14 * (len(listed) + 1))
-            result = await in_thread(pull.apply, archive)
+        await in_thread(pull.sweep)
+        for last in (False, True):
+            if needed := pull.needed(last):
+                pieces = sandbox._export("tar", paths, left or None).pieces()
+                try:
+                    await fed(pull.write, pieces, needed)
+                finally:
+                    await pieces.aclose()
+        result = await in_thread(pull.remove)
         former = [each for each in sandbox._unpulled if each not in {*result.applied, *result.unchanged}]
-        left = [*result.conflicts, *result.failed, *(each.path for each in pull.too_large)]
-        sandbox._unpulled = tuple(dict.fromkeys([*former, *left]))
+        sandbox._unpulled = tuple(dict.fromkeys([*former, *result.conflicts, *result.failed, *pull.left]))
         return result
     finally:
         pull.close()
-
-
-async def _receive(
-    archive: "IO[bytes]", sandbox: "AsyncChanges", paths: Paths, exclude: Sequence[str], most: int, headers: int
-) -> None:
-    pieces = sandbox._export("tar", paths, exclude or None).pieces()
-    try:
-        async for piece in pieces:
-            archive.write(piece)
-            if archive.tell() > most + headers:
-                raise InvalidArgumentError(f"the changes have more than {most} bytes: raise max_bytes, or name paths")
-    finally:
-        await pieces.aclose()
 
 
 async def _parts(

@@ -98,7 +98,7 @@ class Changes(State):
         placeholders only, if `allow` does. Of modes only the execute bit is taken.
 
         Changes stay in the sandbox; pull before a commit, which makes the codebase the sandbox's version. As a context
-        manager the sandbox is kept if the last pull left conflicts, failures, or files that did not fit: they are
+        manager the sandbox is kept if its pulls left conflicts, failures, or what another pull may bring: they are
         nowhere else.
         """
         return pulled(self, os.fspath(directory), _checked(paths), options)

@@ -1,5 +1,6 @@
 import type { FileChange } from '../contract/messages.ts';
 import type { Part } from './hunks.ts';
+import { byBytes } from './order.ts';
 import { codeOf } from './owner.ts';
 import { Place } from './place.ts';
 import { above, isDone, type Outcome, once, Plan, type Step, type Wanted } from './plan.ts';
@@ -19,8 +20,8 @@ export interface Pulled {
   conflicts: string[];
   /**
    * What is not brought here: in a repository like `.git`, what would make a directory one, symlinks that lead out of the
-   * directory; what would lose values that the sandbox saw as placeholders; what `maxBytes` has no room for; or is gone from the
-   * sandbox. With `allow`: the path to be allowed for it.
+   * directory; what would lose values that the sandbox saw as placeholders; what `maxBytes` has no room for; one path of a
+   * renamed file; or what changed meanwhile. With `allow`: the path to be allowed for it.
    */
   skipped: ({ path: string } & Refusal)[];
   /** What the local file system refused, and names that are not UTF-8. It is as it was. */
@@ -35,7 +36,8 @@ interface Chosen {
   replace: boolean;
 }
 
-const MEANWHILE = 'the sandbox changed it meanwhile, or it is of no type that archives have: pull again';
+const MEANWHILE: Refusal = { reason: 'the sandbox changed it meanwhile: pull again', again: true };
+const OTHER: Refusal = { reason: 'it is neither a file, a directory nor a symlink' };
 /** What is here is not what was looked at: others work here, too. */
 const MOVED = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENOTEMPTY', 'EEXIST', 'EISDIR'];
 
@@ -64,7 +66,7 @@ export class Changes {
       if (!isChosen(path)) continue;
       const isRemoved = kind === 'deleted';
       if (!isRemoved && type !== 'directory' && baseType === 'directory') replacing.add(path);
-      const refusal = refusals.get(path);
+      const refusal = refusals.get(path) ?? (type === 'other' && !isRemoved ? OTHER : undefined);
       if (refusal !== undefined) this.#skipped.push({ path, ...refusal });
       // Of names that are not UTF-8, several have this one.
       else if (path.includes('\ufffd')) this.#failed.push({ path, error: new Error('its name is not UTF-8') });
@@ -124,7 +126,7 @@ export class Changes {
       if (refusal) this.#skip(path, refusal);
       else await this.#tried(path, () => this.#put(member));
     }
-    for (const path of missing) this.#skip(path, { reason: MEANWHILE });
+    for (const path of missing) this.#skip(path, MEANWHILE);
   }
 
   /** Brings a member of the archive to its place, if what is here was not edited since. */
@@ -192,7 +194,7 @@ export class Changes {
     await this.#turn();
     try {
       const outcome = await act();
-      if (outcome === 'skipped') return this.#skip(path, { reason: MEANWHILE });
+      if (outcome === 'skipped') return this.#skip(path, MEANWHILE);
       this.#steps.get(path)!.outcome = outcome;
       if (!change) this.#taken.add(path);
     } catch (error) {
@@ -214,7 +216,7 @@ export class Changes {
   result(): Pulled {
     const of = (outcome: Outcome) => {
       const steps = [...this.#steps].filter(([, step]) => step.outcome === outcome);
-      return steps.map(([path]) => path).sort();
+      return steps.map(([path]) => path).sort(byBytes);
     };
     const [skipped, failed] = [this.#skipped.sort(byPath), this.#failed.sort(byPath)];
     return { applied: of('applied'), unchanged: of('unchanged'), conflicts: of('conflicts'), skipped, failed };
@@ -225,4 +227,4 @@ export class Changes {
   }
 }
 
-const byPath = (a: { path: string }, b: { path: string }): number => (a.path < b.path ? -1 : 1);
+const byPath = (a: { path: string }, b: { path: string }): number => byBytes(a.path, b.path);

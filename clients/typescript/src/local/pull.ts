@@ -1,11 +1,12 @@
 import type { Api } from '../api.ts';
-import { type ChangeSelection, exportChanges, listChanges } from '../changes.ts';
+import { type ChangeSelection, exportChanges, isSelection, listChanges } from '../changes.ts';
 import type { ChosenHunks, FileChange } from '../contract/messages.ts';
 import { ConflictError } from '../errors.ts';
 import { Changes, type Pulled } from './changes.ts';
 import { partsOf, removalsFor } from './hunks.ts';
 import { Layout } from './layout.ts';
 import { type Asked, isPath, type Refusal, refusalFor } from './refusal.ts';
+import { halvesOf, mayBeHalf } from './renames.ts';
 import { Room, without } from './room.ts';
 import { untar } from './untar.ts';
 import { requireDirectory } from './walk.ts';
@@ -61,14 +62,16 @@ export async function pull(api: Api, target: Target, directory: string, options:
   const others = await listChanges(api, target.sandboxId, { ...selection, local: true });
   const listed = [...others.filter(({ path }) => !removals.has(path)), ...removals.values()];
   const isChosen = (path: string) => parts.has(path) || removals.has(path) || (only?.(path) ?? true);
+  const chosen = listed.filter(({ path }) => isChosen(path));
+  const { includeScratch, signal } = selection;
+  const lists = isSelection(selection) && chosen.some(mayBeHalf);
+  const all = lists ? await listChanges(api, target.sandboxId, { includeScratch, signal }) : listed;
+  const halves = halvesOf(all, new Set(chosen.map(({ path }) => path)));
+  const whole = chosen.filter(({ path }) => !halves.has(path));
   const asked = { git, allow: [...allow, ...namedIn(selection.paths, listed)] };
-  const refusals = refusalsOf(
-    directory,
-    listed.filter(({ path }) => isChosen(path)),
-    asked,
-  );
-  const chosen = { refusals, isChosen, parts, replace: onConflict === 'replace' };
-  const changes = new Changes(directory, listed, chosen, options.signal);
+  const refusals = new Map([...halves, ...refusalsOf(directory, whole, asked)]);
+  const which = { refusals, isChosen, parts, replace: onConflict === 'replace' };
+  const changes = new Changes(directory, listed, which, options.signal);
   try {
     const left = changes.limit(maxBytes);
     const found = await changes.decide();

@@ -1,14 +1,19 @@
 import { sep } from 'node:path';
 import type { LocalRefusal } from '../contract/messages.ts';
 
-/** Why something is not brought to a local directory. */
+/** Why something is not brought to a local directory; never, unless a field says what brings it. */
 export interface Refusal {
   reason: string;
-  /** The path that must be allowed for it; absent: it is never brought. */
+  /** The path that must be allowed for it. */
   allow?: string | undefined;
   /** The option of `pull` that must be larger for it. */
   option?: 'maxBytes' | undefined;
+  /** Another pull may bring it. */
+  again?: true | undefined;
 }
+
+/** Whether it is left in the sandbox for another pull. */
+export const isLeft = ({ allow, option, again }: Refusal): boolean => (allow ?? option ?? again) !== undefined;
 
 /** What its user lets come. */
 export interface Asked {
