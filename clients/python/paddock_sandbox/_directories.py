@@ -46,6 +46,15 @@ class Directory(NamedTuple):
     def stat(self) -> os.stat_result:
         return os.stat(self.path if self.fd is None else self.fd)
 
+    def now(self) -> Optional[str]:
+        """Where it is now, without symlinks: others may have moved it. None: nothing tells, or its path is too long."""
+        try:
+            return None if self.fd is None else os.readlink(f"{_OPEN}/{self.fd}")
+        except OSError as error:
+            if error.errno not in (errno.ENAMETOOLONG, errno.ENOENT, errno.EINVAL):
+                raise
+            return None
+
     def enter(self, name: str) -> "Optional[Directory]":
         """None: it is missing. Raises if something else is there."""
         path = os.path.join(self.path, name)
@@ -119,8 +128,8 @@ class Tree:
 
     def leads_to(self, names: Sequence[str], directory: Optional[Directory]) -> bool:
         """Whether the names still lead to the directory, or to none if there was none."""
-        if directory is not None and directory.fd is not None and os.path.isdir(_OPEN):
-            here = os.readlink(f"{_OPEN}/{directory.fd}")
+        here = None if directory is None else directory.now()
+        if here is not None:
             return here == os.path.join(os.path.realpath(self._root), *names)
         # What is held may have been moved.
         self.close()

@@ -26,6 +26,19 @@ class MovedDirectories(TestCase):
         self.exchange()
         self.assertFalse(self.tree.leads_to(["d"], held))
 
+    def test_one_whose_path_is_longer_than_the_kernel_tells_is_known_too(self) -> None:
+        names = ["d", *["n" * 250] * 17]
+        held = self.tree.open(names, make=True)
+        assert held is not None
+        self.addCleanup(held.close)
+        self.assertTrue(self.tree.leads_to(names, held))
+        os.rename(os.path.join(self.home, "root/d"), os.path.join(self.home, "root/e"))
+        self.assertFalse(self.tree.leads_to(names, held))
+        made = self.tree.open(names, make=True)
+        assert made is not None
+        made.close()
+        self.assertFalse(self.tree.leads_to(names, held))
+
     def test_nothing_is_made_in_it(self) -> None:
         self.assertIsNone(self.tree.open(["d", "missing"]))
         self.exchange()

@@ -128,10 +128,51 @@ describe('a directory that another user exchanges for a symlink meanwhile', () =
     await symlink('..', join(root, 'd'));
   };
 
-  it('is written to, not the target of the symlink', async () => {
+  it('is written to no more, nor is the target of the symlink', async () => {
     const done = extractBeside((path) => exchange('d/secret', path), file('d/a'), file('d/secret', 'bad'));
-    await expect(done).resolves.toMatchObject({ files: 2 });
-    expect((await readdir(join(root, 'moved'))).sort()).toEqual(['a', 'secret']);
+    await expect(done).rejects.toThrow(/target\/d\/secret was moved or replaced/);
+    expect(await readdir(join(root, 'moved'))).toEqual(['a']);
+    await untouched();
+  });
+
+  it.each([
+    ['a file', file('d/new')],
+    ['a directory', { path: 'd/e', type: 'directory' as const }],
+    ['a symlink', linkTo('d/l', 'a')],
+  ])('gets no more once it is outside of the target: not %s', async (_, member) => {
+    const moveOut = async (path: string) => {
+      if (path === member.path) await rename(join(root, 'd'), join(directory, 'outside'));
+    };
+    await expect(extractBeside(moveOut, file('d/a'), member)).rejects.toThrow(/was moved or replaced/);
+    expect(await readdir(join(directory, 'outside'))).toEqual(['a']);
+    await rm(join(directory, 'outside'), { recursive: true });
+    await untouched();
+  });
+
+  it('gets neither mode nor times once it is outside of the target', async () => {
+    const moveOut = async (path: string) => {
+      if (path === '') await rename(join(root, 'd'), join(directory, 'outside'));
+    };
+    const members = [{ path: 'd', type: 'directory' as const, mode: 0o777 }, file('d/a')];
+    await expect(extractBeside(moveOut, ...members)).rejects.toThrow(/target\/d was moved or replaced/);
+    expect((await lstat(join(directory, 'outside'))).mode & 0o777).toBe(0o700);
+    await rm(join(directory, 'outside'), { recursive: true });
+    await untouched();
+  });
+
+  it('that is replaced by one while a file arrives keeps that file out', async () => {
+    const content = async function* () {
+      yield Buffer.from('b');
+      await exchange('', '');
+      yield Buffer.from('ad');
+    };
+    await extract(file('d/a'));
+    const extraction = new Extraction(root, '', async () => undefined);
+    const more = { mode: 0o644, mtimeMs: 0, size: 3, target: '' };
+    const added = extraction.add({ path: 'd/secret', type: 'file', ...more, content: content() });
+    await expect(added).rejects.toThrow(/was moved or replaced/);
+    extraction.close();
+    expect(await readdir(join(root, 'moved'))).toEqual(['a']);
     await untouched();
   });
 

@@ -9,7 +9,8 @@ type Entry = Pick<Member, 'mode' | 'mtimeMs'>;
 
 /**
  * Writes what is copied to its name in a local directory, or into that itself if the name is empty. The threat: a sandbox
- * chooses the names, and may name one below a symlink that it has sent before, or that is here already.
+ * chooses the names, and may name one below a symlink that it has sent before, or that is here already; and another user
+ * moves a directory out of the target while files arrive.
  */
 export class Extraction {
   readonly #tree: Tree;
@@ -44,6 +45,10 @@ export class Extraction {
       const kind = now === 'other' ? 'device or the like' : now;
       throw new CliError(`${join(this.#tree.root, place.path)} is a ${kind}, and would be replaced by a ${type}`);
     }
+    const requireStill = () => {
+      if (!place.isReached() || place.type() !== now) throw this.#moved(place.path);
+    };
+    requireStill();
     if (type === 'directory') {
       // For this user, until what is in it has arrived. One that is named keeps its mode.
       if (now === undefined) place.makeDirectory(0o700);
@@ -54,6 +59,7 @@ export class Extraction {
       this.#copied.symlinks++;
     } else {
       await place.write(content, { mode: mode & 0o777, mtimeMs }, (_, size) => {
+        requireStill();
         this.#copied.bytes += size;
         return true;
       });
@@ -64,16 +70,21 @@ export class Extraction {
   /** Modes and times of directories, which what is written into them would change, or forbid. */
   end(): Copied {
     for (const [path, { mode, mtimeMs }] of [...this.#directories].reverse()) {
-      const directory = this.#tree.open(path.split('/'));
-      if (directory === undefined) continue;
+      const names = path.split('/');
+      const directory = this.#tree.open(names);
       try {
+        if (directory === undefined || !this.#tree.leadsTo(names, directory)) throw this.#moved(path);
         chmodSync(directory.path, mode);
         utimesSync(directory.path, mtimeMs / 1000, mtimeMs / 1000);
       } finally {
-        directory.close();
+        directory?.close();
       }
     }
     return { ...this.#copied, ...(this.#leftOut.length > 0 && { leftOut: this.#leftOut }) };
+  }
+
+  #moved(path: string): CliError {
+    return new CliError(`${join(this.#tree.root, path)} was moved or replaced while it was written`);
   }
 
   /** To be called at last, also after an error. */

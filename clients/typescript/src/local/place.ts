@@ -107,7 +107,12 @@ export class Place {
 
   /** Whether nothing changed here since: neither this path nor the way to it. */
   isStill({ mark }: Look): boolean {
-    return this.#tree.leadsTo(this.#above, this.#directory) && markOf(this.#stat()) === mark;
+    return this.isReached() && markOf(this.#stat()) === mark;
+  }
+
+  /** Whether the way still leads to the directory that is held, or to none. */
+  isReached(): boolean {
+    return this.#tree.leadsTo(this.#above, this.#directory);
   }
 
   type(): Type | undefined {

@@ -47,9 +47,15 @@ export class Directory {
     return this.#fd === undefined ? statSync(this.path, { bigint: true }) : fstatSync(this.#fd, { bigint: true });
   }
 
-  /** Where it is now, without symlinks: others may have moved it. */
-  isAt(path: string): boolean {
-    return readlinkSync(this.path) === path;
+  /** Where it is now, without symlinks: others may have moved it. undefined: nothing tells, or its path is too long. */
+  now(): string | undefined {
+    if (this.#fd === undefined) return undefined;
+    try {
+      return readlinkSync(this.path);
+    } catch (error) {
+      if (codeOf(error) === 'ENAMETOOLONG') return undefined;
+      throw error;
+    }
   }
 
   /** Unless there is something. */
@@ -107,12 +113,17 @@ export class Tree {
 
   /** Whether the names still lead to the directory, or to none if there was none. */
   leadsTo(names: readonly string[], directory: Directory | undefined): boolean {
-    if (canHold && directory) return directory.isAt(join(realpathSync.native(this.root), ...names));
+    const here = directory?.now();
+    if (here !== undefined) return here === join(realpathSync.native(this.root), ...names);
     // What is held may have been moved.
     this.close();
-    const now = this.open(names);
-    now?.close();
-    return (now === undefined) === (directory === undefined);
+    const found = this.open(names);
+    try {
+      if (found === undefined || directory === undefined) return found === directory;
+      return identityOf(found.stat()) === identityOf(directory.stat());
+    } finally {
+      found?.close();
+    }
   }
 
   /** Back to as many names. */
