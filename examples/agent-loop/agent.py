@@ -23,7 +23,7 @@ def run(sandbox, command):
         result = sandbox.run(command, timeout="1m", max_output=20_000, merge=True)
         return f"{result.output}[exit code {result.exit_code}]"
     except CommandTimeoutError as error:
-        return f"{error.stdout}{error.stderr}\n[killed after a minute]"
+        return f"{error.output}\n[killed after a minute]"
 
 
 project = sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent / "project"

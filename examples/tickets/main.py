@@ -36,7 +36,7 @@ def work_on(ticket: str, sandbox: Sandbox) -> None:
         try:
             print(f"  $ {command}: {sandbox.run(command, check=True).stdout.split()}")
         except CommandError as error:
-            print(f"  $ {command}: {error.stderr.strip()}")
+            print(f"  $ {command}: {error.result.stderr.strip()}")
 
 
 def main() -> None:

@@ -89,7 +89,7 @@ describe.each(PRESETS)('git in a sandbox of the preset %s', (preset) => {
         expect([secret, found.stdout]).toEqual([secret, '']);
       }
       for (const name of ['config', 'config.worktree'])
-        expect(await sandbox.files.text(`.git/${name}`)).not.toContain(TOKEN.slice(4));
+        expect(await sandbox.files.readText(`.git/${name}`)).not.toContain(TOKEN.slice(4));
     });
   });
 

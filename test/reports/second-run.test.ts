@@ -118,7 +118,7 @@ it('a sandbox that is kept keeps its files', async () => {
   put('a', 'new');
   expect(await run('cat a')).toBe('new');
   const sandbox = await paddock.sandboxes.get(id);
-  expect(await sandbox.files.asOwner().text('a')).toBe('a');
+  expect(await sandbox.files.asOwner().readText('a')).toBe('a');
   expect(await cli(['rm', id], { env })).toMatchObject({ code: 0 });
   expect(await codebases()).not.toContain(sandbox.info.codebaseId);
 });

@@ -130,7 +130,7 @@ it('await using keeps a sandbox whose last pull left conflicts, and says so', as
   expect(warn.mock.calls).toEqual([[expect.stringMatching(`sandbox ${id} is kept: 1 of its changes .* "a"`)]]);
   warn.mockRestore();
   const kept = await served.paddock().sandboxes.get(id);
-  expect(await kept.files.text('a')).toBe('theirs\n');
+  expect(await kept.files.readText('a')).toBe('theirs\n');
   await kept.destroy();
 });
 

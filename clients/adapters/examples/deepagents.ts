@@ -19,4 +19,4 @@ await sandbox.files.asOwner().write('secrets/key', 'hidden\n');
 const agent = createDeepAgent({ model, backend: new PaddockBackend(sandbox) });
 const { messages } = await agent.invoke({ messages: [{ role: 'user', content: 'Answer the question in notes.md.' }] });
 for (const message of messages) if (message.text) console.log(`${message.type}: ${message.text}`);
-console.log(await sandbox.files.text('answer.txt'));
+console.log(await sandbox.files.readText('answer.txt'));

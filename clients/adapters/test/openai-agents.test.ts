@@ -153,7 +153,7 @@ it('moves a workspace to another sandbox', async () => {
   const other = await client.create();
   try {
     await other.hydrateWorkspace(await session.persistWorkspace());
-    expect(await other.sandbox.files.asOwner().text('secrets/key')).toBe('hidden');
+    expect(await other.sandbox.files.asOwner().readText('secrets/key')).toBe('hidden');
     expect(await failure(other.hydrateWorkspace('no archive'))).toMatchObject({ code: 'provider_error' });
   } finally {
     await other.close();

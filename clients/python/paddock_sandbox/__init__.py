@@ -17,7 +17,8 @@ from ._async.process import AsyncProcess
 from ._async.sandbox import AsyncSandbox
 from ._async.session import AsyncSession
 from ._hunks import chosen_hunks
-from ._pulled import Pulled
+from ._output import CommandEvent, ProcessOutput
+from ._pulled import Pulled, PullOptions
 from ._sync.paddock import Paddock
 from ._sync.process import Process
 from ._sync.sandbox import Sandbox
@@ -66,6 +67,7 @@ from .messages import (
     SessionStatus,
     TerminalSize,
 )
+from .options import ClientOptions, SandboxOptions, UploadOptions
 from .result import CommandResult
 
 __all__ = [
@@ -77,8 +79,10 @@ __all__ = [
     "CancelledError",
     "ChangeKind",
     "ChosenHunks",
+    "ClientOptions",
     "Codebase",
     "CommandError",
+    "CommandEvent",
     "CommandResult",
     "CommandTimeoutError",
     "ConflictError",
@@ -102,6 +106,8 @@ __all__ = [
     "PermissionRule",
     "Process",
     "ProcessEnd",
+    "ProcessOutput",
+    "PullOptions",
     "Pulled",
     "RateLimitError",
     "RequestTimeoutError",
@@ -109,6 +115,7 @@ __all__ = [
     "ResourceLimits",
     "Runtime",
     "Sandbox",
+    "SandboxOptions",
     "SandboxStatus",
     "SecretBinding",
     "ServerError",
@@ -118,6 +125,7 @@ __all__ = [
     "UnauthenticatedError",
     "UnavailableError",
     "UploadError",
+    "UploadOptions",
     "__version__",
     "chosen_hunks",
 ]

@@ -69,11 +69,11 @@ def error_of(
     `retry_after`: the header's seconds.
     """
     number = body.get("code")
-    name = CODES[number] if isinstance(number, int) and 0 <= number < len(CODES) else ""
+    name = CODES[number] if isinstance(number, int) and 0 <= number < len(CODES) else "UNKNOWN"
     message = str(body.get("message", ""))
     details: List[Any] = body.get("details") or []
     kind, more = _classify(name, details, operation, request, retry_after)
-    error = kind(message, code=name, grpc_code=number, details=details)
+    error = kind(message, code=name, details=details)
     for attribute, value in more.items():
         setattr(error, attribute, value)
     return error
@@ -107,8 +107,9 @@ def _more(name: str, details: List[Any], operation: str, request: Mapping[str, A
         return {
             "command": request.get("command") or " ".join(request.get("argv", ())),
             "timeout": timedelta(seconds=request["timeout"]) if request.get("timeout") else None,
-            "stdout": output.get("stdout", "") or output.get("output", ""),
+            "stdout": output.get("stdout", ""),
             "stderr": output.get("stderr", ""),
+            "output": output.get("output") or output.get("stdout", "") + output.get("stderr", ""),
         }
     return {}
 
@@ -116,7 +117,8 @@ def _more(name: str, details: List[Any], operation: str, request: Mapping[str, A
 def _missing(details: List[Any]) -> Dict[str, Any]:
     for each in details:
         if isinstance(each, dict) and str(each.get("@type", "")).endswith("google.rpc.ResourceInfo"):
-            return {"resource": str(each.get("resourceType", "")), "id": str(each.get("resourceName", ""))}
+            kind, name = each.get("resourceType", ""), each.get("resourceName", "")
+            return {"resource_type": str(kind), "resource_id": str(name)}
     return {}
 
 

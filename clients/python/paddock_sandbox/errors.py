@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import builtins
 from datetime import timedelta
-from typing import Any, Dict, Optional, Sequence, Tuple, Type
+from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence, Tuple, Type
+
+if TYPE_CHECKING:
+    from .result import CommandResult
 
 
 class PaddockError(Exception):
@@ -12,23 +15,16 @@ class PaddockError(Exception):
 
     Attributes:
         message: What happened, as one sentence of the service.
-        code: Name of the gRPC status code, for example "NOT_FOUND"; empty if the service gave none.
-        grpc_code: Number of that code; None if the service gave none.
+        code: Name of the gRPC status code, for example "NOT_FOUND".
         details: Further values, depending on the code.
     """
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        code: str = "",
-        grpc_code: Optional[int] = None,
-        details: Sequence[object] = (),
-    ) -> None:
+    code: str = "UNKNOWN"
+
+    def __init__(self, message: str, *, code: Optional[str] = None, details: Sequence[object] = ()) -> None:
         super().__init__(message)
         self.message = message
-        self.code = code
-        self.grpc_code = grpc_code
+        self.code = code or self.code
         self.details: Tuple[object, ...] = tuple(details)
 
     def __str__(self) -> str:
@@ -49,6 +45,7 @@ def _restored(kind: Type[PaddockError], arguments: Tuple[Any, ...], state: Dict[
 class ConnectionFailedError(PaddockError, builtins.ConnectionError):
     """The service cannot be reached, or the connection was cut. What was asked may have taken effect or not."""
 
+    code = "UNAVAILABLE"
     endpoint: str = ""
 
 
@@ -59,6 +56,8 @@ class NotConnectedError(ConnectionFailedError):
 class UnavailableError(PaddockError):
     """UNAVAILABLE: the service cannot do it now, or the sandbox ended meanwhile."""
 
+    code = "UNAVAILABLE"
+
 
 class RequestTimeoutError(ConnectionFailedError, builtins.TimeoutError):
     """No answer, or no further part of it, within the time limit of the client."""
@@ -68,12 +67,13 @@ class NotFoundError(PaddockError):
     """NOT_FOUND.
 
     Attributes:
-        resource: "sandbox", "codebase", "session", "process", "key", "image", "checkpoint" or "file"; empty: not known.
-        id: Its identifier, name or path.
+        resource_type: "sandbox", "codebase", "file", "process", "session", "checkpoint", "image" or "key"; "": unknown.
+        resource_id: Its identifier, name or path.
     """
 
-    resource: str = ""
-    id: str = ""
+    code = "NOT_FOUND"
+    resource_type: str = ""
+    resource_id: str = ""
 
 
 class UploadError(PaddockError):
@@ -83,19 +83,26 @@ class UploadError(PaddockError):
         file_path: Path of the file in the directory.
     """
 
+    code = "INVALID_ARGUMENT"
     file_path: str = ""
 
 
 class FailedPreconditionError(PaddockError):
     """FAILED_PRECONDITION: the state of the sandbox or codebase does not permit it."""
 
+    code = "FAILED_PRECONDITION"
+
 
 class InvalidArgumentError(PaddockError, ValueError):
     """INVALID_ARGUMENT or OUT_OF_RANGE: the message names the field and the allowed values."""
 
+    code = "INVALID_ARGUMENT"
+
 
 class UnauthenticatedError(PaddockError):
     """UNAUTHENTICATED: no key, or one that is not valid (any more)."""
+
+    code = "UNAUTHENTICATED"
 
 
 class PermissionDeniedError(PaddockError, builtins.PermissionError):
@@ -106,12 +113,15 @@ class PermissionDeniedError(PaddockError, builtins.PermissionError):
         path: Path that was refused; None if it was not about one.
     """
 
+    code = "PERMISSION_DENIED"
     operation: str = ""
     path: Optional[str] = None
 
 
 class CancelledError(PaddockError):
     """CANCELLED."""
+
+    code = "CANCELLED"
 
 
 class ServerError(PaddockError):
@@ -125,15 +135,20 @@ class ConflictError(PaddockError):
         paths: The first 1000 paths in conflict, if a commit or a pull was refused for them; otherwise empty.
     """
 
+    code = "ABORTED"
     paths: Tuple[str, ...] = ()
 
 
 class AlreadyExistsError(PaddockError):
     """ALREADY_EXISTS: the name or path is taken."""
 
+    code = "ALREADY_EXISTS"
+
 
 class ResourceExhaustedError(PaddockError):
     """RESOURCE_EXHAUSTED: a limit, which the message names, does not permit it until something is removed."""
+
+    code = "RESOURCE_EXHAUSTED"
 
 
 class RateLimitError(ResourceExhaustedError):
@@ -154,29 +169,27 @@ class CommandTimeoutError(PaddockError, builtins.TimeoutError):
         timeout: Its time limit; None: that of the server.
         stdout: Its output so far.
         stderr: The same of standard error.
+        output: Both: with `merge` in the order in which they were written.
     """
 
+    code = "DEADLINE_EXCEEDED"
     command: str = ""
     timeout: Optional[timedelta] = None
     stdout: str = ""
     stderr: str = ""
+    output: str = ""
 
 
 class CommandError(PaddockError):
     """A command ended with an exit code other than 0, and the caller asked for an error then.
 
     Attributes:
-        command: The command.
+        result: What it did.
         exit_code: Its exit code; 128+N if signal N ended it.
-        stdout: Its output.
-        stderr: The same of standard error.
     """
 
-    def __init__(self, command: str, exit_code: int, stdout: str = "", stderr: str = "") -> None:
-        last = (stderr or stdout).strip()[-500:]
-        shown = command if len(command) <= 100 else f"{command[:100]}…"
-        super().__init__(f"exit code {exit_code}: {shown}" + (f"\n{last}" if last else ""))
-        self.command = command
-        self.exit_code = exit_code
-        self.stdout = stdout
-        self.stderr = stderr
+    def __init__(self, result: CommandResult) -> None:
+        last = (result.stderr or result.output).rstrip()[-2000:]
+        super().__init__(f"{result.command} ended with exit code {result.exit_code}" + (f":\n{last}" if last else ""))
+        self.result = result
+        self.exit_code = result.exit_code

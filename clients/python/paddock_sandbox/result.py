@@ -36,15 +36,14 @@ class CommandResult(ExecResponse):
     def check(self) -> "CommandResult":
         """Returns the result itself; raises `CommandError` for an exit code other than 0."""
         if self.exit_code != 0:
-            stdout = self.stdout if self.stdout or self.stderr else self.output
-            raise CommandError(self.command, self.exit_code, stdout, self.stderr)
+            raise CommandError(self)
         return self
 
 
 def result_of(answer: ExecResponse, command: Command) -> CommandResult:
     """The result of an answer. `output` is filled also without `merge`."""
     fields = {each.name: getattr(answer, each.name) for each in dataclasses.fields(answer)}
-    fields["output"] = answer.output or "\n".join(text for text in (answer.stdout, answer.stderr) if text)
+    fields["output"] = answer.output or answer.stdout + answer.stderr
     return CommandResult(**fields, command=text_of(command))
 
 

@@ -83,6 +83,6 @@ class Answers(Retries):
         def check(client: Any, fake: FakeServer) -> None:
             with self.assertRaises(NotFoundError) as caught:
                 client.api.get_sandbox(sandbox_id="sb_1")
-            self.assertEqual((caught.exception.resource, caught.exception.id), ("image", "a"))
+            self.assertEqual((caught.exception.resource_type, caught.exception.resource_id), ("image", "a"))
 
         self.each_client(lambda: FakeServer(error(404, 5, 'sandbox "b" does not exist', [info])), check)

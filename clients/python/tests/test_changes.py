@@ -52,7 +52,7 @@ class Changes(ServerCase):
         self.sandbox.delete_checkpoint("first")
         with self.assertRaises(NotFoundError) as caught:
             self.sandbox.rollback("first")
-        self.assertEqual((caught.exception.resource, caught.exception.id), ("checkpoint", "first"))
+        self.assertEqual((caught.exception.resource_type, caught.exception.resource_id), ("checkpoint", "first"))
 
     def test_rules_can_be_explained_and_replaced(self) -> None:
         self.assertIn("placeholders", self.sandbox.rules.explain(".env").reason)
@@ -75,10 +75,10 @@ class Processes(ServerCase):
             process.write("1\n2\n", offset=0)
             process.close_stdin()
             self.assertEqual(process.wait("20s").reason, "exited")
-            self.assertEqual(b"".join(each.data for each in process.output()), b"2\n3\n")
-            self.assertEqual(list(process.output()), [])
-            again = self.sandbox.process(process.id)
-            self.assertEqual(b"".join(each.data for each in again.output(offset=2)), b"3\n")
+            for _ in range(2):
+                self.assertEqual("".join(each.text for each in process.output()), "2\n3\n")
+            (rest,) = self.sandbox.process(process.id).output(offset=2)
+            self.assertEqual((rest.type, rest.text, rest.next), ("stdout", "3\n", 4))
         self.assertEqual(list(self.sandbox.processes()), [])
 
     def test_a_process_can_be_waited_for_and_killed(self) -> None:

@@ -138,9 +138,10 @@ class Ownership(TestCase):
 
     def test_destroy_can_be_tried_again(self) -> None:
         sandbox = self.made()
-        failed = FailedPreconditionError("the commit failed")
-        sandbox.api.destroy_sandbox.side_effect = [failed, NotFoundError("gone")]
-        sandbox.api.delete_codebase.side_effect = [NotFoundError("gone")]
+        failed, gone = FailedPreconditionError("the commit failed"), NotFoundError("gone")
+        gone.resource_type = "sandbox"
+        sandbox.api.destroy_sandbox.side_effect = [failed, gone]
+        sandbox.api.delete_codebase.side_effect = [gone]
         with self.assertRaises(FailedPreconditionError):
             sandbox.destroy()
         sandbox.destroy(discard=True)

@@ -152,7 +152,7 @@ class Errors(TestCase):
     def test_all_errors_can_be_pickled(self) -> None:
         kinds = [each for each in vars(errors).values() if inspect.isclass(each) and each.__module__ == errors.__name__]
         for kind in kinds:
-            made = kind("x", 7, "out", "err") if kind is CommandError else kind("x", code="C", details=[1])
+            made = kind(CommandResult(exit_code=7)) if kind is CommandError else kind("x", code="C", details=[1])
             for again in (pickle.loads(pickle.dumps(made)), copy.copy(made)):
                 self.assertIs(type(again), kind)
                 self.assertEqual((str(again), again.args, vars(again)), (str(made), made.args, vars(made)))

@@ -35,7 +35,7 @@ class Outcomes(Retries):
             self.assertEqual((type(error).__name__, error.code), (case["class"], case["code"]))
             self.assertEqual(getattr(paddock_sandbox, case["class"]), type(error))
             if "resource" in case:
-                self.assertEqual([error.resource, error.id], case["resource"])
+                self.assertEqual([error.resource_type, error.resource_id], case["resource"])
             if "paths" in case:
                 self.assertEqual(list(error.paths), case["paths"])
             if "retry_after" in case:

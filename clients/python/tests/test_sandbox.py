@@ -24,12 +24,12 @@ class Commands(ServerCase):
     def test_a_result_has_both_streams_and_the_exit_code(self) -> None:
         result = self.sandbox.run("cat; echo error >&2; exit 3", stdin="input", env={"A": "1"})
         self.assertEqual((result.stdout, result.stderr, result.exit_code), ("input", "error\n", 3))
-        self.assertEqual(result.output, "input\nerror\n")
+        self.assertEqual(result.output, "inputerror\n")
         self.assertFalse(result.ok)
         self.assertGreaterEqual(result.duration.total_seconds(), 0)
         with self.assertRaises(CommandError) as caught:
             result.check()
-        self.assertEqual((caught.exception.exit_code, caught.exception.stderr), (3, "error\n"))
+        self.assertEqual((caught.exception.exit_code, caught.exception.result), (3, result))
 
     def test_a_list_is_a_program_with_arguments(self) -> None:
         self.assertEqual(self.sandbox.run(["printf", "%s|", "a b", "$HOME"]).stdout, "a b|$HOME|")
@@ -45,8 +45,8 @@ class Commands(ServerCase):
 
     def test_output_is_given_as_it_is_written(self) -> None:
         chunks = list(self.sandbox.stream("echo a; echo b >&2; exit 2"))
-        written = sorted((each.stream, each.data) for each in chunks if each.data)
-        self.assertEqual((written, chunks[-1].exit_code), ([("stderr", b"b\n"), ("stdout", b"a\n")], 2))
+        written = sorted((each.type, each.text) for each in chunks)
+        self.assertEqual((written, chunks[-1].exit_code), ([("exit", ""), ("stderr", "b\n"), ("stdout", "a\n")], 2))
         told = []
         result = self.sandbox.run("echo a; echo b >&2; exit 2", on_stdout=told.append, on_stderr=told.append)
         self.assertEqual(
@@ -56,6 +56,13 @@ class Commands(ServerCase):
         whole: List[str] = []
         self.sandbox.run("printf '\\303'; sleep 0.2; printf '\\244'; printf '\\303'", on_stdout=whole.append)
         self.assertEqual("".join(whole), "\u00e4\ufffd")
+
+    def test_the_beginning_and_the_end_of_long_output_are_kept_streamed_or_not(self) -> None:
+        for tell in (None, lambda text: None):
+            result = self.sandbox.run("seq 99999; echo end", max_output=200, on_stdout=tell)
+            self.assertRegex(result.stdout, r"(?s)^1\n2\n.*bytes left out\].*\nend\n$")
+            self.assertEqual((result.output, result.output_truncated), (result.stdout, True))
+            self.assertGreater(result.stdout_dropped_bytes, 588_000)
 
     def test_leaving_a_stream_ends_the_command(self) -> None:
         for piece in self.sandbox.stream("echo begun; exec sleep 1234"):
@@ -69,13 +76,13 @@ class Commands(ServerCase):
         with self.sandbox.session(env={"A": "1"}) as session:
             session.run("cd src; B=2")
             self.assertEqual(session.run("pwd; echo $A$B").stdout, "/workspace/src\n12\n")
-            self.assertEqual(b"".join(each.data for each in session.stream("echo $B")), b"2\n")
+            self.assertEqual("".join(each.text for each in session.stream("echo $B")), "2\n")
             self.assertEqual(session.run("exit 5").exit_code, 5)
             with self.assertRaises(FailedPreconditionError):
                 session.run("true")
         with self.assertRaises(NotFoundError) as caught:
             self.client.api.get_session(session_id=session.id)
-        self.assertEqual((caught.exception.resource, caught.exception.id), ("session", session.id))
+        self.assertEqual((caught.exception.resource_type, caught.exception.resource_id), ("session", session.id))
 
 
 class Files(ServerCase):
@@ -95,7 +102,7 @@ class Files(ServerCase):
         self.assertEqual(files.remove("new", recursive=True), 4)
         with self.assertRaises(NotFoundError) as caught:
             files.read("new/c.txt")
-        self.assertEqual((caught.exception.resource, caught.exception.id), ("file", "new/c.txt"))
+        self.assertEqual((caught.exception.resource_type, caught.exception.resource_id), ("file", "new/c.txt"))
 
     def test_rules_hold_for_files_and_not_for_the_owner(self) -> None:
         self.assertRegex(self.sandbox.files.read(".env").decode(), "^SECRET=pdk")
@@ -137,7 +144,7 @@ class LifeCycle(ServerCase):
             )
         with self.assertRaises(NotFoundError) as caught:
             self.client.sandboxes.get(second.id)
-        self.assertEqual((caught.exception.resource, caught.exception.id), ("sandbox", second.id))
+        self.assertEqual((caught.exception.resource_type, caught.exception.resource_id), ("sandbox", second.id))
 
     def test_a_connected_sandbox_stays(self) -> None:
         with Sandbox.connect(self.sandbox.id) as same:
@@ -145,7 +152,8 @@ class LifeCycle(ServerCase):
         self.assertEqual(self.sandbox.refresh().status, "running")
 
     def test_stop_and_resume(self) -> None:
-        self.assertEqual(self.sandbox.stop().status, "stopped")
+        self.sandbox.stop()
+        self.assertEqual(self.sandbox.status, "stopped")
         with self.assertRaises(FailedPreconditionError):
             self.sandbox.run("true")
         self.sandbox.resume()
@@ -169,5 +177,6 @@ class LifeCycle(ServerCase):
 
     def test_an_update_is_a_merge_patch(self) -> None:
         self.sandbox.update(labels={"a": "1", "b": "2"}, workdir="src")
-        changed = self.sandbox.update(labels={"a": None}, workdir=None).info
+        self.sandbox.update(labels={"a": None}, workdir=None)
+        changed = self.sandbox.info
         self.assertEqual((dict(changed.labels), changed.workdir), ({"b": "2"}, ""))

@@ -13,7 +13,7 @@ export type AttachEvent =
       readonly data: Uint8Array;
       readonly replay: boolean;
     }
-  | { readonly type: 'gap'; readonly bytes: number }
+  | { readonly type: 'gap'; readonly missing: number }
   | { readonly type: 'exit'; readonly exitCode: number; readonly endReason: string };
 
 export interface AttachOptions {
@@ -136,7 +136,7 @@ function control(text: string): AttachEvent {
     case 'connected':
       return { type: 'connected', terminal: frame.mode === 'pty', writer: frame.writer, offset: frame.offset };
     case 'gap':
-      return { type: 'gap', bytes: frame.bytes };
+      return { type: 'gap', missing: frame.bytes };
     case 'exit':
       return { type: 'exit', exitCode: frame.exit_code, endReason: frame.end_reason };
     default: {

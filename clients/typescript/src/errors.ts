@@ -149,13 +149,13 @@ export class CommandTimeoutError extends PaddockError {
   /** Output of the command so far. */
   readonly stdout: string;
   readonly stderr: string;
-  /** With `merge`, instead of both. */
+  /** Both: with `merge` in the order in which they were written, otherwise one after the other. */
   readonly output: string;
 
   constructor(failure: Failure, partial: { stdout?: string; stderr?: string; output?: string } = {}) {
     super(failure);
     this.stdout = partial.stdout ?? '';
     this.stderr = partial.stderr ?? '';
-    this.output = partial.output ?? '';
+    this.output = partial.output || this.stdout + this.stderr;
   }
 }

@@ -37,7 +37,7 @@ export class Files {
     return new Uint8Array(await (await this.#open(path, true, options)).arrayBuffer());
   }
 
-  async text(path: string, options?: CallOptions): Promise<string> {
+  async readText(path: string, options?: CallOptions): Promise<string> {
     return (await this.#open(path, true, options)).text();
   }
 
@@ -87,10 +87,10 @@ export class Files {
     return this.#api.moveFile({ ...this.#of, from: relative(from), to: relative(to), ...fields }, call);
   }
 
-  /** `parents`: create missing ones, and succeed if the directory exists. */
+  /** Creates a directory; unless `parents` is false, those above it, too, and it may exist. */
   mkdir(path: string, options: Pick<MakeDirectoryRequest, 'parents' | 'mode'> & CallOptions = {}): Promise<FileStat> {
     const [fields, call] = divided(options);
-    return this.#api.makeDirectory({ ...this.#at(path), ...fields }, call);
+    return this.#api.makeDirectory({ parents: true, ...fields, ...this.#at(path) }, call);
   }
 
   /** Unpacks a tar archive, or copies a local directory (its path), into a directory: all or nothing. */

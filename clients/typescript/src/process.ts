@@ -2,7 +2,9 @@ import type { Api } from './api.ts';
 import { type Attachment, type AttachOptions, attach } from './attach.ts';
 import { type Command, commandFields } from './commands/options.ts';
 import type { ListeningPort, ProcessEnd, Process as ProcessInfo, StartProcessRequest } from './contract/messages.ts';
-import { ConnectionFailedError } from './errors.ts';
+import { asyncDispose, removed } from './dispose.ts';
+import { secondsOf } from './duration.ts';
+import { ConnectionFailedError, RequestTimeoutError } from './errors.ts';
 import { type CallOptions, divided } from './http/call.ts';
 import { randomId } from './http/transport.ts';
 import { type WaitPortOptions, waitPort } from './ports.ts';
@@ -16,7 +18,7 @@ export type ProcessOutput =
       /** Offset after this part: a reader that starts there goes on with the next one. */
       readonly next: number;
     }
-  | { readonly type: 'gap'; readonly bytes: number; readonly next: number };
+  | { readonly type: 'gap'; readonly missing: number; readonly next: number };
 
 type Part = Exclude<ProcessOutput, { type: 'gap' }>;
 
@@ -44,7 +46,7 @@ export interface StartOptions extends Omit<StartProcessRequest, OfProcess>, Omit
 }
 type OfProcess = 'sandboxId' | 'processId' | 'command' | 'argv' | 'terminal';
 
-/** A process of a sandbox, which goes on without this program. */
+/** A process of a sandbox, which goes on without this program. `await using` deletes it. */
 export class Process {
   readonly sandboxId: string;
   readonly id: string;
@@ -85,7 +87,7 @@ export class Process {
     for await (const event of this.#api.watchProcess({ ...this.#ids, offset }, call)) {
       // A character that a gap or the end has cut.
       if (event.gap > 0 || event.end !== undefined) yield* rests(decoders, event.next - event.gap);
-      if (event.gap > 0) yield { type: 'gap', bytes: event.gap, next: event.next };
+      if (event.gap > 0) yield { type: 'gap', missing: event.gap, next: event.next };
       else if (event.data?.length > 0) {
         const type = event.stream as Part['type'];
         const decoder = decoders.get(type) ?? new TextDecoder();
@@ -95,13 +97,23 @@ export class Process {
     }
   }
 
-  /** Waits for the end. An exit code other than 0 is a result. */
-  async wait(options?: CallOptions): Promise<ProcessEnd> {
+  /**
+   * Waits for the end. An exit code other than 0 is a result. `timeout`: time in all, then RequestTimeoutError; the process
+   * goes on. Without one the wait has no limit.
+   */
+  async wait({ timeout, ...call }: CallOptions = {}): Promise<ProcessEnd> {
+    const limit = timeout === undefined ? undefined : AbortSignal.timeout(secondsOf('timeout', timeout) * 1000);
     // Of a process that runs, only the end is of interest.
-    const { outputNext, end } = await this.refresh(options);
+    const { outputNext, end } = await this.refresh(call);
     if (end !== undefined) return end;
-    for await (const event of this.#api.watchProcess({ ...this.#ids, offset: outputNext }, options)) {
-      if (event.end !== undefined) return event.end;
+    const within = { ...call, signal: AbortSignal.any([call.signal, limit].filter((each) => each !== undefined)) };
+    try {
+      for await (const event of this.#api.watchProcess({ ...this.#ids, offset: outputNext }, within)) {
+        if (event.end !== undefined) return event.end;
+      }
+    } catch (error) {
+      if (!limit?.aborted || call.signal?.aborted) throw error;
+      throw new RequestTimeoutError({ message: `process ${this.id} has not ended within ${timeout}` });
     }
     throw new ConnectionFailedError({ message: 'the stream of the process ended without its end' });
   }
@@ -132,9 +144,9 @@ export class Process {
     return written;
   }
 
-  /** Sends a signal to the process and everything that it started, for example "SIGINT". */
-  async signal(name: string, options?: CallOptions): Promise<void> {
-    await this.#api.signalProcess({ ...this.#ids, signal: name }, options);
+  /** Sends a signal to the process and everything that it started. */
+  async signal(name = 'SIGTERM', options?: CallOptions): Promise<void> {
+    this.info = await this.#api.signalProcess({ ...this.#ids, signal: name }, options);
   }
 
   kill(options?: CallOptions): Promise<void> {
@@ -145,9 +157,13 @@ export class Process {
     return this.#api.resizeTerminal({ ...this.#ids, columns, rows }, options);
   }
 
-  /** Ends the process and forgets it and its output. */
+  /** Ends the process and forgets it and its output. Does nothing if it is gone. */
   delete(options?: CallOptions): Promise<void> {
-    return this.#api.deleteProcess(this.#ids, options);
+    return removed(this.#api.deleteProcess(this.#ids, options));
+  }
+
+  [asyncDispose](): Promise<void> {
+    return this.delete();
   }
 
   /** Waits until a program of the sandbox listens on the port. Throws CommandTimeoutError. */

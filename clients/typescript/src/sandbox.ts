@@ -26,8 +26,8 @@ import type {
   UpdateSandboxRequest,
 } from './contract/messages.ts';
 import { type CreateOptions, createSandbox } from './create.ts';
-import { asyncDispose } from './dispose.ts';
-import { ConflictError, FailedPreconditionError, NotFoundError } from './errors.ts';
+import { asyncDispose, removed } from './dispose.ts';
+import { ConflictError, FailedPreconditionError } from './errors.ts';
 import { Files } from './files.ts';
 import { type ForkOptions, forkSandbox } from './fork.ts';
 import { type CallOptions, divided } from './http/call.ts';
@@ -137,7 +137,7 @@ export class Sandbox {
   /** Starts a shell that keeps its state between commands. `await using` closes it. */
   async session(options: Omit<CreateSessionRequest, 'sandboxId'> & CallOptions = {}): Promise<Session> {
     const [fields, call] = divided(options);
-    return new Session(this.api, (await this.api.createSession({ ...fields, ...this.#of }, call)).id);
+    return new Session(this.api, await this.api.createSession({ ...fields, ...this.#of }, call));
   }
 
   /** The paths at which the sandbox differs from its codebase. */
@@ -249,27 +249,21 @@ export class Sandbox {
   /**
    * Removes the sandbox with its uncommitted changes, and its codebase if `create` made it and this object neither
    * committed to it nor forked the sandbox. Commits by others, for example another object or the CLI, are not seen: give
-   * `keepCodebase` to `create` if there are any. `discard`: do not commit automatically.
+   * `keepCodebase` to `create` if there are any. `discard`: do not commit automatically. Does nothing if the sandbox is gone.
    */
   async destroy({ discard, ...call }: { discard?: boolean } & CallOptions = {}): Promise<void> {
     this.#unpulled = [];
-    try {
-      await this.api.destroySandbox({ ...this.#of, discard }, call);
-    } catch (error) {
-      // It expired, or was destroyed by another.
-      if (error instanceof NotFoundError && error.resourceType === 'sandbox') await this.#deleteCodebase(call);
-      throw error;
-    }
+    await removed(this.api.destroySandbox({ ...this.#of, discard }, call));
     await this.#deleteCodebase(call);
   }
 
   async #deleteCodebase(call: CallOptions): Promise<void> {
     if (!this.#ownsCodebase) return;
     try {
-      await this.api.deleteCodebase({ codebaseId: this.info.codebaseId }, call);
+      await removed(this.api.deleteCodebase({ codebaseId: this.info.codebaseId }, call));
     } catch (error) {
       // Another sandbox uses it.
-      if (!(error instanceof FailedPreconditionError || error instanceof NotFoundError)) throw error;
+      if (!(error instanceof FailedPreconditionError)) throw error;
     }
     this.#ownsCodebase = false;
   }
@@ -283,10 +277,6 @@ export class Sandbox {
       console.warn(`sandbox ${this.id} is kept: ${left}; pull them elsewhere, or destroy it`);
       return;
     }
-    try {
-      await this.destroy();
-    } catch (error) {
-      if (!(error instanceof NotFoundError)) throw error;
-    }
+    await this.destroy();
   }
 }

@@ -4,8 +4,7 @@ import type { CommandResult } from './commands/result.ts';
 import { type Runner, run, stream } from './commands/run.ts';
 import type { CommandEvent } from './commands/stream.ts';
 import type { ExecResponse, ExecStreamChunk, SessionExecRequest, Session as SessionInfo } from './contract/messages.ts';
-import { asyncDispose } from './dispose.ts';
-import { NotFoundError } from './errors.ts';
+import { asyncDispose, removed } from './dispose.ts';
 import type { CallOptions } from './http/call.ts';
 
 /** `timeout` kills everything in the session. */
@@ -16,16 +15,19 @@ type OfNewShells = 'env' | 'workdir' | 'shell' | 'stdin';
 /** A shell that keeps its directory, variables and functions between commands. */
 export class Session {
   readonly id: string;
+  /** The session when it was started or last read; `refresh` reads it again. */
+  info: SessionInfo;
   readonly #api: Api;
   readonly #runner: Runner;
   /** Ends with the last command that `run` was given. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(api: Api, id: string) {
+  constructor(api: Api, info: SessionInfo) {
     this.#api = api;
-    this.id = id;
+    this.info = info;
+    this.id = info.id;
     const request = ({ command, timeout, maxOutput, merge, keepalive }: Record<string, unknown>) =>
-      ({ sessionId: id, command, timeout, maxOutput, merge, keepalive }) as SessionExecRequest;
+      ({ sessionId: info.id, command, timeout, maxOutput, merge, keepalive }) as SessionExecRequest;
     this.#runner = {
       exec: (fields, options): Promise<ExecResponse> => api.sessionExec(request(fields), options),
       execStream: (fields, options): AsyncIterable<ExecStreamChunk> => api.sessionExecStream(request(fields), options),
@@ -60,21 +62,18 @@ export class Session {
     signal?.throwIfAborted();
   }
 
-  info(options?: CallOptions): Promise<SessionInfo> {
-    return this.#api.getSession({ sessionId: this.id }, options);
+  /** Reads the session again. */
+  async refresh(options?: CallOptions): Promise<SessionInfo> {
+    this.info = await this.#api.getSession({ sessionId: this.id }, options);
+    return this.info;
   }
 
-  /** Kills the shell and everything that was started in it. */
+  /** Kills the shell and everything that was started in it. Does nothing if the session is gone. */
   close(options?: CallOptions): Promise<void> {
-    return this.#api.destroySession({ sessionId: this.id }, options);
+    return removed(this.#api.destroySession({ sessionId: this.id }, options));
   }
 
-  async [asyncDispose](): Promise<void> {
-    try {
-      await this.close();
-    } catch (error) {
-      // It was closed, or its sandbox is gone.
-      if (!(error instanceof NotFoundError)) throw error;
-    }
+  [asyncDispose](): Promise<void> {
+    return this.close();
   }
 }

@@ -37,6 +37,13 @@ export const json =
 export const refused = (code: number, status: number, headers: Record<string, string> = {}): Answer =>
   json({ code, message: 'refused', details: [] }, status, headers);
 
+/** The service's answer for what does not exist. */
+export const gone = (resourceType: string): Answer =>
+  json(
+    { code: 5, message: 'gone', details: [{ '@type': 'type.googleapis.com/google.rpc.ResourceInfo', resourceType }] },
+    404,
+  );
+
 /** Ends the connection without an answer, or in the middle of one. */
 export const cut =
   (begun = ''): Answer =>

@@ -93,7 +93,7 @@ describe('a call whose answer is lost', () => {
   it('is repeated if the body of what it reads breaks off, unless it is a stream', async () => {
     const broken = cut('begin');
     const { url, seen } = await fakeServer(broken, (res) => res.end('whole'), broken);
-    expect(await sandbox(url).files.text('a')).toBe('whole');
+    expect(await sandbox(url).files.readText('a')).toBe('whole');
     expect(seen).toHaveLength(2);
     const stream = await sandbox(url).files.stream('a');
     await expect(new Response(stream as never).text()).rejects.toThrow(ConnectionFailedError);

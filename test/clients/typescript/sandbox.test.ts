@@ -12,6 +12,7 @@ import {
   NotFoundError,
   type Paddock,
   PermissionDeniedError,
+  RequestTimeoutError,
   Sandbox,
 } from '../../../clients/typescript/src/index.ts';
 import { atTimeout } from '../../at-timeout.ts';
@@ -71,8 +72,9 @@ describe('commands', () => {
 
   it('keep the beginning and the end of long output, streamed or not', async () => {
     for (const onStdout of [undefined, () => undefined]) {
-      const { stdout, truncated } = await sandbox.run('seq 99999; echo end', { maxOutput: 200, onStdout });
-      expect(truncated).toBe(true);
+      const { stdout, ...more } = await sandbox.run('seq 99999; echo end', { maxOutput: 200, onStdout });
+      expect(more).toMatchObject({ output: stdout, outputTruncated: true, outputDroppedBytes: 0 });
+      expect(more.stdoutDroppedBytes).toBeGreaterThan(588_000);
       expect(stdout).toMatch(/^1\n2\n.*bytes left out\].*\nend\n$/s);
       expect(stdout.length).toBeLessThan(300);
     }
@@ -112,6 +114,8 @@ describe('processes', () => {
     expect(all.map((each) => (each.type === 'gap' ? '' : each.text)).join('')).toBe('42\n2\n');
     const rest = await collected((await sandbox.process(process.id)).output({ offset: 3 }));
     expect(rest).toMatchObject([{ type: 'stdout', text: '2\n', next: 5 }]);
+    expect(await collected(process.output())).toEqual(all);
+    await process.delete();
     await process.delete();
     await expect(process.refresh()).rejects.toMatchObject({ name: 'NotFoundError', code: 'NOT_FOUND' });
   });
@@ -121,8 +125,9 @@ describe('processes', () => {
     expect(await collected(sandbox.processes({ labels: { of: 'signals' }, running: true }))).toMatchObject([
       { id: process.id, info: { argv: ['sleep', '60'] } },
     ]);
+    await expect(process.wait({ timeout: '50ms' })).rejects.toThrow(RequestTimeoutError);
     await process.signal('SIGINT');
-    expect(await process.wait()).toMatchObject({ reason: 'signaled', signal: 2 });
+    expect(await process.wait({ timeout: '20s' })).toMatchObject({ reason: 'signaled', signal: 2 });
   });
 
   it('listen on ports', async () => {
@@ -160,17 +165,18 @@ it('a session keeps its directory and variables', async () => {
   expect((await session.run('echo $PWD; exit 3')).sessionEnded).toBe(true);
   await expect(session.run('true')).rejects.toThrow(FailedPreconditionError);
   await session.close();
-  await expect(session.info()).rejects.toThrow(NotFoundError);
+  await expect(session.refresh()).rejects.toThrow(NotFoundError);
 });
 
 describe('files', () => {
   it('are written, read, listed, moved and removed', async () => {
     const { files } = sandbox;
     await files.write('/workspace/docs/a b.txt', 'täxt', { mode: 0o600 });
-    expect(await files.text('docs/a b.txt')).toBe('täxt');
+    expect(await files.readText('docs/a b.txt')).toBe('täxt');
     expect([...(await files.read('docs/a b.txt')).subarray(0, 3)]).toEqual([0x74, 0xc3, 0xa4]);
     expect(await files.stat('docs/a b.txt')).toMatchObject({ type: 'file', size: 5, mode: 0o600 });
-    await files.mkdir('docs/deep/er', { parents: true });
+    await files.mkdir('docs/deep/er');
+    await files.mkdir('docs/deep/er');
     await files.move('docs/a b.txt', 'docs/deep/b.txt');
     const paths = (await collected(files.list('docs', { recursive: true }))).map(({ path }) => path);
     expect(paths).toEqual(['docs/deep', 'docs/deep/b.txt', 'docs/deep/er']);
@@ -188,12 +194,12 @@ describe('files', () => {
     await files.write('from/stream.txt', pieces());
     const archive = new Uint8Array(await new Response(await files.download('from')).arrayBuffer());
     expect(await files.upload(archive, 'to')).toMatchObject({ files: 1 });
-    expect(await files.text('to/stream.txt')).toBe('one two');
+    expect(await files.readText('to/stream.txt')).toBe('one two');
   });
 
   it('that are not there are told from sandboxes that are not', async () => {
     const missing = { name: 'NotFoundError', resourceType: 'file', resourceId: 'no/such' };
-    await expect(sandbox.files.text('no/such')).rejects.toMatchObject(missing);
+    await expect(sandbox.files.readText('no/such')).rejects.toMatchObject(missing);
     const gone = { name: 'NotFoundError', resourceType: 'sandbox', resourceId: 'sb_none' };
     await expect(Sandbox.connect('sb_none', { paddock })).rejects.toMatchObject(gone);
     await expect(paddock.codebases.get('cb_none')).rejects.toMatchObject({
@@ -203,7 +209,7 @@ describe('files', () => {
   });
 
   it('of a path that would leave the request are refused here', async () => {
-    await expect(sandbox.files.text('a/../../b')).rejects.toThrow(TypeError);
+    await expect(sandbox.files.readText('a/../../b')).rejects.toThrow(TypeError);
   });
 });
 
@@ -237,10 +243,10 @@ describe('changes', () => {
     await sandbox.checkpoint('one');
     await files.write('state', '2');
     const [before, now] = await Promise.all([sandbox.fork({ checkpoint: 'one' }), sandbox.fork()]);
-    expect([await before.files.text('state'), await now.files.text('state')]).toEqual(['1', '2']);
+    expect([await before.files.readText('state'), await now.files.readText('state')]).toEqual(['1', '2']);
     await Promise.all([before.destroy(), now.destroy()]);
     await sandbox.rollback('one');
-    expect(await files.text('state')).toBe('1');
+    expect(await files.readText('state')).toBe('1');
     expect((await sandbox.checkpoints()).map(({ name }) => name)).toEqual(['one']);
     await sandbox.deleteCheckpoint('one');
     const none = { resourceType: 'checkpoint', resourceId: 'one' };
@@ -251,7 +257,7 @@ describe('changes', () => {
 it('rules are set, obeyed and explained', async () => {
   await using own = await paddock.sandboxes.create({ rules: { read: ['**'], write: ['src/**'], none: ['.env*'] } });
   await own.files.asOwner().write('.env', 'SECRET=1');
-  await expect(own.files.text('.env')).rejects.toThrow(NotFoundError);
+  await expect(own.files.readText('.env')).rejects.toThrow(NotFoundError);
   await expect(own.files.write('other.txt', '')).rejects.toThrow(PermissionDeniedError);
   expect(await own.rules.explain('.env')).toMatchObject({ permission: 'none' });
   await own.run('cat .env .envrc; touch other.txt');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Paddock, Session } from '../../../clients/typescript/src/index.ts';
-import { fakeServer, json, refused } from './fake-server.ts';
+import { Paddock, Session, type SessionInfo } from '../../../clients/typescript/src/index.ts';
+import { fakeServer, gone, json } from './fake-server.ts';
 
 describe('a session', () => {
   it('sends a command when those before it have ended', async () => {
@@ -8,7 +8,7 @@ describe('a session', () => {
     const { url, seen } = await fakeServer((res, each) => {
       waiting.push(() => json({ exit_code: 0, stdout: JSON.parse(each.body).command })(res, each));
     });
-    const session = new Session(new Paddock({ url }).api, 'ses_1');
+    const session = new Session(new Paddock({ url }).api, { id: 'se_1' } as SessionInfo);
     const controller = new AbortController();
     const first = session.run('first');
     const aborted = expect(session.run('second', { signal: controller.signal })).rejects.toThrow('enough');
@@ -25,7 +25,7 @@ describe('a session', () => {
   });
 
   it('that is gone is closed', async () => {
-    const { url } = await fakeServer(refused(5, 404));
-    await new Session(new Paddock({ url }).api, 'ses_1')[Symbol.asyncDispose]();
+    const { url } = await fakeServer(gone('session'));
+    await new Session(new Paddock({ url }).api, { id: 'se_1' } as SessionInfo)[Symbol.asyncDispose]();
   });
 });

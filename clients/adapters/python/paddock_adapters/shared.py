@@ -118,14 +118,13 @@ async def _collected(process, stdin: Optional[bytes], limit: int) -> Ended:
     outputs = {"stdout": bytearray(), "stderr": bytearray()}
     writing = asyncio.ensure_future(_written(process, stdin))
     try:
-        async for event in process.events(0):
-            if event.gap:
+        async for part in process.output():
+            if part.type == "gap":
                 raise TooMuchOutput(bytes(outputs["stdout"][:limit]))
-            if event.data:
-                output = outputs[event.stream]
-                output += event.data
-                if len(output) > limit:
-                    raise TooMuchOutput(bytes(output[:limit]))
+            output = outputs[part.type]
+            output += part.data
+            if len(output) > limit:
+                raise TooMuchOutput(bytes(output[:limit]))
         if writing.done():
             writing.result()
         end = await process.wait()
@@ -211,7 +210,7 @@ async def _problem(sandbox: AsyncSandbox, path: str, error: PaddockError) -> Exc
     """The error of Python; the same error if it has another reason than the path."""
     if isinstance(error, PermissionDeniedError):
         number = errno.EACCES
-    elif isinstance(error, NotFoundError) and error.resource == "file":
+    elif isinstance(error, NotFoundError) and error.resource_type == "file":
         number = errno.ENOENT
     elif isinstance(error, FailedPreconditionError) and (await sandbox.refresh()).status == "running":
         number = await _obstacle(sandbox, path)

@@ -98,7 +98,7 @@ function streamOf(process: Process, type: 'stdout' | 'stderr'): ReadableStream<U
         for (;;) {
           const { value, done } = await output.next();
           if (done) return controller.close();
-          if (value.type === 'gap') throw new Error(`${value.bytes} bytes of output came too fast and are lost`);
+          if (value.type === 'gap') throw new Error(`${value.missing} bytes of output came too fast and are lost`);
           if (value.type === type && value.data.length > 0) return controller.enqueue(value.data);
         }
       },

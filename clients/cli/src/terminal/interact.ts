@@ -103,7 +103,7 @@ class Interaction {
         this.#read();
         return;
       case 'gap':
-        this.#offset += event.bytes;
+        this.#offset += event.missing;
         return;
       case 'output':
         this.#offset += event.data.length;

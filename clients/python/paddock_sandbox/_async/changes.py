@@ -8,7 +8,14 @@ from typing import List, Optional, Sequence, Union, Unpack
 from .._pulled import Pulled, PullOptions
 from ..errors import InvalidArgumentError
 from ..messages import Checkpoint, CommitResponse, FileChange, RefusedPath
-from ..requests import CallOptions, CommitRequest, CreateCheckpointRequest, DiscardRequest, ListChangesRequest
+from ..requests import (
+    CallOptions,
+    CommitRequest,
+    CreateCheckpointRequest,
+    DiscardRequest,
+    ExportChangesRequest,
+    ListChangesRequest,
+)
 from .download import AsyncDownload
 from .pulling import pulled
 from .state import AsyncState
@@ -35,10 +42,10 @@ class AsyncChanges(AsyncState):
         found = self.api.list_changes(sandbox_id=self.id, paths=_checked(paths), **options)
         return [each async for each in found]
 
-    async def patch(self, paths: Paths = None, *, exclude: Paths = None) -> str:
+    async def patch(self, paths: Paths = None, **options: Unpack[ExportChangesRequest]) -> str:
         """The changes as a unified diff for `git apply`. Bytes that are not UTF-8 are kept as surrogates."""
-        raw = await self._export("patch", paths, exclude).read()
-        return raw.decode("utf-8", "surrogateescape")
+        found = self.api.export_changes(sandbox_id=self.id, format="patch", paths=_checked(paths), **options)
+        return (await found.read()).decode("utf-8", "surrogateescape")
 
     def _export(self, format: str, paths: Paths, exclude: Paths) -> AsyncDownload:
         return self.api.export_changes(sandbox_id=self.id, format=format, paths=_checked(paths), exclude=exclude)

@@ -65,7 +65,7 @@ class AsyncFiles:
         try:
             await self.stat(path, **options)
         except NotFoundError as error:
-            if error.resource == "sandbox":
+            if error.resource_type == "sandbox":
                 raise
             return False
         return True

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import AsyncGenerator, Optional, TypedDict, Unpack
+from typing import AsyncGenerator, TypedDict, Unpack
 
 from .._duration import Duration, exact_seconds
 from .._http import Content
-from ..errors import NotFoundError, RequestTimeoutError
+from .._output import ProcessOutput, Texts, parts_of
+from .._removal import removal
+from ..errors import RequestTimeoutError
 from ..messages import Process as ProcessInfo
-from ..messages import ProcessEnd, ProcessEvent, ProcessOutput
+from ..messages import ProcessEnd
 from ..requests import CallOptions, WriteProcessInputRequest
 from .api import AsyncApi
 from .concurrency import monotonic
@@ -20,13 +22,11 @@ class AsyncProcess:
 
     Attributes:
         info: The process when it was started or last asked for; see `refresh`.
-        offset: Offset of the next byte of output that `output` and `events` have not given yet.
     """
 
     def __init__(self, api: AsyncApi, info: ProcessInfo) -> None:
         self._api = api
         self.info = info
-        self.offset = 0
 
     @property
     def id(self) -> str:
@@ -42,27 +42,17 @@ class AsyncProcess:
         self.info = await self._api.get_process(**self._of, **options)
         return self.info
 
-    async def events(self, offset: Optional[int] = None) -> AsyncGenerator[ProcessEvent, None]:
-        """Events from an offset on (None: where the last ones ended) until the process ends. The last one has `end`.
+    async def output(self, offset: int = 0, **options: Unpack[CallOptions]) -> AsyncGenerator[ProcessOutput, None]:
+        """The output from an offset on, until the process ends; 0: all of it.
 
         Goes on where it was after a cut connection. Leaving the loop does not affect the process.
         """
-        start = self.offset if offset is None else offset
-        found = self._api.watch_process(**self._of, offset=start)
+        texts = Texts()
+        found = self._api.watch_process(**self._of, offset=offset, **options)
         try:
             async for event in found:
-                self.offset = event.next
-                yield event
-        finally:
-            await found.aclose()
-
-    async def output(self, offset: Optional[int] = None) -> AsyncGenerator[ProcessOutput, None]:
-        """The output alone, with the stream of each piece. What is no longer kept is missing."""
-        found = self.events(offset)
-        try:
-            async for event in found:
-                if event.data:
-                    yield ProcessOutput(event.stream, event.next - len(event.data), event.data)
+                for part in parts_of(event, texts):
+                    yield part
         finally:
             await found.aclose()
 
@@ -94,7 +84,7 @@ class AsyncProcess:
     async def wait(self, timeout: Duration = None) -> ProcessEnd:
         """Waits for the end of the process; reads its output past, which stays available.
 
-        `timeout`: time, then `RequestTimeoutError`; the process goes on. None: unlimited.
+        `timeout`: time in all, then `RequestTimeoutError`; the process goes on. None: unlimited.
         """
         limit = None if timeout is None else monotonic() + exact_seconds("timeout", timeout)
         offset = (await self.refresh()).output_next
@@ -111,10 +101,8 @@ class AsyncProcess:
 
     async def delete(self, **options: Unpack[CallOptions]) -> None:
         """Ends the process with all that it started, and deletes its output. Does nothing if it is gone."""
-        try:
+        with removal():
             await self._api.delete_process(**self._of, **options)
-        except NotFoundError:
-            pass
 
     async def __aenter__(self) -> "AsyncProcess":
         return self

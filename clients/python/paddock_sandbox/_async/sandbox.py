@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import warnings
 from typing import TYPE_CHECKING, List, Optional, Union, Unpack
 
+from .._removal import removal
 from .._rules import with_preset
 from .._error_of import error_of
 from .._settings import settings
-from ..errors import InvalidArgumentError, NotFoundError
+from ..errors import FailedPreconditionError, InvalidArgumentError
 from ..messages import Sandbox as SandboxInfo
 from ..options import SandboxOptions
 from ..requests import CallOptions, DestroySandboxRequest, ForkRequest, UpdateSandboxRequest
@@ -143,47 +145,41 @@ class AsyncSandbox(AsyncCommands, AsyncChanges):
             raise error_of({"code": error.code, "message": error.message}, "Fork", {"sandbox_id": self.id})
         return found
 
-    async def update(self, **changes: Unpack[UpdateSandboxRequest]) -> AsyncSandbox:
+    async def update(self, **changes: Unpack[UpdateSandboxRequest]) -> None:
         """Changes labels, lifetime, idle policy, shell, environment or working directory, all or nothing.
 
         A merge patch: `labels={"a": "1", "b": None}` sets one label and removes another. Not repeated after a cut
         connection, because `expires_in` counts from the call.
         """
         self.info = await self.api.update_sandbox(sandbox_id=self.id, **changes)
-        return self
 
-    async def stop(self, **options: Unpack[CallOptions]) -> AsyncSandbox:
+    async def stop(self, **options: Unpack[CallOptions]) -> None:
         """Ends every process and keeps the files. Changes nothing if it is stopped."""
         self.info = await self.api.stop_sandbox(sandbox_id=self.id, **options)
-        return self
 
-    async def resume(self, **options: Unpack[CallOptions]) -> AsyncSandbox:
+    async def resume(self, **options: Unpack[CallOptions]) -> None:
         """Starts a sandbox that is stopped. Changes nothing if it runs."""
         self.info = await self.api.start_sandbox(sandbox_id=self.id, **options)
-        return self
 
-    async def refresh(self, **options: Unpack[CallOptions]) -> AsyncSandbox:
-        """Asks the service for `info` and `status`."""
+    async def refresh(self, **options: Unpack[CallOptions]) -> SandboxInfo:
+        """The sandbox now."""
         self.info = await self.api.get_sandbox(sandbox_id=self.id, **options)
-        return self
+        return self.info
 
     async def destroy(self, **options: Unpack[DestroySandboxRequest]) -> None:
         """Destroys the sandbox with its uncommitted changes, and closes the connection, if this object made it.
 
-        Does nothing after it has worked. After an error it can be tried again, or the connection closed (`close`).
+        Does nothing if it is gone. After an error it can be tried again, or the connection closed (`close`).
         `discard`: leave out the commit of `auto_commit`.
         """
         if self._destroyed:
             return
-        try:
+        with removal():
             await self.api.destroy_sandbox(sandbox_id=self.id, **options)
-        except NotFoundError:
-            pass
         if self._owns_codebase:
-            try:
+            # Another sandbox may use it.
+            with removal(), contextlib.suppress(FailedPreconditionError):
                 await self.api.delete_codebase(codebase_id=self.codebase_id)
-            except NotFoundError:
-                pass
         self._destroyed = True
         await self.close()
 

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from typing import AsyncGenerator, Unpack
 
-from ..errors import NotFoundError
-from ..messages import ExecStreamChunk
+from .._kept import Output
+from .._output import CommandEvent
+from .._removal import removal
 from ..messages import Session as SessionInfo
 from ..requests import CallOptions, SessionExecRequest
 from ..result import CommandResult, result_of
 from .api import AsyncApi
-from .run import Tell, told
+from .run import Tell, events, told
 
 
 class AsyncSession:
     """A session. As a context manager it is closed at its end.
 
     Attributes:
-        info: The session when it was created.
+        info: The session when it was started or last asked for; see `refresh`.
     """
 
     def __init__(self, api: AsyncApi, info: SessionInfo) -> None:
@@ -46,20 +47,23 @@ class AsyncSession:
         if on_stdout is None and on_stderr is None:
             result = result_of(await self._api.session_exec(session_id=self.id, command=command, **options), command)
         else:
-            options.pop("max_output", None)
-            result = await told(self.stream(command, **options), command, on_stdout, on_stderr)
+            output = Output(options.pop("max_output", None), options.get("merge"))
+            result = await told(self.stream(command, **options), command, output, on_stdout, on_stderr)
         return result.check() if check else result
 
-    def stream(self, command: str, **options: Unpack[SessionExecRequest]) -> AsyncGenerator[ExecStreamChunk, None]:
-        """Runs one command in the shell, with its output as it is written. The last chunk has the `exit_code`."""
-        return self._api.session_exec_stream(session_id=self.id, command=command, **options)
+    def stream(self, command: str, **options: Unpack[SessionExecRequest]) -> AsyncGenerator[CommandEvent, None]:
+        """Runs one command in the shell, with its output as it is written; the last event is its end."""
+        return events(self._api.session_exec_stream(session_id=self.id, command=command, **options))
+
+    async def refresh(self, **options: Unpack[CallOptions]) -> SessionInfo:
+        """The session now."""
+        self.info = await self._api.get_session(session_id=self.id, **options)
+        return self.info
 
     async def close(self, **options: Unpack[CallOptions]) -> None:
         """Kills the shell and everything that was started in it. Does nothing if the session is gone."""
-        try:
+        with removal():
             await self._api.destroy_session(session_id=self.id, **options)
-        except NotFoundError:
-            pass
 
     async def __aenter__(self) -> "AsyncSession":
         return self

@@ -7,11 +7,12 @@ import uuid
 from typing import Generator, Unpack
 
 from .._http import Command
-from ..messages import ExecStreamChunk
+from .._kept import Output
+from .._output import CommandEvent
 from ..requests import CallOptions, CreateSessionRequest, ExecRequest, ListProcessesRequest, StartProcessRequest
 from ..result import CommandResult, result_of
 from .process import Process
-from .run import Tell, told
+from .run import Tell, events, told
 from .session import Session
 from .state import State
 
@@ -32,24 +33,20 @@ class Commands(State):
 
         An exit code other than 0 is a result; with `check` it is a `CommandError`. `timeout`: like "5m", then
         everything that it started is killed and `CommandTimeoutError` raised; None: the server's default. `on_stdout`,
-        `on_stderr`: are called with text as it is written, which is in the result as well (all of it, `max_output` does
-        not apply). No character is divided; `stream` has the bytes. Not repeated after a cut connection, which ends the
-        command.
+        `on_stderr`: are called with text as it is written, which is in the result as well. No character is divided;
+        `stream` has the bytes. `max_output`: bytes of output to keep, the beginning and the end. Not repeated after a
+        cut connection, which ends the command.
         """
         if on_stdout is None and on_stderr is None:
             result = result_of(self.api.exec(sandbox_id=self.id, command=command, **options), command)
         else:
-            options.pop("max_output", None)
-            chunks = self.api.exec_stream(sandbox_id=self.id, command=command, **options)
-            result = told(chunks, command, on_stdout, on_stderr)
+            output = Output(options.pop("max_output", None), options.get("merge"))
+            result = told(self.stream(command, **options), command, output, on_stdout, on_stderr)
         return result.check() if check else result
 
-    def stream(self, command: Command, **options: Unpack[ExecRequest]) -> Generator[ExecStreamChunk, None, None]:
-        """Runs a command, with its output as it is written: `data` of `stream`. Leaving the loop kills the command.
-
-        The last chunk has the `exit_code` and no data.
-        """
-        return self.api.exec_stream(sandbox_id=self.id, command=command, **options)
+    def stream(self, command: Command, **options: Unpack[ExecRequest]) -> Generator[CommandEvent, None, None]:
+        """Runs a command, with its output as it is written; the last event is its end. Leaving the loop kills it."""
+        return events(self.api.exec_stream(sandbox_id=self.id, command=command, **options))
 
     def start(self, command: Command, **options: Unpack[StartProcessRequest]) -> Process:
         """Starts a process, which goes on by itself: a server, a long build.

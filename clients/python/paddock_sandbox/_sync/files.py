@@ -66,7 +66,7 @@ class Files:
         try:
             self.stat(path, **options)
         except NotFoundError as error:
-            if error.resource == "sandbox":
+            if error.resource_type == "sandbox":
                 raise
             return False
         return True

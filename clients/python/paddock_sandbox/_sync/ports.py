@@ -29,9 +29,7 @@ class Ports:
             sandbox_id=self._sandbox_id, port=port, wait=timeout, max_retries=max_retries
         )
         if not answer.ports:
-            raise CommandTimeoutError(
-                f"no program of the sandbox listens on port {port} after {timeout}", code="DEADLINE_EXCEEDED"
-            )
+            raise CommandTimeoutError(f"no program of the sandbox listens on port {port} after {timeout}")
         return answer.ports[0]
 
     def open(self, port: int, **options: Unpack[OpenPortRequest]) -> OpenPortResponse:

@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Generator, Optional, TypedDict, Unpack
+from typing import Generator, TypedDict, Unpack
 
 from .._duration import Duration, exact_seconds
 from .._http import Content
-from ..errors import NotFoundError, RequestTimeoutError
+from .._output import ProcessOutput, Texts, parts_of
+from .._removal import removal
+from ..errors import RequestTimeoutError
 from ..messages import Process as ProcessInfo
-from ..messages import ProcessEnd, ProcessEvent, ProcessOutput
+from ..messages import ProcessEnd
 from ..requests import CallOptions, WriteProcessInputRequest
 from .api import Api
 from .concurrency import monotonic
@@ -21,13 +23,11 @@ class Process:
 
     Attributes:
         info: The process when it was started or last asked for; see `refresh`.
-        offset: Offset of the next byte of output that `output` and `events` have not given yet.
     """
 
     def __init__(self, api: Api, info: ProcessInfo) -> None:
         self._api = api
         self.info = info
-        self.offset = 0
 
     @property
     def id(self) -> str:
@@ -43,27 +43,17 @@ class Process:
         self.info = self._api.get_process(**self._of, **options)
         return self.info
 
-    def events(self, offset: Optional[int] = None) -> Generator[ProcessEvent, None, None]:
-        """Events from an offset on (None: where the last ones ended) until the process ends. The last one has `end`.
+    def output(self, offset: int = 0, **options: Unpack[CallOptions]) -> Generator[ProcessOutput, None, None]:
+        """The output from an offset on, until the process ends; 0: all of it.
 
         Goes on where it was after a cut connection. Leaving the loop does not affect the process.
         """
-        start = self.offset if offset is None else offset
-        found = self._api.watch_process(**self._of, offset=start)
+        texts = Texts()
+        found = self._api.watch_process(**self._of, offset=offset, **options)
         try:
             for event in found:
-                self.offset = event.next
-                yield event
-        finally:
-            found.close()
-
-    def output(self, offset: Optional[int] = None) -> Generator[ProcessOutput, None, None]:
-        """The output alone, with the stream of each piece. What is no longer kept is missing."""
-        found = self.events(offset)
-        try:
-            for event in found:
-                if event.data:
-                    yield ProcessOutput(event.stream, event.next - len(event.data), event.data)
+                for part in parts_of(event, texts):
+                    yield part
         finally:
             found.close()
 
@@ -95,7 +85,7 @@ class Process:
     def wait(self, timeout: Duration = None) -> ProcessEnd:
         """Waits for the end of the process; reads its output past, which stays available.
 
-        `timeout`: time, then `RequestTimeoutError`; the process goes on. None: unlimited.
+        `timeout`: time in all, then `RequestTimeoutError`; the process goes on. None: unlimited.
         """
         limit = None if timeout is None else monotonic() + exact_seconds("timeout", timeout)
         offset = (self.refresh()).output_next
@@ -112,10 +102,8 @@ class Process:
 
     def delete(self, **options: Unpack[CallOptions]) -> None:
         """Ends the process with all that it started, and deletes its output. Does nothing if it is gone."""
-        try:
+        with removal():
             self._api.delete_process(**self._of, **options)
-        except NotFoundError:
-            pass
 
     def __enter__(self) -> "Process":
         return self

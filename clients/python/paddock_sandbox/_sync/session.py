@@ -5,20 +5,21 @@ from __future__ import annotations
 
 from typing import Generator, Unpack
 
-from ..errors import NotFoundError
-from ..messages import ExecStreamChunk
+from .._kept import Output
+from .._output import CommandEvent
+from .._removal import removal
 from ..messages import Session as SessionInfo
 from ..requests import CallOptions, SessionExecRequest
 from ..result import CommandResult, result_of
 from .api import Api
-from .run import Tell, told
+from .run import Tell, events, told
 
 
 class Session:
     """A session. As a context manager it is closed at its end.
 
     Attributes:
-        info: The session when it was created.
+        info: The session when it was started or last asked for; see `refresh`.
     """
 
     def __init__(self, api: Api, info: SessionInfo) -> None:
@@ -47,20 +48,23 @@ class Session:
         if on_stdout is None and on_stderr is None:
             result = result_of(self._api.session_exec(session_id=self.id, command=command, **options), command)
         else:
-            options.pop("max_output", None)
-            result = told(self.stream(command, **options), command, on_stdout, on_stderr)
+            output = Output(options.pop("max_output", None), options.get("merge"))
+            result = told(self.stream(command, **options), command, output, on_stdout, on_stderr)
         return result.check() if check else result
 
-    def stream(self, command: str, **options: Unpack[SessionExecRequest]) -> Generator[ExecStreamChunk, None, None]:
-        """Runs one command in the shell, with its output as it is written. The last chunk has the `exit_code`."""
-        return self._api.session_exec_stream(session_id=self.id, command=command, **options)
+    def stream(self, command: str, **options: Unpack[SessionExecRequest]) -> Generator[CommandEvent, None, None]:
+        """Runs one command in the shell, with its output as it is written; the last event is its end."""
+        return events(self._api.session_exec_stream(session_id=self.id, command=command, **options))
+
+    def refresh(self, **options: Unpack[CallOptions]) -> SessionInfo:
+        """The session now."""
+        self.info = self._api.get_session(session_id=self.id, **options)
+        return self.info
 
     def close(self, **options: Unpack[CallOptions]) -> None:
         """Kills the shell and everything that was started in it. Does nothing if the session is gone."""
-        try:
+        with removal():
             self._api.destroy_session(session_id=self.id, **options)
-        except NotFoundError:
-            pass
 
     def __enter__(self) -> "Session":
         return self

@@ -1,3 +1,4 @@
+import type { DeniedHost } from '../contract/messages.ts';
 import { PaddockError } from '../errors.ts';
 
 /** The result of a command. An exit code other than 0 is a result, not an error. */
@@ -5,7 +6,7 @@ export class CommandResult {
   readonly command: string;
   readonly stdout: string;
   readonly stderr: string;
-  /** With `merge`: both, in the order in which they were written. */
+  /** Both: with `merge` in the order in which they were written, otherwise one after the other. */
   readonly output: string;
   /** 128+N if signal N ended the command. */
   readonly exitCode: number;
@@ -13,7 +14,13 @@ export class CommandResult {
   /** "exited", "signaled" or "out_of_memory". */
   readonly endReason: string;
   /** Whether output was left out. */
-  readonly truncated: boolean;
+  readonly outputTruncated: boolean;
+  /** How much. */
+  readonly stdoutDroppedBytes: number;
+  readonly stderrDroppedBytes: number;
+  readonly outputDroppedBytes: number;
+  /** Connections that were refused meanwhile. */
+  readonly deniedHosts: readonly DeniedHost[];
   /** In a session: its shell ended with this command. */
   readonly sessionEnded: boolean;
   /** In a session: the command was the first one of a new shell. */
@@ -23,11 +30,15 @@ export class CommandResult {
     this.command = values.command;
     this.stdout = values.stdout ?? '';
     this.stderr = values.stderr ?? '';
-    this.output = values.output ?? '';
+    this.output = values.output || this.stdout + this.stderr;
     this.exitCode = values.exitCode;
     this.durationMs = values.durationMs ?? 0;
     this.endReason = values.endReason ?? '';
-    this.truncated = values.truncated ?? false;
+    this.outputTruncated = values.outputTruncated ?? false;
+    this.stdoutDroppedBytes = values.stdoutDroppedBytes ?? 0;
+    this.stderrDroppedBytes = values.stderrDroppedBytes ?? 0;
+    this.outputDroppedBytes = values.outputDroppedBytes ?? 0;
+    this.deniedHosts = values.deniedHosts ?? [];
     this.sessionEnded = values.sessionEnded ?? false;
     this.sessionReset = values.sessionReset ?? false;
   }
@@ -51,8 +62,8 @@ export class CommandError extends PaddockError {
   readonly result: CommandResult;
 
   constructor(result: CommandResult) {
-    const { command, exitCode, stderr, output, stdout } = result;
-    const shown = (stderr || output || stdout).trimEnd().slice(-SHOWN);
+    const { command, exitCode, stderr, output } = result;
+    const shown = (stderr || output).trimEnd().slice(-SHOWN);
     super({ code: 'UNKNOWN', message: `${command} ended with exit code ${exitCode}${shown && `:\n${shown}`}` });
     this.result = result;
   }

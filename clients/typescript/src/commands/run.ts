@@ -41,7 +41,7 @@ export function stream(
 async function runWhole(runner: Runner, command: Command, options: RunOptions): Promise<CommandResult> {
   const request = { ...requestOf(command, options), maxOutput: options.maxOutput };
   const answer = await runner.exec(request, callOf(options));
-  return new CommandResult({ ...answer, truncated: answer.outputTruncated, command: shownOf(command) });
+  return new CommandResult({ ...answer, command: shownOf(command) });
 }
 
 async function runStreamed(runner: Runner, command: Command, options: RunOptions): Promise<CommandResult> {
@@ -53,13 +53,17 @@ async function runStreamed(runner: Runner, command: Command, options: RunOptions
   };
   const output = () => {
     const [stdout, stderr] = [kept.stdout.text(), kept.stderr.text()];
-    return merge ? { output: stdout } : { stdout, stderr };
+    return merge ? { output: stdout } : { stdout, stderr, output: stdout + stderr };
   };
   try {
     for await (const event of stream(runner, command, options)) {
       if (event.type === 'exit') {
-        const truncated = kept.stdout.dropped + kept.stderr.dropped > 0;
-        return new CommandResult({ ...event, ...output(), truncated, command: shownOf(command) });
+        const { stdout, stderr } = kept;
+        const dropped = merge
+          ? { outputDroppedBytes: stdout.dropped }
+          : { stdoutDroppedBytes: stdout.dropped, stderrDroppedBytes: stderr.dropped };
+        const outputTruncated = stdout.dropped + stderr.dropped > 0;
+        return new CommandResult({ ...event, ...output(), ...dropped, outputTruncated, command: shownOf(command) });
       }
       kept[event.type].append(event.data);
       const listener = event.type === 'stdout' ? onStdout : onStderr;

@@ -1,4 +1,4 @@
-import type { ExecStreamChunk } from '../contract/messages.ts';
+import type { DeniedHost, ExecStreamChunk } from '../contract/messages.ts';
 import { ConnectionFailedError } from '../errors.ts';
 
 /** Output of a command as it is written; the last event is its end. */
@@ -11,6 +11,8 @@ export type CommandEvent =
       readonly endReason: string;
       readonly sessionEnded: boolean;
       readonly sessionReset: boolean;
+      /** Connections that were refused meanwhile. */
+      readonly deniedHosts: readonly DeniedHost[];
     };
 
 /** `text` of an event has whole characters only: the rest of one comes with the next event. */
@@ -30,6 +32,7 @@ export async function* commandEvents(chunks: AsyncIterable<ExecStreamChunk>): As
         endReason: chunk.endReason ?? '',
         sessionEnded: chunk.sessionEnded ?? false,
         sessionReset: chunk.sessionReset ?? false,
+        deniedHosts: chunk.denied?.hosts ?? [],
       };
       return;
     }

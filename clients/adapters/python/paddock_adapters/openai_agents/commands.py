@@ -37,6 +37,7 @@ class _Running:
         self.process = process
         self.tty = tty
         self.last_used = time.monotonic()
+        self._offset = 0
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._lock = asyncio.Lock()
 
@@ -47,7 +48,7 @@ class _Running:
         """
         async with self._lock:
             self.last_used = time.monotonic()
-            offset, state = self.process.offset, self._decoder.getstate()
+            offset, state = self._offset, self._decoder.getstate()
             output = Excerpt()
             output.append(note)
             try:
@@ -58,27 +59,27 @@ class _Running:
             except asyncio.TimeoutError:
                 end = None
             except BaseException:
-                self.process.offset = offset
+                self._offset = offset
                 self._decoder.setstate(state)
                 raise
             return output.text(), end
 
     async def _collect(self, output: Excerpt, until: float) -> Optional[ProcessEnd]:
-        async with aclosing(self.process.events()) as events:
-            async for event in events:
-                if event.gap:
-                    output.append(f"\n[{event.gap} bytes of output are no longer kept]\n")
+        async with aclosing(self.process.output(self._offset)) as parts:
+            async for part in parts:
+                self._offset = part.next
+                if part.type == "gap":
+                    output.append(f"\n[{part.missing} bytes of output are no longer kept]\n")
                 # A character that is divided between two calls comes with the second one.
-                output.append(self._decoder.decode(event.data))
-                if event.end is not None:
-                    output.append(self._decoder.decode(b"", final=True))
-                    if event.end.reason not in ("exited", "signaled"):
-                        output.append(f"\n[the command ended: {event.end.reason}]\n")
-                    return event.end
+                output.append(self._decoder.decode(part.data))
                 # Without a pause while there is always more to read, the time would never be looked at.
                 if time.monotonic() >= until:
-                    break
-        return None
+                    return None
+        end = await self.process.wait()
+        output.append(self._decoder.decode(b"", final=True))
+        if end.reason not in ("exited", "signaled"):
+            output.append(f"\n[the command ended: {end.reason}]\n")
+        return end
 
     async def type(self, text: str, seconds: float) -> str:
         """Writes to the terminal. Returns what is to be said of it."""
