@@ -1,18 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../handlers/index.ts';
-import { openKeyAccess } from '../../lib/access/key-access.ts';
 import { ServiceError } from '../../lib/errors.ts';
-import { NO_LIMITS } from '../../lib/limits/limits.ts';
-import { ReceivedBytes } from '../../lib/limits/received-bytes.ts';
-import { unlimitedOwners } from '../../lib/limits/stored-limits.ts';
-import { silentLog } from '../../lib/log.ts';
-import type { KeyRecord, Metadata } from '../../lib/metadata/metadata.ts';
 import type { Services } from '../../lib/services.ts';
+import { servicesThat } from '../handlers/permitted-requests.ts';
 import { callGrpc, callRest, type Outcome } from './access-calls.ts';
 import { grpcOver, type Rest, type Rpc as RpcServer, restOver } from './clients.ts';
 import { exampleRequest } from './example-requests.ts';
-import { noRetries } from './fake-services.ts';
-import { keyFor, tableOf } from './keyed-services.ts';
+import { fakeServices } from './fake-services.ts';
+import { keyedAccess, keyFor } from './keyed-services.ts';
 
 /** What a request of ann names. */
 const IDS = {
@@ -60,49 +55,17 @@ const CALLERS = ['agent', 'agent of another sandbox', 'owner', 'another owner', 
 
 /** Services whose operations all end with UNIMPLEMENTED: the call has passed the decision. */
 function reachedServices(): Services {
-  const records: KeyRecord[] = Object.values(created).map(({ record }) => record);
-  const metadata = {
-    codebases: tableOf([{ id: 'cb_ann', owner_id: 'ann' }]),
-    sandboxes: tableOf([
-      { id: 'sb_ann', owner_id: 'ann' },
-      { id: 'sb_ann2', owner_id: 'ann' },
-    ]),
-    keys: tableOf([...records, { ...created.owner.record, id: 'annskey1' }]),
-    owners: tableOf([]),
-  } as unknown as Metadata;
-  let uptime = 0;
-  const { access, keys } = openKeyAccess({
-    metadata,
-    dbPath: '/nonexistent/db',
-    adminKey: undefined,
-    sessionPlace: (id) => (id === IDS.session_id ? { sandbox: 'sb_ann', owner: 'ann' } : undefined),
-    perKey: NO_LIMITS,
-    limits: unlimitedOwners(0),
-    log: silentLog,
-    // So much time passes between two calls that no answer to a wrong key is held back.
-    uptime: () => (uptime += 60_000),
-  });
+  const annsKey = { ...created.owner, record: { ...created.owner.record, id: IDS.key_id } };
+  const { access, keys } = keyedAccess(
+    [...Object.values(created), annsKey],
+    { codebases: { cb_ann: 'ann' }, sandboxes: { sb_ann: 'ann', sb_ann2: 'ann' } },
+    { sessionPlace: (id) => (id === IDS.session_id ? { sandbox: 'sb_ann', owner: 'ann' } : undefined) },
+  );
   void keys.revoke(created.revoked.record.id);
-  const reached = () => {
+  const everything = servicesThat(() => {
     throw new ServiceError('UNIMPLEMENTED', 'reached');
-  };
-  const everything = new Proxy({}, { get: () => reached }) as never;
-  return {
-    sandboxes: everything,
-    processes: everything,
-    sessions: everything,
-    networks: everything,
-    ports: everything,
-    codebases: everything,
-    images: everything,
-    keys: everything,
-    owners: everything,
-    secrets: everything,
-    textTools: everything,
-    access,
-    retries: noRetries,
-    received: new ReceivedBytes(),
-  };
+  });
+  return fakeServices({ ...everything, access });
 }
 
 let rest: Rest;

@@ -3,25 +3,21 @@ import { text } from 'node:stream/consumers';
 import { Metadata } from '@grpc/grpc-js';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Operation, operations } from '../../handlers/index.ts';
-import { openKeyAccess } from '../../lib/access/key-access.ts';
 import { openAccess } from '../../lib/access/no-keys.ts';
 import { ServiceError } from '../../lib/errors.ts';
-import { NO_LIMITS } from '../../lib/limits/limits.ts';
-import { ReceivedBytes } from '../../lib/limits/received-bytes.ts';
-import { unlimitedOwners } from '../../lib/limits/stored-limits.ts';
 import { createLog } from '../../lib/log.ts';
-import type { Metadata as Stored } from '../../lib/metadata/metadata.ts';
 import type { Access, Services } from '../../lib/services.ts';
+import { servicesThat } from '../handlers/permitted-requests.ts';
 import { grpcOver, type Rest, type Rpc, restOver } from './clients.ts';
-import { noRetries } from './fake-services.ts';
-import { keyFor, tableOf } from './keyed-services.ts';
+import { fakeServices } from './fake-services.ts';
+import { keyedAccess, keyFor } from './keyed-services.ts';
 
 const agentKey = keyFor({ role: 'agent', owner_id: 'ann', sandbox_id: 'sb_ann' });
 const ownerKey = keyFor({ owner_id: 'ann' });
 const SECRET = ownerKey.text.slice(13);
 
-/** Methods of the services that requests have reached. */
-const reached: string[] = [];
+/** Requests that have reached a service. */
+const reached: unknown[] = [];
 const lines: string[] = [];
 const log = createLog({ level: 'debug', format: 'json' }, { write: (line) => void lines.push(line) });
 const connections = new Agent({ keepAlive: true, maxSockets: 8 });
@@ -43,50 +39,16 @@ beforeEach(() => {
 });
 
 function keyAccess(): Access {
-  const metadata = {
-    codebases: tableOf([{ id: 'cb_ann', owner_id: 'ann' }]),
-    sandboxes: tableOf([{ id: 'sb_ann', owner_id: 'ann' }]),
-    keys: tableOf([agentKey.record, ownerKey.record]),
-    owners: tableOf([]),
-  } as unknown as Stored;
-  let uptime = 0;
-  const { access } = openKeyAccess({
-    ...{ metadata, dbPath: '/nonexistent/db', adminKey: undefined, log },
-    perKey: NO_LIMITS,
-    limits: unlimitedOwners(0),
-    // So much time passes between two calls that no answer to a wrong key is held back.
-    uptime: () => (uptime += 60_000),
-  });
-  return access;
+  const owned = { codebases: { cb_ann: 'ann' }, sandboxes: { sb_ann: 'ann' } };
+  return keyedAccess([agentKey, ownerKey], owned, { log }).access;
 }
 
 function recording(access: Access): Services {
-  const room = (name: string) =>
-    new Proxy(
-      {},
-      {
-        get: (_, method) => () => {
-          reached.push(`${name}.${String(method)}`);
-          throw new ServiceError('UNIMPLEMENTED', 'reached');
-        },
-      },
-    ) as never;
-  return {
-    sandboxes: room('sandboxes'),
-    processes: room('processes'),
-    sessions: room('sessions'),
-    networks: room('networks'),
-    ports: room('ports'),
-    codebases: room('codebases'),
-    images: room('images'),
-    keys: room('keys'),
-    owners: room('owners'),
-    secrets: room('secrets'),
-    textTools: room('textTools'),
-    retries: noRetries,
-    received: new ReceivedBytes(),
-    access,
-  };
+  const everything = servicesThat((...args) => {
+    reached.push(args);
+    throw new ServiceError('UNIMPLEMENTED', 'reached');
+  });
+  return fakeServices({ ...everything, access });
 }
 
 /** The path of an operation on ann's things, exactly as it is sent. */

@@ -72,7 +72,7 @@ export async function* execution(...events: (CommandEvent | Error)[]): Execution
 }
 
 /** Carries out each call, also repeated ones. */
-export const noRetries: Retries = {
+const noRetries: Retries = {
   once: async (_, narrow, effect) => effect(narrow(), 'rq_1'),
   record: async () => undefined,
   expire: async () => undefined,

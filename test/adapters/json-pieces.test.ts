@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { jsonPieces } from '../../adapters/http/json-pieces.ts';
-import { isLarge } from '../../adapters/message-weight.ts';
 
 const longest = (pieces: readonly string[]) => Math.max(...pieces.map(({ length }) => length));
 
@@ -26,12 +25,5 @@ describe('jsonPieces', () => {
   it('has pieces that together equal JSON.stringify of any message', () => {
     const value = fc.object({ maxDepth: 4, values: [fc.string(), fc.integer(), fc.boolean(), fc.constant(null)] });
     fc.assert(fc.property(value, (message) => [...jsonPieces(message)].join('') === JSON.stringify(message)));
-  });
-
-  it('is used for large responses only', () => {
-    expect(isLarge({ stdout: 'x'.repeat(65_536), stderr: '', exit_code: 0, duration_ms: 1 })).toBe(false);
-    expect(isLarge({ stdout: large })).toBe(true);
-    expect(isLarge({ files: Array.from({ length: 100_000 }, () => ({})) })).toBe(true);
-    expect(isLarge(undefined)).toBe(false);
   });
 });

@@ -2,23 +2,20 @@ import { type ServiceError as GrpcError, Metadata as GrpcMetadata } from '@grpc/
 import type { MessageTypeDefinition } from '@grpc/proto-loader';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { protos } from '../../adapters/grpc/protos.ts';
-import { openKeyAccess } from '../../lib/access/key-access.ts';
 import { CODES, ServiceError } from '../../lib/errors.ts';
 import { type CallLimits, NO_LIMITS } from '../../lib/limits/limits.ts';
 import { StoredLimits } from '../../lib/limits/stored-limits.ts';
-import { silentLog } from '../../lib/log.ts';
-import type { Metadata, OwnerRecord } from '../../lib/metadata/metadata.ts';
+import type { OwnerRecord } from '../../lib/metadata/metadata.ts';
 import type { Execution } from '../../lib/runtime/runtime.ts';
 import type { Keys } from '../../lib/services.ts';
 import { grpcOver, type Rest, type Rpc, rawRequest, restOver, until } from './clients.ts';
 import { aCodebase, exit, fakeServices, output } from './fake-services.ts';
-import { keyFor, tableOf } from './keyed-services.ts';
+import { keyedAccess, keyFor, tableOf } from './keyed-services.ts';
 
 const ann = keyFor({ owner_id: 'ann' });
 const agent = keyFor({ role: 'agent', owner_id: 'ann', sandbox_id: 'sb_ann' });
 const admin = keyFor({ role: 'admin' });
 
-let perKey: CallLimits;
 let rest: Rest;
 let rpc: Rpc;
 let keys: Keys;
@@ -26,22 +23,16 @@ let keys: Keys;
 let running: { fail(): void }[];
 
 async function start(limits: Partial<CallLimits>, owners: OwnerRecord[] = []): Promise<void> {
-  perKey = { ...NO_LIMITS, ...limits };
-  const metadata = {
-    codebases: tableOf([]),
-    sandboxes: tableOf([{ id: 'sb_ann', owner_id: 'ann' }]),
-    keys: tableOf([ann.record, agent.record, admin.record]),
-  } as unknown as Metadata;
-  const opened = openKeyAccess({
-    metadata,
-    dbPath: '/nonexistent/db',
-    adminKey: undefined,
-    perKey,
-    limits: new StoredLimits(tableOf(owners), NO_LIMITS),
-    log: silentLog,
-    // No time passes, so that what is refused stays refused however slow the machine is.
-    uptime: () => 0,
-  });
+  const opened = keyedAccess(
+    [ann, agent, admin],
+    { sandboxes: { sb_ann: 'ann' } },
+    {
+      perKey: { ...NO_LIMITS, ...limits },
+      limits: new StoredLimits(tableOf(owners), NO_LIMITS),
+      // No time passes, so that what is refused stays refused however slow the machine is.
+      uptime: () => 0,
+    },
+  );
   keys = opened.keys;
   const services = fakeServices({
     ...opened,

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import { MessageDecoder } from '../../adapters/grpc/message-decoder.ts';
-import { claim, giveBack } from '../../lib/recycled-buffers.ts';
 
 function framed(content: Buffer): Buffer {
   const frame = Buffer.alloc(5);
@@ -19,21 +18,6 @@ it.each([1, 3, 5, 7, 16_384, 1 << 20])('cuts messages of any size that arrive %i
     got.push(...decoder.write(all.subarray(at, at + step)).map(({ message }) => message));
   expect(got.map(({ length }) => length)).toEqual(sent.map(({ length }) => length));
   expect(Buffer.concat(got).equals(all)).toBe(true);
-});
-
-it('uses the memory of a large message again when its bytes were claimed and given back', () => {
-  const decoder = new MessageDecoder();
-  const message = framed(Buffer.alloc(100_000, 1));
-  const write = () => decoder.write(message)[0]!.message;
-  const first = write();
-  const second = write();
-  expect(second.buffer).not.toBe(first.buffer);
-  const chunk = first.subarray(5);
-  claim(chunk);
-  giveBack(chunk);
-  const third = write();
-  expect(third.buffer).toBe(first.buffer);
-  expect(third).toEqual(message);
 });
 
 it('refuses a message that is too large by its frame', () => {

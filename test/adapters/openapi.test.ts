@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { operations } from '../../handlers/index.ts';
 import { generateFromTable, outdated } from '../../proto/generate.mjs';
 import {
   expectDocumented,
@@ -24,19 +23,6 @@ const all = Object.entries(document.paths).flatMap(([path, methods]) =>
 
 it('the document of OpenAPI matches the .proto files, the table of operations and the constraints', async () => {
   expect(outdated(await generateFromTable())).toEqual([]);
-});
-
-it('the document has an operation for each row of the table, with an id of its own', () => {
-  const routes = operations.map(({ method, path, query }) => {
-    const shape = path.replace(/\{\w+\+?\}/g, '{}');
-    return `${method} ${shape}${query ? `#${query}` : ''}`;
-  });
-  expect(all.map(({ path, method }) => `${method.toUpperCase()} ${path.replace(/\{\w+\}/g, '{}')}`).sort()).toEqual(
-    routes.sort(),
-  );
-  const ids = all.map(({ operationId }) => operationId);
-  expect(new Set(ids).size).toBe(ids.length);
-  expect(ids).toEqual(expect.arrayContaining(operations.map(({ operation }) => operation)));
 });
 
 it('the examples of the document are requests that it permits', () => {

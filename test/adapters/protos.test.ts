@@ -3,8 +3,6 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { protos } from '../../adapters/grpc/protos.ts';
-import { rpcs } from '../../lib/contract/schema.ts';
 import { generate, outdated, readContract } from '../../proto/generate.mjs';
 import { brokenPromises, renderReleased } from '../../proto/released.mjs';
 
@@ -79,14 +77,5 @@ describe('for compilers that do not know `optional` in proto3', () => {
     const definitions = readContract(paths.sort().map((name) => join(edited, name)));
     expect(renderReleased(definitions as never)).toBe(definitionsOf(released.replaceAll(' = optional ', ' = ')));
     rmSync(dir, { recursive: true });
-  });
-});
-
-describe('gRPC', () => {
-  it('serves each rpc of the contract with its messages and streams', () => {
-    for (const [name, { service, requestStream, responseStream }] of Object.entries(rpcs)) {
-      const definition = protos[`service.v1.${service}`] as Record<string, object>;
-      expect(definition[name]).toMatchObject({ requestStream, responseStream });
-    }
   });
 });

@@ -1,14 +1,9 @@
 import { Metadata as GrpcMetadata } from '@grpc/grpc-js';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { openKeyAccess } from '../../lib/access/key-access.ts';
-import { NO_LIMITS } from '../../lib/limits/limits.ts';
-import { StoredLimits } from '../../lib/limits/stored-limits.ts';
-import { silentLog } from '../../lib/log.ts';
-import type { Metadata } from '../../lib/metadata/metadata.ts';
 import type { Keys, Services } from '../../lib/services.ts';
 import { grpcOver, type Rest, type Rpc, rawRequest, restOver, rpcOf, until } from './clients.ts';
 import { aCodebase, fakeServices } from './fake-services.ts';
-import { keyFor, tableOf } from './keyed-services.ts';
+import { keyedAccess, keyFor } from './keyed-services.ts';
 
 let rest: Rest;
 let rpc: Rpc;
@@ -21,19 +16,7 @@ const owner = keyFor({ owner_id: 'ann' });
 beforeEach(async () => {
   admitted = 0;
   effects.length = 0;
-  const metadata = {
-    codebases: tableOf([{ id: 'cb_1', owner_id: 'ann' }]),
-    sandboxes: tableOf([]),
-    keys: tableOf([owner.record]),
-  } as unknown as Metadata;
-  const opened = openKeyAccess({
-    metadata,
-    dbPath: '/nonexistent/db',
-    adminKey: undefined,
-    perKey: NO_LIMITS,
-    limits: new StoredLimits(tableOf([]), NO_LIMITS),
-    log: silentLog,
-  });
+  const opened = keyedAccess([owner], { codebases: { cb_1: 'ann' } });
   keys = opened.keys;
   const access: Services['access'] = {
     count: () => () => undefined,

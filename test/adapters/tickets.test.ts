@@ -1,15 +1,11 @@
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { openKeyAccess } from '../../lib/access/key-access.ts';
-import { NO_LIMITS } from '../../lib/limits/limits.ts';
-import { unlimitedOwners } from '../../lib/limits/stored-limits.ts';
 import { createLog } from '../../lib/log.ts';
-import type { Metadata } from '../../lib/metadata/metadata.ts';
 import type { ReadableFile } from '../../lib/readable-file.ts';
 import type { Keys } from '../../lib/services.ts';
 import { type Rest, restOver } from './clients.ts';
 import { fakeServices } from './fake-services.ts';
-import { keyFor, tableOf } from './keyed-services.ts';
+import { keyedAccess, keyFor } from './keyed-services.ts';
 
 const owner = keyFor({ owner_id: 'ann' });
 const agent = keyFor({ role: 'agent', owner_id: 'ann', sandbox_id: 'sb_ann' });
@@ -31,21 +27,12 @@ let keys: Keys;
 let rest: Rest;
 
 beforeAll(async () => {
-  const metadata = {
-    codebases: tableOf([]),
-    sandboxes: tableOf([{ id: 'sb_ann', owner_id: 'ann' }]),
-    keys: tableOf([owner, agent, expiring, revoked].map(({ record }) => record)),
-  } as unknown as Metadata;
   const lines = createLog({ level: 'debug', format: 'json' }, { write: (line) => void log.push(line) });
-  const limits = { perKey: NO_LIMITS, limits: unlimitedOwners(0) };
-  const opened = openKeyAccess({
-    metadata,
-    dbPath: '/nonexistent/db',
-    adminKey: undefined,
-    ...limits,
-    log: lines,
-    now: () => now,
-  });
+  const opened = keyedAccess(
+    [owner, agent, expiring, revoked],
+    { sandboxes: { sb_ann: 'ann' } },
+    { log: lines, now: () => now },
+  );
   keys = opened.keys;
   rest = await restOver(fakeServices({ sandboxes: { readFile: async () => file }, ...opened }), lines);
 });

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { type ConnectionOptions, TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import WebSocket from 'ws';
 import { startGrpc } from '../../adapters/grpc.ts';
 import { startHttp } from '../../adapters/http.ts';
 import type { Listener } from '../../adapters/listener.ts';
@@ -25,6 +26,10 @@ import { grpcCall, handshake, identity, restCall, sendPlain } from './tls-client
 const GET_SANDBOX = 'service.v1.SandboxService/GetSandbox';
 const PATH = '/v1/sandboxes/sb_1';
 const MAX = 16;
+const ATTACHED = {
+  ...{ data: Buffer.alloc(0), stream: '', next: 0, gap: 0, keepalive: false },
+  attached: { terminal: true, writer: true, offset: 0 },
+};
 /** OpenSSL permits the old versions at this level only. */
 const OLD_CIPHERS = 'DEFAULT:@SECLEVEL=0';
 
@@ -65,6 +70,12 @@ async function start({ clientCa = '', handshakeMs = 60_000, busy = Promise.resol
   };
   const services = fakeServices({
     access,
+    processes: {
+      attach: async () =>
+        (async function* () {
+          yield ATTACHED;
+        })(),
+    },
     sandboxes: {
       get: () => aSandbox,
       start: async () => {
@@ -107,6 +118,13 @@ describe('a server with TLS', () => {
     await expect(restCall(server.rest, { path: PATH })).rejects.toThrow(/certificate/);
     const other = await Authority.create(directory, 'another');
     await expect(grpcCall(server.grpc, other.certificate, GET_SANDBOX)).rejects.toMatchObject({ code: 14 });
+  });
+
+  it('opens WebSockets', async () => {
+    const { rest } = await start();
+    const socket = new WebSocket(`wss://localhost:${rest}${PATH}/processes/p_1/attach`, { ca });
+    ends.push(() => socket.terminate());
+    await once(socket, 'open');
   });
 
   it('serves curl over TLS 1.2 and 1.3', async () => {

@@ -1,15 +1,10 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { openKeyAccess } from '../../lib/access/key-access.ts';
 import type { FileStat } from '../../lib/contract/messages.ts';
-import { NO_LIMITS } from '../../lib/limits/limits.ts';
-import { StoredLimits } from '../../lib/limits/stored-limits.ts';
-import { silentLog } from '../../lib/log.ts';
-import type { Metadata } from '../../lib/metadata/metadata.ts';
 import { type Rest, restOver, until } from '../adapters/clients.ts';
 import { fakeServices } from '../adapters/fake-services.ts';
-import { keyFor, tableOf } from '../adapters/keyed-services.ts';
+import { keyedAccess, keyFor } from '../adapters/keyed-services.ts';
 
 const PLACES = 4;
 const ann = keyFor({ owner_id: 'ann' });
@@ -23,18 +18,7 @@ let listing: { sandbox: string; answer: () => void }[];
 beforeEach(async () => {
   listing = [];
   answerOf = { files: [], next_page_token: '' };
-  const keys = [ann, bob].map(({ record }) => record);
-  const owned = ['sb_ann', 'sb_bob'].map((id) => ({ id, owner_id: id === 'sb_bob' ? 'bob' : 'ann' }));
-  const metadata = { codebases: tableOf([]), sandboxes: tableOf(owned), keys: tableOf(keys) } as unknown as Metadata;
-  const limits = new StoredLimits(tableOf([]), NO_LIMITS);
-  const { access } = openKeyAccess({
-    metadata,
-    dbPath: '/nonexistent/db',
-    adminKey: undefined,
-    perKey: NO_LIMITS,
-    limits,
-    log: silentLog,
-  });
+  const { access } = keyedAccess([ann, bob], { sandboxes: { sb_ann: 'ann', sb_bob: 'bob' } });
   const listDirectory = ({ sandbox_id }: { sandbox_id: string }) =>
     new Promise<{ files: FileStat[]; next_page_token: string }>((resolve) => {
       const answer = () => {

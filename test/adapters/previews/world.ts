@@ -1,17 +1,13 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type RequestListener, request, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { openKeyAccess } from '../../../lib/access/key-access.ts';
 import { openAccess } from '../../../lib/access/no-keys.ts';
 import { NO_LIMITS } from '../../../lib/limits/limits.ts';
-import { unlimitedOwners } from '../../../lib/limits/stored-limits.ts';
-import { silentLog } from '../../../lib/log.ts';
-import type { KeyRecord, Metadata } from '../../../lib/metadata/metadata.ts';
 import { NothingListens } from '../../../lib/network/ports/dialer.ts';
 import type { Services } from '../../../lib/services.ts';
 import { restOver } from '../clients.ts';
 import { fakeServices } from '../fake-services.ts';
-import { keyFor, tableOf } from '../keyed-services.ts';
+import { keyedAccess, keyFor } from '../keyed-services.ts';
 
 const ID = '0123456789abcdefghjkmnpqr';
 export const SANDBOX = `sb_${ID}`;
@@ -44,24 +40,8 @@ export async function world(respond: RequestListener, { limits = NO_LIMITS } = {
     other: keyFor({ role: 'agent', owner_id: 'ann', sandbox_id: 'sb_other' }),
     reader: keyFor({ owner_id: 'ann', scopes: ['files:read'] }),
   };
-  const metadata = {
-    sandboxes: tableOf([
-      { id: SANDBOX, owner_id: 'ann' },
-      { id: 'sb_other', owner_id: 'ann' },
-    ] as never[]),
-    codebases: tableOf([]),
-    keys: tableOf<KeyRecord>(Object.values(keys).map(({ record }) => record)),
-  } as unknown as Metadata;
-  let uptime = 0;
-  const withKeys = openKeyAccess({
-    metadata,
-    dbPath: '/nowhere/db',
-    adminKey: undefined,
-    perKey: limits,
-    limits: unlimitedOwners(0),
-    log: silentLog,
-    uptime: () => (uptime += 60_000),
-  });
+  const sandboxes = { [SANDBOX]: 'ann', sb_other: 'ann' };
+  const withKeys = keyedAccess(Object.values(keys), { sandboxes }, { perKey: limits });
   const state = { cuts: 0 };
   const cuts = new Set<(reason: never) => void>();
   let calls = 0;
