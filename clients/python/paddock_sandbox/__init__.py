@@ -43,7 +43,6 @@ from .errors import (
     ServerError,
     UnauthenticatedError,
     UnavailableError,
-    UploadError,
 )
 from .messages import (
     ChangeKind,
@@ -124,7 +123,6 @@ __all__ = [
     "TerminalSize",
     "UnauthenticatedError",
     "UnavailableError",
-    "UploadError",
     "UploadOptions",
     "__version__",
     "chosen_hunks",

@@ -6,6 +6,8 @@ import re
 from datetime import timedelta
 from typing import Union
 
+from .errors import InvalidArgumentError
+
 #: A number with its unit ("500ms", "30s", "5m", "2h"), or a timedelta.
 Duration = Union[str, timedelta, None]
 
@@ -14,12 +16,12 @@ _UNITS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}
 
 
 def exact_seconds(option: str, value: Duration) -> float:
-    """Seconds of a duration; None: 0. ValueError naming the option, also for a bare number: its unit is a guess."""
+    """Seconds of a duration; None: 0. A bare number is refused, too: its unit would be a guess."""
     if value is None:
         return 0.0
     if isinstance(value, timedelta):
         return value.total_seconds()
     found = _DURATION.fullmatch(value) if isinstance(value, str) else None
     if found is None:
-        raise ValueError(f'{option} is like "500ms", "30s", "5m" or "2h", or a timedelta, not {value!r}')
+        raise InvalidArgumentError(f'{option} is like "500ms", "30s", "5m" or "2h", or a timedelta, not {value!r}')
     return float(found[1]) * _UNITS[found[2]]

@@ -13,7 +13,7 @@ import time
 from typing import List, NamedTuple, Optional, Tuple
 
 from ._glob import Glob
-from .errors import UploadError
+from .errors import InvalidArgumentError
 
 #: Bytes of one file, and of those that hold for a directory together.
 _MOST_BYTES = 256 * 1024
@@ -125,7 +125,7 @@ class Ignores:
         finally:
             self._time.spent += time.monotonic() - begun
             if self._time.spent > _MOST_SECONDS:
-                raise UploadError(f"the patterns of .gitignore files take more than {_MOST_SECONDS:.0f} s")
+                raise InvalidArgumentError(f"the patterns of .gitignore files take more than {_MOST_SECONDS:.0f} s")
 
     def _with(self, path: str, base: bytes, above: bytes) -> Ignores:
         text = _patterns_of(path)
@@ -133,7 +133,7 @@ class Ignores:
             return self
         size = self._size + len(text)
         if size > _MOST_IN_ALL:
-            raise UploadError(f"{path} and the files above it have more than 1 MiB of patterns")
+            raise InvalidArgumentError(f"{path} and the files above it have more than 1 MiB of patterns")
         return Ignores((*self._levels, _Level(base, above, IgnoreFile(text))), size, self._time)
 
 
@@ -154,5 +154,5 @@ def _patterns_of(path: str) -> bytes:
         if not stat.S_ISREG(found.st_mode):
             return b""
         if found.st_size > _MOST_BYTES:
-            raise UploadError(f"{path} is larger than 256 KiB")
+            raise InvalidArgumentError(f"{path} is larger than 256 KiB")
         return file.read(_MOST_BYTES)

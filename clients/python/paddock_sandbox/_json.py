@@ -89,6 +89,9 @@ def _encoded(name: str, value: Any) -> Any:
         return _name(name, value) if name in WORDS else value
     if isinstance(value, (bytes, bytearray, memoryview)):
         return base64.b64encode(value).decode()
+    if callable(value):
+        # JSON has none.
+        raise InvalidArgumentError(f"{name} is not a known option")
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         given = {each.name: getattr(value, each.name) for each in dataclasses.fields(value) if _is_given(each, value)}
         return encode(given)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Callable, Mapping, Optional, Sequence, Tuple, TypedDict
+from typing import Callable, Mapping, Optional, Sequence, Tuple
 
 from .messages import ChosenHunks
+from .requests import CallOptions
 
 
-class PullOptions(TypedDict, total=False):
+class PullOptions(CallOptions, total=False):
     """Options of a pull.
 
     Attributes:
         exclude: Globs, as in rules, of changes to leave out.
+        include_scratch: Also what was written at scratch paths.
         only: Chooses paths one by one, besides `paths` and `exclude`.
         on_conflict: What happens to local files that were edited, too. "keep", the default: they stay; "replace": they
             are lost; "raise": `ConflictError`, and nothing is written.
@@ -25,6 +27,7 @@ class PullOptions(TypedDict, total=False):
     """
 
     exclude: Optional[Sequence[str]]
+    include_scratch: Optional[bool]
     only: Callable[[str], bool]
     on_conflict: str
     git: bool

@@ -7,18 +7,18 @@ import re
 from typing import Optional
 
 from ._tree import Selection, takes
-from .errors import UploadError
+from .errors import InvalidArgumentError
 
 
 def require_own_repository(directory: str, selection: Selection) -> None:
-    """`UploadError` for a linked worktree or a submodule: its repository is elsewhere."""
+    """`InvalidArgumentError` for a linked worktree or a submodule: its repository is elsewhere."""
     leads = _repository_of(os.path.join(directory, ".git"))
     if leads is None or not takes(".git", selection):
         return
     root = os.path.realpath(directory)
     repository = os.path.realpath(os.path.join(root, leads))
     if not (repository + os.sep).startswith(os.path.join(root, "")):
-        raise UploadError(
+        raise InvalidArgumentError(
             f"the .git of {directory} is a link, and its repository is {repository}, outside of the directory: "
             "upload the repository's main worktree, or leave .git out by exclude"
         )

@@ -11,7 +11,7 @@ from typing import Iterator, Optional, Tuple
 from ._http import PIECE
 from ._ignore import IgnoreFile, Ignores
 from ._temporary import is_temporary
-from .errors import UploadError
+from .errors import InvalidArgumentError
 
 _BLOCK = 512
 
@@ -28,10 +28,11 @@ class Selection:
 def files_of(directory: str, selection: Selection) -> Iterator[str]:
     """The paths of files, symlinks and directories, relative to the directory, each after those above it.
 
-    Sockets, FIFOs and devices are left out. Symlinks are not followed. `UploadError` if something cannot be read.
+    Sockets, FIFOs and devices are left out. Symlinks are not followed.
+    `InvalidArgumentError` if something cannot be read.
     """
     if not os.path.isdir(directory):
-        raise UploadError(f"{directory} is not a directory")
+        raise InvalidArgumentError(f"{directory} is not a directory")
     ignores = Ignores.of(directory) if selection.gitignore else None
     yield from _walk(directory, selection, _given(selection), ignores)
 
@@ -45,7 +46,7 @@ def _given(selection: Selection) -> IgnoreFile:
     lines = [each.strip() for each in selection.exclude]
     wrong = next((each for each in lines if each.startswith("!")), None)
     if wrong is not None:
-        raise UploadError(f"exclude: {wrong!r}: a pattern cannot begin with '!'")
+        raise InvalidArgumentError(f"exclude: {wrong!r}: a pattern cannot begin with '!'")
     return IgnoreFile(os.fsencode("\n".join(lines)))
 
 
@@ -161,11 +162,9 @@ def _takes_git(path: str, beside_head: bool, selection: Selection) -> bool:
     return selection.git_hooks or not is_hooks
 
 
-def _unreadable(path: str, error: OSError) -> UploadError:
+def _unreadable(path: str, error: OSError) -> InvalidArgumentError:
     return _error(path, error.strerror or str(error))
 
 
-def _error(path: str, reason: str) -> UploadError:
-    failed = UploadError(f"cannot upload {path or '.'}: {reason}")
-    failed.file_path = path
-    return failed
+def _error(path: str, reason: str) -> InvalidArgumentError:
+    return InvalidArgumentError(f"cannot upload {path or '.'}: {reason}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Union
+from typing import Any, Dict, Mapping, Union
 
 from ._http import Body, Content
 from ._repository import require_own_repository
@@ -16,7 +16,7 @@ Source = Union[str, "os.PathLike[str]", Content]
 
 
 def content_of(source: Source, options: UploadOptions) -> Content:
-    """What is sent. `UploadError` before that for a directory that cannot be."""
+    """What is sent. `InvalidArgumentError` before that for a directory that cannot be."""
     if not isinstance(source, (str, os.PathLike)):
         return source
     directory = os.fspath(source)
@@ -26,6 +26,9 @@ def content_of(source: Source, options: UploadOptions) -> Content:
     return Body(lambda: archive_of(directory, selection))
 
 
-def without_upload(options: UploadOptions) -> CallOptions:
-    """The options of the call."""
-    return {"timeout": options.get("timeout"), "max_retries": options.get("max_retries")}
+def without_upload(options: Mapping[str, Any]) -> Dict[str, Any]:
+    """What is no option of an upload: fields of the request, and options of the call."""
+    return {name: value for name, value in options.items() if name not in _OWN}
+
+
+_OWN = frozenset(UploadOptions.__annotations__) - frozenset(CallOptions.__annotations__)

@@ -76,17 +76,6 @@ class NotFoundError(PaddockError):
     resource_id: str = ""
 
 
-class UploadError(PaddockError):
-    """A local directory cannot be uploaded.
-
-    Attributes:
-        file_path: Path of the file in the directory.
-    """
-
-    code = "INVALID_ARGUMENT"
-    file_path: str = ""
-
-
 class FailedPreconditionError(PaddockError):
     """FAILED_PRECONDITION: the state of the sandbox or codebase does not permit it."""
 

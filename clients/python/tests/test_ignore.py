@@ -7,7 +7,7 @@ import os
 import time
 from typing import Any, List
 
-from paddock_sandbox import UploadError
+from paddock_sandbox import InvalidArgumentError
 from paddock_sandbox._ignore import IgnoreFile
 from paddock_sandbox._tree import Selection, files_of
 from support import TestCase
@@ -61,5 +61,5 @@ class Ignore(TestCase):
         os.mkfifo(os.path.join(directory, "sub/.gitignore"))
         self.assertIn("sub/kept", list(files_of(directory, Selection((".git",), gitignore=True))))
         self.put(directory, ".gitignore", "x" * (256 * 1024 + 1))
-        with self.assertRaises(UploadError):
+        with self.assertRaises(InvalidArgumentError):
             list(files_of(directory, Selection(gitignore=True)))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Union
+from typing import Any, Callable, Dict, List, Union
 
 import paddock_sandbox
 from both import Retries
-from fake import CUT, Answer, FakeServer, answer
-from paddock_sandbox import PaddockError
+from fake import CUT, SILENT, Answer, FakeServer, answer
+from paddock_sandbox import Paddock, PaddockError
 from test_ignore import spec
 
 
@@ -34,6 +34,8 @@ class Outcomes(Retries):
             error: Any = caught.exception
             self.assertEqual((type(error).__name__, error.code), (case["class"], case["code"]))
             self.assertEqual(getattr(paddock_sandbox, case["class"]), type(error))
+            if "code" not in case["answer"]:
+                self.assertIn(fake.url, error.message)
             if "resource" in case:
                 self.assertEqual([error.resource_type, error.resource_id], case["resource"])
             if "paths" in case:
@@ -42,6 +44,25 @@ class Outcomes(Retries):
                 self.assertEqual(error.retry_after, case["retry_after"])
 
         return check
+
+    def test_an_error_of_the_client_itself_has_the_code_of_all_clients(self) -> None:
+        answers = {"cut": CUT, "silent": SILENT, "port": answer(200, {"ports": []})}
+        for case in spec("errors.json")["own"]:
+            with self.subTest(case["name"]):
+                sandbox = answer(200, {"id": "sb_1", "exit_code": 1})
+                given = [sandbox, answers.get(case["call"], sandbox)]
+                with FakeServer(*given) as fake, Paddock(url=fake.url, max_retries=0, timeout="200ms") as client:
+                    same: Any = client.sandboxes.get("sb_1")
+                    calls: Dict[str, Callable[[], Any]] = {
+                        "duration": lambda: same.run("true", timeout=5),
+                        "paths": lambda: same.changes([]),
+                        "check": lambda: same.run("false", check=True),
+                        "port": lambda: same.ports.wait(1, timeout="1ms"),
+                    }
+                    with self.assertRaises(PaddockError) as caught:
+                        calls.get(case["call"], same.refresh)()
+                error = caught.exception
+                self.assertEqual((type(error).__name__, error.code), (case["class"], case["code"]))
 
     def test_a_call_is_sent_as_often_as_in_all_clients(self) -> None:
         for case in spec("retries.json")["cases"]:
@@ -55,6 +76,7 @@ class Outcomes(Retries):
                 "read": lambda: client.api.get_sandbox(sandbox_id="sb_1"),
                 "create": lambda: client.api.create_codebase(name="a"),
                 "exec": lambda: client.api.exec(sandbox_id="sb_1", command="true"),
+                "watch": lambda: list(client.api.watch_process(sandbox_id="sb_1", process_id="p")),
                 "remove": lambda: client.api.destroy_sandbox(sandbox_id="sb_1"),
             }
             ended = None

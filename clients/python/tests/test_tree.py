@@ -8,7 +8,7 @@ import subprocess
 import tarfile
 from typing import Dict, List
 
-from paddock_sandbox import UploadError
+from paddock_sandbox import InvalidArgumentError
 from paddock_sandbox._repository import require_own_repository
 from paddock_sandbox._tree import Selection, archive_of, files_of
 from support import TestCase
@@ -131,9 +131,9 @@ class Tree(TestCase):
         )
 
     def test_what_cannot_be_read_is_an_error_with_its_path(self) -> None:
-        with self.assertRaises(UploadError):
+        with self.assertRaises(InvalidArgumentError):
             list(files_of("/nowhere", Selection()))
-        with self.assertRaises(UploadError):
+        with self.assertRaises(InvalidArgumentError):
             list(files_of(self.directory(), Selection(("!a",))))
 
     def test_a_repository_that_is_elsewhere_is_an_error(self) -> None:
@@ -143,7 +143,7 @@ class Tree(TestCase):
         for command in ("init -q", "commit -q --allow-empty -m m", f"worktree add -q {linked}"):
             subprocess.run([*git, *command.split()], check=True, stderr=subprocess.DEVNULL)
         elsewhere = "repository is .*/main/.git/worktrees/linked, outside of the directory"
-        with self.assertRaisesRegex(UploadError, elsewhere):
+        with self.assertRaisesRegex(InvalidArgumentError, elsewhere):
             require_own_repository(linked, Selection())
         require_own_repository(linked, Selection((".git",)))
         for name in ("main", "own", "none"):

@@ -1,6 +1,6 @@
 import type { Api } from './api.ts';
 import { CODES, ConflictError, ConnectionFailedError, PaddockError } from './errors.ts';
-import type { WebSocketLike } from './http/call.ts';
+import type { CallOptions, WebSocketLike } from './http/call.ts';
 import { Queue } from './http/queue.ts';
 import { OPEN, socketTo } from './http/socket-to.ts';
 
@@ -16,12 +16,11 @@ export type AttachEvent =
   | { readonly type: 'gap'; readonly missing: number }
   | { readonly type: 'exit'; readonly exitCode: number; readonly endReason: string };
 
-export interface AttachOptions {
+export interface AttachOptions extends CallOptions {
   /** First byte of the output to send; 0: the beginning. */
   offset?: number | undefined;
   /** Become the one that may write, in place of another one. */
   takeover?: boolean | undefined;
-  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -45,10 +44,10 @@ interface Ids {
 }
 
 export async function attach(api: Api, { sandboxId, processId }: Ids, options: AttachOptions): Promise<Attachment> {
-  const { offset = 0, takeover = false, signal } = options;
+  const { offset = 0, takeover = false, ...call } = options;
   const path = `/v1/sandboxes/${encodeURIComponent(sandboxId)}/processes/${encodeURIComponent(processId)}/attach`;
-  const open = await socketTo(api, path, `offset=${offset}&takeover=${takeover}`, signal);
-  return opened(open(), signal);
+  const open = await socketTo(api, path, `offset=${offset}&takeover=${takeover}`, call);
+  return opened(open(), call.signal);
 }
 
 function opened(socket: WebSocketLike, signal: AbortSignal | undefined): Promise<Attachment> {

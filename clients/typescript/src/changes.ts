@@ -1,6 +1,7 @@
 import type { Api } from './api.ts';
 import type { ChosenHunks, CommitRequest, CommitResponse, FileChange } from './contract/messages.ts';
 import { type CallOptions, divided } from './http/call.ts';
+import { invalid } from './invalid.ts';
 
 /** Which changes. */
 export interface ChangeSelection extends CallOptions {
@@ -33,15 +34,15 @@ export interface CommitOptions extends ChangeSelection {
   dryRun?: boolean | undefined;
 }
 
-/** A choice of hunks, by index from 0, of a change that was listed with `diff`. Throws TypeError if it has none. */
+/** A choice of hunks, by index from 0, of a change that was listed with `diff`. Throws InvalidArgumentError if it has none. */
 export function chosenHunks({ path, diff }: FileChange, indexes: readonly number[]): ChosenHunks {
-  if (diff?.noHunks !== '') throw new TypeError(`${path} has no hunks: list the changes with diff, or choose its path`);
+  if (diff?.noHunks !== '') throw invalid(`${path} has no hunks: list the changes with diff, or choose its path`);
   return { path, baseSha256: diff.baseSha256, sha256: diff.sha256, indexes };
 }
 
-/** The contract has no empty list of paths: it would be everything. Throws TypeError. */
+/** The contract has no empty list of paths: it would be everything. Throws InvalidArgumentError. */
 export function chosen<T extends ChangeSelection>(selection: T): T {
-  if (selection.paths?.length === 0) throw new TypeError('paths must not be empty; leave it out for all changes');
+  if (selection.paths?.length === 0) throw invalid('paths must not be empty; leave it out for all changes');
   return selection;
 }
 

@@ -10,7 +10,7 @@ import type {
 } from './contract/messages.ts';
 import { type Body, type CallOptions, divided } from './http/call.ts';
 import type { PackOptions } from './local/pack.ts';
-import { bodyOf } from './local.ts';
+import { bodyOf, withoutPack } from './local.ts';
 
 /**
  * `mode` "replace": the codebase has exactly these files afterwards; "merge", the default: others are kept; "update": so are they,
@@ -33,9 +33,9 @@ export class Codebases {
   async create(
     options: CreateCodebaseRequest & { from?: Source | undefined } & PackOptions & CallOptions,
   ): Promise<Codebase> {
-    const [{ name, ownerId, from, ...pack }, call] = divided(options);
-    const body = from === undefined ? undefined : await bodyOf(from, pack);
-    const codebase = await this.#api.createCodebase({ name, ownerId }, call);
+    const [{ from, ...fields }, call] = divided(options);
+    const body = from === undefined ? undefined : await bodyOf(from, fields);
+    const codebase = await this.#api.createCodebase(withoutPack(fields), call);
     if (body === undefined) return codebase;
     try {
       await this.upload(codebase.id, body, { ...call, idempotencyKey: undefined });
@@ -48,9 +48,9 @@ export class Codebases {
 
   /** Brings in a local directory or a tar archive, all or nothing. */
   async upload(id: string, from: Source, options: UploadOptions = {}): Promise<ImportCodebaseFilesResponse> {
-    const [{ mode, ifRevision, ...pack }, call] = divided(options);
-    const body = await bodyOf(from, pack);
-    return this.#api.importCodebaseFiles({ codebaseId: id, format: 'tar', mode, ifRevision }, body, call);
+    const [fields, call] = divided(options);
+    const body = await bodyOf(from, fields);
+    return this.#api.importCodebaseFiles({ ...withoutPack(fields), codebaseId: id, format: 'tar' }, body, call);
   }
 
   get(id: string, options?: CallOptions): Promise<Codebase> {

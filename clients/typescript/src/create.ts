@@ -4,8 +4,9 @@ import type { CreateSandboxRequest, Sandbox as SandboxInfo } from './contract/me
 import { ConnectionFailedError, PaddockError, UnavailableError } from './errors.ts';
 import { type CallOptions, divided } from './http/call.ts';
 import { randomId } from './http/transport.ts';
+import { invalid } from './invalid.ts';
 import type { PackOptions } from './local/pack.ts';
-import { bodyOf } from './local.ts';
+import { bodyOf, withoutPack } from './local.ts';
 import type { NetworkOptions } from './network.ts';
 import { presetFor, type RuleOptions } from './rules.ts';
 
@@ -38,7 +39,7 @@ export async function createSandbox(api: Api, options: CreateOptions): Promise<C
   const { from, codebase, name, keepCodebase, autoCommit = 'never' } = options;
   const [, call] = divided(options);
   const part = { ...call, idempotencyKey: undefined };
-  if (from !== undefined && codebase !== undefined) throw new TypeError('codebase and from exclude each other');
+  if (from !== undefined && codebase !== undefined) throw invalid('codebase and from exclude each other');
   const request = requestOf(options);
   if (codebase !== undefined) {
     return { info: await createOrNone(api, { ...request, codebaseId: codebase }, call), ownsCodebase: false };
@@ -72,7 +73,7 @@ export async function validateSandbox(api: Api, options: CreateOptions & { codeb
 
 function requestOf(options: CreateOptions): Omit<CreateSandboxRequest, 'codebaseId'> {
   const [given] = divided(options);
-  const { from, codebase, name, keepCodebase, gitignore, exclude, gitHooks, ...rest } = given;
+  const { from, codebase, name, keepCodebase, ...rest } = withoutPack(given);
   const { network, ...fields } = rest;
   return {
     ...fields,

@@ -3,7 +3,7 @@ import type { FileStat, ImportFilesResponse, MakeDirectoryRequest, MoveFileReque
 import { NotFoundError } from './errors.ts';
 import { type Body, type CallOptions, divided } from './http/call.ts';
 import type { PackOptions } from './local/pack.ts';
-import { bodyOf } from './local.ts';
+import { bodyOf, withoutPack } from './local.ts';
 
 /**
  * The files of a sandbox, without running a command. Paths are relative to its workspace. As its commands, with its rules, in a
@@ -99,9 +99,9 @@ export class Files {
     to = '',
     options: PackOptions & CallOptions = {},
   ): Promise<ImportFilesResponse> {
-    const [pack, call] = divided(options);
-    const body = await bodyOf(from, pack);
-    return this.#api.importFiles({ ...this.#at(to), format: 'tar' }, body, call);
+    const [fields, call] = divided(options);
+    const body = await bodyOf(from, fields);
+    return this.#api.importFiles({ ...withoutPack(fields), ...this.#at(to), format: 'tar' }, body, call);
   }
 
   /** A directory as a tar archive. */

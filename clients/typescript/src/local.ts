@@ -9,6 +9,16 @@ export function loadLocal(): Promise<typeof import('./local/index.ts')> {
   return import('./local/index.ts');
 }
 
+/** What is no option of an upload. */
+export function withoutPack<T extends PackOptions>({
+  gitignore,
+  exclude,
+  gitHooks,
+  ...rest
+}: T): Omit<T, keyof PackOptions> {
+  return rest;
+}
+
 /** An archive as it is, or of the local directory of this path. Throws at once if there is no such directory. */
 export async function bodyOf(from: string | Exclude<Body, string>, options: PackOptions): Promise<Body> {
   if (typeof from !== 'string') return from;

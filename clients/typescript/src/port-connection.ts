@@ -1,6 +1,6 @@
 import type { Api } from './api.ts';
 import { ConnectionFailedError } from './errors.ts';
-import type { WebSocketLike } from './http/call.ts';
+import type { CallOptions, WebSocketLike } from './http/call.ts';
 import { Queue } from './http/queue.ts';
 import { OPEN, socketTo } from './http/socket-to.ts';
 
@@ -26,10 +26,11 @@ export async function connectPort(
   api: Api,
   sandboxId: string,
   port: number,
-  signal?: AbortSignal,
+  options: CallOptions,
 ): Promise<PortConnection> {
-  const open = await socketTo(api, `/v1/sandboxes/${encodeURIComponent(sandboxId)}/ports/${port}/connect`, '', signal);
-  return opened(open(), port, signal);
+  const path = `/v1/sandboxes/${encodeURIComponent(sandboxId)}/ports/${port}/connect`;
+  const open = await socketTo(api, path, '', options);
+  return opened(open(), port, options.signal);
 }
 
 function opened(socket: WebSocketLike, port: number, signal: AbortSignal | undefined): Promise<PortConnection> {

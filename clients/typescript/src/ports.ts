@@ -82,7 +82,7 @@ export class Ports {
   }
 
   /** Connects to an opened port, whatever the protocol. The caller closes the connection. */
-  connect(port: number, { signal }: CallOptions = {}): Promise<PortConnection> {
-    return connectPort(this.#api, this.#sandboxId, port, signal);
+  connect(port: number, options: CallOptions = {}): Promise<PortConnection> {
+    return connectPort(this.#api, this.#sandboxId, port, options);
   }
 }

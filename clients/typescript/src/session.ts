@@ -26,8 +26,7 @@ export class Session {
     this.#api = api;
     this.info = info;
     this.id = info.id;
-    const request = ({ command, timeout, maxOutput, merge, keepalive }: Record<string, unknown>) =>
-      ({ sessionId: info.id, command, timeout, maxOutput, merge, keepalive }) as SessionExecRequest;
+    const request = (fields: Record<string, unknown>) => ({ ...fields, sessionId: info.id }) as SessionExecRequest;
     this.#runner = {
       exec: (fields, options): Promise<ExecResponse> => api.sessionExec(request(fields), options),
       execStream: (fields, options): AsyncIterable<ExecStreamChunk> => api.sessionExecStream(request(fields), options),

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, it } from 'vitest';
-import { type Duration, secondsOf } from '../../../clients/typescript/src/duration.ts';
+import { type Duration, InvalidArgumentError, secondsOf } from '../../../clients/typescript/src/index.ts';
 
 interface Case {
   duration: Duration;
@@ -11,6 +11,6 @@ const SPEC = resolve(import.meta.dirname, '../../../clients/spec/durations.json'
 const { cases } = JSON.parse(readFileSync(SPEC, 'utf8')) as { cases: Case[] };
 
 it.each(cases)('the duration $duration is $seconds seconds', ({ duration, seconds }) => {
-  if (seconds === null) expect(() => secondsOf('timeout', duration)).toThrow(TypeError);
+  if (seconds === null) expect(() => secondsOf('timeout', duration)).toThrow(InvalidArgumentError);
   else expect(secondsOf('timeout', duration)).toBe(seconds);
 });

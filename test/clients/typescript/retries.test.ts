@@ -3,6 +3,7 @@ import { inspect } from 'node:util';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   ConnectionFailedError,
+  InvalidArgumentError,
   NotFoundError,
   Paddock,
   Process,
@@ -226,7 +227,7 @@ describe('the key of the environment', () => {
 it('empty lists of paths are refused: to the server they are all paths', async () => {
   const own = sandbox('http://127.0.0.1:1');
   for (const method of ['changes', 'patch', 'commit', 'discard'] as const)
-    await expect(own[method]({ paths: [] })).rejects.toThrow(TypeError);
+    await expect(own[method]({ paths: [] })).rejects.toThrow(InvalidArgumentError);
 });
 
 it('a header of the caller replaces one of the client, in any case', async () => {

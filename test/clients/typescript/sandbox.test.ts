@@ -209,7 +209,7 @@ describe('files', () => {
   });
 
   it('of a path that would leave the request are refused here', async () => {
-    await expect(sandbox.files.readText('a/../../b')).rejects.toThrow(TypeError);
+    await expect(sandbox.files.readText('a/../../b')).rejects.toThrow(InvalidArgumentError);
   });
 });
 

@@ -44,11 +44,10 @@ class AsyncChanges(AsyncState):
 
     async def patch(self, paths: Paths = None, **options: Unpack[ExportChangesRequest]) -> str:
         """The changes as a unified diff for `git apply`. Bytes that are not UTF-8 are kept as surrogates."""
-        found = self.api.export_changes(sandbox_id=self.id, format="patch", paths=_checked(paths), **options)
-        return (await found.read()).decode("utf-8", "surrogateescape")
+        return (await self._export("patch", paths, **options).read()).decode("utf-8", "surrogateescape")
 
-    def _export(self, format: str, paths: Paths, exclude: Paths) -> AsyncDownload:
-        return self.api.export_changes(sandbox_id=self.id, format=format, paths=_checked(paths), exclude=exclude)
+    def _export(self, format: str, paths: Paths, **options: Unpack[ExportChangesRequest]) -> AsyncDownload:
+        return self.api.export_changes(sandbox_id=self.id, format=format, paths=_checked(paths), **options)
 
     async def commit(self, paths: Paths = None, **options: Unpack[CommitRequest]) -> CommitResponse:
         """Moves changes into the codebase, all or nothing.

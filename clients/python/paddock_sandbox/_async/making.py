@@ -7,11 +7,10 @@ import uuid
 from typing import Any, Awaitable, Callable, Optional, Sequence, Tuple, TypeVar, Union, cast
 
 from .._rules import with_preset
-from .._upload import without_upload
 from ..errors import FailedPreconditionError, NotFoundError, PaddockError
 from ..messages import Codebase, Sandbox
 from ..options import SandboxOptions, UploadOptions
-from ..requests import CreateSandboxRequest
+from ..requests import CallOptions, CreateSandboxRequest
 from .api import AsyncApi
 from .codebases import AsyncCodebases
 from .concurrency import sleep
@@ -30,7 +29,7 @@ async def made(
 ) -> Tuple[Sandbox, bool]:
     """A new sandbox, and whether its codebase is to be deleted with it: both or none."""
     request = cast(CreateSandboxRequest, {k: v for k, v in with_preset(options).items() if k not in _OWN})
-    call = without_upload(options)
+    call: CallOptions = {"timeout": options.get("timeout"), "max_retries": options.get("max_retries")}
     if codebase_id is not None:
         return await _created(api, codebase_id, request), False
 

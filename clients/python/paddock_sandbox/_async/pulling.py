@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Dict, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple
 
 from .._hunks import Taken, check, old_paths, with_hunks
 from .._pull import Pull
@@ -11,6 +11,7 @@ from .._renames import may_be_half
 from .._room import without
 from ..errors import ConflictError, InvalidArgumentError
 from ..messages import ChangeKind, ChosenHunks, FileChange
+from ..requests import ExportChangesRequest
 from .concurrency import fed, in_thread
 
 if TYPE_CHECKING:
@@ -29,9 +30,12 @@ async def pulled(sandbox: "AsyncChanges", directory: str, paths: Paths, options:
     pull = Pull(directory, paths or (), options)
     try:
         parts, removals = await _parts(sandbox, hunks)
-        listed = pull.choose(await sandbox.changes(paths, exclude=exclude, local=True), parts, removals)
+        # The service refuses what it does not know.
+        rest: Any = {name: value for name, value in options.items() if name not in _OWN}
+        found = await sandbox.changes(paths, exclude=exclude, local=True, **rest)
+        listed = pull.choose(found, parts, removals)
         lists = (paths or exclude) and any(map(may_be_half, pull.chosen))
-        all_listed = await sandbox.changes() if lists else listed
+        all_listed = await sandbox.changes(**rest) if lists else listed
         await in_thread(pull.take, all_listed)
         result = await in_thread(pull.decide)
         if on_conflict == "raise" and result.conflicts:
@@ -46,7 +50,7 @@ async def pulled(sandbox: "AsyncChanges", directory: str, paths: Paths, options:
         await in_thread(pull.sweep)
         for last in (False, True):
             if needed := pull.needed(last):
-                pieces = sandbox._export("tar", paths, left or None).pieces()
+                pieces = sandbox._export("tar", paths, exclude=left or None, **rest).pieces()
                 try:
                     await fed(pull.write, pieces, needed)
                 finally:
@@ -57,6 +61,10 @@ async def pulled(sandbox: "AsyncChanges", directory: str, paths: Paths, options:
         return result
     finally:
         pull.close()
+
+
+#: Options that are not of the calls.
+_OWN = frozenset(PullOptions.__annotations__) - frozenset(ExportChangesRequest.__annotations__) | {"exclude"}
 
 
 async def _parts(

@@ -45,11 +45,10 @@ class Changes(State):
 
     def patch(self, paths: Paths = None, **options: Unpack[ExportChangesRequest]) -> str:
         """The changes as a unified diff for `git apply`. Bytes that are not UTF-8 are kept as surrogates."""
-        found = self.api.export_changes(sandbox_id=self.id, format="patch", paths=_checked(paths), **options)
-        return (found.read()).decode("utf-8", "surrogateescape")
+        return (self._export("patch", paths, **options).read()).decode("utf-8", "surrogateescape")
 
-    def _export(self, format: str, paths: Paths, exclude: Paths) -> Download:
-        return self.api.export_changes(sandbox_id=self.id, format=format, paths=_checked(paths), exclude=exclude)
+    def _export(self, format: str, paths: Paths, **options: Unpack[ExportChangesRequest]) -> Download:
+        return self.api.export_changes(sandbox_id=self.id, format=format, paths=_checked(paths), **options)
 
     def commit(self, paths: Paths = None, **options: Unpack[CommitRequest]) -> CommitResponse:
         """Moves changes into the codebase, all or nothing.

@@ -50,13 +50,8 @@ class Codebases:
         `mode`: "merge" (None), "replace", or "update", which also removes what an empty file ".wh.NAME" of an archive
         names. `if_revision`: only if the codebase has this revision.
         """
-        mode, revision = options.get("mode"), options.get("if_revision")
         return self._api.import_codebase_files(
-            content_of(from_, options),
-            codebase_id=codebase_id,
-            mode=mode,
-            if_revision=revision,
-            **without_upload(options),
+            content_of(from_, options), codebase_id=codebase_id, **without_upload(options)
         )
 
     def download(

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Dict, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple
 
 from .._hunks import Taken, check, old_paths, with_hunks
 from .._pull import Pull
@@ -12,6 +12,7 @@ from .._renames import may_be_half
 from .._room import without
 from ..errors import ConflictError, InvalidArgumentError
 from ..messages import ChangeKind, ChosenHunks, FileChange
+from ..requests import ExportChangesRequest
 from .concurrency import fed, in_thread
 
 if TYPE_CHECKING:
@@ -30,9 +31,12 @@ def pulled(sandbox: "Changes", directory: str, paths: Paths, options: PullOption
     pull = Pull(directory, paths or (), options)
     try:
         parts, removals = _parts(sandbox, hunks)
-        listed = pull.choose(sandbox.changes(paths, exclude=exclude, local=True), parts, removals)
+        # The service refuses what it does not know.
+        rest: Any = {name: value for name, value in options.items() if name not in _OWN}
+        found = sandbox.changes(paths, exclude=exclude, local=True, **rest)
+        listed = pull.choose(found, parts, removals)
         lists = (paths or exclude) and any(map(may_be_half, pull.chosen))
-        all_listed = sandbox.changes() if lists else listed
+        all_listed = sandbox.changes(**rest) if lists else listed
         in_thread(pull.take, all_listed)
         result = in_thread(pull.decide)
         if on_conflict == "raise" and result.conflicts:
@@ -47,7 +51,7 @@ def pulled(sandbox: "Changes", directory: str, paths: Paths, options: PullOption
         in_thread(pull.sweep)
         for last in (False, True):
             if needed := pull.needed(last):
-                pieces = sandbox._export("tar", paths, left or None).pieces()
+                pieces = sandbox._export("tar", paths, exclude=left or None, **rest).pieces()
                 try:
                     fed(pull.write, pieces, needed)
                 finally:
@@ -58,6 +62,10 @@ def pulled(sandbox: "Changes", directory: str, paths: Paths, options: PullOption
         return result
     finally:
         pull.close()
+
+
+#: Options that are not of the calls.
+_OWN = frozenset(PullOptions.__annotations__) - frozenset(ExportChangesRequest.__annotations__) | {"exclude"}
 
 
 def _parts(

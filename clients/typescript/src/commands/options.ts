@@ -1,5 +1,5 @@
 import type { Duration } from '../duration.ts';
-import type { CallOptions } from '../http/call.ts';
+import { type CallOptions, divided } from '../http/call.ts';
 
 /** A shell command, or a program with its arguments, which no shell interprets. */
 export type Command = string | readonly string[];
@@ -36,18 +36,12 @@ export interface RunOptions extends StreamOptions {
   check?: boolean | undefined;
 }
 
-export const callOf = ({ signal, maxRetries, headers }: CommandCall): CommandCall => ({ signal, maxRetries, headers });
-
-/** The fields of the request of a command. */
-export function requestOf(command: Command, options: StreamOptions): Record<string, unknown> {
-  const { env, workdir, shell, timeout, stdin, merge } = options;
-  return {
-    ...commandFields(command),
-    env,
-    workdir,
-    shell,
-    merge,
-    timeout,
-    ...(typeof stdin === 'string' ? { stdin } : { stdinBytes: stdin }),
-  };
+/** The fields of the request of a command, and the options of its call. */
+export function requestOf(
+  command: Command,
+  { timeout, stdin, ...options }: StreamOptions,
+): [Record<string, unknown>, CallOptions] {
+  const [fields, call] = divided<CallOptions>(options);
+  const input = typeof stdin === 'string' ? { stdin } : { stdinBytes: stdin };
+  return [{ ...fields, ...commandFields(command), timeout, ...input }, call];
 }

@@ -3,7 +3,7 @@ import { secondsOf } from '../duration.ts';
 import { CommandTimeoutError } from '../errors.ts';
 import type { CallOptions } from '../http/call.ts';
 import { KeptOutput } from './kept-output.ts';
-import { type Command, callOf, type RunOptions, requestOf, type StreamOptions } from './options.ts';
+import { type Command, type RunOptions, requestOf, type StreamOptions } from './options.ts';
 import { CommandResult } from './result.ts';
 import { type CommandEvent, commandEvents } from './stream.ts';
 
@@ -22,10 +22,11 @@ const KEPT_BYTES = 8 * 1024 * 1024;
 
 /** Runs a command to its end. */
 export async function run(runner: Runner, command: Command, options: RunOptions): Promise<CommandResult> {
-  const { onStdout, onStderr, timeout, check } = options;
+  const { check, onStdout, onStderr, ...rest } = options;
+  const { timeout } = rest;
   const isLong = timeout !== undefined && secondsOf('timeout', timeout) > LONG_S;
-  const how = onStdout || onStderr || isLong ? runStreamed : runWhole;
-  const result = await how(runner, command, options);
+  const isTold = onStdout !== undefined || onStderr !== undefined || isLong;
+  const result = await (isTold ? runStreamed(runner, command, options) : runWhole(runner, command, rest));
   return check ? result.check() : result;
 }
 
@@ -34,18 +35,18 @@ export function stream(
   command: Command,
   options: StreamOptions,
 ): AsyncGenerator<CommandEvent, void, void> {
-  const request = { ...requestOf(command, options), keepalive: true };
-  return commandEvents(runner.execStream(request, callOf(options)));
+  const [request, call] = requestOf(command, options);
+  return commandEvents(runner.execStream({ ...request, keepalive: true }, call));
 }
 
-async function runWhole(runner: Runner, command: Command, options: RunOptions): Promise<CommandResult> {
-  const request = { ...requestOf(command, options), maxOutput: options.maxOutput };
-  const answer = await runner.exec(request, callOf(options));
+async function runWhole(runner: Runner, command: Command, options: StreamOptions): Promise<CommandResult> {
+  const answer = await runner.exec(...requestOf(command, options));
   return new CommandResult({ ...answer, command: shownOf(command) });
 }
 
 async function runStreamed(runner: Runner, command: Command, options: RunOptions): Promise<CommandResult> {
-  const { maxOutput, merge, onStdout, onStderr } = options;
+  const { check: _, maxOutput, onStdout, onStderr, ...rest } = options;
+  const { merge } = rest;
   const part = maxOutput === undefined ? KEPT_BYTES : merge ? maxOutput : Math.floor(maxOutput / 2);
   const kept = {
     stdout: new KeptOutput(part, maxOutput !== undefined),
@@ -56,7 +57,7 @@ async function runStreamed(runner: Runner, command: Command, options: RunOptions
     return merge ? { output: stdout } : { stdout, stderr, output: stdout + stderr };
   };
   try {
-    for await (const event of stream(runner, command, options)) {
+    for await (const event of stream(runner, command, rest)) {
       if (event.type === 'exit') {
         const { stdout, stderr } = kept;
         const dropped = merge

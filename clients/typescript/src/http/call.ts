@@ -1,4 +1,5 @@
 import type { Duration } from '../duration.ts';
+import { invalid } from '../invalid.ts';
 
 /** Bytes to send. Only what can be read twice is sent again after a lost connection: not a stream, but a function of one. */
 export type Body = Content | (() => Content | Promise<Content>);
@@ -26,6 +27,17 @@ export interface CallOptions {
 export function divided<T extends CallOptions>(given: T): [Omit<T, keyof CallOptions>, CallOptions] {
   const { signal, timeout, maxRetries, idempotencyKey, headers, repeatable, whole, ...fields } = given;
   return [fields, { signal, timeout, maxRetries, idempotencyKey, headers, repeatable, whole }];
+}
+
+const OPTIONS = ['signal', 'timeout', 'maxRetries', 'idempotencyKey', 'headers', 'repeatable', 'whole'];
+
+/**
+ * A typing error is not to be taken for a default: throws for an option that no call has. What else a method is given becomes a
+ * field of its request, and the service refuses those that it does not know.
+ */
+export function requireKnown(options: object, known: readonly string[] = OPTIONS): void {
+  const unknown = Object.keys(options).find((name) => !known.includes(name));
+  if (unknown !== undefined) throw invalid(`${unknown} is not a known option; allowed are ${known.join(', ')}`);
 }
 
 /** How an operation is called over HTTP. */

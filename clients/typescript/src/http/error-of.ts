@@ -52,8 +52,11 @@ const CODE_OF_STATUS: Readonly<Record<number, Code>> = {
 
 const RESOURCE_INFO = 'type.googleapis.com/google.rpc.ResourceInfo';
 
-/** The error that an answer reports. */
-export async function errorOfAnswer(answer: Response, operation: string): Promise<PaddockError> {
+/** The error that an answer of a URL reports. */
+export async function errorOfAnswer(
+  answer: Response,
+  { operation, url }: { operation: string; url: string },
+): Promise<PaddockError> {
   const text = await answer.text().catch(() => '');
   const after = answer.headers.get('retry-after') ?? '';
   const retryAfter = /^\d+$/.test(after) ? Number(after) : Number.NaN;
@@ -67,7 +70,7 @@ export async function errorOfAnswer(answer: Response, operation: string): Promis
   if (isErrorBody(body)) return errorOfBody(body, { operation, status, retryAfter });
   const code = CODE_OF_STATUS[status] ?? 'UNKNOWN';
   const said = text === '' ? '' : `: ${text.slice(0, 200)}`;
-  const message = `${status} from ${answer.url || 'the server'} (not a Paddock response)${said}`;
+  const message = `${status} from ${url} (not a Paddock response)${said}`;
   return classified({ code, message, operation, status }, retryAfter);
 }
 

@@ -1,7 +1,6 @@
 import { fromWire, isObject } from '../contract/wire.ts';
-import { ConnectionFailedError } from '../errors.ts';
 import { connectionError, type ErrorBody, errorOfBody, failureOf } from './error-of.ts';
-import { delay } from './retry.ts';
+import { delay, mayRepeat, waitOf } from './retry.ts';
 import type { Call, Transport } from './transport.ts';
 
 type Message = Readonly<Record<string, unknown>>;
@@ -11,29 +10,25 @@ type Message = Readonly<Record<string, unknown>>;
  * Leaving the loop closes the connection.
  */
 export async function* events(transport: Transport, call: Call): AsyncGenerator<Message, void, void> {
-  const { cursor, position = '' } = call.row;
+  const { row, options } = call;
+  const { cursor, position = '' } = row;
+  if (cursor === undefined) return yield* connection(transport, call);
   let request = call.request;
-  for (let failures = 0; ; ) {
+  for (let failures = 0; ; failures++) {
     try {
-      for await (const message of connection(transport, { ...call, request })) {
+      // Opened once each time: what is repeated is this loop.
+      for await (const message of connection(transport, { ...call, request, options: { ...options, maxRetries: 0 } })) {
         failures = 0;
         yield message;
-        if (cursor === undefined) continue;
         if (message.end !== undefined) return;
         request = { ...request, [cursor]: message[position] };
       }
-      if (cursor === undefined) return;
       throw connectionError('the answer ended early', transport.url, call.operation);
     } catch (error) {
-      const { signal } = call.options;
-      if (signal?.aborted) throw signal.reason;
-      if (
-        cursor === undefined ||
-        !(error instanceof ConnectionFailedError) ||
-        ++failures > transport.retriesOf(call.options)
-      )
+      if (options.signal?.aborted) throw options.signal.reason;
+      if (failures >= transport.retriesOf(options) || !mayRepeat(error, { row, again: true, repeatable: true }))
         throw error;
-      await delay(100 * 2 ** failures * Math.random(), signal);
+      await delay(waitOf(error, failures), options.signal);
     }
   }
 }

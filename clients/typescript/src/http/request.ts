@@ -1,4 +1,5 @@
 import { isObject, toWire } from '../contract/wire.ts';
+import { invalid } from '../invalid.ts';
 import type { Body, Content, Row } from './call.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -15,13 +16,16 @@ const WITH_JSON = new Set(['POST', 'PUT', 'PATCH']);
 /** Divides the fields of a request between path, query and body. Throws for a field of the path that is missing. */
 export function encode(row: Row, request: Fields): Encoded {
   const rest = { ...request };
+  // JSON would leave it out.
+  const listener = Object.keys(rest).find((name) => typeof rest[name] === 'function');
+  if (listener !== undefined) throw invalid(`${listener} is not a known option`);
   const path = row.path.replace(/\{(\w+)(\+?)\}/g, (_, name: string, more: string) => {
     const given = rest[name];
     const value = typeof given === 'number' ? String(given) : given;
     delete rest[name];
-    if (typeof value !== 'string' || value === '') throw new TypeError(`${name} must be a string that is not empty`);
+    if (typeof value !== 'string' || value === '') throw invalid(`${name} must be a string that is not empty`);
     // A path of "." or ".." would be resolved by the client.
-    if (/(^|\/)\.{1,2}(\/|$)/.test(value)) throw new TypeError(`${name} must have no part "." or ".."`);
+    if (/(^|\/)\.{1,2}(\/|$)/.test(value)) throw invalid(`${name} must have no part "." or ".."`);
     return more ? value.replace(/^\/+/, '').split('/').map(encodeURIComponent).join('/') : encodeURIComponent(value);
   });
   if (row.kind !== 'raw' && WITH_JSON.has(row.method)) return { target: path, json: JSON.stringify(toWire(rest)) };

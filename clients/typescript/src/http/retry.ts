@@ -1,4 +1,10 @@
-import { ConnectionFailedError, NotFoundError, PaddockError, RateLimitError, UnavailableError } from '../errors.ts';
+import {
+  ConnectionFailedError,
+  NotFoundError,
+  type PaddockError,
+  RateLimitError,
+  UnavailableError,
+} from '../errors.ts';
 import type { Row } from './call.ts';
 
 /** A call that may be repeated only later than this fails at once. */
@@ -30,7 +36,7 @@ export async function repeated<T>(call: () => Promise<T>, repetition: Repetition
       if (signal?.aborted) throw signal.reason;
       if (lost && row.method === 'DELETE' && isRemoved(error, row))
         return (row.empty ? undefined : { removed: 0 }) as T;
-      if (!(error instanceof PaddockError) || attempt >= maxRetries || !mayRepeat(error, repetition)) throw error;
+      if (attempt >= maxRetries || !mayRepeat(error, repetition)) throw error;
       lost ||= error instanceof ConnectionFailedError ? !error.unsent : error instanceof UnavailableError;
       await delay(waitOf(error, attempt), signal);
     }
@@ -42,7 +48,9 @@ function isRemoved(error: unknown, row: Row): boolean {
   return error instanceof NotFoundError && (row.empty === true || error.resourceType !== 'sandbox');
 }
 
-function mayRepeat(error: PaddockError, { row, again, repeatable }: Repetition): boolean {
+type Repeated = Pick<Repetition, 'row' | 'again' | 'repeatable'>;
+
+export function mayRepeat(error: unknown, { row, again, repeatable }: Repeated): error is PaddockError {
   if (!again) return false;
   if (error instanceof RateLimitError) return error.retryAfter <= MAX_WAIT_S;
   if (error instanceof ConnectionFailedError && error.unsent) return true;
@@ -51,7 +59,7 @@ function mayRepeat(error: PaddockError, { row, again, repeatable }: Repetition):
 }
 
 /** Milliseconds. Doubled with each attempt, and random, so that many clients do not come back at the same moment. */
-function waitOf(error: PaddockError, attempt: number): number {
+export function waitOf(error: PaddockError, attempt: number): number {
   const backoff = Math.min(FIRST_WAIT_MS * 2 ** attempt, LONGEST_WAIT_MS) * (0.5 + Math.random() / 2);
   return error instanceof RateLimitError ? error.retryAfter * 1000 + backoff : backoff;
 }

@@ -1,5 +1,6 @@
 import type { Api } from '../api.ts';
-import type { WebSocketClass, WebSocketLike } from './call.ts';
+import { invalid } from '../invalid.ts';
+import { type CallOptions, requireKnown, type WebSocketClass, type WebSocketLike } from './call.ts';
 
 /** `readyState` of a WebSocket. */
 export const OPEN = 1;
@@ -12,22 +13,21 @@ export async function socketTo(
   api: Api,
   path: string,
   query: string,
-  signal: AbortSignal | undefined,
+  options: CallOptions,
 ): Promise<() => WebSocketLike> {
+  requireKnown(options);
   const { url, key } = api.settings;
   const Socket = api.settings.WebSocket ?? (globalThis as { WebSocket?: WebSocketClass }).WebSocket;
   if (Socket === undefined) {
-    throw new TypeError(
-      'there is no WebSocket here: give one as the setting WebSocket, for example that of the package ws',
-    );
+    throw invalid('there is no WebSocket here: give one as the setting WebSocket, for example that of the package ws');
   }
   const asked = query === '' ? path : `${path}?${query}`;
   const prefix = new URL(url).pathname.replace(/\/$/, '');
   const target = new URL(`${prefix}${asked}`, url);
   if (key !== undefined) {
-    target.searchParams.set('ticket', (await api.createTicket({ path: asked }, { signal })).ticket);
+    target.searchParams.set('ticket', (await api.createTicket({ path: asked }, options)).ticket);
   }
-  signal?.throwIfAborted();
+  options.signal?.throwIfAborted();
   target.protocol = target.protocol === 'https:' ? 'wss:' : 'ws:';
   return () => new Socket(target.href);
 }

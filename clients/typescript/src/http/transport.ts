@@ -1,6 +1,6 @@
 import { VERSION } from '../contract/operations.ts';
 import { fromWire } from '../contract/wire.ts';
-import type { Body, CallOptions, Row, Settings } from './call.ts';
+import { type Body, type CallOptions, type Row, requireKnown, type Settings } from './call.ts';
 import { errorOfAnswer, failureOf, timeoutError } from './error-of.ts';
 import { ContentError, encode, isRepeatable, type Sent, sendable } from './request.ts';
 import { repeated } from './retry.ts';
@@ -60,6 +60,7 @@ export class Transport {
 
   async #answered<T>(call: Call, read: (answer: Response) => Promise<T>): Promise<T> {
     const { row, request, body, options } = call;
+    requireKnown(options);
     const { target, json } = encode(row, request);
     const headers = this.#headers(row, options, json !== undefined);
     const attempt = async () => {
@@ -89,10 +90,11 @@ export class Transport {
     const send = this.#settings.fetch ?? fetch;
     const { operation, row, options } = call;
     const { content } = sent;
+    const url = `${this.url}${target}`;
     const silence = Silence.of(call, this.#settings.timeout);
     const signal = silence?.signal ?? options.signal;
     try {
-      const sending = send(`${this.url}${target}`, {
+      const sending = send(url, {
         method: row.method,
         headers,
         ...(signal && { signal }),
@@ -100,7 +102,7 @@ export class Transport {
         ...(content instanceof ReadableStream && { duplex: 'half' }),
       });
       const answer = silence ? this.#watched(await silence.during(sending), silence, operation) : await sending;
-      if (!answer.ok) throw await errorOfAnswer(answer, operation);
+      if (!answer.ok) throw await errorOfAnswer(answer, { operation, url });
       return await read(answer);
     } catch (thrown) {
       // The content broke off, and with it the connection.

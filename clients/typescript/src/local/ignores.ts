@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { lstat, open } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { invalid } from '../invalid.ts';
 import { bytesOf } from './glob.ts';
 import { IgnoreFile } from './ignore.ts';
 
@@ -88,7 +89,7 @@ export class Ignores {
     const { spent, signal } = this.#walk;
     spent.all += ms;
     spent.turn += ms;
-    if (spent.all > MOST_MS) throw new TypeError(`the patterns of .gitignore files take more than ${MOST_MS / 1000} s`);
+    if (spent.all > MOST_MS) throw invalid(`the patterns of .gitignore files take more than ${MOST_MS / 1000} s`);
     if (spent.turn < TURN_MS) return;
     spent.turn = 0;
     await setImmediate();
@@ -116,7 +117,7 @@ export class Ignores {
     const text = await patternsOf(path);
     if (text === '') return this;
     const bytes = this.#bytes + text.length;
-    if (bytes > MOST_IN_ALL) throw new TypeError(`${path} and the files above it have more than 1 MiB of patterns`);
+    if (bytes > MOST_IN_ALL) throw invalid(`${path} and the files above it have more than 1 MiB of patterns`);
     return new Ignores(this.#walk, [...this.#levels, { ...place, file: new IgnoreFile(text) }], bytes);
   }
 }
@@ -135,7 +136,7 @@ async function patternsOf(path: string): Promise<string> {
   try {
     const stat = await handle.stat();
     if (!stat.isFile()) return '';
-    if (stat.size > MOST_BYTES) throw new TypeError(`${path} is larger than 256 KiB`);
+    if (stat.size > MOST_BYTES) throw invalid(`${path} is larger than 256 KiB`);
     const buffer = Buffer.alloc(MOST_BYTES);
     const { bytesRead } = await handle.read(buffer, 0, MOST_BYTES, 0);
     return buffer.toString('latin1', 0, bytesRead);

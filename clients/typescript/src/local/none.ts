@@ -1,5 +1,7 @@
+import { invalid } from '../invalid.ts';
+
 function refuse(): never {
-  throw new TypeError('local directories need Node.js; pass a tar archive');
+  throw invalid('local directories need Node.js; pass a tar archive');
 }
 
 /** In place of `local/index.ts` where there is no file system. */

@@ -1,8 +1,9 @@
 import { lstat, readFile, readlink, realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve } from 'node:path';
+import { invalid } from '../invalid.ts';
 
 /**
- * Throws TypeError if the directory is a linked worktree or a submodule, whose repository is elsewhere: what is uploaded
+ * Throws InvalidArgumentError if the directory is a linked worktree or a submodule, whose repository is elsewhere: what is uploaded
  * would not be a repository.
  */
 export async function requireOwnRepository(directory: string): Promise<void> {
@@ -14,7 +15,7 @@ export async function requireOwnRepository(directory: string): Promise<void> {
     return below !== '..' && !/^\.\.[/\\]/.test(below) && !isAbsolute(below);
   };
   if (await isInside(await realpath(repository).catch(() => repository))) return;
-  throw new TypeError(
+  throw invalid(
     `the .git of ${directory} is a link, and its repository is ${repository}, outside of the directory: upload the repository's main worktree, or leave .git out by exclude`,
   );
 }

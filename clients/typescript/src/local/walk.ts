@@ -1,6 +1,7 @@
 import { type Dirent, lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { invalid } from '../invalid.ts';
 import { Ignores } from './ignores.ts';
 import { isTemporary } from './temporary.ts';
 import { turns } from './turns.ts';
@@ -38,9 +39,9 @@ export interface Found {
 
 const HOOKS = /(^|\/)\.git\/(modules\/(.*\/)?)?hooks$/;
 
-/** Throws ENOENT or TypeError. */
+/** Throws ENOENT or InvalidArgumentError. */
 export async function requireDirectory(directory: string): Promise<void> {
-  if (!(await stat(directory)).isDirectory()) throw new TypeError(`${directory} is not a directory`);
+  if (!(await stat(directory)).isDirectory()) throw invalid(`${directory} is not a directory`);
 }
 
 /**
@@ -113,7 +114,7 @@ function look(root: string, path: string): Found | undefined {
   if (stats === undefined) {
     // Other bytes are U+FFFD in a name, which then is that of no file.
     if (!path.includes('\ufffd')) return undefined;
-    throw new TypeError(`the name of ${JSON.stringify(path)} is not UTF-8: rename it, or leave it out by exclude`);
+    throw invalid(`the name of ${JSON.stringify(path)} is not UTF-8: rename it, or leave it out by exclude`);
   }
   const type = typeOf(stats);
   if (type !== 'symlink') return type && foundOf(path, type, stats);
@@ -142,7 +143,7 @@ function decoded(target: Buffer, path: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(target);
   } catch {
-    throw new TypeError(`the target of the symlink ${JSON.stringify(path)} is not UTF-8`);
+    throw invalid(`the target of the symlink ${JSON.stringify(path)} is not UTF-8`);
   }
 }
 
