@@ -9,7 +9,7 @@ export const UNIT_TESTS: Required<Files> = {
     'test/bench/*.test.ts',
     'test/handlers/**/*.test.ts',
     'test/lib/*.test.ts',
-    'test/lib/{access,config,disk,limits,metadata,output-log,patch,permissions,trees}/**/*.test.ts',
+    'test/lib/{access,config,disk,limits,metadata,output-log,patch,permissions,store,trees}/**/*.test.ts',
     'test/lib/linux/mountinfo.test.ts',
     'test/lib/workspaces/calls.test.ts',
     'test/lib/fuse/protocol/**/*.test.ts',

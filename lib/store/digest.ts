@@ -1,0 +1,10 @@
+import { createHash } from 'node:crypto';
+import { hashKey, type Key } from '../trees/format/keys.ts';
+
+export function sha256(bytes: Uint8Array): Buffer {
+  return createHash('sha256').update(bytes).digest();
+}
+
+export function keyOfBytes(bytes: Uint8Array): Key {
+  return hashKey(sha256(bytes));
+}
