@@ -12,6 +12,7 @@ export const UNIT_TESTS: Required<Files> = {
     'test/lib/{access,config,disk,limits,metadata,output-log,patch,permissions,store,trees}/**/*.test.ts',
     'test/lib/linux/mountinfo.test.ts',
     'test/lib/workspaces/calls.test.ts',
+    'test/lib/workspaces/tree/**/*.test.ts',
     'test/lib/fuse/protocol/**/*.test.ts',
     'test/lib/fuse/session*.test.ts',
     'test/lib/runtime/seccomp/**/*.test.ts',

@@ -68,14 +68,14 @@ class Follow {
 }
 
 /** Three different modes are a conflict. A directory that both have made is none. */
-function mergedModes(b: Entry | undefined, m: Entry, h: Entry): { b: number; m: number } {
+export function mergedModes(b: Entry | undefined, m: Entry, h: Entry): { b: number; m: number } {
   if (b === undefined || b.mode === h.mode) return { b: h.mode, m: m.mode };
   if (m.mode === b.mode || m.mode === h.mode) return { b: h.mode, m: h.mode };
   return { b: b.mode, m: m.mode };
 }
 
 /** Head's time and number, unless the sandbox has its own. */
-function mergedAttributes(b: Entry, m: DirectoryEntry, h: Entry, mode: number): DirectoryEntry {
+export function mergedAttributes(b: Entry, m: DirectoryEntry, h: Entry, mode: number): DirectoryEntry {
   const merged = { ...m, mode };
   if (m.ino === b.ino) merged.ino = h.ino;
   if (m.mtime === b.mtime && m.mtimeNs === b.mtimeNs) Object.assign(merged, { mtime: h.mtime, mtimeNs: h.mtimeNs });

@@ -1,0 +1,45 @@
+import type { Entry, Time } from '../../../trees/format/entry.ts';
+import type { Key } from '../../../trees/format/keys.ts';
+import { OwnDirectory, type OwnFile } from '../items.ts';
+import type { Attributes } from '../journal/records.ts';
+import type { LiveTree } from '../live-tree.ts';
+
+/** Sets all attributes at once; `makesRoom`: it comes with a file that has become shorter. */
+export function setAttributes(
+  tree: LiveTree,
+  item: OwnDirectory | OwnFile,
+  attributes: Attributes,
+  makesRoom = false,
+): void {
+  if (item instanceof OwnDirectory) {
+    tree.append({ op: 'attr', of: tree.idOf(item, makesRoom), attributes }, makesRoom);
+    item.entry = { ...item.entry, ...attributes };
+    return;
+  }
+  // What has no name is not in any journal, nor after a restart.
+  if (item.names.length > 0) tree.append({ op: 'attr', of: tree.fileId(item, makesRoom), attributes }, makesRoom);
+  item.entry = { ...item.entry, ...attributes };
+}
+
+/** The contents are in another place, or have another size: a write, a truncation, or a copy. */
+export function setData(tree: LiveTree, file: OwnFile, key: Key, size: number, time: Time): void {
+  const makesRoom = size < file.entry.size;
+  if (file.names.length > 0)
+    tree.append({ op: 'data', file: tree.fileId(file, makesRoom), key, size, time }, makesRoom);
+  const { s, ns } = time;
+  change(tree, file, { key, size, mtime: s, mtimeNs: ns, ctime: s, ctimeNs: ns });
+}
+
+/** Whether an agent wrote the contents as text. Unset it before other contents are written. */
+export function setText(tree: LiveTree, file: OwnFile, agentText: boolean): void {
+  if (file.names.length > 0) tree.append({ op: 'text', file: tree.fileId(file, false), agentText }, false);
+  change(tree, file, { agentText });
+}
+
+function change({ counters, unlinked }: LiveTree, file: OwnFile, to: Partial<Entry>): void {
+  const { entry, names } = file;
+  counters.remove(entry, names.length);
+  file.entry = { ...entry, ...to };
+  counters.add(file.entry, names.length);
+  if (names.length === 0) unlinked.resized(file, file.entry.size - entry.size);
+}
