@@ -1,0 +1,92 @@
+import { ServiceError } from '../../../errors.ts';
+import type { Sink } from '../../../trees/directory/source.ts';
+import type { Journals } from '../journal/journals.ts';
+import type { NewNames } from './new-names.ts';
+import type { RootFile } from './root-file.ts';
+import { encodeSlot } from './root-slot.ts';
+import type { SegmentWriter } from './segment-writer.ts';
+import type { SyncTurns } from './sync-turns.ts';
+import type { TreeRoot, TreeState } from './tree-root.ts';
+import { afterwards, type Unsynced } from './unsynced.ts';
+
+export interface Parts {
+  /** Of files: slots and data files. */
+  readonly contents: Unsynced;
+  readonly segments: SegmentWriter;
+  readonly journals: Journals;
+  readonly root: RootFile;
+  readonly names: NewNames;
+  readonly turns: SyncTurns;
+}
+
+/** Where a freeze puts directories, and the maps of slabs. */
+export type FreezeSink = Sink & Pick<SegmentWriter, 'putBytes'>;
+
+export interface Freezing {
+  readonly root: TreeRoot;
+  /** F4 is done: what only the root before it needed is free. UNAVAILABLE: the root before it stays. May be ignored. */
+  readonly durable: Promise<void>;
+}
+
+/**
+ * The order of a freeze. Until F3 is done, the root of before with all journals says the same as the new root with the last
+ * journal: so a crash at any step leaves the same state, and so does a failure.
+ */
+export class Freezes {
+  readonly #parts: Parts;
+  #isRunning = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** The next freeze waits for the end of this one. */
+  get isRunning(): boolean {
+    return this.#isRunning;
+  }
+
+  /**
+   * F1, between two requests: objects, then the next journal, all in the page cache. `encode` puts objects and changes
+   * nothing else. If this throws, nothing has begun: as on a full disk, where freezes wait.
+   */
+  begin(encode: (sink: FreezeSink) => TreeState): Freezing {
+    if (this.#isRunning) throw new Error('a freeze waits for the one before it');
+    const { segments, journals, root: file } = this.#parts;
+    const root = segments.whole(() => {
+      const state = { ...file.root, ...encode(segments), segment: segments.segment };
+      // One that is too large is refused here.
+      encodeSlot(state, false);
+      return { ...state, ...journals.begin() };
+    });
+    this.#isRunning = true;
+    const durable = this.#finish(root);
+    durable.catch(() => {});
+    return { root, durable };
+  }
+
+  async #finish(root: TreeRoot): Promise<void> {
+    try {
+      await this.#durably(root).catch(() => this.#durably(root));
+    } catch (cause) {
+      throw new ServiceError('UNAVAILABLE', 'the disk did not take the files of the sandbox', [], { cause });
+    } finally {
+      this.#isRunning = false;
+    }
+  }
+
+  #durably(root: TreeRoot): Promise<void> {
+    const { contents, segments, names, root: file, turns } = this.#parts;
+    const f2 = [contents, segments, file, names];
+    const f3 = file.replacing(root);
+    const f4 = afterwards(
+      () => undefined,
+      () => this.#free(root.generation),
+    );
+    return turns.run([...f2, f3, f4]);
+  }
+
+  #free(generation: number): void {
+    this.#parts.root.markSynced({ generation, end: 0 });
+    this.#parts.journals.freeBefore(generation);
+  }
+}

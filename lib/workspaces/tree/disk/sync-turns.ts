@@ -1,0 +1,30 @@
+import type { Sync } from './sync-steps.ts';
+import type { Unsynced } from './unsynced.ts';
+
+/** The syncs of one workspace, one after the other: what one covers is decided when it begins. */
+export class SyncTurns {
+  readonly #sync: Sync;
+  #last: Promise<void> = Promise.resolve();
+
+  /** `sync` does the steps in another thread. */
+  constructor(sync: Sync) {
+    this.#sync = sync;
+  }
+
+  /** Makes the parts durable in this order. Rejects if any of them may not be durable. */
+  run(parts: readonly Unsynced[]): Promise<void> {
+    const turn = this.#last.then(() => this.#run(parts));
+    this.#last = turn.catch(() => {});
+    return turn;
+  }
+
+  async #run(parts: readonly Unsynced[]): Promise<void> {
+    try {
+      await this.#sync(parts.flatMap((part) => part.steps()));
+    } catch (error) {
+      for (const part of parts) part.syncFailed();
+      throw error;
+    }
+    for (const part of parts) part.synced();
+  }
+}

@@ -1,0 +1,75 @@
+import type { Journal, JournalRecord } from '../journal/records.ts';
+import { type FreezeSink, Freezes, type Freezing, type Parts } from './freezes.ts';
+import type { Mark } from './mark.ts';
+import type { TreeRoot, TreeState } from './tree-root.ts';
+import { afterwards } from './unsynced.ts';
+
+/**
+ * The files of one workspace: its root, the journals since, and its objects. All calls are those of one thread, and but for
+ * syncs they end in the page cache: the end of the process loses nothing, a loss of power what was not synced. The owner calls
+ * `close`.
+ */
+export class TreeStore implements Journal {
+  readonly #parts: Parts;
+  readonly #freezes: Freezes;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#freezes = new Freezes(parts);
+  }
+
+  /** The last durable one, or that from which the store was opened. */
+  get root(): TreeRoot {
+    return this.#parts.root.root;
+  }
+
+  /** Of the journal that is written. */
+  get bytes(): number {
+    return this.#parts.journals.bytes;
+  }
+
+  /** Where the next record will be. */
+  get at(): Mark {
+    return this.#parts.journals.at;
+  }
+
+  /**
+   * What is known to be durable; undefined: nothing yet. What a record or a root before it has freed may be used again. An
+   * owner that opened the store waits for this: the one before it may have ended without a sync.
+   */
+  get durable(): Mark | undefined {
+    return this.#parts.root.mark;
+  }
+
+  /** See `Journal`. Objects and contents that the record names are there already, or will be part of each later sync. */
+  append(record: JournalRecord, makesRoom: boolean): void {
+    this.#parts.journals.append(record, makesRoom);
+  }
+
+  get isFreezing(): boolean {
+    return this.#freezes.isRunning;
+  }
+
+  /** See `Freezes.begin`. */
+  freeze(encode: (sink: FreezeSink) => TreeState): Freezing {
+    return this.#freezes.begin(encode);
+  }
+
+  /** Makes all present records durable, with the contents and objects that they name, and all journals that they go on from. */
+  sync(): Promise<void> {
+    const { contents, segments, root, journals, names, turns } = this.#parts;
+    const mark = afterwards(
+      () => journals.at,
+      (at) => root.markSynced(at),
+    );
+    return turns.run([contents, segments, root, journals, names, mark]);
+  }
+
+  /** Without a sync. Not while one runs. */
+  close(): void {
+    const { segments, journals, root } = this.#parts;
+    segments.close();
+    journals.close(root.root.generation);
+    root.close();
+  }
+}
