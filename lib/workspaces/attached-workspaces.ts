@@ -21,8 +21,7 @@ import { NodeTable, ROOT_NODEID } from './nodes/node-table.ts';
 import { StatAhead } from './nodes/stat-ahead.ts';
 import { requireNotHeld } from './pause.ts';
 import { Places } from './places.ts';
-import { LayeredContents } from './stored/layered-contents.ts';
-import { LayeredNames } from './stored/layered-names.ts';
+import { layeredFiles } from './stored/layered-files.ts';
 import { ChangeTeller } from './watching/told-changes.ts';
 import { ToucherRequests } from './watching/toucher-requests.ts';
 import { Workspace } from './workspace.ts';
@@ -274,7 +273,7 @@ export class AttachedWorkspaces {
       ...{ nodes, files, bases, ahead, teller, frozen, copies, syncs, frees },
       notifier: this.#notifier,
       clock: this.#clock,
-      storedFiles: (of: Workspace) => ({ names: new LayeredNames(of), contents: new LayeredContents(of) }),
+      storedFiles: layeredFiles,
       memory: this.#memory,
       ...this.#reports,
       background: this.#startSteps ?? ((steps: Steps<unknown>) => void complete(steps)),

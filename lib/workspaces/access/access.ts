@@ -56,11 +56,11 @@ export class AgentAccess implements Access {
   }
 }
 
-function levelOfMerged({ type, inode, base }: Node): Level {
-  if (type !== S_IFREG) return WRITE;
-  if (inode !== undefined) return inode.isAgentText ? WRITE : REDACTED;
+function levelOfMerged(node: Node): Level {
+  if (node.type !== S_IFREG) return WRITE;
+  if (node.isOwn) return node.isAgentText ? WRITE : REDACTED;
   // Its other links would change with it.
-  return (base?.nlink ?? 1) > 1 ? REDACTED : MERGED;
+  return node.nameCount > 1 ? REDACTED : MERGED;
 }
 
 /** The one `AgentAccess`; it has no state. */
@@ -71,5 +71,5 @@ export const AGENT = new AgentAccess();
  * than the entries of the base.
  */
 export function ownRule(access: Access, dir: Node): RuleState {
-  return dir.inode === undefined ? access.shownRule(dir) : access.rule(dir);
+  return dir.isOwn ? access.rule(dir) : access.shownRule(dir);
 }

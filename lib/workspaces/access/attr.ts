@@ -2,7 +2,6 @@ import type { Attr } from '../../fuse/filesystem.ts';
 import { S_IFDIR, S_IFLNK, S_IFMT } from '../../linux/mode.ts';
 import type { Time } from '../../linux/time.ts';
 import { MERGED, NONE, REDACTED, VIEW, WRITE } from '../../permissions/index.ts';
-import { cheapListing } from '../nodes/merged-listing.ts';
 import type { Node } from '../nodes/node.ts';
 import { isRedacted, mayTakeAsText, redactedForm } from '../redacted/redacted-file.ts';
 import type { Workspace } from '../workspace.ts';
@@ -97,11 +96,7 @@ function nlinkOf(workspace: Workspace, access: Access, node: Node): number {
 
 /** Returns 2 plus the number of subdirectories, or 1 ("unknown") if some may be hidden or counting takes long. */
 function directoryLinks(workspace: Workspace, access: Access, node: Node): number {
-  const { inode, base, links } = node;
-  if (links.length === 0 && node !== workspace.tree.root) return 0;
+  if (node.links.length === 0 && node !== workspace.tree.root) return 0;
   if ((access.shownRule(node).uniformBelow ?? NONE) < VIEW) return 1;
-  if (inode === undefined) return base!.nlink;
-  if (node.basePath === undefined) return 2 + inode.subdirs;
-  const listing = cheapListing(workspace, node);
-  return listing === undefined ? 1 : 2 + listing.subdirs;
+  return workspace.stored.listings.linkCount(node);
 }

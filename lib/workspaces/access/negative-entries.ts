@@ -1,8 +1,8 @@
 import { type ByteString, joinPath } from '../../byte-string.ts';
 import type { Steps } from '../../fuse/connection/steps.ts';
 import { VIEW } from '../../permissions/index.ts';
-import { listNames } from '../nodes/merged-listing.ts';
 import type { Node } from '../nodes/node.ts';
+import type { DirectoryListing } from '../stored/stored-files.ts';
 import type { Workspace } from '../workspace.ts';
 
 /** Limits of what one directory records, because a program can look up any number of names. */
@@ -28,6 +28,9 @@ export function recordHiddenMiss({ refusals, tree }: Workspace, dir: Node, name:
 export function* hiddenMisses(workspace: Workspace, dir: Node): Steps<Iterable<ByteString>> {
   if (dir.hiddenMisses === undefined || (dir.links.length === 0 && dir !== workspace.tree.root)) return [];
   if (dir.hiddenMisses !== 'many') return dir.hiddenMisses;
-  const listing = yield* listNames(workspace, dir);
-  return listing.names();
+  return namesIn(yield* workspace.stored.listings.listing(dir));
+}
+
+function* namesIn(listing: DirectoryListing): Generator<ByteString> {
+  for (const { name } of listing.values()) yield name;
 }

@@ -5,7 +5,6 @@ import { isDirectory } from '../../linux/mode.ts';
 import { PageRoom } from '../../paging.ts';
 import { VIEW } from '../../permissions/index.ts';
 import { isVisible, isVisibleNode } from '../access/visibility.ts';
-import { cachedListing } from '../nodes/merged-listing.ts';
 import type { Node } from '../nodes/node.ts';
 import { findingForm, isRedacted } from '../redacted/redacted-file.ts';
 import { sorted } from '../sorted.ts';
@@ -108,7 +107,7 @@ function* keysOf(
     if (key > last) keys.push(key);
   };
   const allVisible = (access.shownRule(dir).uniformBelow ?? 0) >= VIEW;
-  const listing = yield* cachedListing(workspace, dir);
+  const listing = yield* workspace.stored.listings.listing(dir);
   for (const { name, type } of listing.values()) {
     if (counter.count()) yield;
     const directory = isDirectory(type);

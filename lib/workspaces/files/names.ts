@@ -4,11 +4,10 @@ import { EACCES, EEXIST, EISDIR, ENOENT } from '../../linux/errno.ts';
 import { S_IFDIR } from '../../linux/mode.ts';
 import { WRITE } from '../../permissions/index.ts';
 import { applyRulesToMoved } from '../access/rule-changes.ts';
-import { cachedListing } from '../nodes/merged-listing.ts';
 import type { Node } from '../nodes/node.ts';
 import { createNode, requireDirectory } from '../operations/entries.ts';
 import { rmdir, unlink } from '../operations/removal.ts';
-import { checkSubtree, RENAME_NOREPLACE, rename } from '../operations/rename.ts';
+import { RENAME_NOREPLACE, rename } from '../operations/rename.ts';
 import { findingForm, isRedacted } from '../redacted/redacted-file.ts';
 import type { FileStatus } from '../workspace-files.ts';
 import { toServiceError } from './errors.ts';
@@ -100,7 +99,7 @@ export function* remove(
   if (node === undefined) throw ENOENT;
   if (node.isDirectory && recursive && !begun) {
     if (request.access.ruleOf(spot.dir, spot.name).level !== WRITE) throw EACCES;
-    yield* checkSubtree(request.workspace, request.access, node, request.access.rule(node));
+    yield* request.workspace.stored.listings.checkingBelow(request.access, node, request.access.rule(node));
   }
   return yield* removeSome(request, { ...spot, node }, recursive, limit);
 }
@@ -126,7 +125,10 @@ function* removeSome(
   const enter = function* (at: Omit<RemovalFrame, 'below'>): Steps<RemovalFrame> {
     const into = recursive && at.node.isDirectory;
     if (into) request.require(at.node, MAY_READ | MAY_WRITE | MAY_PASS);
-    return { ...at, below: into ? (yield* cachedListing(workspace, at.node)).values() : undefined };
+    return {
+      ...at,
+      below: into ? (yield* workspace.stored.listings.listing(at.node)).values()[Symbol.iterator]() : undefined,
+    };
   };
   const stack = [yield* enter(top)];
   let removed = 0;

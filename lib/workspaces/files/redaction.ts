@@ -9,7 +9,6 @@ import { placeholdersIn } from '../redacted/committed-text.ts';
 import { isRedacted, redactedForm } from '../redacted/redacted-file.ts';
 import type { Redaction } from '../workspace-files.ts';
 import type { FileRequest } from './file-request.ts';
-import { versionOf } from './version.ts';
 
 /** See `WorkspaceFiles.redaction`. Throws EACCES for an agent, also for one whose link the owner followed. */
 export function redaction(request: FileRequest, path: ByteString, follow: boolean): Redaction | undefined {
@@ -29,7 +28,7 @@ function textOf({ workspace, isOwner }: FileRequest, node: Node): Redaction | un
   if (!isOwner || link === undefined || inode?.isAgentText !== true) return undefined;
   const state = link.parent.agentRuleOf(link.name);
   if (!isRedactedLevel(state.level)) return undefined;
-  const { content, replaced } = workspace.computeOrPostpone([placeholdersIn, node, versionOf(node)], () =>
+  const { content, replaced } = workspace.computeOrPostpone([placeholdersIn, node, node.version], () =>
     placeholdersIn(workspace, workspace.tree.pathOf(node), state, inode),
   );
   return { content, isHidden: false, replaced };

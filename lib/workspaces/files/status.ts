@@ -7,7 +7,6 @@ import { readlink } from '../operations/contents.ts';
 import { isRedacted, redactedForm } from '../redacted/redacted-file.ts';
 import type { FileStatus } from '../workspace-files.ts';
 import type { FileRequest } from './file-request.ts';
-import { versionOf } from './version.ts';
 
 const EPOCH = { sec: 0, nsec: 0 };
 
@@ -29,6 +28,6 @@ export function statusOf({ workspace, access }: FileRequest, node: Node, path: B
 /** Returns a version that differs whenever the contents that this caller sees, size or mode of a file differ. */
 export function shownVersion({ workspace, access }: FileRequest, node: Node): string {
   // That of the file would show the size of the original.
-  if (!isRedacted(access, node)) return versionOf(node);
+  if (!isRedacted(access, node)) return node.version;
   return `r${redactedForm(workspace, node).version}-${node.shown.mode.toString(8)}`;
 }

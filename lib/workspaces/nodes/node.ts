@@ -153,6 +153,19 @@ export class Node<Owner extends NodeOwner = NodeOwner> {
     return this.inode !== undefined;
   }
 
+  /** Whether it shows anything still. */
+  get isBound(): boolean {
+    return (this.inode ?? this.base) !== undefined;
+  }
+
+  /** Differs whenever contents, size or mode of a file differ. */
+  get version(): string {
+    const { inode } = this;
+    const { mode, size, mtime } = this.shown;
+    const which = inode ? `d${inode.id}-${inode.writes}` : `b${this.requireBase().dev}-${this.requireBase().ino}`;
+    return `${which}-${mode.toString(8)}-${size}-${mtime.sec}-${mtime.nsec}`;
+  }
+
   /** Whether its contents are text of the agent; see `Inode.isAgentText`. */
   get isAgentText(): boolean {
     return this.inode?.isAgentText === true;
@@ -160,7 +173,7 @@ export class Node<Owner extends NodeOwner = NodeOwner> {
 
   /** Number of names of a file, known to the kernel or not. */
   get nameCount(): number {
-    return this.inode?.names ?? this.requireBase().nlink;
+    return this.inode?.names ?? this.base?.nlink ?? 1;
   }
 
   /** `basePath`, of a node that has one; throws for others. */

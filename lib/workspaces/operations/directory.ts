@@ -6,7 +6,6 @@ import { VIEW } from '../../permissions/index.ts';
 import type { Access } from '../access/access.ts';
 import { recordHiddenMiss } from '../access/negative-entries.ts';
 import { isVisible, isVisibleNode } from '../access/visibility.ts';
-import { listMissedOften, mergedListing } from '../nodes/merged-listing.ts';
 import type { Node } from '../nodes/node.ts';
 import { hasForm, isRedacted } from '../redacted/redacted-file.ts';
 import type { Workspace } from '../workspace.ts';
@@ -21,7 +20,7 @@ export const DT_DIR = S_IFDIR >> 12;
  */
 export function lookup(workspace: Workspace, access: Access, dir: Node, name: ByteString): Entry | undefined {
   requireDirectory(workspace, access, dir);
-  listMissedOften(workspace, dir);
+  workspace.stored.listings.aboutToLookUp(dir);
   const node = visibleChild(workspace, access, dir, name);
   // Not undefined: the kernel would cache that the name is absent, and the rules of another directory decide.
   if (node !== undefined && isHiddenByLink(workspace, access, node)) throw ENOENT;
@@ -44,11 +43,12 @@ export function readdir(
 ): void {
   if (!dir.isDirectory) throw ENOTDIR;
   if (!isVisibleNode(access, dir)) throw ENOENT;
+  const { listings } = workspace.stored;
   dir.mayHaveStaleAttributes = true;
   // A removed directory that is still open has no entries. Before anything is emitted, as building the listing may
   // throw Postponed.
   const isGone = dir.links.length === 0 && dir !== workspace.tree.root;
-  const listing = isGone ? undefined : mergedListing(workspace, dir);
+  const listing = isGone ? undefined : listings.listed(dir);
   const { numbers } = workspace.tree;
   const ino = numbers.of(dir);
   if (cookie < 1 && !emit(DOT, 1, ino, DT_DIR, undefined)) return;
@@ -71,7 +71,7 @@ export function readdir(
     if (entry !== undefined && !taken) node.nlookup--;
     if (node.nlookup === 0) workspace.tree.free(node);
     if (!taken) {
-      if (plus) workspace.shared.ahead.plan(workspace, dir, listing, last, (next) => access.ruleOf(dir, next));
+      if (plus) listings.aboutToList(dir, last, (next) => access.ruleOf(dir, next));
       return;
     }
     last = next;
@@ -85,6 +85,6 @@ function isHiddenByLink(workspace: Workspace, access: Access, node: Node): boole
   return true;
 }
 
-function hasLinks({ isDirectory, links, inode, base }: Node): boolean {
-  return !isDirectory && (links.length > 1 || (inode?.linkCount ?? base?.nlink ?? 1) > 1);
+function hasLinks({ isDirectory, links, nameCount }: Node): boolean {
+  return !isDirectory && (links.length > 1 || nameCount > 1);
 }

@@ -2,7 +2,6 @@ import type { ByteString } from '../../byte-string.ts';
 import { EACCES, ENOTEMPTY } from '../../linux/errno.ts';
 import { MERGED } from '../../permissions/index.ts';
 import type { Access } from '../access/access.ts';
-import { emptiness } from '../nodes/merged-listing.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Workspace } from '../workspace.ts';
 import { removable } from './entries.ts';
@@ -21,7 +20,7 @@ export function rmdir(workspace: Workspace, access: Access, dir: Node, name: Byt
 
 /** Throws ENOTEMPTY if the directory has visible entries, EACCES if it has only hidden ones. */
 export function requireEmpty(workspace: Workspace, access: Access, dir: Node): void {
-  const holds = emptiness(workspace, access, dir);
+  const holds = workspace.stored.listings.emptiness(access, dir);
   if (holds === 'visible') throw ENOTEMPTY;
   if (holds === 'hidden') throw EACCES;
 }

@@ -1,14 +1,9 @@
-import { type ByteString, joinPath, ROOT_PATH } from '../../byte-string.ts';
+import type { ByteString } from '../../byte-string.ts';
 import type { Steps } from '../../fuse/connection/steps.ts';
 import { EACCES, EEXIST, EINVAL, EISDIR, ENAMETOOLONG, ENOENT, ENOTDIR } from '../../linux/errno.ts';
-import { isDirectory } from '../../linux/mode.ts';
 import { MAX_NAME_BYTES } from '../../path-limits.ts';
 import { mayChangeName, type RuleState, WRITE } from '../../permissions/index.ts';
 import type { Access } from '../access/access.ts';
-import { mergedBase } from '../base/merged-base.ts';
-import { WHITEOUT } from '../delta/index/inode.ts';
-import type { Listing } from '../nodes/listing.ts';
-import { type DirectoryRef, listNames } from '../nodes/merged-listing.ts';
 import type { Node } from '../nodes/node.ts';
 import { requireShortPaths } from '../nodes/path-limit.ts';
 import { isTextAt, requireChangeable, requireReplaceable } from '../redacted/agent-text.ts';
@@ -20,8 +15,6 @@ import { requireEmpty } from './removal.ts';
 export const RENAME_NOREPLACE = 1;
 const RENAME_EXCHANGE = 2;
 
-/** Names examined in one step. */
-const ENTRIES_PER_STEP = 64;
 /** Steps for the rules of the new path that one request runs before other requests are served. */
 const STEPS_PER_REQUEST = 200;
 
@@ -128,71 +121,5 @@ function requireMovable(workspace: Workspace, access: Access, node: Node, from: 
     return;
   }
   if (from.state.level !== WRITE || to.state.level !== WRITE || access.level(node) !== WRITE) throw EACCES;
-  requireSubtree(workspace, access, node, access.rule(to.dir).child(to.name));
-}
-
-/**
- * Throws EACCES unless everything below may be changed: by the rules of the old path, by those of the new one (`to`),
- * and for entries of the base also by those of their path in the base.
- */
-function requireSubtree(workspace: Workspace, access: Access, top: Node, to: RuleState): void {
-  const from = access.rule(top);
-  const base = access.baseRule(top);
-  if (allWritable(from, to, base)) return;
-  workspace.computeOrPostpone([checkSubtreeBelow, access, top, from, to, base], () =>
-    checkSubtreeBelow(workspace, access, top, from, to, base),
-  );
-}
-
-/** As `requireSubtree`, in steps. The caller holds the workspace. */
-export function* checkSubtree(workspace: Workspace, access: Access, top: Node, to: RuleState): Steps<void> {
-  yield* checkSubtreeBelow(workspace, access, top, access.rule(top), to, access.baseRule(top));
-}
-
-function allWritable(from: RuleState, to: RuleState, base: RuleState | undefined): boolean {
-  return (
-    from.uniformBelow === WRITE && to.uniformBelow === WRITE && (base === undefined || base.uniformBelow === WRITE)
-  );
-}
-
-function* checkSubtreeBelow(
-  workspace: Workspace,
-  access: Access,
-  top: Node,
-  topFrom: RuleState,
-  topTo: RuleState,
-  topBase: RuleState | undefined,
-): Steps<void> {
-  let looked = 0;
-  const waiting: [DirectoryRef, RuleState, RuleState, RuleState | undefined][] = [[top, topFrom, topTo, topBase]];
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const [dir, from, to, base] = next;
-    if (allWritable(from, to, base)) continue;
-    const listing = yield* listNames(workspace, dir);
-    for (const [name, below, directory] of namesBelow(workspace, dir, listing)) {
-      const [fromState, toState] = [from.child(name), to.child(name)];
-      const baseState =
-        below.inode === undefined ? base?.child(name) : access.baseRuleAt(workspace.rules, below.basePath);
-      if (fromState.level !== WRITE || toState.level !== WRITE) throw EACCES;
-      if (below.inode === undefined && (baseState?.level ?? WRITE) !== WRITE) throw EACCES;
-      if (directory) waiting.push([below, fromState, toState, baseState]);
-      if (++looked % ENTRIES_PER_STEP === 0) yield;
-    }
-    if (++looked % ENTRIES_PER_STEP === 0) yield;
-  }
-}
-
-function* namesBelow(
-  workspace: Workspace,
-  dir: DirectoryRef,
-  listing: Listing,
-): Generator<[ByteString, DirectoryRef, boolean]> {
-  for (const { name, type } of listing.values()) {
-    const inode = dir.inode?.entries?.get(name);
-    const own = inode !== undefined && inode !== WHITEOUT;
-    const basePath = own
-      ? mergedBase(workspace.base, inode, dir.basePath, name)
-      : joinPath(dir.basePath ?? ROOT_PATH, name);
-    yield [name, { inode: inode ?? undefined, basePath, listing: undefined }, isDirectory(type)];
-  }
+  workspace.stored.listings.requireWritableBelow(access, node, access.rule(to.dir).child(to.name));
 }

@@ -13,7 +13,6 @@ import {
 import { redactorOf } from '../../redaction/redactor-of.ts';
 import type { Access } from '../access/access.ts';
 import { SMALL } from '../delta/contents/slabs.ts';
-import { versionOf } from '../files/version.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Workspace } from '../workspace.ts';
 import { keysOf } from './placeholder-keys.ts';
@@ -72,7 +71,7 @@ function kindFor(node: Node): FormKind {
 }
 
 function versionOfForm(node: Node, { redactor, bound }: FormKind): string {
-  return `${bound ? 'b' : 'r'} ${redactor} ${versionOf(node)}`;
+  return `${bound ? 'b' : 'r'} ${redactor} ${node.version}`;
 }
 
 function* making(workspace: Workspace, node: Node, version: string, kind: FormKind): Steps<RedactedForm> {

@@ -1,6 +1,10 @@
 import type { ByteString } from '../../byte-string.ts';
+import type { Steps } from '../../fuse/connection/steps.ts';
 import type { HostFile } from '../../host-tree/host-file.ts';
 import type { Time } from '../../linux/time.ts';
+import type { RuleState } from '../../permissions/index.ts';
+import type { Access } from '../access/access.ts';
+import type { Emptiness } from '../nodes/merged-listing.ts';
 import type { Found, Node } from '../nodes/node.ts';
 
 /** A name in a directory. */
@@ -41,6 +45,45 @@ export interface FileAttributes {
 export interface StoredFiles {
   readonly names: StoredNames;
   readonly contents: StoredContents;
+  readonly listings: StoredListings;
+}
+
+/** One name of a directory. */
+export interface ListedName {
+  readonly name: ByteString;
+  /** Larger than those of all names before it, and the same while the name exists. */
+  readonly cookie: number;
+  /** S_IFMT bits. */
+  readonly type: number;
+}
+
+/** The names of a directory, hidden ones included, in the order of their cookies. */
+export interface DirectoryListing {
+  readonly size: number;
+  values(): Iterable<ListedName>;
+  after(cookie: number): Iterable<ListedName>;
+}
+
+export interface StoredListings {
+  /** For requests, before they change anything: throws Postponed while a large directory is listed, and EDQUOT. */
+  listed(dir: Node): DirectoryListing;
+  /** As `listed`, in steps. The caller holds the workspace. */
+  listing(dir: Node): Steps<DirectoryListing, undefined>;
+  /** Before a name is looked up. Throws Postponed. */
+  aboutToLookUp(dir: Node): void;
+  /** After a reply with attributes: the next one begins after this cookie. `ruleOf`: the rules of a name. */
+  aboutToList(dir: Node, after: number, ruleOf: (name: ByteString) => RuleState): void;
+  /** For requests, before they change anything: throws Postponed while a large directory is examined. */
+  emptiness(access: Access, dir: Node): Emptiness;
+  /** st_nlink of a directory: 2 plus its subdirectories, or 1 ("unknown") if counting takes long. */
+  linkCount(dir: Node): number;
+  /**
+   * Throws EACCES unless the rules grant WRITE for everything below, by its present path and by the one that it would have
+   * below a directory with the rules `to`; Postponed while a large tree is checked.
+   */
+  requireWritableBelow(access: Access, top: Node, to: RuleState): void;
+  /** As `requireWritableBelow`, in steps. The caller holds the workspace. */
+  checkingBelow(access: Access, top: Node, to: RuleState): Steps<void>;
 }
 
 /** Names and attributes. What a directory lists is right on return; nodes get their links from the caller. */

@@ -204,7 +204,7 @@ function formerFiles({ tree }: ToldOwner): Map<Node, Map<ByteString, Node[]>> {
   let looked = 0;
   for (const node of tree.orphans) {
     if (++looked > MOST_ORPHANS) break;
-    if (node.nlookup === 0 || node.lastLink === undefined || (node.inode ?? node.base) === undefined) continue;
+    if (node.nlookup === 0 || node.lastLink === undefined || !node.isBound) continue;
     const { parent, name } = node.lastLink;
     const names = former.get(parent) ?? new Map<ByteString, Node[]>();
     const nodes = names.get(name);
