@@ -150,8 +150,9 @@ describe.each(PROTOCOLS)('keys over %s', (protocol: Protocol) => {
     const sandbox_id = expiring.id;
     const agent = clientOf((await createKey({ role: 'agent', sandbox_id }, ann)).secret);
     await ann.call('UpdateSandbox', { sandbox_id, expires_in: 1 });
-    await eventually('the end of the sandbox', async () =>
-      (await ann.call('ListSandboxes', {})).sandboxes.length === 0 ? true : undefined,
+    await eventually(
+      'the end of the sandbox',
+      async () => (await ann.call('ListSandboxes', {})).sandboxes.length === 0,
     );
     for (const client of [ann, agent, admin]) {
       await expectRefusal(client.call('GetSandbox', { sandbox_id }), 'NOT_FOUND', / no longer exists: it expired at /);

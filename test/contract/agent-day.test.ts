@@ -105,7 +105,6 @@ async function commitsBesideListed(scene: Scene, codebase: Codebase): Promise<vo
 const cases: Case[] = [
   {
     name: 'an agent may write src only: vitest, tsc, pytest and git work, and its patch applies',
-    needs: ['commands'],
     runtimes: ['bwrap'],
     protocols: ['rest'],
     timeoutMs: 300_000,

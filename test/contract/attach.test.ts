@@ -26,7 +26,7 @@ const start = async (scene: Scene, request: object) => {
   return { sandbox_id, process_id };
 };
 
-const cases: Omit<Case, 'needs'>[] = [
+const cases: Case[] = [
   {
     name: 'carries input and output of a process without a terminal, and its end',
     async run(scene) {
@@ -103,8 +103,4 @@ const cases: Omit<Case, 'needs'>[] = [
   },
 ];
 
-contract(
-  'AttachProcess',
-  cases.map((each): Case => ({ ...each, needs: ['commands'] })),
-  { limits: { processes: 8 } },
-);
+contract('AttachProcess', cases, { limits: { processes: 8 } });

@@ -5,7 +5,7 @@ import type { Codebase, ExecStreamChunk, Sandbox } from '../../lib/contract/mess
 import { atTimeout } from '../at-timeout.ts';
 import { EVERYTHING, read, write } from './rules.ts';
 import { eventually, expectRefusal, type Scene } from './scene.ts';
-import { type Case, contract } from './suite.ts';
+import { type Case, contract, EVERY } from './suite.ts';
 import { useServer } from './use-server.ts';
 
 const TREE = { a: 'one\n', b: 'b\n', 'd/x': 'x\n' };
@@ -19,7 +19,6 @@ const changed = async (scene: Scene, { id }: Sandbox) =>
 const cases: Case[] = [
   {
     name: 'on_exec: the changes of a command are in the codebase, visible to others, before its response',
-    needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
       const sandbox = await sandboxThat(scene, codebase, 'on_exec');
@@ -35,7 +34,6 @@ const cases: Case[] = [
   },
   {
     name: 'on_exec: the last chunk of a stream comes after the commit',
-    needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
       const sandbox = await sandboxThat(scene, codebase, 'on_exec');
@@ -52,7 +50,6 @@ const cases: Case[] = [
   },
   {
     name: 'on_exec: writes before a timeout are committed',
-    needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
       const sandbox = await sandboxThat(scene, codebase, 'on_exec');
@@ -65,7 +62,6 @@ const cases: Case[] = [
   },
   {
     name: 'on_exec: later writes of a background program are committed when the sandbox is stopped',
-    needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
       const sandbox = await sandboxThat(scene, codebase, 'on_exec');
@@ -75,9 +71,7 @@ const cases: Case[] = [
       );
       expect(await scene.content(codebase, 'a')).toBe('one\n');
       await scene.client.write('WriteFile', { sandbox_id: sandbox.id, path: 'go' }, '');
-      await eventually('the program has written', async () =>
-        (await changed(scene, sandbox)).includes('a') ? true : undefined,
-      );
+      await eventually('the program has written', async () => (await changed(scene, sandbox)).includes('a'));
       expect(await scene.content(codebase, 'a')).toBe('one\n');
       await scene.client.call('StopSandbox', { sandbox_id: sandbox.id });
       expect(await scene.content(codebase, 'a')).toBe('later\n');
@@ -85,7 +79,6 @@ const cases: Case[] = [
   },
   {
     name: 'on_stop: nothing is in the codebase before the sandbox is stopped, then everything is',
-    needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
       const sandbox = await sandboxThat(scene, codebase, 'on_stop');
@@ -103,7 +96,6 @@ const cases: Case[] = [
   },
   {
     name: 'on_stop: the changes of an expired sandbox are committed before it is destroyed',
-    needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
       const sandbox = await sandboxThat(scene, codebase, 'on_stop');
@@ -120,7 +112,6 @@ const cases: Case[] = [
   },
   {
     name: 'on_exec: files that a sandbox has only touched do not conflict with commits of others, also while it is stopped',
-    needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
       const [touching, stopped, writing] = await Promise.all(
@@ -145,7 +136,6 @@ const cases: Case[] = [
   },
   {
     name: 'a conflict overwrites nothing, is shown in the status, and stops automatic commits until a Commit',
-    needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
       const sandbox = await sandboxThat(scene, codebase, 'on_exec');
@@ -179,7 +169,6 @@ const cases: Case[] = [
   },
   {
     name: 'a sandbox whose changes conflict is not destroyed without discard',
-    needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
       const sandbox = await sandboxThat(scene, codebase, 'on_stop');
@@ -200,7 +189,6 @@ const cases: Case[] = [
   },
   {
     name: 'a discard of the conflicting paths resumes automatic commits',
-    needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
       const sandbox = await sandboxThat(scene, codebase, 'on_stop');
@@ -217,14 +205,13 @@ const cases: Case[] = [
   },
   {
     name: 'a commit that the current rules forbid is reported and retried after the next command',
-    needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
       const sandbox = await sandboxThat(scene, codebase, 'on_exec');
       const setRules = (permissions: object[]) =>
         scene.client.call('UpdatePermissions', { sandbox_id: sandbox.id, permissions });
       const writing = scene.output(sandbox, 'echo two > a; while ! test -e /tmp/go; do sleep 0.02; done');
-      await eventually('it has written', async () => ((await changed(scene, sandbox)).length > 0 ? true : undefined));
+      await eventually('it has written', async () => (await changed(scene, sandbox)).length > 0);
       await setRules([write('**'), read('a', 1)]);
       await scene.output(sandbox, 'touch /tmp/go');
       await writing;
@@ -240,7 +227,6 @@ const cases: Case[] = [
   },
   {
     name: 'commands that end at the same time are all answered while a program writes to a file continuously',
-    needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
       const sandbox = await sandboxThat(scene, codebase, 'on_exec');
@@ -254,6 +240,7 @@ const cases: Case[] = [
   },
   {
     name: 'auto_commit is never by default, and other values are refused',
+    runtimes: EVERY,
     async run(scene) {
       const codebase = await scene.codebase(TREE);
       expect((await scene.sandbox(codebase)).auto_commit).toBe('never');
@@ -285,15 +272,11 @@ describe('a server that is killed while it commits automatically', () => {
         isOver = true;
       });
       while (!existsSync(join(directory, moment)) && !isOver) await new Promise((done) => setImmediate(done));
-      await served.server.stop('SIGKILL');
+      const second = await served.next(first);
       await stopping;
-      first.rest.close();
-      first.grpc.close();
-      await served.start();
-
-      const second = served.scene();
-      await eventually('the commit', async () =>
-        (await second.client.call('GetCodebase', { codebase_id: codebase.id })).file_count === 400 ? true : undefined,
+      await eventually(
+        'the commit',
+        async () => (await second.client.call('GetCodebase', { codebase_id: codebase.id })).file_count === 400,
       );
       expect(await second.content(codebase, 'f400')).toBe('400\n');
       expect(await changed(second, sandbox)).toEqual([]);

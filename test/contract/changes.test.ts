@@ -62,7 +62,6 @@ async function withTree(then: (directory: string) => Promise<void>): Promise<voi
 const cases: Case[] = [
   {
     name: 'a sandbox that only read has no changes',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);
       await scene.output(sandbox, 'cat src/* > /dev/null; touch /tmp/elsewhere');
@@ -74,7 +73,6 @@ const cases: Case[] = [
   },
   {
     name: 'changes are listed in path order with kind, type, sizes and modes, of a running and a stopped sandbox',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);
       await scene.output(sandbox, WORK);
@@ -120,7 +118,6 @@ const cases: Case[] = [
   },
   {
     name: 'the pages of a listing contain each change once, in order',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       await scene.output(sandbox, 'for i in $(seq 25); do mkdir d$i; echo $i > d$i/f; done');
@@ -140,7 +137,6 @@ const cases: Case[] = [
   },
   {
     name: 'git apply of the exported patch produces the same tree',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);
       await scene.output(sandbox, WORK);
@@ -153,7 +149,6 @@ const cases: Case[] = [
   },
   {
     name: 'the exported tar contains every added or modified file',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);
       await scene.output(sandbox, WORK);
@@ -168,7 +163,6 @@ const cases: Case[] = [
   },
   {
     name: 'writes through mapped pages are changes',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({ f: 'text' });
       const program = `import mmap, time\nf = open('f', 'r+b')\nm = mmap.mmap(f.fileno(), 0)\nm[0] = 84\nopen('/tmp/done', 'w')\ntime.sleep(30)`;
@@ -184,7 +178,6 @@ const cases: Case[] = [
   },
   {
     name: 'hidden paths are not listed as changes',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE, [write('**'), hide('lib/', 1)]);
       await scene.run(sandbox, 'rm -rf lib src; true');
@@ -195,7 +188,6 @@ const cases: Case[] = [
   },
   {
     name: 'unknown formats and sandboxes are refused',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       await expectRefusal(

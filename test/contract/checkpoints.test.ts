@@ -48,7 +48,6 @@ async function diskOf(scene: Scene, sandbox: Sandbox): Promise<number> {
 const cases: Case[] = [
   {
     name: "a fork has its parent's files, rules and limits, and both then diverge",
-    needs: ['commands'],
     async run(scene) {
       const rules = [...EVERYTHING, read('d/x', 1)];
       const resources = { memory_bytes: 2 ** 28, cpu_quota: 0, cpu_shares: 0, pids_limit: 77 };
@@ -83,7 +82,6 @@ const cases: Case[] = [
   },
   {
     name: 'a fork accepts its own rules, labels, limits and lifetime',
-    needs: ['commands'],
     async run(scene) {
       const parent = await scene.sandboxOn(TREE);
       await scene.output(parent, 'echo secret > b');
@@ -96,7 +94,6 @@ const cases: Case[] = [
   },
   {
     name: 'a rollback to each checkpoint can be repeated',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);
       const states = [await scene.output(sandbox, LIST)];
@@ -125,7 +122,6 @@ const cases: Case[] = [
   },
   {
     name: 'a rollback shows at once each of many names whose absence programs have looked up',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);
       await scene.output(sandbox, 'mkdir m; cd m; seq 400 | xargs touch');
@@ -138,7 +134,6 @@ const cases: Case[] = [
   },
   {
     name: 'a program continues across a rollback: it reads the restored files, and removed ones are stale',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);
       await scene.output(sandbox, 'echo first > f');
@@ -158,7 +153,6 @@ const cases: Case[] = [
   },
   {
     name: 'each fork of a sandbox with a running writer has the state of one moment',
-    needs: ['commands'],
     async run(scene) {
       const parent = await scene.sandboxOn(TREE);
       // The second is never ahead of the first, and at most one behind.
@@ -167,9 +161,7 @@ const cases: Case[] = [
         'i=0; until [ -e /tmp/stop ]; do i=$((i+1)); echo $i > first.new; mv first.new first; echo $i > second.new; mv second.new second; done',
         { timeout: 60 },
       );
-      await eventually('it writes', async () =>
-        (await scene.run(parent, 'test -e second')).exit_code === 0 ? true : undefined,
-      );
+      await eventually('it writes', async () => (await scene.run(parent, 'test -e second')).exit_code === 0);
       for (let round = 0; round < 3; round++) {
         const [child] = await fork(scene, parent);
         const [first, second] = (await scene.output(child!, 'cat first second')).split('\n').map(Number);
@@ -184,7 +176,6 @@ const cases: Case[] = [
   },
   {
     name: 'forks, and forks of forks, keep their files without their parent; the last one leaves nothing on the disk',
-    needs: ['commands'],
     async run(scene) {
       const parent = await scene.sandboxOn(TREE);
       await scene.output(parent, WORK);
@@ -201,14 +192,11 @@ const cases: Case[] = [
       expect(await scene.output(grandchild!, LIST)).toBe(before);
       await scene.client.call('DestroySandbox', { sandbox_id: grandchild!.id });
       const all = [parent, child!, grandchild!];
-      await eventually('the disk is free', async () =>
-        all.every((sandbox) => layersOf(scene, sandbox).length === 0) ? true : undefined,
-      );
+      await eventually('the disk is free', async () => all.every((sandbox) => layersOf(scene, sandbox).length === 0));
     },
   },
   {
     name: 'a fork of a checkpoint has the state of the checkpoint, also if the sandbox is stopped',
-    needs: ['commands'],
     async run(scene) {
       const parent = await scene.sandboxOn(TREE);
       await scene.output(parent, 'echo then > a');
@@ -227,7 +215,6 @@ const cases: Case[] = [
   },
   {
     name: 'deleting a checkpoint frees its disk space',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);
       await scene.output(sandbox, 'head -c 3000000 /dev/zero > large; echo small > small');
@@ -236,7 +223,7 @@ const cases: Case[] = [
       await checkpoint(scene, sandbox, 'second');
       await rollback(scene, sandbox, 'first');
       await deleteCheckpoint(scene, sandbox, 'second');
-      await eventually('the second is gone', async () => (layersOf(scene, sandbox).length <= 2 ? true : undefined));
+      await eventually('the second is gone', async () => layersOf(scene, sandbox).length <= 2);
       expect(await scene.output(sandbox, 'cat small; wc -c < large')).toBe('small\n3000000\n');
       await scene.output(sandbox, 'head -c 12000000 /dev/zero > waste; rm large');
       await checkpoint(scene, sandbox, 'wasteful');
@@ -244,16 +231,13 @@ const cases: Case[] = [
       expect(await diskOf(scene, sandbox)).toBeGreaterThan(15_000_000);
       await deleteCheckpoint(scene, sandbox, 'wasteful');
       await deleteCheckpoint(scene, sandbox, 'first');
-      await eventually('what nobody needs is gone', async () =>
-        (await diskOf(scene, sandbox)) < 7_000_000 ? true : undefined,
-      );
+      await eventually('what nobody needs is gone', async () => (await diskOf(scene, sandbox)) < 7_000_000);
       expect((await scene.client.call('ListCheckpoints', { sandbox_id: sandbox.id })).checkpoints).toEqual([]);
       expect(await scene.output(sandbox, 'cat small; wc -c < large')).toBe('small\n3000000\n');
     },
   },
   {
     name: 'a write to a large file is visible in one fork only, from its first byte',
-    needs: ['commands'],
     async run(scene) {
       const parent = await scene.sandboxOn(TREE);
       await scene.output(parent, 'head -c 9000000 /dev/urandom > large; sha1sum < large > /dev/null');
@@ -272,7 +256,6 @@ const cases: Case[] = [
   },
   {
     name: 'a fork and a checkpoint contain pages that a running program has mapped and changed, and a rollback reverts them',
-    needs: ['commands'],
     async run(scene) {
       const parent = await scene.sandboxOn(TREE);
       await scene.output(parent, 'echo AAAA > f');
@@ -298,7 +281,6 @@ const cases: Case[] = [
   },
   {
     name: 'the second commit of two forks that changed the same file conflicts',
-    needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
       const parent = await scene.sandbox(codebase);
@@ -318,7 +300,6 @@ const cases: Case[] = [
   },
   {
     name: 'changes inherited from the parent can be discarded and committed',
-    needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
       const parent = await scene.sandbox(codebase);
@@ -335,7 +316,6 @@ const cases: Case[] = [
   },
   {
     name: 'the maximum number of forks in one request is created',
-    needs: ['commands'],
     timeoutMs: 60_000,
     async run(scene) {
       const parent = await scene.sandboxOn(TREE);
@@ -352,7 +332,6 @@ const cases: Case[] = [
   },
   {
     name: 'invalid names and counts and unknown checkpoints are refused',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);
       for (const name of ['', 'a b', '../x', 'x'.repeat(129)]) {
@@ -379,7 +358,6 @@ contract(
   [
     {
       name: 'the quotas of files and bytes include what a fork shares with its parent',
-      needs: ['commands'],
       async run(scene) {
         const parent = await scene.sandboxOn(TREE);
         await scene.output(parent, 'head -c 600000 /dev/zero > f');
@@ -391,7 +369,6 @@ contract(
     },
     {
       name: 'the contents of checkpoints count for the quota until they are deleted',
-      needs: ['commands'],
       async run(scene) {
         const sandbox = await scene.sandboxOn(TREE);
         const fill = (char: string) => `head -c 300000 /dev/zero | tr '\\0' ${char} > f`;
@@ -418,14 +395,11 @@ contract(
         await deleteCheckpoint(scene, sandbox, 'b');
         await deleteCheckpoint(scene, sandbox, 'c');
         await scene.output(sandbox, `${fill('e')}; cp f g`);
-        await eventually('the disk is free', async () =>
-          (await diskOf(scene, sandbox)) < 1_100_000 ? true : undefined,
-        );
+        await eventually('the disk is free', async () => (await diskOf(scene, sandbox)) < 1_100_000);
       },
     },
     {
       name: 'each fork above max_per_user is reported with its own error',
-      needs: ['commands'],
       async run(scene) {
         const parent = await scene.sandboxOn(TREE);
         const { results } = await scene.client.call('Fork', { sandbox_id: parent.id, count: 5 });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { collect } from './client.ts';
 import { expectRefusal, type Scene } from './scene.ts';
-import { type Case, contract } from './suite.ts';
+import { type Case, contract, everywhere, REAL } from './suite.ts';
 
 const sha256 = (content: string | Uint8Array) => createHash('sha256').update(content).digest('hex');
 
@@ -37,7 +37,7 @@ function packed(make: string): Buffer {
 const cases: Case[] = [
   {
     name: 'imports and exports an archive, which a running sandbox sees at once',
-    needs: ['commands'],
+    runtimes: REAL,
     async run(scene) {
       const codebase = await scene.codebase({ 'kept/a': 'a\n', 'bin/run': 'old\n' });
       const { id } = codebase;
@@ -370,4 +370,4 @@ const cases: Case[] = [
   },
 ];
 
-contract('a codebase', cases);
+contract('a codebase', everywhere(cases));

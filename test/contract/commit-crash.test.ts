@@ -38,22 +38,14 @@ describe('a server that is killed while it commits', () => {
         isOver = true;
       });
       while (!reached(directory) && !isOver) await new Promise((done) => setImmediate(done));
-      await served.server.stop('SIGKILL');
+      const second = await served.next(first);
       await committing;
-      first.rest.close();
-      first.grpc.close();
-      await eventually('the end of the sandboxes', async () =>
-        served.state.processes().length === 0 ? true : undefined,
-      );
-      await served.start();
-
-      const second = served.scene();
       const isCommitted = (await second.content(codebase, 'kept')) === 'changed\n';
       const file_count = isCommitted ? FILES + WHOLE - 1 : 3;
       // Counted again soon after the start.
       await eventually('the number of files', async () => {
         const counted = await second.client.call('GetCodebase', { codebase_id: codebase.id });
-        return counted.file_count === file_count ? true : undefined;
+        return counted.file_count === file_count;
       });
       expect(await second.output(sandbox, LIST)).toBe(whole);
       if (file_count !== 3) await expectRebased(second, codebase, sandbox);
@@ -64,7 +56,7 @@ describe('a server that is killed while it commits', () => {
       });
       const other = await second.sandbox(codebase);
       expect(await second.output(other, LIST)).toBe(await second.output(sandbox, LIST));
-      await eventually('the end of the commit', async () => (existsSync(join(directory, 'commit')) ? undefined : true));
+      await eventually('the end of the commit', async () => !existsSync(join(directory, 'commit')));
       for (const { id } of [sandbox, other]) await second.client.call('DestroySandbox', { sandbox_id: id });
       await second.close();
     },

@@ -5,7 +5,7 @@ import type { Codebase, Sandbox } from '../../lib/contract/messages.ts';
 import { RENAMING_PROGRAM } from './renaming-program.ts';
 import { filePath } from './rest-client.ts';
 import { hide, read, write } from './rules.ts';
-import { eventually, expectRefusal, type Scene } from './scene.ts';
+import { expectRefusal, type Scene } from './scene.ts';
 import { type Case, contract } from './suite.ts';
 
 const TREE = { a: 'one\n', b: 'b\n', 'd/x': 'x\n', 'd/sub/y': 'y\n', 'run.sh': '#!/bin/sh\n' };
@@ -46,7 +46,6 @@ const cases: Case[] = [
   ...WORK.map(
     (work, index): Case => ({
       name: `after a commit the codebase and other sandboxes have the files of the sandbox, and no change remains: ${index + 1}`,
-      needs: ['commands'],
       async run(scene) {
         const codebase = await scene.codebase(TREE);
         const sandbox = await scene.sandbox(codebase);
@@ -75,7 +74,6 @@ const cases: Case[] = [
   ),
   {
     name: 'open descriptors stay valid, and writes through them are new changes',
-    needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
       const sandbox = await scene.sandbox(codebase);
@@ -91,14 +89,11 @@ const cases: Case[] = [
         "os.pwrite(f, b'T', 0)",
         "os.pwrite(n, b'N', 0)",
       ].join('\n');
-      const running = scene.output(sandbox, 'python3 -', { stdin: program });
-      await eventually('the program runs', async () =>
-        (await scene.run(sandbox, 'test -e /tmp/ready')).exit_code === 0 ? true : undefined,
-      );
-      await commit(scene, sandbox);
-      expect(await changed(scene, sandbox)).toEqual([]);
-      await scene.run(sandbox, 'touch /tmp/go');
-      expect(await running).toBe("b'ONE\\n' b'new'\n");
+      const said = await scene.whileRunning(sandbox, program, async () => {
+        await commit(scene, sandbox);
+        expect(await changed(scene, sandbox)).toEqual([]);
+      });
+      expect(said).toBe("b'ONE\\n' b'new'\n");
       expect(await changed(scene, sandbox)).toEqual(['a', 'new']);
       expect(await scene.content(codebase, 'a')).toBe('ONE\n');
       expect(await scene.output(sandbox, 'cat a new')).toBe('TNE\nNew');
@@ -108,7 +103,6 @@ const cases: Case[] = [
   },
   {
     name: 'the second of two sandboxes that changed the same file is refused until it chooses a version',
-    needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
       const [first, second] = [await scene.sandbox(codebase), await scene.sandbox(codebase)];
@@ -130,7 +124,6 @@ const cases: Case[] = [
   },
   {
     name: 'a file uploaded after the sandbox changed it is a conflict, unless the contents are equal',
-    needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
       const sandbox = await scene.sandbox(codebase);
@@ -147,7 +140,6 @@ const cases: Case[] = [
   },
   {
     name: 'two sandboxes that created the same directory commit their files in it without a conflict',
-    needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
       const [first, second] = [await scene.sandbox(codebase), await scene.sandbox(codebase)];
@@ -167,7 +159,6 @@ const cases: Case[] = [
   },
   {
     name: 'a file uploaded into a directory that the sandbox removed is a conflict, and theirs restores the directory',
-    needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
       const sandbox = await scene.sandbox(codebase);
@@ -183,7 +174,6 @@ const cases: Case[] = [
   },
   {
     name: 'theirs in a conflict between a file and a directory keeps all files of the codebase',
-    needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
       const sandbox = await scene.sandbox(codebase);
@@ -201,7 +191,6 @@ const cases: Case[] = [
   },
   {
     name: 'theirs for the new path of a renamed file restores the file at its old path',
-    needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
       const sandbox = await scene.sandbox(codebase);
@@ -216,7 +205,6 @@ const cases: Case[] = [
   },
   {
     name: 'unusual names, names that are not UTF-8, and symlinks are committed unchanged',
-    needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
       const [sandbox, other] = [await scene.sandbox(codebase), await scene.sandbox(codebase)];
@@ -233,7 +221,6 @@ const cases: Case[] = [
   },
   {
     name: 'only the chosen paths are committed, and the others remain changes',
-    needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
       const sandbox = await scene.sandbox(codebase);
@@ -249,7 +236,6 @@ const cases: Case[] = [
   },
   {
     name: 'new permission bits of one of two hard links of the codebase are no conflict at the other one',
-    needs: ['commands'],
     runtimes: ['bwrap'],
     protocols: ['rest'],
     async run(scene) {
@@ -269,7 +255,6 @@ const cases: Case[] = [
   },
   {
     name: 'a new directory keeps its mode if only something in it is committed',
-    needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
       const sandbox = await scene.sandbox(codebase);
@@ -290,7 +275,6 @@ const cases: Case[] = [
   },
   {
     name: 'another sandbox that changed files in a directory only sees its committed mode',
-    needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
       const sandbox = await scene.sandbox(codebase);
@@ -308,7 +292,6 @@ const cases: Case[] = [
   },
   {
     name: 'a commit of a part of a renamed directory is refused',
-    needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
       const sandbox = await scene.sandbox(codebase);
@@ -324,7 +307,6 @@ const cases: Case[] = [
   },
   {
     name: 'changes that the current rules forbid are not committed',
-    needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
       const sandbox = await scene.sandbox(codebase);
@@ -339,7 +321,6 @@ const cases: Case[] = [
   },
   {
     name: 'another sandbox keeps its rules, its own changes and the old contents of open files',
-    needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
       const sandbox = await scene.sandbox(codebase);
@@ -358,7 +339,6 @@ const cases: Case[] = [
   },
   {
     name: 'a commit while the sandbox writes contains complete files, and nothing is lost',
-    needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
       const sandbox = await scene.sandbox(codebase);
@@ -380,7 +360,6 @@ const cases: Case[] = [
   },
   {
     name: 'a commit of many files is taken while a program writes without a pause, and nothing is lost',
-    needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase();
       const sandbox = await scene.sandbox(codebase);
@@ -407,7 +386,6 @@ const cases: Case[] = [
   },
   {
     name: 'a program in a directory that was renamed finds all of its files while they are committed',
-    needs: ['commands'],
     runtimes: ['bwrap'],
     // What programs see of a commit does not depend on the protocol of its call.
     protocols: ['rest'],
@@ -429,11 +407,11 @@ const cases: Case[] = [
         '        seen.add((d, len(names), len(text)))',
         'print(sorted(seen))',
       ].join('\n');
-      const running = scene.output(sandbox, 'python3 -', { stdin: program });
-      await scene.output(sandbox, 'while ! test -e /tmp/ready; do sleep 0.02; done; ls e s');
-      await commit(scene, sandbox);
-      await scene.output(sandbox, 'touch /tmp/go');
-      expect(await running).toBe("[('e', 151, 497), ('s', 150, 492)]\n");
+      const said = await scene.whileRunning(sandbox, program, async () => {
+        await scene.output(sandbox, 'ls e s');
+        await commit(scene, sandbox);
+      });
+      expect(said).toBe("[('e', 151, 497), ('s', 150, 492)]\n");
       expect(await changed(scene, sandbox)).toEqual([]);
     },
   },
@@ -445,7 +423,6 @@ const cases: Case[] = [
   ).map(
     ([seed, protocol]): Case => ({
       name: `a program that renames directories sees what it did beside commits, and they lose nothing: seed ${seed}`,
-      needs: ['commands'],
       runtimes: ['bwrap'],
       protocols: [protocol],
       async run(scene) {
@@ -468,29 +445,21 @@ const cases: Case[] = [
   ),
   {
     name: 'theirs is taken of a sandbox whose programs wait for the end of the commit',
-    needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase({ ...TREE, 'x/x': '' });
       const sandbox = await scene.sandbox(codebase);
-      const running = scene.client.call('Exec', {
-        sandbox_id: sandbox.id,
-        command: 'python3 -',
-        stdin: LISTING_PROGRAM,
+      await scene.whileRunning(sandbox, LISTING_PROGRAM, async () => {
+        for (let round = 0; round < 12; round++) {
+          await scene.output(sandbox, `mv d${round || ''} d${round + 1}; echo mine > a; echo ${round} > x/mine`);
+          await scene.client.upload(codebase.id, 'a', `theirs ${round}\n`);
+          await commit(scene, sandbox, { on_conflict: 'theirs' });
+          expect(await scene.output(sandbox, 'cat a')).toBe(`theirs ${round}\n`);
+        }
       });
-      await scene.output(sandbox, 'while ! test -e /tmp/ready; do sleep 0.02; done');
-      for (let round = 0; round < 12; round++) {
-        await scene.output(sandbox, `mv d${round || ''} d${round + 1}; echo mine > a; echo ${round} > x/mine`);
-        await scene.client.upload(codebase.id, 'a', `theirs ${round}\n`);
-        await commit(scene, sandbox, { on_conflict: 'theirs' });
-        expect(await scene.output(sandbox, 'cat a')).toBe(`theirs ${round}\n`);
-      }
-      await scene.output(sandbox, 'touch /tmp/go');
-      expect(await running).toMatchObject({ exit_code: 0, stderr: '' });
     },
   },
   {
     name: 'another sandbox, running or stopped, keeps removed files that are in its renamed directories',
-    needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase({ ...TREE, 'big/file': Buffer.alloc(5 << 20, 'b') });
       const [first, running, stopped] = [

@@ -12,7 +12,6 @@ const discard = (scene: Scene, sandbox: Sandbox, paths: string[] = []) =>
 const cases: Case[] = [
   {
     name: 'all changes are reverted, in a running and in a stopped sandbox',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);
       const before = await scene.output(sandbox, LIST);
@@ -30,7 +29,6 @@ const cases: Case[] = [
   },
   {
     name: 'only the chosen paths are reverted',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);
       await scene.output(sandbox, 'echo A > a; echo X > d/x; rm -r d/sub; echo n > n');
@@ -40,7 +38,6 @@ const cases: Case[] = [
   },
   {
     name: 'open descriptors, mapped pages and working directories show the version of the codebase',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);
       await scene.output(sandbox, 'echo TWO > a; echo n > d/sub/n');
@@ -55,32 +52,25 @@ const cases: Case[] = [
         "print(os.pread(f.fileno(), 9, 0), m[:3].decode(), sorted(os.listdir('.')), os.getcwd())",
         "os.pwrite(f.fileno(), b'W', 0)",
       ].join('\n');
-      const running = scene.output(sandbox, 'python3 -', { stdin: program });
-      await eventually('the program runs', async () =>
-        (await scene.run(sandbox, 'test -e /tmp/ready')).exit_code === 0 ? true : undefined,
-      );
-      await discard(scene, sandbox);
-      await scene.run(sandbox, 'touch /tmp/go');
-      expect(await running).toBe("TWO ['n', 'y']\nb'one\\n' one ['y'] /workspace/d/sub\n");
+      const said = await scene.whileRunning(sandbox, program, () => discard(scene, sandbox));
+      expect(said).toBe("TWO ['n', 'y']\nb'one\\n' one ['y'] /workspace/d/sub\n");
       expect(await scene.output(sandbox, 'cat a')).toBe('Wne\n');
     },
   },
   {
     name: 'reverted files and directories no longer count for the quota, also if no program accesses them again',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);
       await scene.output(sandbox, 'head -c 1000000 /dev/zero > big; mkdir -p n/m; touch n/1 n/m/2; ls -lR');
       await discard(scene, sandbox);
       await eventually('nothing is counted', async () => {
         const used = await scene.output(sandbox, 'df --output=used,iused . | tail -n 1');
-        return /^\s*0\s+[01]\s*$/.test(used) ? true : undefined;
+        return /^\s*0\s+[01]\s*$/.test(used);
       });
     },
   },
   {
     name: 'a path inside a renamed directory is refused, and nothing changes',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);
       await scene.output(sandbox, 'mv d e; echo A > a');

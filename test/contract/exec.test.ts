@@ -3,7 +3,7 @@ import { atTimeout } from '../at-timeout.ts';
 import { eventually, expectRefusal } from './scene.ts';
 import { CANARY } from './server.ts';
 import { sleepers } from './sleepers.ts';
-import { type Case, contract } from './suite.ts';
+import { type Case, contract, everywhere } from './suite.ts';
 
 const MIB = 1024 * 1024;
 const FIXED_ENVIRONMENT = [
@@ -35,7 +35,7 @@ const FIXED_ENVIRONMENT = [
   '_',
 ];
 
-const commands: Omit<Case, 'needs'>[] = [
+const commands: Case[] = [
   {
     name: 'returns stdout, stderr, the exit code and the duration',
     async run(scene) {
@@ -270,9 +270,7 @@ const commands: Omit<Case, 'needs'>[] = [
       await scene.run(sandbox, 'sleep 7001 >/dev/null 2>&1 &');
       const command = "trap '' TERM; setsid sleep 7002 & (sleep 7002 &) ; sleep 7002";
       await expectRefusal(scene.run(sandbox, command, { timeout: 1 }), 'DEADLINE_EXCEEDED');
-      await eventually('the end of every sleep 7002', async () =>
-        (await scene.output(sandbox, sleepers(7002))) === '' ? true : undefined,
-      );
+      await eventually('the end of every sleep 7002', async () => (await scene.output(sandbox, sleepers(7002))) === '');
       expect(await scene.output(sandbox, sleepers(7001))).not.toBe('');
     },
   },
@@ -285,8 +283,9 @@ const commands: Omit<Case, 'needs'>[] = [
         '(while [ ! -e /tmp/go ]; do sleep 0.02; done; echo gone > /tmp/went) >/dev/null 2>&1 &',
       );
       await scene.output(sandbox, 'touch /tmp/go');
-      await eventually('the background process at work', async () =>
-        (await scene.output(sandbox, 'cat /tmp/went 2>/dev/null || true')) === 'gone\n' ? true : undefined,
+      await eventually(
+        'the background process at work',
+        async () => (await scene.output(sandbox, 'cat /tmp/went 2>/dev/null || true')) === 'gone\n',
       );
     },
   },
@@ -343,12 +342,10 @@ const commands: Omit<Case, 'needs'>[] = [
       const abort = new AbortController();
       const call = scene.client.call('Exec', { sandbox_id: sandbox.id, command: 'sleep 7004' }, abort.signal);
       const ended = call.catch(() => 'cancelled');
-      await eventually('the command at work', async () => (await scene.output(sandbox, sleepers(7004))) || undefined);
+      await eventually('the command at work', async () => await scene.output(sandbox, sleepers(7004)));
       abort.abort();
       expect(await ended).toBe('cancelled');
-      await eventually('the end of the command', async () =>
-        (await scene.output(sandbox, sleepers(7004))) === '' ? true : undefined,
-      );
+      await eventually('the end of the command', async () => (await scene.output(sandbox, sleepers(7004))) === '');
     },
   },
   {
@@ -385,4 +382,4 @@ const arguments_: Case[] = [
   },
 ];
 
-contract('Exec', [...commands.map((each): Case => ({ ...each, needs: ['commands'] })), ...arguments_]);
+contract('Exec', [...commands, ...everywhere(arguments_)]);

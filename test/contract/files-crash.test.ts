@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Member, tar } from '../../lib/archive/tar.ts';
 import { fromText } from '../../lib/byte-string.ts';
 import { collect } from './client.ts';
-import { eventually, type Scene } from './scene.ts';
+import { eventually } from './scene.ts';
 import { useServer } from './use-server.ts';
 
 const LIST = 'find . -type f -exec sha1sum {} + | LC_ALL=C sort; df --output=used,iused . | tail -n 1';
@@ -26,17 +26,6 @@ const archive = (): Promise<Buffer> =>
 describe('a server that is killed while files are sent to it', () => {
   const served = useServer();
 
-  async function killed(scene: Scene): Promise<Scene> {
-    await served.server.stop('SIGKILL');
-    scene.rest.close();
-    scene.grpc.close();
-    await eventually('the end of the sandboxes', async () =>
-      served.state.processes().length === 0 ? true : undefined,
-    );
-    await served.start();
-    return served.scene();
-  }
-
   it('keeps the old file and no part of the new one', async () => {
     const first = served.scene();
     const sandbox = await first.sandboxOn({ f: 'old\n' });
@@ -55,10 +44,8 @@ describe('a server that is killed while files are sent to it', () => {
       .write('WriteFile', { sandbox_id: sandbox.id, path: 'f' }, content)
       .catch(() => undefined);
     await half;
-    await eventually('some of it has come', async () =>
-      (await first.output(sandbox, LIST)) === before ? undefined : true,
-    );
-    const second = await killed(first);
+    await eventually('some of it has come', async () => (await first.output(sandbox, LIST)) !== before);
+    const second = await served.next(first);
     await writing;
     expect(await second.output(sandbox, LIST)).toBe(before);
     await second.client.call('DestroySandbox', { sandbox_id: sandbox.id });
@@ -75,7 +62,7 @@ describe('a server that is killed while files are sent to it', () => {
       () => false,
     );
     await new Promise((done) => setTimeout(done, ms));
-    const second = await killed(first);
+    const second = await served.next(first);
     const answered = await importing;
     const count = Number(await second.output(sandbox, 'find d* -type f 2>/dev/null | wc -l'));
     expect(answered ? [MEMBERS] : [0, MEMBERS]).toContain(count);

@@ -7,7 +7,7 @@ import { CallError, type Content, collect } from './client.ts';
 import { ABSENT, DENIED, outcome } from './outcome.ts';
 import { hide, read, view, write } from './rules.ts';
 import { eventually, expectRefusal, type Scene } from './scene.ts';
-import { type Case, contract } from './suite.ts';
+import { type Case, contract, EVERY } from './suite.ts';
 
 const TREE = {
   'README.md': 'readme\n',
@@ -109,7 +109,6 @@ const LEFT = 'find * -type f -exec sh -c \'echo "$1: $(cat "$1" 2>&1)"\' - {} \\
 
 const onEachLevel = ([command, call]: Row): Case => ({
   name: `as the agent, an operation has the result of the command on every level: ${command}`,
-  needs: ['commands'],
   // Independent of the runtime.
   runtimes: ['bwrap'],
   async run(scene) {
@@ -142,28 +141,16 @@ const READER = (path: string) => `
 import os, time
 fd = os.open('${path}', os.O_RDONLY)
 print(os.pread(fd, 100, 0).decode())
-open('/tmp/reading', 'w').close()
+open('/tmp/ready', 'w').close()
 while not os.path.exists('/tmp/go'): time.sleep(0.01)
 print(os.pread(fd, 100, 0).decode())
 print(open('${path}').read())
 `;
 
-async function whileRunning(scene: Scene, sandbox: Sandbox, program: string, then: () => Promise<void>) {
-  const running = scene.output(sandbox, 'python3 -', { stdin: program });
-  await eventually('the program runs', async () => {
-    const { exit_code } = await scene.run(sandbox, 'test -e /tmp/reading');
-    return exit_code === 0 || undefined;
-  });
-  await then();
-  await scene.run(sandbox, 'touch /tmp/go');
-  return running;
-}
-
 const cases: Case[] = [
   ...LEVEL_ROWS.map(onEachLevel),
   {
     name: 'the owner reads and changes files hidden from the sandbox',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE, RULES);
       expect(await scene.output(sandbox, 'find . -type f | LC_ALL=C sort')).toBe(
@@ -190,7 +177,6 @@ const cases: Case[] = [
   },
   {
     name: 'the codebase files in a directory that the owner moves have the stricter rule of both places',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({ 'a/open': 'open\n', 'a/hidden/x': 'x\n', 'a/fixed': 'fixed\n' }, [
         write('**'),
@@ -217,10 +203,9 @@ const cases: Case[] = [
   },
   {
     name: 'a program that reads a file that is replaced keeps reading the old version',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);
-      const came = await whileRunning(scene, sandbox, READER('src/main.js'), async () => {
+      const came = await scene.whileRunning(sandbox, READER('src/main.js'), async () => {
         const stat = await put(scene, sandbox, 'src/main.js', 'a much longer one\n');
         expect(stat).toMatchObject({ path: 'src/main.js', size: 18, mode: 0o644, type: 'TYPE_FILE' });
       });
@@ -230,7 +215,6 @@ const cases: Case[] = [
   },
   {
     name: 'a written file is a change of this sandbox only',
-    needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
       const sandbox = await scene.sandbox(codebase);
@@ -246,7 +230,6 @@ const cases: Case[] = [
   },
   {
     name: 'commands see created and removed files at once, also names that they looked up before',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);
       await scene.run(sandbox, 'cat new/file other; ls src src/lib; cat src/main.js');
@@ -268,16 +251,15 @@ const cases: Case[] = [
   },
   {
     name: 'a program keeps its working directory while the directory is moved',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);
       const program = `import os, time
 os.chdir('src/lib')
-open('/tmp/reading', 'w').close()
+open('/tmp/ready', 'w').close()
 while not os.path.exists('/tmp/go'): time.sleep(0.01)
 os.listdir('/workspace')
 print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), os.getcwd(), os.listdir('.'))`;
-      const said = await whileRunning(scene, sandbox, program, async () => {
+      const said = await scene.whileRunning(sandbox, program, async () => {
         await scene.client.call('MoveFile', { sandbox_id: sandbox.id, from: 'src', to: 'moved' });
       });
       expect(said).toBe("False True /workspace/moved/lib ['util.js']\n");
@@ -285,7 +267,6 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
   },
   {
     name: 'symlinks are followed as in the sandbox, and never to files of the host',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({ 'd/f': 'f\n' });
       const links: Record<string, string> = {
@@ -325,7 +306,6 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
   },
   {
     name: 'a symlink of the sandbox does not lead the owner to files that are hidden from the sandbox',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE, RULES);
       await scene.output(sandbox, 'ln -s secret/key out; ln -s secret dir; ln -s fixed/one one; ln -s README.md me');
@@ -345,7 +325,6 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
   },
   {
     name: '`view` and `source` are other names of `as` and `from`, in bodies, queries and streams',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE, RULES);
       const { sandbox_id, path } = at(sandbox, 'secret/key');
@@ -365,7 +344,6 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
   },
   {
     name: 'an error for an invalid path names the field',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);
       const long = 'n'.repeat(256);
@@ -399,7 +377,6 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
   },
   {
     name: 'mode bits apply to the agent as to a command, and not to the owner',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({ f: 'f\n', 'd/x': 'x\n', 'e/x': 'x\n' });
       await scene.output(sandbox, 'chmod 0 f; chmod 600 d; chmod 500 e');
@@ -415,7 +392,6 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
   },
   {
     name: 'large files are written and read completely, with the requested mode',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       const large = Buffer.alloc(5_000_001, 'paddock ');
@@ -431,7 +407,6 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
   },
   {
     name: 'a download of a file that is replaced has the old version, and of a file that is written to is aborted',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       const old = Buffer.alloc(32 << 20, 'o');
@@ -460,7 +435,6 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
   },
   {
     name: 'a rollback, a discard and a commit during transfers leave complete files or none',
-    needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase({ f: 'old\n' });
       const sandbox = await scene.sandbox(codebase);
@@ -482,7 +456,7 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
         scene.client.call('Rollback', { sandbox_id: sandbox.id, checkpoint: 'before' }).then(() => undefined);
       // What the server has not begun to take would come after the rollback.
       const afterSome = async () => {
-        await eventually('some of it is in the delta', async () => (hasContents(scene) ? true : undefined));
+        await eventually('some of it is in the delta', async () => hasContents(scene));
         await rollback();
       };
       await expectRefusal(begin(afterSome), 'ABORTED', /rolled back/);
@@ -510,7 +484,6 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
   },
   {
     name: 'a client that disconnects during an upload leaves nothing',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({ f: 'old\n' });
       const cut = async function* () {
@@ -528,14 +501,13 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
       expect(await scene.output(sandbox, 'cat f; ls')).toBe('old\nf\n');
       await eventually('nothing is left of it', async () => {
         const free = await scene.output(sandbox, 'df --output=used . | tail -n 1');
-        return Number(free) === 0 ? true : undefined;
+        return Number(free) === 0;
       });
       expect((await scene.client.call('ListChanges', { sandbox_id: sandbox.id })).changes).toEqual([]);
     },
   },
   {
     name: 'the owner has access to the files of a stopped sandbox, and the agent does not',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE, RULES);
       await scene.output(sandbox, 'echo more >> README.md');
@@ -566,7 +538,6 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
   },
   {
     name: 'the pages of a listing contain each entry once, in byte order of the paths',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({ 'a/x': '', 'a.b': '', a0: '' });
       await scene.output(sandbox, 'for i in $(seq 40); do mkdir -p d$i/e; : > d$i/e/f; : > d$i.x; done; ln -s a l');
@@ -581,6 +552,7 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
   },
   {
     name: 'unknown sandboxes and sandboxes without files are refused',
+    runtimes: EVERY,
     async run(scene) {
       const none = { sandbox_id: 'sb_none', as: 'owner', path: 'f' };
       await expectRefusal(scene.client.call('StatFile', none), 'NOT_FOUND', /sb_none/);

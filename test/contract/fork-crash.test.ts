@@ -21,8 +21,7 @@ describe('a server that is killed', () => {
     await new Promise((done) => setTimeout(done, ms));
     await served.server.stop('SIGKILL');
     await under;
-    scene.rest.close();
-    scene.grpc.close();
+    scene.disconnect();
     await served.start();
     return served.scene();
   }
@@ -30,8 +29,9 @@ describe('a server that is killed', () => {
   async function endAll(scene: Scene, codebase_id: string): Promise<void> {
     const { sandboxes } = await scene.client.call('ListSandboxes', { codebase_id, page_size: 1000 });
     for (const { id } of sandboxes) await scene.client.call('DestroySandbox', { sandbox_id: id });
-    await eventually('the layers are gone', async () =>
-      readdirSync(join(served.state.directory, 'mounts/layers')).length === 0 ? true : undefined,
+    await eventually(
+      'the layers are gone',
+      async () => readdirSync(join(served.state.directory, 'mounts/layers')).length === 0,
     );
     await scene.client.call('DeleteCodebase', { codebase_id });
     await scene.close();

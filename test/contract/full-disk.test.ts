@@ -56,7 +56,7 @@ describe('a full disk of the host', () => {
       await scene.output(sandbox, 'rm -r old; rm mine; : > stored; test ! -e old');
       expect(await scene.output(sandbox, 'cat stored; ls -d stored large fill')).toBe('fill\nlarge\nstored\n');
       await scene.output(sandbox, 'rm fill');
-      await eventually('the room is there again', async () => (free() > 16 << 20 ? true : undefined));
+      await eventually('the room is there again', async () => free() > 16 << 20);
       await scene.output(sandbox, 'echo new > new; rm small-*');
       await scene.client.upload(codebase.id, 'uploaded', 'x'.repeat(1 << 20));
       expect(await scene.output(sandbox, 'cat new; wc -c < uploaded; wc -c < large')).toBe('new\n1048576\n2097152\n');
@@ -76,14 +76,13 @@ describe('a full disk of the host', () => {
     const look = 'wc -c < fill; ls | sha1sum; cat mine stored; test ! -e gone';
     const before = await first.output(sandbox, look);
     await server.stop('SIGKILL');
-    first.rest.close();
-    first.grpc.close();
-    await eventually('the end of the sandboxes', async () => (state.processes().length === 0 ? true : undefined));
+    first.disconnect();
+    await eventually('the end of the sandboxes', async () => state.processes().length === 0);
     server = await Server.start(state, { config: NO_RESERVE });
     const second = new Scene(server, state, 'bwrap', 'rest');
     expect(await second.output(sandbox, look)).toBe(before);
     await second.output(sandbox, 'rm fill');
-    await eventually('the room is there again', async () => (free() > 16 << 20 ? true : undefined));
+    await eventually('the room is there again', async () => free() > 16 << 20);
     await second.output(sandbox, 'echo new > new && cat new');
     await second.client.call('DestroySandbox', { sandbox_id: sandbox.id });
     expect(await second.content(codebase, 'stored')).toBe('stored\n');

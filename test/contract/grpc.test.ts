@@ -3,7 +3,7 @@ import type { ClientDuplexStream, ClientReadableStream, Client as GrpcBase } fro
 import { expect } from 'vitest';
 import { connectTo, received, unary } from './grpc-client.ts';
 import { expectRefusal, type Scene } from './scene.ts';
-import { type Case, contract } from './suite.ts';
+import { type Case, contract, everywhere } from './suite.ts';
 
 const PROTO = resolve(import.meta.dirname, '../../proto');
 const SERVICES = ['service.v1.CodebaseService', 'service.v1.KeyService', 'service.v1.SandboxService'];
@@ -160,7 +160,4 @@ const cases: Case[] = [
   },
 ];
 
-contract(
-  'gRPC',
-  cases.map((each): Case => ({ ...each, protocols: ['grpc'] })),
-);
+contract('gRPC', everywhere(cases, { protocols: ['grpc'] }));

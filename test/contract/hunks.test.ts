@@ -42,7 +42,6 @@ async function edited(scene: Scene, more: Record<string, string> = {}) {
 const cases: Case[] = [
   {
     name: 'a list of changes with diff has the hunks of a modified text file, and the digests of both versions',
-    needs: ['commands'],
     async run(scene) {
       const { change } = await edited(scene);
       expect(change).toMatchObject({ path: 'a.txt', kind: 'CHANGE_MODIFIED' });
@@ -78,7 +77,6 @@ const cases: Case[] = [
   },
   {
     name: 'without diff, and for what is not modified, there is no diff',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({ 'a.txt': TEXT, b: 'b', c: 'c' });
       await scene.output(sandbox, `${EDIT}; rm b; chmod 755 c; echo new > d`);
@@ -90,7 +88,6 @@ const cases: Case[] = [
   },
   {
     name: 'a binary file, a large one, one with placeholders and one that the rules only list have no hunks, and say why',
-    needs: ['commands'],
     async run(scene) {
       const large = 'x\n'.repeat(300_000);
       const files = {
@@ -114,7 +111,6 @@ const cases: Case[] = [
   },
   {
     name: 'a page with large diffs ends early, and all pages together have all changes',
-    needs: ['commands'],
     async run(scene) {
       const text = `${'a'.repeat(1023)}\n`.repeat(400);
       const names = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -134,7 +130,6 @@ const cases: Case[] = [
   },
   {
     name: 'a page of many large binary files ends early, too',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       const names = Array.from({ length: 40 }, (_, index) => `f${index + 10}`);
@@ -151,7 +146,6 @@ const cases: Case[] = [
   },
   {
     name: 'a commit of one hunk takes only that, and the other stays a change without a conflict',
-    needs: ['commands'],
     async run(scene) {
       const { codebase, sandbox, change } = await edited(scene, { b: 'b\n' });
       await scene.output(sandbox, 'echo more >> b; chmod 755 a.txt');
@@ -174,7 +168,6 @@ const cases: Case[] = [
   },
   {
     name: 'hunks and paths are committed together, from a stopped sandbox too, and a restart keeps what stays',
-    needs: ['commands'],
     async run(scene) {
       const { codebase, sandbox, change } = await edited(scene, { b: 'b\n', c: 'c\n' });
       await scene.output(sandbox, 'echo more >> b; echo more >> c');
@@ -189,7 +182,6 @@ const cases: Case[] = [
   },
   {
     name: 'a dry run of hunks answers with what would be committed, and changes nothing',
-    needs: ['commands'],
     async run(scene) {
       const { codebase, sandbox, change } = await edited(scene);
       const answer = await commit(scene, sandbox, { hunks: [chosen(change, [0])], dry_run: true });
@@ -199,7 +191,6 @@ const cases: Case[] = [
   },
   {
     name: 'hunks of a version that the sandbox or the codebase no longer has are refused, and nothing is committed',
-    needs: ['commands'],
     async run(scene) {
       const { codebase, sandbox, change } = await edited(scene, { b: 'b\n' });
       await scene.output(sandbox, 'echo more >> a.txt; echo more >> b');
@@ -213,7 +204,6 @@ const cases: Case[] = [
   },
   {
     name: 'hunks of a file in conflict are refused as the file is, and taken with ours',
-    needs: ['commands'],
     async run(scene) {
       const { codebase, sandbox } = await edited(scene);
       await scene.client.upload(codebase.id, 'a.txt', `${TEXT}theirs\n`);
@@ -230,7 +220,6 @@ const cases: Case[] = [
   },
   {
     name: 'a renamed file has hunks against its old name, and a choice of them commits the rename with these alone',
-    needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase({ 'a.txt': TEXT, c: 'c\n' });
       const sandbox = await scene.sandbox(codebase);
@@ -261,7 +250,6 @@ const cases: Case[] = [
   },
   {
     name: 'hunks of a renamed file take nothing of another file that is at its old name by now',
-    needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase({ 'a.txt': TEXT });
       const sandbox = await scene.sandbox(codebase);
@@ -275,7 +263,6 @@ const cases: Case[] = [
   },
   {
     name: 'of a renamed directory the files that were edited have hunks, also those of the same size, and the others came along',
-    needs: ['commands'],
     async run(scene) {
       const files = { 'd/x': 'one\ntwo\n', 'd/y': 'y\n', 'd/z': 'z\n' };
       const codebase = await scene.codebase(files);
@@ -300,7 +287,6 @@ const cases: Case[] = [
   },
   {
     name: 'a renamed file shows the agent no lines that it may not read at the old name, and a hidden old name not at all',
-    needs: ['commands'],
     async run(scene) {
       const paths = ['listed', 'hidden', '.env'];
       const codebase = await scene.codebase(Object.fromEntries(paths.map((path) => [path, 'KEY=value\n'])));
@@ -328,7 +314,6 @@ const cases: Case[] = [
   },
   {
     name: 'hunks of a renamed file whose old version was changed by others are a conflict, and taken with ours',
-    needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase({ 'a.txt': TEXT });
       const sandbox = await scene.sandbox(codebase);
@@ -346,7 +331,6 @@ const cases: Case[] = [
   },
   {
     name: 'hunks of a file that a renamed directory shows are refused, since the sandbox has nothing that keeps the others',
-    needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase({ 'a/x': TEXT, 'b/x': TEXT.replace('line 2\n', 'two\n') });
       const sandbox = await scene.sandbox(codebase);
@@ -359,7 +343,6 @@ const cases: Case[] = [
   },
   {
     name: 'hunks that a file does not have, of files without hunks, and malformed ones are refused by their field',
-    needs: ['commands'],
     async run(scene) {
       const { sandbox, change } = await edited(scene, { gone: 'x\n' });
       await scene.output(sandbox, 'rm gone; echo new > new');

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Sandbox } from '../../lib/contract/messages.ts';
 import { eventually, expectRefusal, refusal } from './scene.ts';
-import { type Case, contract } from './suite.ts';
+import { type Case, contract, everywhere, REAL } from './suite.ts';
 
 const perUser: Case[] = [
   {
@@ -64,7 +64,7 @@ const expiry: Case[] = [
       await eventually('the end of the sandboxes', async () => {
         const { sandboxes } = await scene.client.call('ListSandboxes', { codebase_id: codebase.id });
         const left = sandboxes.map(({ id, status }) => `${id} ${status}`);
-        return left.join() === `${stopped.id} SANDBOX_STOPPED` || undefined;
+        return left.join() === `${stopped.id} SANDBOX_STOPPED`;
       });
       const refusals = [
         [
@@ -91,7 +91,7 @@ const expiry: Case[] = [
   },
   {
     name: 'keeps an expired sandbox with uncommitted changes, stopped, until it gets a new lifetime',
-    needs: ['commands'],
+    runtimes: REAL,
     async run(scene) {
       const codebase = await scene.codebase({ a: 'one' });
       const [kept, committed, dropped] = await Promise.all(
@@ -112,9 +112,7 @@ const expiry: Case[] = [
       );
       await eventually('the end of the sandboxes', async () => {
         const { sandboxes } = await scene.client.call('ListSandboxes', { codebase_id: codebase.id });
-        return (
-          sandboxes.map(({ id, status }) => `${id} ${status}`).join() === `${kept!.id} SANDBOX_STOPPED` || undefined
-        );
+        return sandboxes.map(({ id, status }) => `${id} ${status}`).join() === `${kept!.id} SANDBOX_STOPPED`;
       });
       const sandbox_id = kept!.id;
       const shown = await scene.client.call('GetSandbox', { sandbox_id });
@@ -134,7 +132,6 @@ const expiry: Case[] = [
   },
   {
     name: 'does not end an idle sandbox during a stream or an upload, and commits its changes when it stops it',
-    needs: ['commands'],
     runtimes: ['bwrap'],
     protocols: ['rest'],
     async run(scene) {
@@ -167,7 +164,7 @@ const expiry: Case[] = [
       // Idle for as long as the others from here on.
       const idle = await scene.sandbox(other, [], { idle_timeout: 1 });
       await eventually('the stop of the idle sandbox', async () =>
-        (await statuses('SANDBOX_STOPPED')).includes(idle.id) ? true : undefined,
+        (await statuses('SANDBOX_STOPPED')).includes(idle.id),
       );
       const running = await statuses('SANDBOX_RUNNING');
       for (const { client, streaming, storing, stream, release, stored } of busy) {
@@ -180,7 +177,7 @@ const expiry: Case[] = [
       for (const { client, codebase, streaming, storing } of busy) {
         await eventually('the stop of both sandboxes', async () => {
           const stopped = await statuses('SANDBOX_STOPPED');
-          return stopped.includes(streaming.id) && stopped.includes(storing.id) ? true : undefined;
+          return stopped.includes(streaming.id) && stopped.includes(storing.id);
         });
         // Answers when the stop in progress has committed.
         await client.call('StopSandbox', { sandbox_id: streaming.id });
@@ -221,7 +218,7 @@ const quota: Case[] = [
   },
   {
     name: 'refuses a commit above storage.max_codebase_bytes or max_codebase_files, and changes nothing',
-    needs: ['commands'],
+    runtimes: REAL,
     async run(scene) {
       const codebase = await scene.codebase({ old: 'old\n' });
       const sandbox = await scene.sandbox(codebase);
@@ -240,16 +237,16 @@ const quota: Case[] = [
   },
   {
     name: 'reports an automatic commit that the quota of the codebase refuses, and commits once there is room',
-    needs: ['commands'],
+    runtimes: REAL,
     async run(scene) {
       const codebase = await scene.codebase({});
       const sandbox = await scene.sandbox(codebase, undefined, { auto_commit: 'on_exec' });
       const told = async () => (await scene.client.call('GetSandbox', { sandbox_id: sandbox.id })).auto_commit_error;
       for (const name of ['a', 'b', 'c']) await scene.output(sandbox, `head -c 400000 /dev/zero > ${name}`);
-      await eventually('the refusal', async () => (GROWING.test(await told()) ? true : undefined));
+      await eventually('the refusal', async () => GROWING.test(await told()));
       expect(await scene.client.call('GetCodebase', { codebase_id: codebase.id })).toMatchObject({ file_count: 2 });
       await scene.output(sandbox, 'rm a');
-      await eventually('the commit', async () => ((await told()) === '' ? true : undefined));
+      await eventually('the commit', async () => (await told()) === '');
       expect(await scene.client.call('GetCodebase', { codebase_id: codebase.id })).toMatchObject({ file_count: 2 });
     },
   },
@@ -281,7 +278,7 @@ const late: Case[] = [
   },
   {
     name: 'applies default_timeout and max_timeout of the configuration',
-    needs: ['commands'],
+    runtimes: REAL,
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       const command = { sandbox_id: sandbox.id, command: 'sleep 30' };
@@ -291,11 +288,11 @@ const late: Case[] = [
   },
 ];
 
-contract('max_per_user, expiry and codebase quotas', [...perUser, ...expiry, ...quota], {
+contract('max_per_user, expiry and codebase quotas', everywhere([...perUser, ...expiry, ...quota]), {
   storage: { max_codebase_bytes: '1MiB', max_codebase_files: 20 },
   sandbox: { max_per_user: 3, cleanup_interval: '300ms' },
 });
-contract('expiry without a check, and timeouts', late, {
+contract('expiry without a check, and timeouts', everywhere(late), {
   sandbox: { cleanup_interval: '1h', default_expiration: '0s' },
   runtime: { default_timeout: '700ms', max_timeout: '2s' },
 });

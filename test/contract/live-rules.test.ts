@@ -1,20 +1,16 @@
 import { expect } from 'vitest';
 import type { Sandbox } from '../../lib/contract/messages.ts';
 import { hide, read, view, write } from './rules.ts';
-import { eventually, expectRefusal, type Scene } from './scene.ts';
-import { type Case, contract } from './suite.ts';
+import { expectRefusal, type Scene } from './scene.ts';
+import { type Case, contract, EVERY } from './suite.ts';
 
 /** A program in the sandbox that says what it meets and goes on when a file `go` appears, outside of what is ruled. */
 const READER = `
 import mmap, os, signal, sys, time
-def touch(name):
-    open('/tmp/' + name, 'w').close()
-def wait(name):
-    while not os.path.exists('/tmp/' + name): time.sleep(0.01)
 fd = os.open('f', os.O_RDWR)
 print(os.pread(fd, 4, 0).decode())
-touch('reading')
-wait('go')
+open('/tmp/ready', 'w').close()
+while not os.path.exists('/tmp/go'): time.sleep(0.01)
 for what, call in (('read', lambda: os.pread(fd, 4, 0)), ('write', lambda: os.pwrite(fd, b'x', 0))):
     try:
         call()
@@ -28,24 +24,13 @@ import mmap, os, time
 fd = os.open('f', os.O_RDONLY)
 m = mmap.mmap(fd, 0, prot=mmap.PROT_READ)
 first = m[0]
-open('/tmp/mapped', 'w').close()
+open('/tmp/ready', 'w').close()
 while not os.path.exists('/tmp/go'): time.sleep(0.01)
 child = os.fork()
 if child == 0:
     os._exit(m[0] - first)
 print('signal', os.waitpid(child, 0)[1] & 127)
 `;
-
-async function whileRunning(scene: Scene, sandbox: Sandbox, program: string, ready: string, then: () => Promise<void>) {
-  const running = scene.output(sandbox, 'python3 -', { stdin: program });
-  await eventually(`${ready} is there`, async () => {
-    const { exit_code } = await scene.run(sandbox, `test -e /tmp/${ready}`);
-    return exit_code === 0 || undefined;
-  });
-  await then();
-  await scene.run(sandbox, 'touch /tmp/go');
-  return running;
-}
 
 const update = (scene: Scene, sandbox: Sandbox, permissions: object[], preset = '') =>
   scene.client.call('UpdatePermissions', { sandbox_id: sandbox.id, permissions, preset });
@@ -61,10 +46,9 @@ const cases: Case[] = [
   ).map(
     ([what, rule, expected]): Case => ({
       name: `an open descriptor has the new level after the response: ${what}`,
-      needs: ['commands'],
       async run(scene) {
         const sandbox = await scene.sandboxOn({ f: 'text' });
-        const said = await whileRunning(scene, sandbox, READER, 'reading', async () => {
+        const said = await scene.whileRunning(sandbox, READER, async () => {
           const updated = await update(scene, sandbox, [write('**'), rule('f', 5)]);
           expect(updated.permissions).toEqual([write('**'), rule('f', 5)]);
         });
@@ -74,10 +58,9 @@ const cases: Case[] = [
   ),
   {
     name: 'mapped pages can no longer be read',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({ f: 'text' });
-      const hidden = await whileRunning(scene, sandbox, MAPPER, 'mapped', async () => {
+      const hidden = await scene.whileRunning(sandbox, MAPPER, async () => {
         await update(scene, sandbox, [write('**'), hide('f', 5)]);
       });
       expect(hidden).toBe('signal 7\n');
@@ -85,7 +68,6 @@ const cases: Case[] = [
   },
   {
     name: "shows and hides paths again, including names in the kernel's cache",
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({ 'a/f': 'text' }, [read('**'), hide('a/f', 1)]);
       const look = async () => (await scene.run(sandbox, 'ls a; cat a/f')).stdout;
@@ -98,7 +80,6 @@ const cases: Case[] = [
   },
   {
     name: 'a rule that hides one hard link of a file hides the others, also in listings that the kernel caches',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({ 'b/own': '' });
       await scene.output(sandbox, 'mkdir a; echo text > a/f; ln a/f b/f; ln a/f b/g');
@@ -117,7 +98,6 @@ const cases: Case[] = [
   },
   {
     name: 'new rules are kept after a stop',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({ f: 'text' });
       await scene.client.call('StopSandbox', { sandbox_id: sandbox.id });
@@ -128,6 +108,7 @@ const cases: Case[] = [
   },
   {
     name: 'an invalid rule is refused, and the old rules are kept',
+    runtimes: EVERY,
     async run(scene) {
       const sandbox = await scene.sandboxOn({ f: 'text' });
       const wrong = update(scene, sandbox, [read('**'), read('[')]);
@@ -140,6 +121,7 @@ const cases: Case[] = [
   },
   {
     name: 'ExplainPermission returns the winning rule and the rules it overrides',
+    runtimes: EVERY,
     async run(scene) {
       const rules = [read('**'), write('src/'), hide('src/key', 3)];
       const sandbox = await scene.sandboxOn({}, rules);
@@ -159,6 +141,7 @@ const cases: Case[] = [
   },
   {
     name: 'a sandbox with a preset has the rules of the preset and its own, for every listed preset',
+    runtimes: EVERY,
     async run(scene) {
       const { presets } = await scene.client.call('ListPresets', {});
       expect(presets.map(({ name }) => name)).toEqual(['read-only', 'full-access', 'agent-safe', 'development']);
@@ -172,7 +155,6 @@ const cases: Case[] = [
   },
   {
     name: 'agent-safe puts placeholders in place of secrets and allows writes to its output directories only',
-    needs: ['commands'],
     async run(scene) {
       const tree = { 'src/main.js': 'main', '.env': 'KEY=1', '.git/config': 'token', 'certs/a.pem': 'pem' };
       const sandbox = await scene.sandboxOn({ ...tree, 'output/old': 'old' }, [], { preset: 'agent-safe' });

@@ -19,7 +19,6 @@ async function listed(scene: Scene, { id }: Sandbox, more: object = {}): Promise
 const cases: Case[] = [
   {
     name: 'a list of changes for a local directory has digests and targets of both sides',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({ 'a.txt': 'old', gone: 'gone', was: 'file', mode: 'm' });
       const large = Buffer.alloc(3_000_000);
@@ -46,7 +45,6 @@ const cases: Case[] = [
   },
   {
     name: 'a list of changes for a local directory refuses what programs there would run',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       await scene.output(
@@ -69,7 +67,6 @@ const cases: Case[] = [
   },
   {
     name: 'what decides about a local directory is shown to no agent, and only on request',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({ secret: 's' }, [...EVERYTHING, hide('secret')]);
       await scene.output(sandbox, 'touch a');

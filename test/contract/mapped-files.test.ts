@@ -41,7 +41,6 @@ const text = async (bytes: AsyncIterable<Uint8Array>) => (await collect(bytes)).
 const cases: Case[] = [
   {
     name: 'what a program writes to a file that it has mapped and closed is seen by every reader while it runs',
-    needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase({ f: '0000\n' });
       const sandbox = await scene.sandbox(codebase);

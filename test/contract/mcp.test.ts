@@ -122,7 +122,7 @@ describe.each(ERAS)('a client of %s with an agent token', (era) => {
     await eventually('the command', running);
     abort.abort();
     await expect(call).rejects.toThrow();
-    await eventually('its end', async () => ((await running()) ? undefined : true));
+    await eventually('its end', async () => !(await running()));
   });
 });
 
@@ -375,11 +375,11 @@ describe('50j, 50k, 50l: hostile requests', () => {
         .catch(() => undefined);
     const calls = [request(keys.agent, 501), request(made.secret, 502)];
     const count = async () => (await processes()).filter((each) => /^sleep 50[12]$/.test(each.command)).length;
-    await eventually('both', async () => ((await count()) === 2 ? true : undefined));
+    await eventually('both', async () => (await count()) === 2);
     await owner.call('RevokeKey', { key_id: made.key!.id });
     abort.abort();
     await Promise.all(calls);
-    await eventually('no command', async () => ((await count()) === 0 ? true : undefined));
+    await eventually('no command', async () => (await count()) === 0);
   });
 });
 
@@ -467,13 +467,13 @@ describe('paddock mcp', () => {
       structuredContent: { running: true },
     });
     const mine = async () => (await commands()).filter((each) => each.startsWith(`sleep ${mark}`)).sort();
-    await eventually('three', async () => ((await mine()).length === 3 ? true : undefined));
+    await eventually('three', async () => (await mine()).length === 3);
     abort.abort();
     await expect(slow).rejects.toThrow();
-    await eventually('two', async () => ((await mine()).length === 2 ? true : undefined));
+    await eventually('two', async () => (await mine()).length === 2);
     expect(await mine()).toEqual([`sleep ${mark}2`, `sleep ${mark}3`]);
     await client.close();
-    await eventually('none', async () => ((await mine()).length === 0 ? true : undefined));
+    await eventually('none', async () => (await mine()).length === 0);
   });
 
   it('uploads a directory, and says where its changes are', async () => {
@@ -511,7 +511,7 @@ describe('paddock mcp', () => {
     child.stdin.write(
       '{\n[]\n\n"x"\n{"jsonrpc":"2.0","id":7,"result":{}}\n{"jsonrpc":"2.0","id":"b","method":"no/such"}\n',
     );
-    await eventually('answers', async () => (answers().length === 4 ? true : undefined));
+    await eventually('answers', async () => answers().length === 4);
     expect(answers().map(({ id, error }) => [id, error.code])).toEqual([
       [null, -32_700],
       [null, -32_600],

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { NetworkEvent } from '../../lib/contract/messages.ts';
 import { expectRefusal } from './scene.ts';
-import { contract } from './suite.ts';
+import { contract, EVERY } from './suite.ts';
 
 /** The image of the containers has no program that asks for names. */
 const RUNTIMES = ['bwrap'];
@@ -12,6 +12,7 @@ const ask = (name: string) => `getent ahostsv4 ${name} >/dev/null && echo found 
 contract('networks', [
   {
     name: 'a sandbox has no network without a policy, and none of RUNTIME_MOCK has one',
+    runtimes: EVERY,
     async run(scene) {
       const none = { mode: 'none', rules: [], revision: 0, presets: [] };
       const sandbox = await scene.sandboxOn({});
@@ -24,7 +25,6 @@ contract('networks', [
   },
   {
     name: 'the network is open while the policy says so, after a start, too',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({}, undefined, { network: named('a.example') });
       const at = { sandbox_id: sandbox.id };
@@ -44,7 +44,6 @@ contract('networks', [
   },
   {
     name: 'names that no rule allows do not exist, and results name them',
-    needs: ['commands'],
     runtimes: RUNTIMES,
     async run(scene) {
       const network = {
@@ -72,7 +71,6 @@ contract('networks', [
   },
   {
     name: 'what is refused is an event, until the sandbox is stopped',
-    needs: ['commands'],
     runtimes: RUNTIMES,
     async run(scene) {
       const sandbox = await scene.sandboxOn({}, undefined, { network: named('allowed.example') });
@@ -97,7 +95,6 @@ contract('networks', [
   },
   {
     name: 'a policy is replaced while the sandbox runs, from then on also for its processes',
-    needs: ['commands'],
     runtimes: RUNTIMES,
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
@@ -122,6 +119,7 @@ contract('networks', [
   },
   {
     name: 'a decision is explained; presets are listed; what is wrong in a policy is named',
+    runtimes: EVERY,
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       const { presets } = await scene.client.call('ListNetworkPresets', {});

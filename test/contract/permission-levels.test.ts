@@ -37,7 +37,6 @@ const FILE_ROWS: readonly Row[] = [
 
 const cases: Case[] = Object.entries(LEVELS).map(([name, level], column) => ({
   name: `commands on a file of level ${name} have the results of the contract`,
-  needs: ['commands'],
   async run(scene) {
     const files = FILE_ROWS.flatMap((_, row) => [[`${row}/f`, 'text\n'] as const, [`${row}/free/kept`, ''] as const]);
     const codebase = await scene.codebase(Object.fromEntries(files));

@@ -258,7 +258,4 @@ const around: Case[] = [
   },
 ];
 
-contract(
-  'permission rules',
-  [matching, ...directories, ...around].map((each): Case => ({ ...each, needs: ['commands'] })),
-);
+contract('permission rules', [matching, ...directories, ...around]);

@@ -27,7 +27,7 @@ function endOf(scene: Scene, sandbox_id: string, process_id: string) {
   });
 }
 
-const cases: Omit<Case, 'needs'>[] = [
+const cases: Case[] = [
   {
     name: 'starts a process that goes on after the call, and sends its output and its end to a reader',
     async run(scene) {
@@ -64,7 +64,7 @@ const cases: Omit<Case, 'needs'>[] = [
       expect(new Set(starts.map(({ process_id }) => process_id))).toEqual(new Set(['build-1']));
       await eventually(
         'the start',
-        async () => (await scene.client.call('Exec', { sandbox_id, command: 'cat log' })).stdout || undefined,
+        async () => (await scene.client.call('Exec', { sandbox_id, command: 'cat log' })).stdout,
       );
       expect((await scene.client.call('Exec', { sandbox_id, command: 'cat log' })).stdout).toBe('started\n');
       await expectRefusal(
@@ -174,13 +174,13 @@ const cases: Omit<Case, 'needs'>[] = [
           sandbox_id,
           command: `${sleepers(7012)}; ${sleepers(7013)}`,
         });
-        return stdout.trim().split('\n').length >= 3 || undefined;
+        return stdout.trim().split('\n').length >= 3;
       });
       await scene.client.call('SignalProcess', { sandbox_id, process_id: one.process_id, signal: 'SIGTERM' });
       expect(await endOf(scene, sandbox_id, one.process_id)).toMatchObject({ reason: 'signaled', signal: 15 });
       await eventually('the end of the others', async () => {
         const { stdout } = await scene.client.call('Exec', { sandbox_id, command: sleepers(7012) });
-        return stdout === '' || undefined;
+        return stdout === '';
       });
       await scene.client.call('SignalProcess', { sandbox_id, process_id: two.process_id, signal: 'SIGKILL' });
       expect(await endOf(scene, sandbox_id, two.process_id)).toMatchObject({ reason: 'killed', exit_code: 137 });
@@ -332,8 +332,4 @@ const cases: Omit<Case, 'needs'>[] = [
   },
 ];
 
-contract(
-  'Processes',
-  cases.map((each): Case => ({ ...each, needs: ['commands'] })),
-  { limits: { processes: 8, process_output_bytes: '1MiB' } },
-);
+contract('Processes', cases, { limits: { processes: 8, process_output_bytes: '1MiB' } });

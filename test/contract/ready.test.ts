@@ -100,8 +100,5 @@ it('of ready sandboxes nothing is left after kill -9 and the next start, nor aft
   const left = served.state.processes().filter((each) => pids.includes(each));
   expect(left).toEqual([]);
   expect(readyUsers().size).toBe(1);
-  for (const scene of [first, second]) {
-    scene.rest.close();
-    scene.grpc.close();
-  }
+  for (const scene of [first, second]) scene.disconnect();
 });

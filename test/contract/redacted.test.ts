@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { collect } from './client.ts';
 import { EVERYTHING, read, write } from './rules.ts';
 import { expectRefusal } from './scene.ts';
-import { type Case, contract } from './suite.ts';
+import { type Case, contract, EVERY } from './suite.ts';
 
 const SECRET = 'sk_live_51HxVerySecretValue';
 const ENV = `# payments\nSTRIPE_KEY=${SECRET}\nDEBUG=true\n`;
@@ -63,7 +63,6 @@ fails(lambda: os.rename('dir', 'moved'))
 const cases: Case[] = [
   {
     name: 'programs read placeholders through every door, and cannot change the file',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({ '.env': ENV, 'dir/.env': ENV }, RULES);
       const text = await scene.output(sandbox, 'python3 -', { stdin: DOORS });
@@ -85,7 +84,6 @@ const cases: Case[] = [
   },
   {
     name: 'the file API shows the agent placeholders, and the owner the original',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({ '.env': ENV }, RULES);
       const as = (actor: string) => ({ sandbox_id: sandbox.id, path: '.env', as: actor });
@@ -113,7 +111,6 @@ const cases: Case[] = [
   },
   {
     name: 'files whose values take long to find are served too, and other files meanwhile',
-    needs: ['commands'],
     async run(scene) {
       const entries = Array.from({ length: 20_000 }, (_, n) => `"key${n}": "Secret${n}"`);
       const files = {
@@ -140,7 +137,6 @@ const cases: Case[] = [
   },
   {
     name: 'new rules redact what programs have open and cached, and what the sandbox wrote, in its changes too',
-    needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({ '.env': ENV });
       const of = { sandbox_id: sandbox.id };
@@ -168,7 +164,6 @@ const cases: Case[] = [
   },
   {
     name: 'changes of files with placeholders are merged with the values at a commit',
-    needs: ['commands'],
     async run(scene) {
       const rules = [...EVERYTHING, { ...redacted('**/.env*'), on_write: 'merge' }];
       const sandbox = await scene.sandboxOn({ '.env': ENV, 'dir/.env': ENV }, rules);
@@ -213,6 +208,7 @@ cat .env`;
   },
   {
     name: 'a rule whose view or redactor is not known is refused',
+    runtimes: EVERY,
     async run(scene) {
       const sandbox = scene.sandboxOn({}, [{ ...write('**'), view: 'redacted' }]);
       await expectRefusal(sandbox, 'INVALID_ARGUMENT', /^permissions\[0\]\.view/);

@@ -5,7 +5,6 @@ import { type Case, contract } from './suite.ts';
 const cases: Case[] = [
   {
     name: 'what the rules refused commands is listed with the rules that decide, and nothing else',
-    needs: ['commands'],
     run: async (scene) => {
       const permissions = [read('**'), write('src/', 1), hide('secrets/', 1), view('seen/', 1)];
       const files = { 'src/a': 'a', 'package.json': '{}', 'secrets/key': 'k', 'seen/x': 'x', 'docs/d': 'd' };

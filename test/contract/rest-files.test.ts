@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { expectError, json } from './rest-answers.ts';
 import { filePath, type RawAnswer } from './rest-client.ts';
 import type { Scene } from './scene.ts';
-import { type Case, contract } from './suite.ts';
+import { type Case, contract, everywhere } from './suite.ts';
 
 const sha256 = (content: string) => createHash('sha256').update(content).digest('hex');
 
@@ -135,7 +135,4 @@ function postFiles(scene: Scene, codebaseId: string, parts: readonly Part[]): Pr
   return scene.rest.send('POST', `/v1/codebases/${codebaseId}/files`, { body, headers });
 }
 
-contract(
-  'files over REST',
-  cases.map((each): Case => ({ ...each, protocols: ['rest'] })),
-);
+contract('files over REST', everywhere(cases, { protocols: ['rest'] }));

@@ -3,7 +3,7 @@ import { expectError, json } from './rest-answers.ts';
 import { type ErrorBody, filePath } from './rest-client.ts';
 import { EVERYTHING } from './rules.ts';
 import { eventually } from './scene.ts';
-import { type Case, contract } from './suite.ts';
+import { type Case, contract, everywhere, REAL } from './suite.ts';
 
 const shape: Case[] = [
   {
@@ -127,7 +127,7 @@ const shape: Case[] = [
 const streams: Case[] = [
   {
     name: 'streams Exec as lines of JSON, or as server-sent events if requested',
-    needs: ['commands'],
+    runtimes: REAL,
     async run(scene) {
       const sandbox = await scene.sandboxOn({}, EVERYTHING);
       const path = `/v1/sandboxes/${sandbox.id}/exec/stream`;
@@ -152,7 +152,7 @@ const streams: Case[] = [
   },
   {
     name: 'streams much output of Exec to the end, in each form',
-    needs: ['commands'],
+    runtimes: REAL,
     async run(scene) {
       const { id } = await scene.sandboxOn({});
       const url = `http://${scene.server.httpAddress}/v1/sandboxes/${id}/exec/stream`;
@@ -166,7 +166,7 @@ const streams: Case[] = [
   },
   {
     name: 'serves others after clients disconnect during any call',
-    needs: ['commands'],
+    runtimes: REAL,
     async run(scene) {
       const sandbox = await scene.sandboxOn({ f: 'x'.repeat(1_000_000) });
       const path = `/v1/sandboxes/${sandbox.id}/exec/stream`;
@@ -179,16 +179,12 @@ const streams: Case[] = [
         const download = await scene.rest.open('GET', filePath(sandbox.codebase_id, 'f'), {});
         download.destroy();
       }
-      await eventually('the end of every yes', async () =>
-        (await scene.output(sandbox, 'grep -la "^ye[s]" /proc/[0-9]*/cmdline 2>/dev/null || true')) === ''
-          ? true
-          : undefined,
+      await eventually(
+        'the end of every yes',
+        async () => (await scene.output(sandbox, 'grep -la "^ye[s]" /proc/[0-9]*/cmdline 2>/dev/null || true')) === '',
       );
     },
   },
 ];
 
-contract(
-  'REST',
-  [...shape, ...streams].map((each): Case => ({ ...each, protocols: ['rest'] })),
-);
+contract('REST', everywhere([...shape, ...streams], { protocols: ['rest'] }));

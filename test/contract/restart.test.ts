@@ -33,13 +33,10 @@ describe('a server on the state of an earlier one', () => {
         () => undefined,
       ),
     );
-    await eventually('the command at work', async () =>
-      (await work.run(sandbox, 'test -e started')).exit_code === 0 ? true : undefined,
-    );
+    await eventually('the command at work', async () => (await work.run(sandbox, 'test -e started')).exit_code === 0);
     expect(await served.server.stop()).toBe(0);
     await Promise.all(calls);
-    work.rest.close();
-    work.grpc.close();
+    work.disconnect();
   });
 
   it('is refused while the earlier one runs, which is unaffected', async () => {
@@ -65,21 +62,13 @@ describe('a server on the state of an earlier one', () => {
     expect(Buffer.from((await output(first)).output[0]!.data).toString()).toBe('kept\n');
     // What was written in the last milliseconds before the death of the server may be lost.
     const directory = join(served.state.directory, 'mounts', 'processes', running.id, 'long');
-    await eventually(
-      'the output on the disk',
-      async () =>
-        readdirSync(directory).some((name) => readFileSync(join(directory, name)).includes('kept\n')) || undefined,
+    await eventually('the output on the disk', async () =>
+      readdirSync(directory).some((name) => readFileSync(join(directory, name)).includes('kept\n')),
     );
-    first.rest.close();
-    first.grpc.close();
+    first.disconnect();
 
     expect(await served.server.stop(signal)).toBe(expected);
-    await eventually('the end of the sandboxes', async () =>
-      served.state.processes().length === 0 ? true : undefined,
-    );
-    await served.start();
-
-    const second = scene();
+    const second = await served.next(first);
     // On a busy machine the server is ready before it has started each of them.
     const get = (sandbox_id: string) =>
       eventually('its start', async () => {
@@ -92,7 +81,7 @@ describe('a server on the state of an earlier one', () => {
     await eventually('the totals', async () => {
       const { revision: now, ...found } = await second.client.call('GetCodebase', { codebase_id: codebase.id });
       if (signal === 'SIGTERM') expect(now).toBe(revision);
-      return isDeepStrictEqual(found, whole) ? true : undefined;
+      return isDeepStrictEqual(found, whole);
     });
     expect(await get(running.id)).toEqual(running);
     expect(await get(stopped.id)).toEqual(shown);

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { Sandbox } from '../../lib/contract/messages.ts';
 import { read, write } from './rules.ts';
 import { eventually, expectRefusal } from './scene.ts';
-import { type Case, contract } from './suite.ts';
+import { type Case, contract, everywhere, REAL } from './suite.ts';
 
 const NO_LIMITS = { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit: 0 };
 
@@ -278,7 +278,7 @@ const lifeCycle: Case[] = [
   },
   {
     name: 'StopSandbox ends every process of a sandbox and keeps its files',
-    needs: ['commands'],
+    runtimes: REAL,
     async run(scene) {
       const sandbox = await scene.sandboxOn({ 'a.txt': 'old' });
       const request = { sandbox_id: sandbox.id };
@@ -295,7 +295,7 @@ const lifeCycle: Case[] = [
   },
   {
     name: 'ends a running command when its sandbox is stopped or destroyed',
-    needs: ['commands'],
+    runtimes: REAL,
     async run(scene) {
       for (const operation of ['StopSandbox', 'DestroySandbox'] as const) {
         const sandbox = await scene.sandboxOn({});
@@ -303,8 +303,9 @@ const lifeCycle: Case[] = [
           () => 'an answer',
           (error: { code: string }) => error.code,
         );
-        await eventually('the command at work', async () =>
-          (await scene.run(sandbox, 'test -e started')).exit_code === 0 ? true : undefined,
+        await eventually(
+          'the command at work',
+          async () => (await scene.run(sandbox, 'test -e started')).exit_code === 0,
         );
         await scene.client.call(operation, { sandbox_id: sandbox.id });
         expect(await call).toMatch(/^(an answer|UNAVAILABLE|FAILED_PRECONDITION|CANCELLED|ABORTED|NOT_FOUND)$/);
@@ -313,7 +314,6 @@ const lifeCycle: Case[] = [
   },
   {
     name: 'a sandbox whose processes die is in SANDBOX_ERROR with the reason, and StartSandbox restarts it with its files',
-    needs: ['commands'],
     runtimes: ['bwrap'],
     async run(scene) {
       const codebase = await scene.codebase({});
@@ -335,7 +335,7 @@ const lifeCycle: Case[] = [
   },
   {
     name: 'enforces pids_limit and memory_bytes',
-    needs: ['commands'],
+    runtimes: REAL,
     async run(scene) {
       const resources = { memory_bytes: 64 * 1024 * 1024, cpu_quota: 150_000, cpu_shares: 512, pids_limit: 32 };
       const sandbox = await scene.sandboxOn({}, undefined, { resources });
@@ -345,8 +345,9 @@ const lifeCycle: Case[] = [
       const forks = 'for i in $(seq 100); do sleep 5 & done';
       const { stderr } = await scene.run(sandbox, forks);
       expect(stderr).toMatch(/[Cc]annot fork|Resource temporarily unavailable/);
-      await eventually('a sandbox that works again', async () =>
-        (await scene.run(sandbox, 'true').catch(() => undefined))?.exit_code === 0 ? true : undefined,
+      await eventually(
+        'a sandbox that works again',
+        async () => (await scene.run(sandbox, 'true').catch(() => undefined))?.exit_code === 0,
       );
     },
   },
@@ -436,4 +437,4 @@ const refusals: Case[] = [
   },
 ];
 
-contract('a sandbox', [...lifeCycle, ...refusals]);
+contract('a sandbox', everywhere([...lifeCycle, ...refusals]));

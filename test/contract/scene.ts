@@ -69,6 +69,15 @@ export class Scene {
     return stdout;
   }
 
+  /** What a Python program prints that makes /tmp/ready and waits for /tmp/go, which comes after `then`. */
+  async whileRunning(sandbox: Sandbox, program: string, then: () => Promise<unknown>): Promise<string> {
+    const running = this.output(sandbox, 'python3 -', { stdin: program });
+    await eventually('the program runs', async () => (await this.run(sandbox, 'test -e /tmp/ready')).exit_code === 0);
+    await then();
+    await this.run(sandbox, 'touch /tmp/go');
+    return running;
+  }
+
   async content(codebase: Codebase, path: string): Promise<string> {
     return (await collect(this.client.download(codebase.id, path))).toString();
   }
@@ -78,6 +87,11 @@ export class Scene {
     await Promise.all(this.#sandboxes.map(destroy));
     const remove = (codebase_id: string) => quietly(this.client.call('DeleteCodebase', { codebase_id }));
     await Promise.all(this.#codebases.map(remove));
+    this.disconnect();
+  }
+
+  /** Where the server was ended, which keeps what the case made. */
+  disconnect(): void {
     this.rest.close();
     this.grpc.close();
   }
@@ -113,12 +127,18 @@ export async function expectRefusal(
   return error;
 }
 
-/** Asks until `probe` answers something; fails after `deadline` ms. */
-export async function eventually<T>(what: string, probe: () => Promise<T | undefined>, deadline = 60_000): Promise<T> {
+type Falsy = undefined | false | '';
+
+/** Asks until `probe` answers something that counts as true; fails after `deadline` ms. */
+export async function eventually<T>(
+  what: string,
+  probe: () => Promise<T | Falsy> | T | Falsy,
+  deadline = 60_000,
+): Promise<T> {
   const end = Date.now() + deadline;
   for (;;) {
     const found = await probe();
-    if (found !== undefined) return found;
+    if (found) return found;
     if (Date.now() > end) throw new Error(`not within ${deadline} ms: ${what}`);
     await new Promise((done) => setTimeout(done, 20));
   }

@@ -31,7 +31,6 @@ const ALL = ['.cache', '.cache/c', 'a', 'new', 'new/.cache', 'new/.cache/n', 'ou
 const cases: Case[] = [
   {
     name: 'what is written at scratch paths is no change of lists, exports and commits, unless it is asked for',
-    needs: ['commands'],
     runtimes: ['bwrap'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
@@ -70,7 +69,6 @@ const cases: Case[] = [
   },
   {
     name: 'scratch is kept by stops, checkpoints and forks, and automatic commits leave it out',
-    needs: ['commands'],
     runtimes: ['bwrap'],
     protocols: ['rest'],
     async run(scene) {
@@ -97,7 +95,6 @@ const cases: Case[] = [
   },
   {
     name: 'the patch of a repository in which git was used applies with git apply',
-    needs: ['commands'],
     runtimes: ['bwrap'],
     protocols: ['grpc'],
     async run(scene) {

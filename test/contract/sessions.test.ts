@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Session } from '../../lib/contract/messages.ts';
 import { eventually, expectRefusal, type Scene } from './scene.ts';
-import { type Case, contract } from './suite.ts';
+import { type Case, contract, everywhere } from './suite.ts';
 
 const open = (scene: Scene, sandbox_id: string, more: object = {}) =>
   scene.client.call('CreateSession', { sandbox_id, ...more });
@@ -12,7 +12,7 @@ const exec = (scene: Scene, { id }: Session, command: string, more: object = {})
 const get = (scene: Scene, { id }: Session) => scene.client.call('GetSession', { session_id: id });
 
 /** Cases that every runtime fulfils: `true`, `echo`, `sleep` and `exit` are all they run. */
-const everywhere: Case[] = [
+const anywhere: Case[] = [
   {
     name: 'lists sessions, the newest first, and forgets one that is destroyed',
     async run(scene) {
@@ -84,7 +84,7 @@ const everywhere: Case[] = [
   },
 ];
 
-const commands: Omit<Case, 'needs'>[] = [
+const commands: Case[] = [
   {
     name: 'keeps directory, variables, functions and background jobs, and has stdout and stderr apart',
     async run(scene) {
@@ -141,14 +141,14 @@ const commands: Omit<Case, 'needs'>[] = [
           await scene.output(sandbox, "cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep -o 'sleep 4[3]21' | wc -l")
         ).trim();
       await exec(scene, session, 'setsid sleep 4321 & (sh -c "(sleep 4321 &) &" &)');
-      await eventually('both run', async () => (await left()) === '2' || undefined);
+      await eventually('both run', async () => (await left()) === '2');
       const leaving = new AbortController();
       const request = { session_id: session.id, command: 'sleep 4321' };
       const left1 = scene.client.call('SessionExec', request, leaving.signal).catch(() => 'left');
-      await eventually('it runs', async () => (await left()) === '3' || undefined);
+      await eventually('it runs', async () => (await left()) === '3');
       leaving.abort();
       expect(await left1).toBe('left');
-      await eventually('nothing is left', async () => (await left()) === '0' || undefined);
+      await eventually('nothing is left', async () => (await left()) === '0');
       expect(await exec(scene, session, 'setsid sleep 4321 & echo')).toMatchObject({ session_reset: true });
       await scene.client.call('DestroySession', { session_id: session.id });
       expect(await left()).toBe('0');
@@ -187,6 +187,6 @@ const commands: Omit<Case, 'needs'>[] = [
   },
 ];
 
-contract('sessions', [...everywhere, ...commands.map((each): Case => ({ ...each, needs: ['commands'] }))], {
+contract('sessions', [...everywhere(anywhere), ...commands], {
   limits: { sessions: 4 },
 });

@@ -4,23 +4,15 @@ import { PROTOCOLS, type Protocol } from './client.ts';
 import { Scene } from './scene.ts';
 import { type Sections, Server, State } from './server.ts';
 
-/** What a case asks of a runtime: commands run for real, on the workspace and its rules. */
-type Need = 'commands';
+/** The runtimes where commands run for real, on the workspace and its rules; their columns share the protocols of a case. */
+export const REAL: readonly string[] = ['docker', 'bwrap'];
 
-/** Every column of the conformance table. A runtime that cannot do what a case needs has no such row. */
-const RUNTIMES: readonly { name: string; can: readonly Need[] }[] = [
-  { name: 'bwrap', can: ['commands'] },
-  { name: 'docker', can: ['commands'] },
-  { name: 'mock', can: [] },
-];
-
-/** The runtimes whose columns share the protocols of a case. */
-const PAIR = ['docker', 'bwrap'];
+/** Every column of the conformance table. */
+export const EVERY: readonly string[] = [...REAL, 'mock'];
 
 export interface Case {
   name: string;
-  needs?: readonly Need[];
-  /** Absent: all that can. */
+  /** Absent: `REAL`. */
   runtimes?: readonly string[];
   /** Absent: both, in the columns together; see `protocolsOf`. */
   protocols?: readonly Protocol[];
@@ -31,27 +23,28 @@ export interface Case {
 
 /** One list of cases over the runtimes and protocols; one server for each runtime, which must end clean. */
 export function contract(topic: string, cases: readonly Case[], config: Sections = {}): void {
-  for (const runtime of RUNTIMES) {
+  for (const runtime of EVERY) {
     const possible = cases
-      .map((each, index) => ({ ...each, protocols: protocolsOf(each, runtime.name, index) }))
-      .filter(
-        ({ needs = [], runtimes }) =>
-          needs.every((need) => runtime.can.includes(need)) && (runtimes?.includes(runtime.name) ?? true),
-      );
-    if (possible.length > 0) describe(`${topic} on ${runtime.name}`, () => column(runtime.name, possible, config));
+      .map((each, index) => ({ ...each, protocols: protocolsOf(each, runtime, index) }))
+      .filter(({ runtimes = REAL }) => runtimes.includes(runtime));
+    if (possible.length > 0) describe(`${topic} on ${runtime}`, () => column(runtime, possible, config));
   }
 }
+
+/** The cases, on every runtime where they name none. */
+export const everywhere = (cases: readonly Case[], more: Partial<Case> = {}): Case[] =>
+  cases.map((each) => ({ runtimes: EVERY, ...each, ...more }));
 
 /**
  * No adapter knows a runtime and no runtime a protocol. A case that runs on bwrap and on docker therefore runs over one
  * protocol on bwrap and over the other one on docker; `index` decides which. PADDOCK_CONTRACT=full: every case over both
  * on each runtime.
  */
-function protocolsOf({ protocols, runtimes }: Case, runtime: string, index: number): readonly Protocol[] {
+function protocolsOf({ protocols, runtimes = REAL }: Case, runtime: string, index: number): readonly Protocol[] {
   if (protocols !== undefined) return protocols;
-  const onBoth = PAIR.every((name) => runtimes?.includes(name) ?? true);
-  if (!onBoth || !PAIR.includes(runtime) || process.env.PADDOCK_CONTRACT === 'full') return PROTOCOLS;
-  return [PROTOCOLS[(index + PAIR.indexOf(runtime)) % PROTOCOLS.length]!];
+  const onBoth = REAL.every((name) => runtimes.includes(name));
+  if (!onBoth || !REAL.includes(runtime) || process.env.PADDOCK_CONTRACT === 'full') return PROTOCOLS;
+  return [PROTOCOLS[(index + REAL.indexOf(runtime)) % PROTOCOLS.length]!];
 }
 
 function column(

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect } from 'vitest';
-import { Scene } from './scene.ts';
+import { eventually, Scene } from './scene.ts';
 import { Server, type StartOptions, State } from './server.ts';
 
 /** The server of the present test, which the test may end and start again on the same state. */
@@ -28,6 +28,15 @@ class ServedState {
   /** Clients of the present server over REST. The caller closes it, or its clients where the server was killed. */
   scene(): Scene {
     return new Scene(this.server, this.state, 'bwrap', 'rest');
+  }
+
+  /** Clients of the next server, after the present one was killed, if it runs, and its sandboxes have ended. */
+  async next(scene: Scene): Promise<Scene> {
+    await this.server.stop('SIGKILL');
+    scene.disconnect();
+    await eventually('the end of the sandboxes', () => this.state.processes().length === 0);
+    await this.start();
+    return this.scene();
   }
 
   async begin(): Promise<void> {

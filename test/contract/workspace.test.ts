@@ -3,7 +3,7 @@ import { hide, read, write } from './rules.ts';
 import { expectRefusal } from './scene.ts';
 import { type Case, contract } from './suite.ts';
 
-const cases: Omit<Case, 'needs'>[] = [
+const cases: Case[] = [
   {
     name: 'keeps writes in the sandbox: neither the codebase nor another sandbox sees them',
     async run(scene) {
@@ -128,7 +128,4 @@ const cases: Omit<Case, 'needs'>[] = [
   },
 ];
 
-contract(
-  'the workspace',
-  cases.map((each): Case => ({ ...each, needs: ['commands'] })),
-);
+contract('the workspace', cases);

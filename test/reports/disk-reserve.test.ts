@@ -102,7 +102,7 @@ for i in range(200):
     );
     await expectRefusal(scene.client.write('ImportImage', { name: 'large' }, large), 'RESOURCE_EXHAUSTED', nearlyFull);
     await scene.run(sandbox, 'rm -rf large* bin');
-    await eventually('the room', async () => (free() > before - 4 * MIB ? true : undefined));
+    await eventually('the room', async () => free() > before - 4 * MIB);
     expect(await scene.content(codebase, 'stored')).toBe('stored\n');
   });
 
@@ -132,7 +132,7 @@ for i in range(200):
     await scene.run(sandbox, 'cat /dev/zero > fill; i=0; while echo x > s$i; do i=$((i + 1)); done');
     await expectRefusal(checkpoint(), 'RESOURCE_EXHAUSTED', /disk is nearly full/);
     await scene.output(sandbox, 'rm fill s*');
-    await eventually('the room', async () => (free() > DISK / 2 ? true : undefined));
+    await eventually('the room', async () => free() > DISK / 2);
     expect(await checkpoint()).toMatchObject({ name: 'c' });
   });
 });

@@ -31,8 +31,7 @@ describe('HOME of a sandbox', () => {
 
   /** The next server on the same state; the sandboxes are those of before. */
   async function restarted(signal: NodeJS.Signals, quota?: number): Promise<void> {
-    scene.rest.close();
-    scene.grpc.close();
+    scene.disconnect();
     await server.stop(signal);
     server = await Server.start(state, { config: config(quota) });
     scene = new Scene(server, state, 'bwrap', 'rest');

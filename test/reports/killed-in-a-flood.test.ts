@@ -33,7 +33,7 @@ attacks('file requests', (target) => {
     const sandbox = await scene.sandbox(await scene.codebase());
     const command = 'exec python3 -I - > ready';
     const flood = scene.run(sandbox, command, { stdin: FLOOD.program, timeout: 100 }).catch(() => undefined);
-    await eventually('the flood', async () => (await scene.output(sandbox, 'cat ready || true')) || undefined);
+    await eventually('the flood', async () => await scene.output(sandbox, 'cat ready || true'));
     await scene.output(sandbox, 'sleep 1');
     const [turn, end] = JSON.parse(await scene.output(sandbox, 'exec python3 -I -', { stdin: KILL })) as number[];
     expect(end).toBeLessThan(turn! / 4);

@@ -85,14 +85,14 @@ it('the diff of a client that leaves ends', async () => {
   });
   client.abort();
   expect(await answer).toBe('left');
-  await eventually('its end', async () => (threads().has(thread!) ? undefined : true));
+  await eventually('its end', async () => !threads().has(thread!));
 });
 
 it('searches of an owner do not keep its exports waiting', async () => {
   const before = threads();
   const client = new AbortController();
   const searches = [1, 2].map(() => search(client.signal).catch(() => 'left'));
-  await eventually('two searches', async () => (working(before).length >= 2 ? true : undefined));
+  await eventually('two searches', async () => working(before).length >= 2);
   expect(await patch(['1'])).toMatch(/^diff --git a\/1 b\/1\n/);
   expect(working(before).length).toBeGreaterThanOrEqual(2);
   client.abort();

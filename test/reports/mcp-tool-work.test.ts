@@ -71,7 +71,7 @@ it('the search of a client that leaves ends, and requests are served meanwhile',
   await rest.call('GetSandbox', { sandbox_id });
   expect(threads().has(thread)).toBe(true);
   client.abort();
-  await eventually('its end', async () => (threads().has(thread) ? undefined : true));
+  await eventually('its end', async () => !threads().has(thread));
   expect(await answer).toBe('left');
 });
 

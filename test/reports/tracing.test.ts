@@ -67,7 +67,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))`;
 
 const python = (program: string) => ({ command: 'python3 -I -', stdin: program });
 
-const CASES: Omit<Case, 'needs'>[] = [
+const CASES: Case[] = [
   {
     name: 'a debugger traces a program that it starts, and one that runs',
     async run(scene) {
@@ -101,7 +101,4 @@ const CASES: Omit<Case, 'needs'>[] = [
   },
 ];
 
-contract(
-  'tracing',
-  CASES.map((each) => ({ ...each, needs: ['commands'] })),
-);
+contract('tracing', CASES);

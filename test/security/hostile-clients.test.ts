@@ -145,8 +145,9 @@ attacks('hostile clients', (target) => {
       const path = `/v1/sandboxes/${sandbox.id}/exec${index % 2 === 0 ? '/stream' : ''}`;
       socket.write(`POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
     }
-    await eventually('commands under way', async () =>
-      state.processes().filter((line) => line.includes('sleep 8401')).length >= 20 ? true : undefined,
+    await eventually(
+      'commands under way',
+      async () => state.processes().filter((line) => line.includes('sleep 8401')).length >= 20,
     );
     for (const socket of open.splice(0)) socket.resetAndDestroy();
     await eventually('the end of the commands', async () =>

@@ -21,7 +21,7 @@ attacks(
       }
       await eventually('much more output than is kept', async () => {
         const { output_next } = await scene.client.call('GetProcess', { sandbox_id, process_id: 'a' });
-        return output_next > 64 * MIB || undefined;
+        return output_next > 64 * MIB;
       });
       const { processes } = await scene.client.call('ListProcesses', { sandbox_id });
       for (const { output_next, output_first } of processes) {
@@ -53,7 +53,7 @@ attacks(
       await eventually('a sender that waits', async () => {
         const still = sent > 0 && sent === last;
         last = sent;
-        return still || undefined;
+        return still;
       });
       expect(sent).toBeLessThan(32);
       expect(server.rss() - before).toBeLessThan(MOST_GROWTH);
@@ -77,7 +77,7 @@ attacks(
       const directories = () =>
         execFileSync('ls', [join(state.directory, 'mounts', 'processes', sandbox_id)], { encoding: 'utf8' }).split('\n')
           .length - 1;
-      await eventually('the removal of the others', async () => directories() <= 16 || undefined);
+      await eventually('the removal of the others', async () => directories() <= 16);
       expect(server.rss() - before).toBeLessThan(MOST_GROWTH);
     });
 
@@ -92,14 +92,14 @@ attacks(
         const { exit_code, stdout } = await scene.client
           .call('Exec', { sandbox_id, command: 'set -- /proc/[0-9]*; echo $#; (:)' })
           .catch(() => ({ exit_code: 1, stdout: '' }));
-        return exit_code !== 0 || Number(stdout) > 40 || undefined;
+        return exit_code !== 0 || Number(stdout) > 40;
       });
       await scene.client.call('DeleteProcess', { sandbox_id, process_id });
       await eventually('a sandbox without them', async () => {
         const left = await scene.client
           .call('Exec', { sandbox_id, command: `${sleepers(7062)}; ls -d /proc/[0-9]* | wc -l` })
           .catch(() => undefined);
-        return (left !== undefined && Number(left.stdout) > 0 && Number(left.stdout) < 20) || undefined;
+        return left !== undefined && Number(left.stdout) > 0 && Number(left.stdout) < 20;
       });
       await expectRefusal(scene.client.call('GetProcess', { sandbox_id, process_id }), 'NOT_FOUND');
     });

@@ -66,14 +66,15 @@ attacks(
           const now = await written();
           const still = now === last;
           last = now;
-          return still || undefined;
+          return still;
         });
         expect(server.rss() - before).toBeLessThan(MOST_GROWTH);
         expect((await scene.rest.send('GET', '/health')).status).toBe(200);
         // A client that never reads again: the end of its connection ends the command.
         for (const leave of streams) leave();
-        await eventually('the end of the commands', async () =>
-          (await scene.output(sandbox, 'grep -la "ye[s].8301" /proc/[0-9]*/cmdline; :')) === '' ? true : undefined,
+        await eventually(
+          'the end of the commands',
+          async () => (await scene.output(sandbox, 'grep -la "ye[s].8301" /proc/[0-9]*/cmdline; :')) === '',
         );
       },
     );

@@ -33,7 +33,7 @@ attacks('processes', (target) => {
     await scene.output(sandbox, 'sleep 8200 >/dev/null 2>&1 &');
     const call = scene.run(sandbox, command, { timeout: 1 });
     await expectRefusal(call, 'DEADLINE_EXCEEDED');
-    await eventually('only what another command left', async () => (left().length === 1 ? true : undefined));
+    await eventually('only what another command left', async () => left().length === 1);
     expect(await scene.output(sandbox, 'cat /proc/[0-9]*/cmdline | tr "\\0" " "')).toContain('sleep 8200');
   });
 
@@ -41,7 +41,7 @@ attacks('processes', (target) => {
     const { scene } = target;
     const sandbox = await scene.sandboxOn({});
     await expectRefusal(python(scene, sandbox, HOPPER, { timeout: 2 }), 'DEADLINE_EXCEEDED');
-    await eventually('the end of it', async () => (left().length === 0 ? true : undefined));
+    await eventually('the end of it', async () => left().length === 0);
     expect(await scene.output(sandbox, 'echo next')).toBe('next\n');
   });
 
@@ -51,7 +51,7 @@ attacks('processes', (target) => {
     const answer = await scene.run(sandbox, 'setsid sleep 8203 & (sleep 8203 &); echo done; exit 5', { timeout: 30 });
     expect(answer).toMatchObject({ stdout: 'done\n', exit_code: 5 });
     expect(answer.duration_ms).toBeLessThan(25_000);
-    await eventually('both children', async () => (left().length === 2 ? true : undefined));
+    await eventually('both children', async () => left().length === 2);
     await scene.client.call('StopSandbox', { sandbox_id: sandbox.id });
     expect(left()).toEqual([]);
   });

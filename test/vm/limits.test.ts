@@ -82,7 +82,7 @@ attacks('limits on cgroup v2', (target) => {
     expect(count(join(cgroup, 'commands'), 'pids.events', 'max')).toBeGreaterThan(0);
     const next = () =>
       scene.run(sandbox, 'echo next').then(
-        ({ stdout }) => stdout || undefined,
+        ({ stdout }) => stdout,
         () => undefined,
       );
     expect(await eventually('a command runs', next, 60_000)).toBe('next\n');
@@ -124,10 +124,7 @@ attacks('limits on cgroup v2', (target) => {
     const away =
       "trap '' TERM; setsid sleep 8301 & (setsid sh -c 'sleep 8302 & sleep 8303' &); sleep 8304 & kill -STOP $!; wait";
     await expect(scene.run(sandbox, away, { timeout: 2 })).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' });
-    await eventually(
-      'all are gone',
-      async () => !state.processes().some((line) => /sleep 830\d/.test(line)) || undefined,
-    );
+    await eventually('all are gone', async () => !state.processes().some((line) => /sleep 830\d/.test(line)));
     // The cgroup of an ended command is removed with the next command at the latest.
     await scene.output(sandbox, 'true');
     expect(below(join(cgroup, 'commands')).length).toBeLessThanOrEqual(2);
