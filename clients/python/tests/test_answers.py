@@ -6,15 +6,8 @@ import json
 from typing import Any
 
 from both import Retries
-from fake import CUT, FakeServer, answer, error
-from paddock_sandbox import (
-    ConnectionFailedError,
-    InvalidArgumentError,
-    NotFoundError,
-    UnavailableError,
-)
-
-SANDBOX = answer(200, {"id": "sb_1", "status": "SANDBOX_RUNNING", "of_a_newer_server": 1})
+from fake import CUT, FakeServer, answer
+from paddock_sandbox import ConnectionFailedError, InvalidArgumentError
 
 
 class Answers(Retries):
@@ -30,18 +23,6 @@ class Answers(Retries):
 
         answers = [answer(200, b"<html>log in</html>"), answer(200, b""), cut]
         self.each_client(lambda: FakeServer(*answers), check)
-
-    def test_a_proxy_without_its_service_is_unavailable(self) -> None:
-        def check(client: Any, fake: FakeServer) -> None:
-            self.assertEqual(client.api.get_sandbox(sandbox_id="sb_1").id, "sb_1")
-            with self.assertRaises(UnavailableError):
-                client.api.exec(sandbox_id="sb_1", command="true")
-            self.assertEqual(len(fake.requests), 4)
-            # The proxy may have lost the answer.
-            client.api.destroy_sandbox(sandbox_id="sb_1")
-
-        bad, gone = answer(502, b"<html>"), error(404, 5, 'sandbox "sb_1" does not exist')
-        self.each_client(lambda: FakeServer(bad, answer(503, b""), SANDBOX, bad, bad, gone), check)
 
     def test_an_idempotency_key_cannot_be_another_header(self) -> None:
         def check(client: Any, fake: FakeServer) -> None:
@@ -72,17 +53,3 @@ class Answers(Retries):
             self.assertEqual(json.loads(fake.requests[0]["body"])["header"], "x-api-key")
 
         self.each_client(lambda: FakeServer(answer(200, {"name": "a", "header": "x-api-key"})), check)
-
-    def test_the_service_says_what_does_not_exist(self) -> None:
-        info = {
-            "@type": "type.googleapis.com/google.rpc.ResourceInfo",
-            "resourceType": "image",
-            "resourceName": "a",
-        }
-
-        def check(client: Any, fake: FakeServer) -> None:
-            with self.assertRaises(NotFoundError) as caught:
-                client.api.get_sandbox(sandbox_id="sb_1")
-            self.assertEqual((caught.exception.resource_type, caught.exception.resource_id), ("image", "a"))
-
-        self.each_client(lambda: FakeServer(error(404, 5, 'sandbox "b" does not exist', [info])), check)

