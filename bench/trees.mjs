@@ -174,7 +174,8 @@ for (const [what, edit, diffed, followed] of [
     'ms',
     diffed,
   );
-  const run = () => trees.follow(again(), placed, million, mine, other);
+  const run = () =>
+    trees.follow({ comparison: again(), sink: placed, next: () => ino++ }, { base: million, mine, head: other });
   row(`follow of 1,000,000 files, ${what} on both sides`, median(20, run), 'ms', followed);
   const options = { comparison: again(), choice: everything(), onConflict: '', own: placed, published: placed };
   const time = { s: 0, ns: 0 };

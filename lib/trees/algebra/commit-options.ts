@@ -13,6 +13,18 @@ export interface Trees {
   readonly head: Entry | undefined;
 }
 
+/**
+ * Inode numbers. In head, a number is given once, to one file at one path: programs take equal numbers for the same file.
+ * What is behind it never changes, but for the mode of a directory, times of directories, and nlink. So of what a sandbox
+ * shows, only what it has moved itself can have a number that head has elsewhere.
+ */
+export interface Numbers {
+  /** One that the codebase has never given. */
+  next(): number;
+  /** Made by the sandbox since its last checkpoint, fork or commit: nobody else can have it. */
+  isOwn(ino: number): boolean;
+}
+
 export interface CommitOptions {
   readonly comparison: Comparison;
   readonly choice: Choice;
@@ -25,8 +37,7 @@ export interface CommitOptions {
    * hash. It may be called before a refusal, and twice for a path.
    */
   readonly publish: (path: ByteString, entry: Entry) => Entry;
-  /** New inode numbers of the codebase; `isOwn`: nobody but this sandbox can have the number, except head from it. */
-  readonly numbers: { next(): number; isOwn(ino: number): boolean };
+  readonly numbers: Numbers;
   /** Of directories in which the commit changes names. */
   readonly time: Time;
 }

@@ -7,7 +7,6 @@ import { Blocked } from './blocked.ts';
 import { Changes, type ChangesOfThree } from './changed-directory.ts';
 import type { CommitOptions } from './commit-options.ts';
 import type { Comparison } from './comparison.ts';
-import type { PublishedNumbers } from './published-numbers.ts';
 import { Removals } from './removals.ts';
 import { run, type Steps } from './steps.ts';
 import { TakenDirectories } from './taken-directories.ts';
@@ -22,11 +21,11 @@ export class CommitWalk {
   readonly #taking: Taking;
   readonly #taken: TakenDirectories;
 
-  constructor(options: CommitOptions, numbers: PublishedNumbers) {
+  constructor(options: CommitOptions) {
     this.#options = options;
     this.#comparison = options.comparison;
-    this.#taking = new Taking(options, numbers);
-    this.#taken = new TakenDirectories(options, this.#taking, numbers);
+    this.#taking = new Taking(options);
+    this.#taken = new TakenDirectories(options, this.#taking);
   }
 
   at(path: ByteString, three: Three): Three {

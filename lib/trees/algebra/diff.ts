@@ -10,21 +10,26 @@ export interface PathChange {
   readonly after: Entry | undefined;
 }
 
-/**
- * The paths at which two trees are not the same, a directory before what is in it. Of a directory its mode counts here.
- * `raw`: also those where only times or numbers differ.
- */
+export interface DiffOptions {
+  /** Also the paths where only times or numbers differ. */
+  readonly raw?: boolean;
+  /** Whether what is below an entry counts. It is left out if this is false for both entries of a path. */
+  readonly enters?: (entry: Entry | undefined) => boolean;
+}
+
+/** The paths at which two trees are not the same, a directory before what is in it. Of a directory its mode counts here. */
 export function* diff(
   comparison: Comparison,
   before: Entry | undefined,
   after: Entry | undefined,
-  raw = false,
+  { raw = false, enters = () => true }: DiffOptions = {},
 ): Generator<PathChange, void, void> {
   // Not recursive: each change of a nested generator would pass through as many as its path has names.
   const stack: { path: ByteString; names: Iterator<Difference> }[] = [];
   const enter = (path: ByteString, a: Entry | undefined, b: Entry | undefined) => {
     const [left, right] = [a, b].map((entry) => (isDirectory(entry) ? entry.key : NO_KEY));
-    if (left !== right) stack.push({ path, names: differences(comparison.source, left!, right!) });
+    if (left !== right && (enters(a) || enters(b)))
+      stack.push({ path, names: differences(comparison.source, left!, right!) });
   };
   if (raw || !comparison.alike(before, after)) yield { path: ROOT_PATH, before, after };
   enter(ROOT_PATH, before, after);

@@ -6,7 +6,8 @@ import { type Entry, identical, isDirectory } from '../format/entry.ts';
 import { type Key, NO_KEY } from '../format/keys.ts';
 import { Changes, emptied } from './changed-directory.ts';
 import type { Choice } from './choice.ts';
-import type { Comparison } from './comparison.ts';
+import type { Trees } from './commit-options.ts';
+import { type OwnNumbers, withOwnNumbers } from './own-numbers.ts';
 import { run, type Steps } from './steps.ts';
 import type { Three, Two } from './three.ts';
 
@@ -14,15 +15,10 @@ import type { Three, Two } from './three.ts';
  * The chosen paths become head's again, in base as in the sandbox. A path below a file of the sandbox stays: to discard it
  * means to discard the file. `follow` comes after it.
  */
-export function discard(
-  comparison: Comparison,
-  sink: Sink,
-  choice: Choice,
-  base: Entry | undefined,
-  mine: Entry | undefined,
-  head: Entry | undefined,
-): Two {
-  return run(new Discard(comparison.source, sink, choice).at(ROOT_PATH, base, mine, head));
+export function discard(options: OwnNumbers, choice: Choice, { base, mine, head }: Trees): Two {
+  const walk = new Discard(options.comparison.source, options.sink, choice);
+  const { b, m } = run(walk.at(ROOT_PATH, base, mine, head));
+  return { b, m: withOwnNumbers(options, head, mine, m) };
 }
 
 class Discard {

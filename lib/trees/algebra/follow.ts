@@ -3,7 +3,10 @@ import { childOf } from '../directory/find-entry.ts';
 import type { Sink } from '../directory/source.ts';
 import { type DirectoryEntry, type Entry, identical, isDirectory } from '../format/entry.ts';
 import { Changes, emptied } from './changed-directory.ts';
+import type { Trees } from './commit-options.ts';
 import type { Comparison } from './comparison.ts';
+import { countLinks, isLinked } from './count-links.ts';
+import { type OwnNumbers, withOwnNumbers } from './own-numbers.ts';
 import { Removals } from './removals.ts';
 import { run, type Steps } from './steps.ts';
 import type { Two } from './three.ts';
@@ -13,14 +16,12 @@ import type { Two } from './three.ts';
  * they are. Where both sides changed, base keeps the entry of before: a path is in conflict if and only if base and head
  * are not the same there.
  */
-export function follow(
-  comparison: Comparison,
-  sink: Sink,
-  base: Entry | undefined,
-  mine: Entry | undefined,
-  head: Entry | undefined,
-): Two {
-  return run(new Follow(comparison, sink).of(base, mine, head));
+export function follow(options: OwnNumbers, { base, mine, head }: Trees): Two {
+  const { comparison, sink } = options;
+  const { b, m } = run(new Follow(comparison, sink).of(base, mine, head));
+  // A number of head is new to the sandbox, unless the file has several names.
+  if (isLinked(base) || isLinked(head)) return { b, m: withOwnNumbers(options, head, mine, m) };
+  return { b, m: countLinks(comparison, sink, mine, m) };
 }
 
 class Follow {

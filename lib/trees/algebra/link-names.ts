@@ -16,7 +16,11 @@ export function linkNames(source: Source, tree: Entry | undefined): Map<number, 
     for (const child of entriesOf(source, entry.key)) {
       const at = joinPath(path, child.name);
       if (isDirectory(child)) waiting.push({ path: at, entry: child });
-      else if (child.nlink > 1) names.set(child.ino, [...(names.get(child.ino) ?? []), at]);
+      else if (child.nlink > 1) {
+        const paths = names.get(child.ino);
+        if (paths === undefined) names.set(child.ino, [at]);
+        else paths.push(at);
+      }
     }
   }
   return names;

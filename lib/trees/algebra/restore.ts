@@ -1,22 +1,26 @@
 import { type ByteString, joinPath, ROOT_PATH } from '../../byte-string.ts';
 import { differences } from '../directory/differences.ts';
 import type { Sink } from '../directory/source.ts';
-import { type DirectoryEntry, type Entry, isDirectory } from '../format/entry.ts';
+import { type Entry, isDirectory } from '../format/entry.ts';
 import { NO_KEY } from '../format/keys.ts';
 import { Blocked } from './blocked.ts';
 import { Changes, emptied } from './changed-directory.ts';
 import type { Choice } from './choice.ts';
 import type { Comparison } from './comparison.ts';
+import { countLinks } from './count-links.ts';
 import { run, type Steps } from './steps.ts';
 
 export interface RestoreOptions {
   readonly comparison: Comparison;
   readonly sink: Sink;
   readonly choice: Choice;
+  /** A number that the codebase has never given. */
+  readonly next: () => number;
 }
 
 /**
- * Head with the entries of an old version at the chosen paths. What is the same stays head's. Throws Blocked at a path that
+ * Head with the entries of an old version at the chosen paths. What is the same stays head's; what comes back gets new
+ * numbers, because sandboxes may have renamed the files that had the old ones. Throws Blocked at a path that
  * is not chosen where the directory of something chosen would have to be, or at a directory with something not chosen where
  * the old version has a file.
  */
@@ -25,7 +29,8 @@ export function restore(
   head: Entry | undefined,
   version: Entry | undefined,
 ): Entry | undefined {
-  return run(restoredAt(options, ROOT_PATH, head, version));
+  const restored = run(restoredAt(options, ROOT_PATH, head, version));
+  return countLinks(options.comparison, options.sink, head, restored);
 }
 
 function* restoredAt(
@@ -38,7 +43,7 @@ function* restoredAt(
   const here = choice.has(path);
   if (!here && !choice.below(path)) return h;
   if (comparison.same(h, v)) return h;
-  if (!isDirectory(h) && !isDirectory(v)) return here ? v : h;
+  if (!isDirectory(h) && !isDirectory(v)) return here ? renewed(options, v) : h;
   const changes = yield* childrenOf(options, path, h, v);
   if (isDirectory(h)) {
     const now = changes.apply(comparison.source, options.sink, h, [v]);
@@ -48,11 +53,15 @@ function* restoredAt(
       if (v === undefined) return now;
       throw new Blocked(path);
     }
-    return v;
+    return renewed(options, v);
   }
   if (!here && changes.count === 0) return h;
   if (!here && h !== undefined) throw new Blocked(path);
-  return changes.apply(comparison.source, options.sink, emptied(v as DirectoryEntry), [v]);
+  return changes.apply(comparison.source, options.sink, renewed(options, emptied(v!)));
+}
+
+function renewed<E extends Entry | undefined>({ next }: RestoreOptions, entry: E): E {
+  return entry && { ...entry, ino: next(), nlink: 1 };
 }
 
 function* childrenOf(

@@ -4,9 +4,8 @@ import { type DirectoryEntry, type Entry, isDirectory } from '../format/entry.ts
 import { NO_KEY } from '../format/keys.ts';
 import { Changes, type ChangesOfThree, emptied } from './changed-directory.ts';
 import type { CommitOptions } from './commit-options.ts';
-import type { PublishedNumbers } from './published-numbers.ts';
 import { run, type Steps } from './steps.ts';
-import type { Taking } from './taking.ts';
+import { publishedNumber, type Taking } from './taking.ts';
 import type { Three } from './three.ts';
 
 /** Of a directory of head that is only made because something in it is chosen. */
@@ -16,10 +15,8 @@ const MADE_MODE = 0o755;
 export class TakenDirectories {
   readonly #options: CommitOptions;
   readonly #taking: Taking;
-  readonly #numbers: PublishedNumbers;
 
-  constructor(options: CommitOptions, taking: Taking, numbers: PublishedNumbers) {
-    this.#numbers = numbers;
+  constructor(options: CommitOptions, taking: Taking) {
     this.#options = options;
     this.#taking = taking;
   }
@@ -44,7 +41,7 @@ export class TakenDirectories {
     const base =
       baseMode === undefined
         ? undefined
-        : changes.b.apply(source, own, { ...(was ?? publishedEmpty(m)), mode: baseMode }, [head]);
+        : changes.b.apply(source, own, { ...(was ?? publishedEmpty(m)), ...numberOf(head), mode: baseMode }, [head]);
     const mine = changes.m.apply(source, own, drops ? { ...m, mode: mode! } : m, [head]);
     return { b: base, m: mine, h: head };
   }
@@ -82,16 +79,22 @@ export class TakenDirectories {
     }
     const mode = this.#madeMode(path, was, m);
     const head = this.inHead(changes.h, { ...this.#made(m), mode });
-    return { b: changes.b.apply(source, own, { ...(was ?? publishedEmpty(m)), mode }, [head]), m: mine, h: head };
+    const base = { ...(was ?? publishedEmpty(m)), ...numberOf(head), mode };
+    return { b: changes.b.apply(source, own, base, [head]), m: mine, h: head };
   }
 
   #made(m: Entry): DirectoryEntry {
-    return { ...publishedEmpty(m), ino: this.#numbers.ofNew(m.ino) };
+    return { ...publishedEmpty(m), ino: publishedNumber(this.#options.numbers, m) };
   }
 
   #madeMode(path: ByteString, was: DirectoryEntry | undefined, m: DirectoryEntry): number {
     return was || this.#taking.chosen(path, m) ? m.mode : MADE_MODE;
   }
+}
+
+/** Base has seen head's number: the one of the sandbox is its own, and stays. */
+function numberOf(head: Entry | undefined): { ino?: number } {
+  return head ? { ino: head.ino } : {};
 }
 
 function publishedEmpty(entry: Entry): DirectoryEntry {

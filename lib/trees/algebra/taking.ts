@@ -3,23 +3,26 @@ import { differences } from '../directory/differences.ts';
 import { type Entry, isDirectory, TYPE } from '../format/entry.ts';
 import { NO_KEY } from '../format/keys.ts';
 import { Changes } from './changed-directory.ts';
-import type { CommitOptions } from './commit-options.ts';
-import type { PublishedNumbers } from './published-numbers.ts';
+import type { CommitOptions, Numbers } from './commit-options.ts';
 import { run, type Steps } from './steps.ts';
 import type { Three } from './three.ts';
 
 /** What entries of a codebase do not have. */
 const PUBLISHED = { nlink: 1, agentText: false, atime: undefined, owner: undefined } as const;
 
+/** Names of one file become files of their own. */
+export function publishedNumber(numbers: Numbers, { ino, nlink }: Entry): number {
+  return nlink === 1 && numbers.isOwn(ino) ? ino : numbers.next();
+}
+
 /** What a commit does with single entries. */
 export class Taking {
   readonly #options: CommitOptions;
+  /** What was published of files with several names, by their numbers. */
+  readonly #linked = new Map<number, Entry>();
 
-  readonly #numbers: PublishedNumbers;
-
-  constructor(options: CommitOptions, numbers: PublishedNumbers) {
+  constructor(options: CommitOptions) {
     this.#options = options;
-    this.#numbers = numbers;
   }
 
   /** Special files have no place in a codebase. */
@@ -31,13 +34,18 @@ export class Taking {
   take(path: ByteString, three: Three): Three {
     const { m } = three;
     if (m === undefined) return { b: m, m, h: m };
-    const given = { ...this.#options.publish(path, m), ...PUBLISHED };
-    const published = { ...given, ino: this.#numbers.of(three, given) };
-    return {
-      b: published,
-      m: { ...published, ino: m.ino, nlink: m.nlink, atime: m.atime, owner: m.owner },
-      h: published,
-    };
+    const { numbers, publish } = this.#options;
+    const published = { ...publish(path, m), ...PUBLISHED, ino: publishedNumber(numbers, m) };
+    const own = { ino: this.#isOneFile(m, published) ? m.ino : numbers.next(), nlink: m.nlink };
+    return { b: published, m: { ...published, ...own, atime: m.atime, owner: m.owner }, h: published };
+  }
+
+  /** Not if other contents than these were published for another name of the file. */
+  #isOneFile({ ino, nlink }: Entry, published: Entry): boolean {
+    if (nlink === 1) return true;
+    const { key } = this.#linked.get(ino) ?? published;
+    this.#linked.set(ino, published);
+    return key === published.key;
   }
 
   /** What a removal of all that is chosen leaves of an entry of head. */

@@ -1,14 +1,12 @@
 import { fromLatin1 } from '../../../lib/byte-string.ts';
-import { childOf } from '../../../lib/trees/directory/find-entry.ts';
+import { childOf, entryAt as find } from '../../../lib/trees/directory/find-entry.ts';
 import { patchDirectory } from '../../../lib/trees/directory/patch-directory.ts';
 import type { Sink, Source } from '../../../lib/trees/directory/source.ts';
 import { type Entry, isDirectory } from '../../../lib/trees/format/entry.ts';
 
 /** The entry at a path of a tree. */
 export function entryAt(source: Source, tree: Entry | undefined, path: string): Entry | undefined {
-  let entry = tree;
-  for (const name of path === '' ? [] : path.split('/')) entry = childOf(source, entry, fromLatin1(name));
-  return entry;
+  return find(source, tree, fromLatin1(path));
 }
 
 /** The tree with another entry, or none, at a path in a directory that it has. */

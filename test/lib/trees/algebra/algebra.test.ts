@@ -16,6 +16,7 @@ import { SmallTrees } from './small-trees.ts';
 
 const trees = new SmallTrees();
 const { comparison, memory } = trees;
+const { next } = trees.numbers;
 
 function inSlot(contents: string, slot: number): Entry {
   return trees.file(contents, { key: slotKey({ store: 1n, class: 0, slot, sequence: 0, birth: 0, crc: 0 }) });
@@ -28,6 +29,15 @@ function committed(base: Entry, mine: Entry, head: Entry, paths: string[], onCon
   return commit({ ...options, time: { s: 5, ns: 6 } }, { base, mine, head });
 }
 
+function followed(base: Entry, mine: Entry, head: Entry) {
+  return follow({ comparison, sink: memory.placed, next }, { base, mine, head });
+}
+
+function discarded(base: Entry, mine: Entry, head: Entry, paths: string[], excluded?: string) {
+  const options = { comparison, sink: memory.placed, next };
+  return discard(options, chosen(paths, excluded), { base, mine, head });
+}
+
 describe('diff', () => {
   const before = trees.tree({ 'a/x': '1', 'a/y': '1', b: '1', 'c/z': '1' });
   const after = trees.change(before, { 'a/x': '2', b: undefined, 'd/new': '1', 'a/y': trees.file('1', { mtime: 9 }) });
@@ -37,7 +47,7 @@ describe('diff', () => {
   });
 
   it('tells, if asked, also what has other times or numbers', () => {
-    const paths = [...diff(comparison, before, after, true)].map(({ path }) => path);
+    const paths = [...diff(comparison, before, after, { raw: true })].map(({ path }) => path);
     expect(paths).toEqual(['', 'a', 'a/x', 'a/y', 'b', 'd', 'd/new']);
   });
 
@@ -77,9 +87,9 @@ describe('follow', () => {
 
   it("gives a sandbox without changes head's tree, and one with changes head's objects for all other directories", () => {
     const head = trees.change(base, { 'b/z': '2' });
-    expect(follow(comparison, memory.placed, base, base, head)).toEqual({ b: head, m: head });
+    expect(followed(base, base, head)).toEqual({ b: head, m: head });
     const mine = trees.change(base, { 'a/x': '9' });
-    const { b, m } = follow(comparison, memory.placed, base, mine, head);
+    const { b, m } = followed(base, mine, head);
     expect(b).toBe(head);
     expect(trees.at(m, 'b')).toEqual(trees.at(head, 'b'));
   });
@@ -87,7 +97,7 @@ describe('follow', () => {
   it("keeps the sandbox's times where head did nothing, and takes head's where the sandbox did nothing", () => {
     const mine = trees.change(base, { 'a/x': trees.file('1', { mtime: 77 }), 'a/y': '9' });
     const head = trees.change(base, { 'b/z': trees.file('1', { mtime: 88 }), 'a/new': '1' });
-    const { m } = follow(comparison, memory.placed, base, mine, head);
+    const { m } = followed(base, mine, head);
     expect(trees.at(m, 'a/x')?.mtime).toBe(77);
     expect(trees.at(m, 'b/z')?.mtime).toBe(88);
     expect(trees.at(m, 'a/new')).toBeDefined();
@@ -105,7 +115,7 @@ describe('follow', () => {
       },
     };
     const again = new Comparison(postponing, () => undefined);
-    const run = () => follow(again, memory.hashed, base, mine, head);
+    const run = () => follow({ comparison: again, sink: memory.hashed, next }, { base, mine, head });
     let [tries, result] = [0, undefined as ReturnType<typeof run> | undefined];
     for (; result === undefined; tries++) {
       try {
@@ -115,7 +125,7 @@ describe('follow', () => {
       }
     }
     expect(tries).toBeGreaterThan(4);
-    expect(result).toEqual(follow(comparison, memory.hashed, base, mine, head));
+    expect(result).toEqual(follow({ comparison, sink: memory.hashed, next }, { base, mine, head }));
   });
 });
 
@@ -141,43 +151,11 @@ describe('commit', () => {
     expect([...diff(comparison, result.trees.base, result.trees.mine)].map(({ path }) => path)).toEqual(['d/fifo']);
   });
 
-  it('gives a file that was changed in its place a new number in head, and the sandbox keeps its own', () => {
-    const base = trees.tree({ a: '1' });
-    const { ino } = trees.at(base, 'a')!;
-    const mine = trees.change(base, { a: trees.file('2', { ino }) });
-    const result = committed(base, mine, base, ['']);
-    if (result.outcome !== 'committed') throw new Error(result.outcome);
-    expect(trees.at(result.trees.mine, 'a')?.ino).toBe(ino);
-    expect(trees.at(result.trees.head, 'a')?.ino).not.toBe(ino);
-  });
-
-  it('keeps the number of a renamed file, but not if only the new name is chosen', () => {
-    const base = trees.tree({ old: '1' });
-    const file = trees.at(base, 'old')!;
-    const mine = trees.change(base, { old: undefined, new: file });
-    const [whole, half] = [committed(base, mine, base, ['']), committed(base, mine, base, ['new'])];
-    if (whole.outcome !== 'committed' || half.outcome !== 'committed') throw new Error('not committed');
-    expect(trees.at(whole.trees.head, 'new')?.ino).toBe(file.ino);
-    expect(trees.at(half.trees.head, 'old')?.ino).toBe(file.ino);
-    expect(trees.at(half.trees.head, 'new')?.ino).not.toBe(file.ino);
-    expect(trees.at(half.trees.mine, 'new')?.ino).toBe(file.ino);
-  });
-
-  it('makes two files of two names of one file', () => {
-    const base = trees.tree({});
-    const linked = trees.file('1', { nlink: 2 });
-    const result = committed(base, trees.change(base, { a: linked, b: linked }), base, ['']);
-    if (result.outcome !== 'committed') throw new Error(result.outcome);
-    const [a, b] = ['a', 'b'].map((path) => trees.at(result.trees.head, path)!);
-    expect([a!.nlink, b!.nlink, a!.ino === b!.ino]).toEqual([1, 1, false]);
-    expect(trees.at(result.trees.mine, 'a')).toMatchObject({ nlink: 2, ino: linked.ino });
-  });
-
   it('names all conflicts, and changes nothing', () => {
     const base = trees.tree({ a: '1', 'd/b': '1' });
     const mine = trees.change(base, { a: '2', 'd/b': '2' });
     const head = trees.change(base, { a: '3', 'd/b': '3' });
-    const now = follow(comparison, memory.placed, base, mine, head);
+    const now = followed(base, mine, head);
     expect(committed(now.b!, now.m!, head, [''])).toEqual({ outcome: 'conflicts', conflicts: ['a', 'd/b'] });
   });
 
@@ -185,7 +163,7 @@ describe('commit', () => {
     const base = trees.tree({ 'd/x': '1', 'd/y': '1' });
     const mine = trees.change(base, { d: undefined });
     const head = trees.change(base, { 'd/x': '2' });
-    const now = follow(comparison, memory.placed, base, mine, head);
+    const now = followed(base, mine, head);
     expect(committed(now.b!, now.m!, head, ['d/x'], 'theirs')).toEqual({ outcome: 'blocked', path: 'd' });
     expect(committed(now.b!, now.m!, head, ['d'], 'theirs')).toMatchObject({ outcome: 'committed', conflicts: ['d'] });
   });
@@ -201,7 +179,7 @@ describe('discard', () => {
   it('leaves what is excluded, with the directories that it needs', () => {
     const base = trees.tree({ keep: '1' });
     const mine = trees.change(base, { 'd/a': '1', 'd/b': '1', keep: '2' });
-    const { m } = discard(comparison, memory.placed, chosen(['d', 'keep'], 'd/b'), base, mine, base);
+    const { m } = discarded(base, mine, base, ['d', 'keep'], 'd/b');
     expect(trees.paths(m)).toEqual(['d/', 'd/b', 'keep']);
     expect(trees.at(m, 'keep')).toEqual(trees.at(base, 'keep'));
   });
@@ -217,7 +195,7 @@ describe('a tree as deep as paths can be', () => {
   const without = trees.change(base, { d: undefined });
 
   it('is compared, followed and committed', () => {
-    const { b, m } = follow(comparison, memory.placed, base, mine, head);
+    const { b, m } = followed(base, mine, head);
     expect(trees.at(m, `${deep}/y`)?.key).toBe(trees.at(head, `${deep}/y`)?.key);
     expect([...diff(comparison, b, m)].map(({ path }) => path)).toEqual([`${deep}/x`]);
     expect(committed(b!, m!, head, ['']).outcome).toBe('committed');
@@ -225,14 +203,14 @@ describe('a tree as deep as paths can be', () => {
   });
 
   it('is added, removed, kept beside a removal, discarded and restored', () => {
-    const { placed, hashed } = memory;
+    const { hashed } = memory;
     expect(committed(without, mine, without, ['']).outcome).toBe('committed');
     expect(committed(base, without, base, ['']).outcome).toBe('committed');
-    expect(trees.at(follow(comparison, placed, base, without, head).b, `${deep}/y`)?.size).toBe(1);
-    expect(trees.at(follow(comparison, placed, base, mine, without).m, `${deep}/x`)?.size).toBe(1);
+    expect(trees.at(followed(base, without, head).b, `${deep}/y`)?.size).toBe(1);
+    expect(trees.at(followed(base, mine, without).m, `${deep}/x`)?.size).toBe(1);
     const choice = chosen([`${deep}/x`]);
-    expect(comparison.same(discard(comparison, placed, choice, base, mine, base).m, base)).toBe(true);
-    expect(comparison.same(restore({ comparison, sink: hashed, choice }, mine, base), base)).toBe(true);
+    expect(comparison.same(discarded(base, mine, base, [`${deep}/x`]).m, base)).toBe(true);
+    expect(comparison.same(restore({ comparison, sink: hashed, choice, next }, mine, base), base)).toBe(true);
     const inFile = trees.change(base, { d: 'file' });
     expect(committed(inFile, mine, inFile, ['']).outcome).toBe('committed');
   });

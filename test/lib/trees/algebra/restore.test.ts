@@ -9,7 +9,11 @@ const trees = new SmallTrees();
 
 function restored(head: Entry, version: Entry, paths: string[], excluded?: string): Entry | undefined {
   const { comparison, memory } = trees;
-  return restore({ comparison, sink: memory.hashed, choice: chosen(paths, excluded) }, head, version);
+  return restore(
+    { comparison, sink: memory.hashed, choice: chosen(paths, excluded), next: trees.numbers.next },
+    head,
+    version,
+  );
 }
 
 describe('restore', () => {

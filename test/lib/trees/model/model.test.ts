@@ -6,7 +6,7 @@ const SEED = Number(process.env.PADDOCK_MODEL_SEED ?? 1);
 const STEPS = 60;
 
 describe('random sequences over three sandboxes and their codebase', () => {
-  it('hold the invariants I1 to I12 against flat maps', () => {
+  it('hold the invariants I1 to I15 against flat maps', () => {
     const broken: string[] = [];
     for (let seed = SEED; seed < SEED + RUNS && broken.length < 3; seed++) {
       const lines: string[] = [];

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { EQUIVALENT, MUTANTS } from './mutants.ts';
 import { find } from './mutate.ts';
 
-/** Half of the faults are found by the first sequence, the slowest one by the 107th. PADDOCK_MUTANTS=1 tells the counts. */
-const SEQUENCES = 200;
+/** Half of the faults are found by the first sequence, the slowest one by the 480th. PADDOCK_MUTANTS=1 tells the counts. */
+const SEQUENCES = 600;
 
 describe('the model of lib/trees', () => {
   it.each(MUTANTS)('finds that $fault', async (mutant) => {

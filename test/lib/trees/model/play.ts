@@ -1,8 +1,10 @@
+import { Blocked } from '../../../../lib/trees/algebra/blocked.ts';
 import { type Entry, isDirectory } from '../../../../lib/trees/format/entry.ts';
 import { type Random, seeded } from '../random.ts';
 import { check, checkCommitted, checkFollowed, checkValid, type FlatTrees } from './checks.ts';
 import { chosen } from './chosen.ts';
 import { isBelow, isDirectoryAt, isFileAt, parentOf, parentsOf, pathsOf, show } from './flat.ts';
+import { checkKept, checkNumbers, counted, GivenNumbers } from './numbers.ts';
 import { type Workspace, World } from './world.ts';
 
 const NAMES = ['a', 'b', 'c'];
@@ -11,13 +13,18 @@ const FLIPS = [0o22, 0o44, 0o11];
 /** One random sequence of what sandboxes and their codebase can do. Throws an error that names the invariant that broke. */
 export function play(seed: number, steps: number, log: (line: string) => void = () => {}): void {
   const game = new Game(seed, log);
-  for (let step = 0; step < steps; step++) game.step();
+  for (let step = 0; step < steps; step++) {
+    game.step();
+    game.check();
+  }
 }
 
 class Game {
   readonly #world = new World();
   readonly #random: Random;
   readonly #log: (line: string) => void;
+  readonly #given = new GivenNumbers();
+  readonly #versions: Entry[] = [];
   #contents = 0;
 
   constructor(seed: number, log: (line: string) => void) {
@@ -29,8 +36,10 @@ class Game {
   step(): void {
     const random = this.#random;
     const w = this.#world.workspaces[random(3)]!;
-    const op = random(23);
+    const op = random(25);
     if (op < 13) this.#edit(w, op);
+    else if (op === 23) this.#edit(w, op);
+    else if (op === 24) this.#restore();
     else if (op < 14) this.#upload();
     else if (op < 17) this.#commit(w);
     else if (op < 18) this.#discard(w);
@@ -39,9 +48,23 @@ class Game {
     else this.#upload();
   }
 
+  check(): void {
+    const { memory, workspaces, head } = this.#world;
+    checkNumbers(memory, head, 'head');
+    this.#given.check(memory, head, this.#world.flat(head));
+    for (const [number, { m }] of workspaces.entries()) checkNumbers(memory, m, `sandbox ${number}`);
+  }
+
   #path(): string {
     const length = [1, 2, 2, 3, 3][this.#random(5)]!;
     return Array.from({ length }, () => NAMES[this.#random(3)]!).join('/');
+  }
+
+  /** Any of a tree but the root; `a` if there is none. */
+  #directory(tree: Entry): string {
+    const flat = this.#world.flat(tree);
+    const directories = [...flat.keys()].filter((path) => path !== '' && isDirectoryAt(flat, path));
+    return directories[this.#random(directories.length || 1)] ?? 'a';
   }
 
   /** New ones, or some that others have, too. */
@@ -62,26 +85,27 @@ class Game {
     if (op < 6) {
       if (!isDirectory(parent) || isDirectory(had)) return undefined;
       const file = world.written(w, this.#anyContents(), random(5) ? 0o644 : 0o755);
+      if (had && random(2)) return (m) => world.changed(m, path, { key: file.key, size: file.size });
       return (m) => world.with(m, path, file);
     }
-    if (op < 8) return isDirectory(parent) && !had ? (m) => world.with(m, path, world.directory()) : undefined;
+    if (op < 8) return isDirectory(parent) && !had ? (m) => world.with(m, path, world.directory(w)) : undefined;
     if (op < 10) return had ? (m) => world.with(m, path, undefined) : undefined;
     if (op < 11) {
-      const directories = [...world.flat(w.m)].filter(([each, what]) => each !== '' && what.startsWith('d'));
-      const to = directories.length && random(2) ? directories[random(directories.length)]![0] : path;
+      const to = random(3) ? this.#directory(w.m) : path;
       const entry = world.at(w.m, to);
-      return entry && ((m) => world.with(m, to, { ...entry, mode: entry.mode ^ FLIPS[random(3)]! }));
+      return entry && ((m) => world.changed(m, to, { mode: entry.mode ^ FLIPS[random(3)]! }));
     }
     const to = this.#path();
     if (!had || path === to || isBelow(path, to) || isBelow(to, path)) return undefined;
     if (!isDirectory(world.at(w.m, parentOf(to)))) return undefined;
     this.#log(`  to ${to}`);
+    if (op === 23) return isDirectory(had) || world.at(w.m, to) ? undefined : (m) => world.with(m, to, had);
     return (m) => world.with(world.with(m, path, undefined), to, had);
   }
 
   #changeMine(w: Workspace, change: (m: Entry) => Entry): void {
     const [before, base] = [this.#world.flat(w.m), this.#world.flat(w.b)];
-    w.m = change(w.m);
+    w.m = counted(this.#world.memory, this.#world.memory.placed, change(w.m));
     const after = this.#world.flat(w.m);
     for (const path of pathsOf(before, after))
       if (before.get(path) !== after.get(path) && !w.seen.has(path)) w.seen.set(path, base.get(path));
@@ -101,27 +125,50 @@ class Game {
   #upload(): void {
     const world = this.#world;
     const path = this.#path();
-    const there = world.at(world.head, path);
-    if (isDirectory(there) && this.#random(2)) {
-      this.#put(path, { ...there, mode: there.mode ^ FLIPS[this.#random(3)]! });
-      this.#log(`upload ${path} mode`);
-      this.#followAll();
+    if (this.#random(4) === 0) this.#versions.push(world.head);
+    if (this.#random(4) === 0) {
+      const directory = this.#directory(world.head);
+      const there = world.at(world.head, directory);
+      if (isDirectory(there))
+        this.#put({ [directory]: { ...there, mode: there.mode ^ FLIPS[this.#random(3)]! } }, 'mode');
       return;
     }
     const file = this.#random(3) ? world.file(++this.#contents) : undefined;
-    for (const parent of parentsOf(path).reverse()) {
-      const there = world.at(world.head, parent);
-      if (there === undefined && file) this.#put(parent, world.directory());
-      else if (!isDirectory(there)) return;
+    const other = this.#path();
+    if (file && !this.#random(4) && !isBelow(path, other) && !isBelow(other, path) && path !== other)
+      this.#put({ [path]: { ...file, nlink: 2 }, [other]: { ...file, nlink: 2 } }, 'links');
+    else this.#put({ [path]: file }, file ? 'file' : 'removed');
+  }
+
+  /** Not if a file is where a directory is needed. */
+  #put(entries: Record<string, Entry | undefined>, what: string): void {
+    const world = this.#world;
+    let now = world.head;
+    for (const [path, entry] of Object.entries(entries)) {
+      for (const parent of parentsOf(path).reverse()) {
+        const there = world.at(now, parent);
+        if (there === undefined && entry) now = world.with(now, parent, world.directory(), world.memory.hashed);
+        else if (!isDirectory(there)) return;
+      }
+      now = world.with(now, path, entry, world.memory.hashed);
     }
-    this.#put(path, file);
-    this.#log(`upload ${path} ${file ? 'file' : 'removed'}`);
+    world.upload(now);
+    this.#log(`upload ${Object.keys(entries)} ${what}`);
     this.#followAll();
   }
 
-  #put(path: string, entry: Entry | undefined): void {
+  #restore(): void {
     const world = this.#world;
-    world.head = world.with(world.head, path, entry, world.memory.hashed);
+    const version = this.#versions[this.#random(this.#versions.length)];
+    if (version === undefined) return;
+    const paths = this.#random(3) ? [this.#path(), this.#path()] : [''];
+    try {
+      world.head = world.restore(chosen(paths), version);
+    } catch (error) {
+      if (!(error instanceof Blocked)) throw error;
+    }
+    this.#log(`restore ${paths}`);
+    this.#followAll();
   }
 
   #followAll(): void {
@@ -134,6 +181,12 @@ class Game {
     const now = world.follow(w.b, w.m);
     const flat = { b: world.flat(now.b), m: world.flat(now.m) };
     checkFollowed(before, flat);
+    checkKept(
+      world.memory,
+      w.m,
+      now.m,
+      (path) => isFileAt(before.m, path) && before.b.get(path) !== before.m.get(path),
+    );
     const again = world.follow(now.b, now.m);
     check(world.same(again.b, now.b) && world.same(again.m, now.m), () => 'I7: a second follow changes something');
     const { b, m, h } = before;
@@ -159,11 +212,10 @@ class Game {
     this.#log(`commit ${world.workspaces.indexOf(w)} ${paths} -${excluded} ${onConflict} ${result.outcome}`);
     if (result.outcome === 'conflicts') checkConflicts(before, result.conflicts);
     if (result.outcome !== 'committed') return;
-    const twice = world.twice(result.trees.head!);
-    check(twice === undefined, () => `two entries of head have the number ${twice}`);
     const [base, mine, head] = [result.trees.base!, result.trees.mine!, result.trees.head!];
     const after = { b: world.flat(base), m: world.flat(mine), h: world.flat(head) };
     const has = (path: string) => choice.has(path as never);
+    if (onConflict !== 'theirs') checkKept(world.memory, w.m, mine, (path) => after.m.has(path));
     checkCommitted({ before, after, chosen: has, excluded, onConflict, seen: w.seen });
     // What the own commit put into the codebase is what the sandbox has seen there, also a directory made for it.
     for (const path of w.seen.keys())
@@ -231,6 +283,7 @@ class Game {
     this.#log(`discard ${world.workspaces.indexOf(w)} ${path}`);
     const after = { b: world.flat(now.b), m: world.flat(now.m) };
     checkValid(after);
+    checkKept(world.memory, w.m, now.m, (each) => !has(each));
     const told = (what: string, each: string) => () => `discard ${what} ${each}: ${show(before.m)} -> ${show(after.m)}`;
     const blocked = parentsOf(path).some((parent) => isFileAt(after.m, parent));
     for (const each of pathsOf(after.m, before.m, before.h)) {

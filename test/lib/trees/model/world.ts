@@ -2,9 +2,10 @@ import type { Choice } from '../../../../lib/trees/algebra/choice.ts';
 import { commit } from '../../../../lib/trees/algebra/commit.ts';
 import type { Committed, OnConflict } from '../../../../lib/trees/algebra/commit-options.ts';
 import { Comparison } from '../../../../lib/trees/algebra/comparison.ts';
-import { diff } from '../../../../lib/trees/algebra/diff.ts';
+import { countLinks } from '../../../../lib/trees/algebra/count-links.ts';
 import { discard } from '../../../../lib/trees/algebra/discard.ts';
 import { follow } from '../../../../lib/trees/algebra/follow.ts';
+import { restore } from '../../../../lib/trees/algebra/restore.ts';
 import { wants } from '../../../../lib/trees/algebra/wants.ts';
 import type { Sink } from '../../../../lib/trees/directory/source.ts';
 import { type Entry, TYPE } from '../../../../lib/trees/format/entry.ts';
@@ -13,6 +14,7 @@ import { entryAt, withEntry } from '../edit.ts';
 import { keyOfBytes, Memory } from '../memory.ts';
 import { directoryEntry, fileEntry } from '../random.ts';
 import { type Flat, flatten } from './flat.ts';
+import { entriesBelow } from './numbers.ts';
 
 /** What a sandbox has, and what it saw at the paths that it has changed when it changed them first. */
 export interface Workspace {
@@ -54,23 +56,14 @@ export class World {
     return { ...this.file(contents), mode, key };
   }
 
-  directory(): Entry {
+  directory(w?: Workspace): Entry {
+    if (w) this.#owners.set(this.#ino, w);
     return directoryEntry('', { ino: this.#ino++ });
   }
 
-  /** At a checkpoint or a fork: from now on others may have the numbers of the sandbox, too. */
+  /** At a checkpoint, a fork or a commit: from now on others may have the numbers of the sandbox, too. */
   share(w: Workspace): void {
     for (const [ino, owner] of this.#owners) if (owner === w) this.#owners.delete(ino);
-  }
-
-  /** A number that two entries have. */
-  twice(tree: Entry): number | undefined {
-    const seen = new Set<number>();
-    for (const { after } of diff(this.comparison(undefined, undefined, undefined), undefined, tree)) {
-      if (seen.has(after!.ino)) return after!.ino;
-      seen.add(after!.ino);
-    }
-    return undefined;
   }
 
   at(tree: Entry, path: string): Entry | undefined {
@@ -93,7 +86,8 @@ export class World {
   }
 
   follow(b: Entry, m: Entry, h: Entry = this.head): { b: Entry; m: Entry } {
-    const result = follow(this.comparison(b, m, h), this.memory.placed, b, m, h);
+    const options = { comparison: this.comparison(b, m, h), sink: this.memory.placed, next: this.#next };
+    const result = follow(options, { base: b, mine: m, head: h });
     return { b: result.b!, m: result.m! };
   }
 
@@ -103,19 +97,42 @@ export class World {
       entry.type === TYPE.file ? { ...entry, key: this.#hashOf(entry.key) } : entry;
     const { placed: own, hashed: published } = this.memory;
     const comparison = this.comparison(b, m, this.head);
-    const numbers = { next: () => this.#ino++, isOwn: (ino: number) => this.#owners.get(ino) === w };
+    const numbers = { next: this.#next, isOwn: (ino: number) => this.#owners.get(ino) === w };
     const options = { comparison, choice, onConflict, own, published, publish, numbers, time: { s: 1, ns: 0 } };
-    return commit(options, { base: b, mine: m, head: this.head });
+    const result = commit(options, { base: b, mine: m, head: this.head });
+    if (result.outcome === 'committed') this.share(w);
+    return result;
   }
 
   discard({ b, m }: Workspace, choice: Choice): { b: Entry; m: Entry } {
-    const result = discard(this.comparison(b, m, this.head), this.memory.placed, choice, b, m, this.head);
+    const comparison = this.comparison(b, m, this.head);
+    const options = { comparison, sink: this.memory.placed, next: this.#next };
+    const result = discard(options, choice, { base: b, mine: m, head: this.head });
     return { b: result.b!, m: result.m! };
+  }
+
+  restore(choice: Choice, version: Entry): Entry {
+    const comparison = this.comparison(version, version, this.head);
+    return restore({ comparison, sink: this.memory.hashed, choice, next: this.#next }, this.head, version)!;
+  }
+
+  /** What an upload makes of head. */
+  upload(head: Entry): void {
+    this.head = countLinks(this.comparison(undefined, undefined, undefined), this.memory.hashed, this.head, head)!;
+  }
+
+  /** The tree with other attributes of the file or directory at a path: at all names that it has. */
+  changed(tree: Entry, path: string, attributes: Partial<Entry>): Entry {
+    const { ino } = this.at(tree, path)!;
+    const names = entriesBelow(this.memory, tree).filter(([, entry]) => entry.ino === ino);
+    return names.reduce((now, [name, entry]) => this.with(now, name, { ...entry, ...attributes }), tree);
   }
 
   same(a: Entry | undefined, b: Entry | undefined): boolean {
     return this.comparison(a, b, a).same(a, b);
   }
+
+  readonly #next = () => this.#ino++;
 
   #hashOf(key: Key): Key {
     return isLocal(key) ? this.#contents.get(key)! : key;

@@ -135,7 +135,8 @@ export class Heads {
   #follow(base: Entry, mine: Entry, head: Entry): { b: DirectoryEntry; m: DirectoryEntry } {
     const { memory } = this.#world;
     const comparison = new Comparison(memory, () => undefined);
-    const { b, m } = follow(comparison, memory.placed, base, mine, head);
+    const options = { comparison, sink: memory.placed, next: () => this.#world.ino() };
+    const { b, m } = follow(options, { base, mine, head });
     return { b: b as DirectoryEntry, m: m as DirectoryEntry };
   }
 
