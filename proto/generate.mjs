@@ -17,6 +17,8 @@
 //   docs/cli.md               its tables of commands, from the declarations of clients/cli
 //   clients/typescript/src/contract/  types of the messages, and the table of operations, for the TypeScript client
 //
+// and, from local-refusals/table.ts, the names in it for both clients: contract/on-sight.ts and _on_sight.py.
+//
 // `node proto/generate.mjs` writes the files; with `--check` it writes nothing and fails if a file differs.
 // The generator refuses to change or remove a line of released.txt.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -24,11 +26,12 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { contractOf } from './contract.mjs';
 import { renderDocument } from './openapi/document.mjs';
-import { loadOperations } from './openapi/operations.mjs';
+import { loadOperations, loadSources } from './openapi/operations.mjs';
 import { brokenPromises, renderDecisions, renderReleased } from './released.mjs';
 import { renderClientMessages, renderClientOperations } from './render-client.mjs';
 import { renderCommands } from './render-commands.mjs';
 import { renderMessages } from './render-messages.mjs';
+import { renderOnSight, renderPythonOnSight } from './render-on-sight.mjs';
 import { renderPython } from './render-python.mjs';
 import { renderPythonApi, renderPythonRequests } from './render-python-api.mjs';
 import { renderPythonSync } from './render-python-sync.mjs';
@@ -78,6 +81,7 @@ export async function generateFromTable() {
   const { version } = JSON.parse(textOf(PACKAGE));
   const contract = serviceContract();
   const api = renderPythonApi(contract, operations);
+  const names = await loadSources("export * from './local-refusals/table.ts';", 'on-sight');
   const document = renderDocument({ contract, operations, codes, version });
   return {
     [RELEASED]: renderReleased(contract) + renderDecisions(operations),
@@ -87,6 +91,8 @@ export async function generateFromTable() {
     [ACCESS]: renderScopes(ACCESS, operations),
     [join(CLIENT, 'messages.ts')]: renderClientMessages(contract, operations),
     [join(CLIENT, 'operations.ts')]: renderClientOperations(contract, operations, version),
+    [join(CLIENT, 'on-sight.ts')]: renderOnSight(names),
+    [join(PYTHON, '_on_sight.py')]: renderPythonOnSight(names),
     [join(PYTHON, '_table.py')]: renderPythonTable(contract, operations),
     [join(PYTHON, 'requests.py')]: renderPythonRequests(contract, operations),
     [join(PYTHON, '_async/api.py')]: api._async,

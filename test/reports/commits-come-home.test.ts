@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -277,6 +277,15 @@ describe('a hostile sandbox', () => {
     );
     expect((await pull(sandbox, '--take', '.vscode')).code).toBe(0);
     expect(subjects('paddock/me')).toEqual(['gone', 'tasks', 'one']);
+  });
+
+  it('commits what tools run on sight by a symlink that is here, which comes only if it is allowed', async () => {
+    await using sandbox = await inside();
+    await work(sandbox, `mkdir conf; echo {} > conf/tasks.json; git add conf; git commit -qm tasks`);
+    await symlink('conf', join(repo, '.vscode'));
+    await isRefused(sandbox, /they change conf: "\.vscode" leads to it[\s\S]*--take conf brings them/);
+    expect((await pull(sandbox, '--take', 'conf')).code).toBe(0);
+    expect(subjects('paddock/me')).toEqual(['tasks', 'one']);
   });
 
   it('commits more paths than can be looked at, in a few small trees, and nothing comes', async () => {

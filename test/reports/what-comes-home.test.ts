@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Sandbox } from '../../clients/typescript/src/sandbox.ts';
 import { cli } from '../clients/cli/cli.ts';
 import { runCli } from '../clients/cli/run-cli.ts';
@@ -95,6 +95,53 @@ it('cp brings neither repositories nor what tools run on sight', async () => {
   await here();
   expect((await cli(['cp', `${sandbox.id}:.envrc`, repo], how())).code).toBe(0);
   expect(await readFile(join(repo, '.envrc'), 'utf8')).toBe('use\n');
+});
+
+describe('what tools run on sight by a symlink that is here', () => {
+  beforeEach(async () => {
+    await mkdir(join(repo, 'conf/sub'), { recursive: true });
+    await writeFile(join(repo, 'conf/tasks.json'), 'mine\n');
+    await symlink('conf', join(repo, '.vscode'));
+    await symlink('../../a', join(repo, '.git/hooks/pre-commit'));
+  });
+  const script = 'echo theirs > conf/tasks.json; echo new > conf/sub/new; echo b > a; echo c > c; ln -s out/x l';
+  const made = async () => {
+    const sandbox = await served.paddock().sandboxes.create({ from: repo, preset: 'full-access' });
+    await sandbox.run(script, { check: true });
+    // Of the user, who made it meanwhile.
+    await symlink('/etc', join(repo, 'out'));
+    return sandbox;
+  };
+  const stays = async () => {
+    expect(await readFile(join(repo, 'conf/tasks.json'), 'utf8')).toBe('mine\n');
+    expect([await readdir(join(repo, 'conf/sub')), await readFile(join(repo, 'a'), 'utf8')]).toEqual([[], 'a\n']);
+    expect((await readdir(repo)).filter((name) => name === 'l')).toEqual([]);
+  };
+
+  it.each([['pull'], ['cp']])('does not come by %s unless it is named', async (by) => {
+    await using sandbox = await made();
+    const args = by === 'pull' ? ['pull', sandbox.id, repo] : ['cp', `${sandbox.id}:.`, repo];
+    const { code, stderr } = await cli(args, how());
+    expect([code, await readFile(join(repo, 'c'), 'utf8')]).toEqual([0, 'c\n']);
+    await stays();
+    const leads = 'leads to it, which tools run on sight; --take';
+    expect(stderr).toMatch(new RegExp(`left out conf/sub/new: ".*\\.vscode" ${leads} conf brings it\n`));
+    expect(stderr).toMatch(new RegExp(`left out a: ".*\\.git/hooks/pre-commit" ${leads} a brings it\n`));
+    expect(stderr).toMatch(
+      /left out l: it is a symlink to "out\/x", which leads out of the directory by another one\n/,
+    );
+    await cli([...args, '--take', 'conf'], how());
+    expect(await readFile(join(repo, 'conf/tasks.json'), 'utf8')).toBe('theirs\n');
+  });
+
+  it('does not come by cp of its directory, but by cp of itself', async () => {
+    await using sandbox = await made();
+    const { stderr } = await cli(['cp', `${sandbox.id}:conf`, repo], how());
+    await stays();
+    expect(stderr).toContain('left out tasks.json: ".vscode" leads to it, which tools run on sight; --take tasks.json');
+    await cli(['cp', `${sandbox.id}:conf/tasks.json`, join(repo, 'conf')], how());
+    expect(await readFile(join(repo, 'conf/tasks.json'), 'utf8')).toBe('theirs\n');
+  });
 });
 
 it('diff and cp into an archive name what pull would leave out, which git apply and tar do not', async () => {

@@ -1,6 +1,8 @@
-"""Paths of files in a workspace."""
+"""Paths of files in a workspace, and in a local directory."""
 
 from __future__ import annotations
+
+import unicodedata
 
 WORKSPACE = "/workspace"
 
@@ -10,3 +12,13 @@ def in_workspace(path: str) -> str:
     if path == WORKSPACE or path.startswith(f"{WORKSPACE}/"):
         path = path[len(WORKSPACE) :]
     return path.lstrip("/")
+
+
+def is_within(path: str, above: str) -> bool:
+    """Whether it is a path, or below it."""
+    return path == above or path.startswith(f"{above}/")
+
+
+def folded(path: str) -> str:
+    """Where upper and lower case are one."""
+    return unicodedata.normalize("NFC", path).lower()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import unicodedata
 from typing import Dict, List, Mapping, Optional, Set, Tuple
 
 from ._directories import Tree
 from ._hunks import Taken
+from ._paths import folded
 from ._place import Found, Look, Place, is_executable
 from .messages import ChangeKind, FileChange, FileType
 
@@ -52,7 +52,7 @@ class Plan:
         self._tree = tree
         self._wanted = wanted
         self._steps = steps
-        self._folded = {_folded(path): path for path in wanted.written}
+        self._folded = {folded(path): path for path in wanted.written}
 
     def write(self, path: str, change: FileChange) -> None:
         look = self._look(path)
@@ -114,7 +114,7 @@ class Plan:
             step = self._steps.get(renamed)
             if step is None or not step.is_done:
                 return True
-        other = self._folded.get(_folded(path))
+        other = self._folded.get(folded(path))
         identity = None if other is None else self._identity(path)
         return other is not None and identity is not None and identity == self._identity(other)
 
@@ -180,8 +180,3 @@ def _is_same(one: Optional[Found], other: Optional[Found]) -> bool:
 
 def _is_directory(look: Look) -> bool:
     return look.found == _DIRECTORY
-
-
-def _folded(path: str) -> str:
-    """Where upper and lower case are one."""
-    return unicodedata.normalize("NFC", path).lower()

@@ -17,7 +17,7 @@ from ._hunks import Taken
 from ._place import Found, Place
 from ._plan import APPLIED, CONFLICTS, FAILED, SKIPPED, UNCHANGED, Plan, Step, Wanted, above
 from ._pulled import Pulled, PullOptions
-from ._refusal import Refusal, named_in, refusals_of
+from ._refusal import Judge, Refusal
 from ._renames import halves_of
 from ._room import Room
 from .errors import InvalidArgumentError, PaddockError
@@ -42,7 +42,6 @@ class Pull:
         self._most = options.get("max_bytes", 2**30)
         #: Files may have grown since they were listed.
         self._room = Room(self._most)
-        self._listed: Sequence[FileChange] = ()
         self._wanted = Wanted()
         self._steps: Dict[str, Step] = {}
         #: Paths whose step was taken.
@@ -60,12 +59,12 @@ class Pull:
         """`parts`: of files of which only some hunks come; `removals`: those of their old paths. Returns all."""
         old, only = {each.path for each in removals}, self._options.get("only")
         own = {*parts, *old}
-        self._listed = [*(each for each in listed if each.path not in old), *removals]
-        self.chosen = [each for each in self._listed if only is None or each.path in own or only(each.path)]
+        listed = [*(each for each in listed if each.path not in old), *removals]
+        self.chosen = [each for each in listed if only is None or each.path in own or only(each.path)]
         wanted = self._wanted = Wanted(parts=parts, replace=self._options.get("on_conflict") == "replace")
         # Also of one that is not chosen: its contents may be only at the old path, which then stays.
-        wanted.renamed = {each.renamed_from: each.path for each in self._listed if each.renamed_from}
-        return self._listed
+        wanted.renamed = {each.renamed_from: each.path for each in listed if each.renamed_from}
+        return listed
 
     def take(self, listed: Sequence[FileChange]) -> None:
         """Takes what may come. `listed`: all changes of the sandbox."""
@@ -91,9 +90,9 @@ class Pull:
 
     def _refusals(self, listed: Sequence[FileChange]) -> Dict[str, Refusal]:
         halves = halves_of(listed, {each.path for each in self.chosen})
-        whole = [each for each in self.chosen if each.path not in halves]
-        allow = [*self._options.get("allow", ()), *named_in(self._paths, self._listed)]
-        return {**halves, **refusals_of(self._root, whole, self._options.get("git", False), allow)}
+        judge = Judge(self._root, [each for each in self.chosen if each.path not in halves])
+        allow = [*self._options.get("allow", ()), *judge.named_in(self._paths)]
+        return {**halves, **judge.refusals(self._options.get("git", False), allow)}
 
     def decide(self) -> Pulled:
         """What is to become of each, by what is here now."""

@@ -1,4 +1,4 @@
-import type { Refusal } from 'paddock-sandbox/local';
+import { Links, type Refusal } from 'paddock-sandbox/local';
 import { CliError } from '../command-line/errors.ts';
 import { Home } from '../review/home.ts';
 import type { Git } from './git.ts';
@@ -34,7 +34,7 @@ export async function contentsOf(
   const input = commits.map((commit) => `${commit}\n`).join('');
   const entries = entriesOf(await git.run(args, { input, most: MOST_BYTES, signal }));
   const targets = await targetsOf(git, entries, signal);
-  const home = new Home(directory, { git: false, allow });
+  const home = new Home(directory, { git: false, allow, links: await Links.of(directory, { signal }) });
   const refused = new Map<string, Refusal>();
   for (const { path, mode, object } of entries.values()) {
     if (mode === '000000') continue;

@@ -34,7 +34,7 @@ async function sourceOf({ path, contents }: Source, copy: Copy): Promise<Found> 
 export async function copyDown(source: Source, local: string, copy: Copy): Promise<Copied & { path: string }> {
   const found = await sourceOf(source, copy);
   const path = await landing(source, local, found.isDirectory);
-  const home = await Landing.of(path, { source, local }, copy);
+  const home = await Landing.of(path, { source, local, isDirectory: found.isDirectory }, copy);
   // A directory that is named is the user's, and may be a symlink to one.
   const isNamed = source.contents && (await stat(path).catch(() => undefined))?.isDirectory() === true;
   const [root, name] = isNamed ? [path, ''] : [dirname(path), basename(path)];

@@ -1,9 +1,11 @@
-import { type Asked, Layout, type Refusal, refusalFor } from 'paddock-sandbox/local';
+import { type Asked, Layout, type Links, type Refusal, refusalFor } from 'paddock-sandbox/local';
 import { type Incoming, localRefusal } from '../../../../local-refusals/local-refusal.ts';
 
 interface Options extends Asked {
   /** Path of the directory in a repository that it is in. */
   within?: string | undefined;
+  /** Symlinks that are there; absent: they are not regarded. */
+  links?: Links | undefined;
 }
 
 /**
@@ -21,11 +23,12 @@ export class Home {
 
   /** Why it may not come, after all that came before. undefined: it may. */
   async refusal({ path, ...more }: Incoming): Promise<Refusal | undefined> {
-    const { within } = this.#options;
+    const { within, links } = this.#options;
     const above = within === undefined ? '' : `${within}/`;
     const found = localRefusal({ ...more, path: above + path });
     const refusal = found && { ...found, allow: found.allow.slice(above.length) };
-    const left = refusalFor(path, refusal, this.#options);
+    const byLinks = more.isRemoved ? undefined : links?.refusal(path, more.type, more.target);
+    const left = refusalFor(path, refusal, this.#options) ?? refusalFor(path, byLinks, this.#options);
     if (left) return left;
     const reason = this.#layout.refusal(path, more.isRemoved ?? false);
     return reason === undefined ? undefined : { reason };

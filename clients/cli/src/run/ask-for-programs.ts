@@ -16,16 +16,20 @@ interface Chosen {
 
 const MOST_BYTES = 64 * 1024;
 
-/**
- * Asks by itself for each path that tools run on sight, or whose values are lost, of the changes that are taken. Returns those that
- * may come.
- */
+interface Answered {
+  /** Paths that may come. */
+  allow: readonly string[];
+  /** Of the changes that were asked for, whatever the answer. */
+  paths: ReadonlySet<string>;
+}
+
+/** Asks by itself for each path that tools run on sight, or whose values are lost, of the changes that are taken. */
 export async function allowed(
   sandbox: Sandbox,
   changes: readonly FileChange[],
   { only = () => true, allow }: Chosen,
   { out, signal }: Context,
-): Promise<readonly string[]> {
+): Promise<Answered> {
   const asked = new Map<string, { why: string; changes: FileChange[] }>();
   for (const change of changes) {
     const question = only(change.path) ? questionOf(change) : undefined;
@@ -44,7 +48,8 @@ export async function allowed(
     if (answer === 'quit') break;
     if (answer === 'yes') taken.push(path);
   }
-  return taken;
+  const paths = [...asked.values()].flatMap(({ changes: parts }) => parts.map(({ path }) => path));
+  return { allow: taken, paths: new Set(paths) };
 }
 
 /** Why a change needs a question, which is about a path; undefined: it needs none. */

@@ -172,15 +172,15 @@ async function settleFiles(context: Context, sandbox: Sandbox, run: Ending, prog
   const { only, hunks } = wantedOf(taken, ignored);
   const asks = run.apply === undefined && isTerminal;
   const some = (path: string) => only(path) || hunks.some((each) => each.path === path);
-  const answered = asks ? await allowed(sandbox, changes, { only: some, allow: run.allow }, context) : [];
+  const answered = asks ? await allowed(sandbox, changes, { only: some, allow: run.allow }, context) : undefined;
   progress.applying = true;
-  const allow = [...run.allow, ...answered];
+  const allow = [...run.allow, ...(answered?.allow ?? [])];
   const brought = await bring(sandbox, run.from, { exclude, git: run.git, allow, signal, only, hunks });
   progress.applying = false;
   await refreshIndex(run.from, { path: context.env.PATH, signal });
   const missing = report(brought, out);
   // Nobody was asked for what was left out: it can still be had from the sandbox.
-  const left = !asks && brought.skipped.some(isLeft);
+  const left = brought.skipped.some((each) => isLeft(each) && !answered?.paths.has(each.path));
   return { missing, keep: missing || left, result: { changes, brought } };
 }
 

@@ -2,6 +2,7 @@ export type { Pulled } from './changes.ts';
 export { partsOf } from './hunks.ts';
 export { Ignores } from './ignores.ts';
 export { Layout } from './layout.ts';
+export { isOnSight, Links } from './links.ts';
 export { archiveOf, type PackOptions, packed, requireUpload } from './pack.ts';
 export { Place } from './place.ts';
 export { once } from './plan.ts';

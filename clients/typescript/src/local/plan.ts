@@ -2,6 +2,7 @@ import type { FileChange } from '../contract/messages.ts';
 import { type Found, isSame, versionOf } from './found.ts';
 import type { Part } from './hunks.ts';
 import { type Look, Place } from './place.ts';
+import { folded } from './refusal.ts';
 import { baseOf, presentOf } from './sides.ts';
 import type { Tree } from './tree.ts';
 
@@ -144,6 +145,3 @@ export const isDone = (step: Step | undefined): boolean => step?.outcome === 'ap
 export async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, void> {
   yield bytes;
 }
-
-/** Where upper and lower case are one. */
-const folded = (path: string): string => path.normalize('NFC').toLowerCase();

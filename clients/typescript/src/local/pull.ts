@@ -1,10 +1,11 @@
 import type { Api } from '../api.ts';
 import { type ChangeSelection, exportChanges, isSelection, listChanges } from '../changes.ts';
-import type { ChosenHunks, FileChange } from '../contract/messages.ts';
+import type { ChosenHunks, FileChange, LocalRefusal } from '../contract/messages.ts';
 import { ConflictError } from '../errors.ts';
 import { Changes, type Pulled } from './changes.ts';
 import { partsOf, removalsFor } from './hunks.ts';
 import { Layout } from './layout.ts';
+import { Links } from './links.ts';
 import { type Asked, isPath, type Refusal, refusalFor } from './refusal.ts';
 import { halvesOf, mayBeHalf } from './renames.ts';
 import { Room, without } from './room.ts';
@@ -68,8 +69,10 @@ export async function pull(api: Api, target: Target, directory: string, options:
   const all = lists ? await listChanges(api, target.sandboxId, { includeScratch, signal }) : listed;
   const halves = halvesOf(all, new Set(chosen.map(({ path }) => path)));
   const whole = chosen.filter(({ path }) => !halves.has(path));
-  const asked = { git, allow: [...allow, ...namedIn(selection.paths, listed)] };
-  const refusals = new Map([...halves, ...refusalsOf(directory, whole, asked)]);
+  const writes = chosen.some(({ kind }) => kind !== 'deleted');
+  const links = await Links.of(directory, { enters: () => writes, signal });
+  const asked = { git, allow: [...allow, ...namedIn(selection.paths, whole, links)] };
+  const refusals = new Map([...halves, ...refusalsOf(directory, whole, { links, asked })]);
   const which = { refusals, isChosen, parts, replace: onConflict === 'replace' };
   const changes = new Changes(directory, listed, which, options.signal);
   try {
@@ -115,21 +118,34 @@ function withPathsOf(hunks: readonly ChosenHunks[], selection: ChangeSelection, 
 }
 
 /** Chosen paths that are themselves what must be allowed by name; for lost values, it does not suffice to choose them. */
-function namedIn(paths: readonly string[] = [], listed: readonly FileChange[]): string[] {
-  const needed = new Set(listed.map(({ local, losesValues }) => (losesValues ? '' : (local?.refusal?.allow ?? ''))));
+function namedIn(paths: readonly string[] = [], listed: readonly FileChange[], links: Links): string[] {
+  const asking = paths.length === 0 ? [] : listed.filter(({ path, losesValues }) => isPath(path) && !losesValues);
+  const needed = new Set(asking.flatMap((change) => judged(change, links).map(({ allow }) => allow)));
   const isNeeded = (path: string) =>
     path.split('/').some((_, at, names) => needed.has(names.slice(0, at + 1).join('/')));
   return paths.filter(isNeeded);
 }
 
+/** By its name, as the server says, and by the symlinks that are here. */
+function judged({ path, kind, type, local }: FileChange, links: Links): LocalRefusal[] {
+  const found = [local?.refusal, kind === 'deleted' ? undefined : links.refusal(path, type, local?.linkTarget)];
+  return found.filter((each) => each !== undefined);
+}
+
 /** In the order of the changes. */
-function refusalsOf(directory: string, listed: readonly FileChange[], asked: Asked): ReadonlyMap<string, Refusal> {
+function refusalsOf(
+  directory: string,
+  listed: readonly FileChange[],
+  { links, asked }: { links: Links; asked: Asked },
+): ReadonlyMap<string, Refusal> {
   const layout = new Layout(directory);
   const found = new Map<string, Refusal>();
-  for (const { path, kind, local } of listed) {
+  for (const change of listed) {
+    const { path, kind, local } = change;
     const unknown = local ? undefined : 'the server did not say whether it may come';
     const never = isPath(path) ? unknown : 'not a path below the directory';
-    const refusal = never === undefined ? refusalFor(path, local!.refusal, asked) : { reason: never };
+    const left = never === undefined ? judged(change, links).map((each) => refusalFor(path, each, asked)) : [];
+    const refusal = never === undefined ? left.find((each) => each !== undefined) : { reason: never };
     const reason = refusal ? undefined : layout.refusal(path, kind === 'deleted');
     if (refusal || reason !== undefined) found.set(path, refusal ?? { reason: reason! });
   }

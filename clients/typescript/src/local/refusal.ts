@@ -29,6 +29,9 @@ export const isPath = (path: string, separator = sep): boolean =>
 
 export const isWithin = (path: string, above: string): boolean => path === above || path.startsWith(`${above}/`);
 
+/** Where upper and lower case are one. */
+export const folded = (path: string): string => path.normalize('NFC').toLowerCase();
+
 /** What is left of a refusal with what was asked for. undefined: it comes. */
 export function refusalFor(
   path: string,

@@ -1,0 +1,161 @@
+import { readdirSync, readlinkSync, realpathSync } from 'node:fs';
+import { isAbsolute, join, parse, sep } from 'node:path';
+import type { LocalRefusal } from '../contract/messages.ts';
+import { ON_SIGHT, REPOSITORIES } from '../contract/on-sight.ts';
+import { folded, isWithin } from './refusal.ts';
+import { turns } from './turns.ts';
+
+const globOf = (pattern: string): string => pattern.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '[^/]*');
+const anyOf = (patterns: readonly string[]): string => `(^|/)(${patterns.map(globOf).join('|')})`;
+/** Those that others of them are below, as `.config`. */
+const first = ON_SIGHT.filter((pattern) => pattern.includes('/')).map((pattern) => pattern.split('/')[0]!);
+const repository = new RegExp(`${anyOf(REPOSITORIES)}(/|$)`, 's');
+const onSight = new RegExp(`${anyOf([...REPOSITORIES, ...ON_SIGHT])}(/|$)|${anyOf(first)}$`, 's');
+
+/** Whether it is what git or a tool looks for, or is below it. */
+export const isOnSight = (path: string): boolean => onSight.test(folded(path));
+
+/** Of one path; the kernel follows as many. */
+const MOST = 40;
+
+/** Where tools arrive by a symlink. */
+interface Arrival {
+  path: string;
+  by: string;
+}
+
+interface Options {
+  /** Of the directories, those that are looked into. */
+  enters?: ((path: string) => boolean) | undefined;
+  /** Path that targets of symlinks must not lead out of; by default the directory. */
+  bounds?: string | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * The symlinks of a local directory. The threat: a tool that runs `.vscode/tasks.json` on sight runs `conf/tasks.json` if
+ * `.vscode` leads to `conf`; the server judges the second name only, and does not know what is here.
+ */
+export class Links {
+  readonly #root: string;
+  readonly #bounds: string;
+  readonly #arrivals: readonly Arrival[];
+
+  private constructor(root: string, bounds: string, links: readonly string[]) {
+    this.#root = root;
+    this.#bounds = folded(bounds);
+    this.#arrivals = this.#arrivalsOf(links);
+  }
+
+  /** Looks at the directory now. */
+  static async of(directory: string, { enters = () => true, bounds = '', signal }: Options = {}): Promise<Links> {
+    const root = realpathSync.native(directory);
+    const links: string[] = [];
+    const turn = turns(signal);
+    for (const waiting = ['']; waiting.length > 0; await turn()) {
+      const above = waiting.pop()!;
+      for (const entry of entriesOf(join(root, above))) {
+        const path = above === '' ? entry.name : `${above}/${entry.name}`;
+        if (entry.isSymbolicLink()) links.push(path);
+        else if (entry.isDirectory() && enters(path)) waiting.push(path);
+      }
+    }
+    return new Links(root, bounds, links);
+  }
+
+  /** Why it does not come: a tool would find it by another name, or its target leads elsewhere by symlinks that are here. */
+  refusal(path: string, type: string, target = ''): LocalRefusal | undefined {
+    if (type === 'directory') return undefined;
+    const never = target === '' ? undefined : this.#refusalOfTarget(path, target);
+    if (never !== undefined) return { reason: never, allow: '', git: false };
+    const name = folded(path);
+    const found = this.#arrivals.find((each) => isIn(name, each.path) || (type === 'symlink' && isIn(each.path, name)));
+    if (found === undefined) return undefined;
+    const count = found.path === '' || !isIn(name, found.path) ? undefined : found.path.split('/').length;
+    const allow = path.split('/').slice(0, count).join('/');
+    return { reason: `${JSON.stringify(found.by)} leads to it, which tools run on sight`, allow, git: false };
+  }
+
+  #refusalOfTarget(path: string, target: string): string | undefined {
+    const end = this.#within(this.#follow(join(this.#root, path, '..'), target).at(-1));
+    const leads = `it is a symlink to ${JSON.stringify(target)}, which leads`;
+    if (end === undefined || !isIn(folded(end), this.#bounds)) return `${leads} out of the directory by another one`;
+    return repository.test(folded(end)) ? `${leads} to a repository by another one` : undefined;
+  }
+
+  #arrivalsOf(links: readonly string[]): Arrival[] {
+    const arrivals: Arrival[] = [];
+    const left = new Map(links.map((link) => [link, folded(link)]));
+    const waiting = links.filter(isOnSight).map((link) => ({ link, by: link }));
+    for (const { link, by } of waiting) {
+      left.delete(link);
+      const ends = this.#follow(join(this.#root, link, '..'), parse(link).base);
+      for (const end of ends) {
+        const path = this.#within(end);
+        if (path === undefined) continue;
+        arrivals.push({ path: folded(path), by });
+        for (const [each, name] of left) {
+          if (!isIn(name, folded(path)) || !left.delete(each)) continue;
+          waiting.push({ link: each, by });
+        }
+      }
+    }
+    return arrivals;
+  }
+
+  /**
+   * Where a path leads to from a directory without symlinks, at last; before it, where it would if a symlink on the way were
+   * replaced. At last undefined: nowhere.
+   */
+  #follow(directory: string, path: string): (string | undefined)[] {
+    const ends: (string | undefined)[] = [];
+    const left = partsOf(path);
+    let at = isAbsolute(path) ? parse(path).root : directory;
+    while (left.length > 0) {
+      const next = join(at, left.shift()!);
+      const target = targetOf(next);
+      if (target === undefined) {
+        at = next;
+        continue;
+      }
+      if (ends.length === MOST) return [...ends, undefined];
+      ends.push(join(next, ...left));
+      if (isAbsolute(target)) at = parse(target).root;
+      left.unshift(...partsOf(target));
+    }
+    return [...ends, at];
+  }
+
+  /** From the root. undefined: it is outside. */
+  #within(path: string | undefined): string | undefined {
+    if (path === undefined) return undefined;
+    const [names, root] = [path.split(sep), this.#root.split(sep).filter((name, at) => at === 0 || name !== '')];
+    if (root.some((name, at) => folded(names[at] ?? '') !== folded(name))) return undefined;
+    return names.slice(root.length).join('/');
+  }
+}
+
+const isIn = (path: string, above: string): boolean => above === '' || isWithin(path, above);
+
+const partsOf = (path: string): string[] =>
+  path
+    .slice(parse(path).root.length)
+    .split(sep === '/' ? '/' : /[\\/]/)
+    .filter((name) => name !== '' && name !== '.');
+
+function entriesOf(path: string) {
+  try {
+    return readdirSync(path, { withFileTypes: true });
+  } catch {
+    // It is gone, or nobody who runs this can look into it.
+    return [];
+  }
+}
+
+function targetOf(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
+}
