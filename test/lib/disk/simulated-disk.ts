@@ -39,9 +39,9 @@ export class SimulatedDisk implements Disk {
     return new SimulatedDisk(this.#root.crashed(choose));
   }
 
-  /** The disk after the end of the process alone. */
+  /** The disk after the end of the process alone: a later loss of power may still take what was not synced. */
   killed(): SimulatedDisk {
-    return this.crashed(() => 1);
+    return new SimulatedDisk(this.#root);
   }
 
   get openFiles(): number {
@@ -110,7 +110,8 @@ export class SimulatedDisk implements Disk {
     this.#change(
       'fdatasync',
       () => file.sync(),
-      () => file.syncFailed(),
+      // The end of the process is no failure: the pages stay dirty.
+      () => this.fault?.with !== 'stop' && file.syncFailed(),
     );
   }
 

@@ -69,12 +69,15 @@ export class SimulatedFile {
     return file;
   }
 
-  /** 0: nothing; 1: all; 2: a beginning; 3: some sectors; 4: the size alone. */
+  /** 0: nothing; 1: all; 2: a beginning; 3: some sectors; 4: the size alone, what was there stays. */
   #applySome(bytes: Buffer, offset: number, choose: Choose): void {
     const how = choose(5);
     if (how === 1) this.#apply(bytes, offset);
     if (how === 2) this.#apply(bytes.subarray(0, choose(bytes.length + 1)), offset);
-    if (how === 4) this.#apply(Buffer.alloc(bytes.length), offset);
+    if (how === 4) {
+      const grown = offset + bytes.length - this.#size;
+      if (grown > 0) this.#apply(Buffer.alloc(grown), this.#size);
+    }
     if (how !== 3) return;
     for (let at = 0; at < bytes.length; ) {
       const end = Math.min(bytes.length, at + SECTOR - ((offset + at) % SECTOR));

@@ -26,9 +26,9 @@ export class RootFile implements Unsynced {
   readonly #fd: number;
   /** The root, and the slot that is durable, or will be so first. */
   #last: Found;
-  /** A server that was killed leaves slots that no sync has reached. */
+  /** A server that was killed leaves slots that no sync has reached, or only one that failed. */
   #isDurable = false;
-  #failed = false;
+  #failed = true;
   #mark: Mark | undefined;
 
   private constructor(disk: Disk, fd: number, last: Found, mark: Mark | undefined) {

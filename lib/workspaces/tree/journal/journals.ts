@@ -29,7 +29,8 @@ export class Journals implements Journal, Unsynced {
   /** Of the journal before the one that is written. */
   #former: JournalEnd;
   #covered: readonly { readonly file: JournalFile; readonly end: number }[] = [];
-  #failed = false;
+  /** Also when opened: the server before may have ended after a sync that failed. */
+  #failed = true;
 
   constructor(where: JournalsIn, root: TreeRoot, read: readonly ReadJournal[]) {
     this.#in = where;

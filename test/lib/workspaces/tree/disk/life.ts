@@ -1,17 +1,9 @@
-import { ObjectCache } from '../../../../../lib/workspaces/tree/disk/object-cache.ts';
-import { createStore, openStore, type StoreIn } from '../../../../../lib/workspaces/tree/disk/open-store.ts';
-import { PlacedObjects } from '../../../../../lib/workspaces/tree/disk/placed-objects.ts';
-import { SegmentReader } from '../../../../../lib/workspaces/tree/disk/segment-reader.ts';
 import type { TreeStore } from '../../../../../lib/workspaces/tree/disk/tree-store.ts';
 import { type SimulatedDisk, Stopped } from '../../../disk/simulated-disk.ts';
 import type { Random } from '../../../trees/random.ts';
-import { numberOf, partsOf, record, STORE, stateAfter } from './numbered.ts';
+import { record, stateAfter } from './numbered.ts';
+import { type History, opened, storeIn } from './opened.ts';
 import { SteppedSync, settled } from './stepped-sync.ts';
-
-const FOLDER = '/deltas/s';
-
-/** The kinds of the records that were answered, in order. */
-export type History = readonly number[];
 
 /** What one server does with a store from its opening to its end, with the history that it must keep. */
 export class Life {
@@ -29,19 +21,13 @@ export class Life {
     this.disk = disk;
     this.#random = random;
     this.#thread = new SteppedSync(disk);
-    const { store, found } = opened(this.#in, history);
+    const { store, found } = opened(storeIn(disk, this.#thread.sync, random), history);
     this.store = store;
     this.#history = [...history.slice(0, found)];
   }
 
   get history(): History {
     return this.#history;
-  }
-
-  get #in(): StoreIn {
-    const contents = { steps: () => [], synced() {}, syncFailed() {} };
-    const random = () => this.#random(2 ** 32);
-    return { disk: this.disk, folder: FOLDER, cache: new ObjectCache(0), sync: this.#thread.sync, contents, random };
   }
 
   /** A random thing. Returns false at the end of the server. */
@@ -96,25 +82,4 @@ export class Life {
 
 function isHostError(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'errno' in error;
-}
-
-/** The store, and how many of the records of a history it has. Throws if it has anything else. */
-function opened(where: StoreIn, history: History): { store: TreeStore; found: number } {
-  const opening = openStore(where);
-  if (opening === undefined) return { store: createStore(where, STORE, stateAfter(0)), found: 0 };
-  try {
-    const reader = new SegmentReader(where.disk, where.folder);
-    let found = numberOf(opening.root, new PlacedObjects(where.cache, () => reader));
-    reader.close();
-    for (const journal of opening.journals()) {
-      for (const each of journal) {
-        const [n, kind] = partsOf(each);
-        if (n !== ++found || kind !== history[n - 1]) throw new Error(`record ${n} of kind ${kind} as number ${found}`);
-      }
-    }
-    return { store: opening.finish(), found };
-  } catch (error) {
-    opening.close();
-    throw error;
-  }
 }
