@@ -68,6 +68,8 @@ export interface Context {
   readonly signals: Signals;
   /** Aborted by the first SIGINT, SIGTERM or SIGHUP: pass it to each call. */
   readonly signal: AbortSignal;
+  /** Options of a call that ends with the signal. */
+  readonly call: { readonly signal: AbortSignal };
   /** What names the server, without asking it. */
   connection(): Connection;
   /** The server. `start`: a local one is started if none is configured and none runs. */

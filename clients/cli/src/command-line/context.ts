@@ -26,6 +26,7 @@ export function contextOf(globals: Given, env: Context['env']): Context {
     env,
     signals,
     signal: signals.abort,
+    call: { signal: signals.abort },
     connection,
     paddock: server,
     sandbox: async (given) => sandboxOf(await server(), given, { signal: signals.abort }),

@@ -7,7 +7,7 @@ export const create = command({
   options: {},
   examples: ['paddock checkpoint create SANDBOX before-upgrade'],
   async run(context, { operands: { sandbox, name } }) {
-    const made = await (await context.sandbox(sandbox)).checkpoint(name, context);
+    const made = await (await context.sandbox(sandbox)).checkpoint(name, context.call);
     context.out.result(made, () => made.name);
   },
 });
@@ -18,7 +18,7 @@ export const ls = command({
   options: {},
   examples: ['paddock checkpoint ls SANDBOX'],
   async run(context, { operands: { sandbox } }) {
-    const found = await (await context.sandbox(sandbox)).checkpoints(context);
+    const found = await (await context.sandbox(sandbox)).checkpoints(context.call);
     await context.out.list(found, {
       heading: ['CHECKPOINT', 'CREATED', 'FILES', 'BYTES'],
       row: ({ name, createdAt, files, bytes }) => [name, timeText(createdAt), String(files), String(bytes)],
@@ -32,7 +32,7 @@ export const rm = command({
   options: {},
   examples: ['paddock checkpoint rm SANDBOX before-upgrade'],
   async run(context, { operands: { sandbox, checkpoint } }) {
-    await (await context.sandbox(sandbox)).deleteCheckpoint(checkpoint, context);
+    await (await context.sandbox(sandbox)).deleteCheckpoint(checkpoint, context.call);
   },
 });
 
@@ -43,7 +43,7 @@ export const rollback = command({
   examples: ['paddock rollback SANDBOX before-upgrade'],
   async run(context, { operands }) {
     const sandbox = await context.sandbox(operands.sandbox);
-    await sandbox.rollback(operands.checkpoint, context);
+    await sandbox.rollback(operands.checkpoint, context.call);
     context.out.result(sandbox.info, () => sandbox.id);
   },
 });

@@ -29,7 +29,7 @@ export const rm = command({
   async run(context, { operands }) {
     const { codebases } = await context.paddock();
     await each(context, operands.codebases, async (id) => {
-      await codebases.delete(id, context);
+      await codebases.delete(id, context.call);
       return id;
     });
   },

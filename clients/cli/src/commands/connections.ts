@@ -10,7 +10,7 @@ export const connections = command({
   options: {},
   examples: ['paddock network connections SANDBOX'],
   async run(context, { operands: { sandbox } }) {
-    const found = (await context.sandbox(sandbox)).network.connections(context);
+    const found = (await context.sandbox(sandbox)).network.connections(context.call);
     await context.out.list(found, {
       heading: ['HOST', 'PROTOCOL', 'STATE', 'SENT', 'RECEIVED', 'STARTED'],
       row: (each) => [

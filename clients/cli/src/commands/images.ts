@@ -88,7 +88,7 @@ export const rm = command({
   async run(context, { operands }) {
     const { images } = await context.paddock();
     await each(context, operands.images, async (image) => {
-      await images.delete(image, context);
+      await images.delete(image, context.call);
       return image;
     });
   },

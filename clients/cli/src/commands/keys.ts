@@ -72,7 +72,7 @@ export const revoke = command({
     await each(context, operands.keys, async (given) => {
       // Of a whole key, nothing but the id is sent.
       const id = /^pdk_([a-z0-9]{8})(_|$)/.exec(given)?.[1] ?? given;
-      await keys.revoke(id, context);
+      await keys.revoke(id, context.call);
       return id;
     });
   },
@@ -85,7 +85,7 @@ export const whoami = command({
   examples: ['paddock key whoami'],
   async run(context) {
     const paddock = await context.paddock();
-    const caller = await paddock.caller(context);
+    const caller = await paddock.caller(context.call);
     context.out.result(caller, () => {
       const rows: [string, string][] = [
         ['server', paddock.api.settings.url],

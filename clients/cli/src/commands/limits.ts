@@ -36,9 +36,9 @@ export const get = command({
   examples: ['paddock limits get', 'paddock limits get ann'],
   async run(context, { operands: { owner } }) {
     const paddock = await context.paddock();
-    const ownerId = owner ?? (await paddock.caller(context)).ownerId;
+    const ownerId = owner ?? (await paddock.caller(context.call)).ownerId;
     if (ownerId === '') throw new UsageError('name the OWNER: your key has none of its own');
-    show(context, await paddock.api.getOwnerLimits({ ownerId }, context));
+    show(context, await paddock.api.getOwnerLimits({ ownerId }, context.call));
   },
 });
 
@@ -55,8 +55,8 @@ export const set = command({
     });
     if (wanted.length === 0) throw new UsageError('name the limits, like --sandboxes 20');
     const { api } = await context.paddock();
-    const { set: before } = await api.getOwnerLimits({ ownerId }, context);
-    show(context, await api.setOwnerLimits({ ownerId, limits: { ...before, ...Object.fromEntries(wanted) } }, context));
+    const { set: before } = await api.getOwnerLimits({ ownerId }, context.call);
+    show(context, await api.setOwnerLimits({ ownerId, limits: { ...before, ...Object.fromEntries(wanted) } }, context.call));
   },
 });
 

@@ -26,7 +26,7 @@ Output is shown as it is: escape sequences of the program reach the terminal.`,
     if (tail !== undefined && since !== undefined) throw new UsageError('either --tail or --since-offset');
     const paddock = await context.paddock();
     const target = await processOf(paddock, operands.process, context);
-    const { outputFirst } = await target.refresh(context);
+    const { outputFirst } = await target.refresh(context.call);
     const offset = tail === undefined ? (since ?? outputFirst) : await offsetOfTail(paddock.api, target, tail, context);
     if (!values.follow) {
       const next = await show(paddock, target, offset, context);

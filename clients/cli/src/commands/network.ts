@@ -11,7 +11,7 @@ export const get = command({
   examples: ['paddock network get SANDBOX', 'paddock network get SANDBOX --json'],
   async run(context, { operands: { sandbox } }) {
     const { out } = context;
-    const policy = await (await context.sandbox(sandbox)).network.get(context);
+    const policy = await (await context.sandbox(sandbox)).network.get(context.call);
     if (out.json) return out.value(policy);
     out.line(policy.mode);
     if (policy.rules.length > 0) out.table(['ACTION', 'HOST', 'PORTS', 'REQUESTS', 'PRESET'], policy.rules.map(rowOf));
@@ -39,7 +39,7 @@ export const set = command({
   async run(context, { operands: { sandbox }, values }) {
     const policy = networkOf(values);
     if (policy === undefined) throw new UsageError('give --network, --allow, --deny or --allow-preset');
-    tell(context, await (await context.sandbox(sandbox)).network.set(policy, context));
+    tell(context, await (await context.sandbox(sandbox)).network.set(policy, context.call));
   },
 });
 
@@ -52,10 +52,10 @@ export const allow = command({
   async run(context, { operands: { sandbox, hosts } }) {
     const added = hosts.map((host) => ruleOf('allow', host));
     const { network } = await context.sandbox(sandbox);
-    const { mode, rules, revision } = await network.get(context);
+    const { mode, rules, revision } = await network.get(context.call);
     // Somebody else's change meanwhile is not undone: the revision would be another.
     const policy = { mode: mode === 'none' ? 'allow_list' : mode, rules: [...rules, ...added], revision };
-    tell(context, await network.set(policy, context));
+    tell(context, await network.set(policy, context.call));
   },
 });
 

@@ -47,7 +47,7 @@ export const ls = command({
   options: {},
   examples: ['paddock port ls SANDBOX'],
   async run(context, { operands: { sandbox } }) {
-    const found = await (await context.sandbox(sandbox)).ports.opened(context);
+    const found = await (await context.sandbox(sandbox)).ports.opened(context.call);
     await context.out.list(found, {
       heading: ['PORT', 'ACCESS', 'UNTIL', 'URL'],
       row: ({ port, access, expiresAt, url }) => [String(port), access, timeText(expiresAt), url],
@@ -62,7 +62,7 @@ export const close = command({
   examples: ['paddock port close SANDBOX 3000'],
   async run(context, { operands }) {
     const port = portOf(operands.port);
-    await (await context.sandbox(operands.sandbox)).ports.close(port, context);
+    await (await context.sandbox(operands.sandbox)).ports.close(port, context.call);
     context.out.result({ port }, () => `port ${port} is closed`);
   },
 });

@@ -63,7 +63,7 @@ Attaching takes over the keyboard. ${DEFAULT_KEYS} leaves a terminal.`,
     const { 'detach-keys': detachKeys = DETACH_KEYS } = values;
     const paddock = await context.paddock();
     const target = await attachableOf(paddock, operands.process, context);
-    const { terminal, stdinOpen, outputFirst, outputNext, inputNext, end } = await target.refresh(context);
+    const { terminal, stdinOpen, outputFirst, outputNext, inputNext, end } = await target.refresh(context.call);
     const input = !values['no-stdin'] && stdinOpen && end === undefined;
     if (terminal) {
       const { interact, requireTerminal } = await import('../terminal/interact.ts');
@@ -87,7 +87,7 @@ export const kill = command({
     const paddock = await context.paddock();
     await each(context, processes, async (given) => {
       const target = await processOf(paddock, given, context);
-      await target.signal(signal, context);
+      await target.signal(signal, context.call);
       return refOf(target);
     });
   },

@@ -18,7 +18,7 @@ export const set = command({
     if (Object.keys(values).length > 0 === (file !== undefined))
       throw new UsageError('name a file, or --preset and --rule');
     const rules = file === undefined ? ruleOptionsOf(values) : { preset: 'none', permissions: await readRules(file) };
-    const { warnings, permissions } = await (await context.sandbox(given)).rules.set(rules, context);
+    const { warnings, permissions } = await (await context.sandbox(given)).rules.set(rules, context.call);
     for (const { message } of warnings) context.out.warn(message);
     context.out.result(permissions, () => `${permissions.length} rules`);
   },
@@ -56,7 +56,7 @@ export const add = command({
     const sandbox = await context.sandbox(operands.sandbox);
     const info = await sandbox.rules.set(
       { preset: 'none', permissions: [...added, ...sandbox.info.permissions] },
-      context,
+      context.call,
     );
     // Those of the rules that were there are old news.
     for (const { message, rule } of info.warnings) if (rule < added.length) context.out.warn(message);

@@ -43,7 +43,7 @@ export const preview = command({
   examples: ['paddock rules preview SANDBOX .env'],
   async run(context, { operands: { sandbox, path } }) {
     const { out } = context;
-    const found = await (await context.sandbox(sandbox)).rules.preview(inWorkspace(path), context);
+    const found = await (await context.sandbox(sandbox)).rules.preview(inWorkspace(path), context.call);
     const name = quotedName(found.path);
     if (!found.redacted) out.warn(`no rule with "redacted" decides for ${name}; see "paddock rules explain"`);
     else if (found.hidden) out.warn(`all of ${name} is hidden: it is too large, or not of its redactor's format`);
@@ -58,7 +58,7 @@ export const refused = command({
   options: {},
   examples: ['paddock rules refused SANDBOX'],
   async run(context, { operands: { sandbox } }) {
-    const found = await (await context.sandbox(sandbox)).refusals(context);
+    const found = await (await context.sandbox(sandbox)).refusals(context.call);
     context.out.result(found, () =>
       found.map(({ path, reason, count }) => `${quotedName(path)}: ${printableName(reason)} (${count})`).join('\n'),
     );

@@ -46,7 +46,7 @@ export const stop = command({
   run: (context, { operands: { sandboxes } }) =>
     each(context, sandboxes, async (given) => {
       const sandbox = await context.sandbox(given);
-      await sandbox.stop(context);
+      await sandbox.stop(context.call);
       return sandbox.id;
     }),
 });
@@ -59,7 +59,7 @@ export const resume = command({
   run: (context, { operands: { sandboxes } }) =>
     each(context, sandboxes, async (given) => {
       const sandbox = await context.sandbox(given);
-      await sandbox.resume(context);
+      await sandbox.resume(context.call);
       return sandbox.id;
     }),
 });
@@ -74,7 +74,7 @@ to it. Other codebases stay.`,
   run: (context, { operands: { sandboxes } }) =>
     each(context, sandboxes, async (given) => {
       const sandbox = await context.sandbox(given);
-      await destroyOwned(sandbox, context);
+      await destroyOwned(sandbox, context.call);
       return sandbox.id;
     }),
 });
