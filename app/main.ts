@@ -26,7 +26,7 @@ async function main(): Promise<void> {
 }
 
 async function readInvocation(): Promise<Invocation | undefined> {
-  const [{ asksToVerify, loadConfig }, { ConfigError }] = await Promise.all([
+  const [{ asksToVerify, loadConfig }, { ConfigError, UsageError }] = await Promise.all([
     import('../lib/config/load.ts'),
     import('../lib/config/read.ts'),
   ]);
@@ -35,7 +35,7 @@ async function readInvocation(): Promise<Invocation | undefined> {
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     writeSync(2, `paddock: ${error.message}\n`);
-    process.exitCode = asksToVerify() ? 2 : 1;
+    process.exitCode = error instanceof UsageError || asksToVerify() ? 2 : 1;
     return undefined;
   }
 }

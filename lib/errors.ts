@@ -44,6 +44,9 @@ export class SandboxEnded extends ServiceError {
   }
 }
 
+/** The value of an enum in a sentence: "stopped" for SANDBOX_STOPPED. */
+export const wordOf = (name: string): string => name.slice(name.indexOf('_') + 1).toLowerCase();
+
 /** Refuses one field of a request. The message is the field's full name and the problem: `env[A] must have no NUL`. */
 export function invalidArgument(field: string, problem: string): ServiceError {
   return new ServiceError('INVALID_ARGUMENT', `${field} ${problem}`);

@@ -24,11 +24,12 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { wordsOf } from './client-forms.mjs';
 import { contractOf } from './contract.mjs';
 import { renderDocument } from './openapi/document.mjs';
 import { loadOperations, loadSources } from './openapi/operations.mjs';
 import { brokenPromises, renderDecisions, renderReleased } from './released.mjs';
-import { renderClientMessages, renderClientOperations } from './render-client.mjs';
+import { inWords, renderClientMessages, renderClientOperations } from './render-client.mjs';
 import { renderCommands } from './render-commands.mjs';
 import { renderMessages } from './render-messages.mjs';
 import { renderOnSight, renderPythonOnSight } from './render-on-sight.mjs';
@@ -70,7 +71,7 @@ export function generate() {
   return {
     [join(CONTRACT, 'messages.ts')]: renderMessages(contract),
     [join(CONTRACT, 'schema.ts')]: renderSchema(contract),
-    [join(PYTHON, 'messages.py')]: renderPython(contract),
+    [join(PYTHON, 'messages.py')]: inWords(renderPython(contract), wordsOf(contract.enums)),
     ...renderPythonSync(PYTHON),
   };
 }
@@ -80,6 +81,7 @@ export async function generateFromTable() {
   const { operations, CODES: codes } = await loadOperations();
   const { version } = JSON.parse(textOf(PACKAGE));
   const contract = serviceContract();
+  const words = wordsOf(contract.enums);
   const api = renderPythonApi(contract, operations);
   const names = await loadSources("export * from './local-refusals/table.ts';", 'on-sight');
   const document = renderDocument({ contract, operations, codes, version });
@@ -94,9 +96,9 @@ export async function generateFromTable() {
     [join(CLIENT, 'on-sight.ts')]: renderOnSight(names),
     [join(PYTHON, '_on_sight.py')]: renderPythonOnSight(names),
     [join(PYTHON, '_table.py')]: renderPythonTable(contract, operations),
-    [join(PYTHON, 'requests.py')]: renderPythonRequests(contract, operations),
-    [join(PYTHON, '_async/api.py')]: api._async,
-    [join(PYTHON, '_sync/api.py')]: api._sync,
+    [join(PYTHON, 'requests.py')]: inWords(renderPythonRequests(contract, operations), words),
+    [join(PYTHON, '_async/api.py')]: inWords(api._async, words),
+    [join(PYTHON, '_sync/api.py')]: inWords(api._sync, words),
   };
 }
 

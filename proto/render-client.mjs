@@ -7,6 +7,7 @@ import {
   isTime,
   listedOf,
   prefixesOf,
+  prefixOf,
   wordsOf,
 } from './client-forms.mjs';
 import { doc, typeOf } from './render-messages.mjs';
@@ -54,8 +55,8 @@ export function renderClientMessages({ enums, messages, rpcs }, operations) {
   return inWords(parts.join('\n'), words);
 }
 
-/** Comments, too, have the client's words. */
-const inWords = (text, words) =>
+/** Comments, too, have the clients' words. */
+export const inWords = (text, words) =>
   text.replace(/\b[A-Z]+_[A-Z]+\b/g, (name) => (Object.hasOwn(words, name) ? `"${words[name]}"` : name));
 
 function renderEnum({ name, comment, values }, words) {
@@ -110,11 +111,21 @@ export function renderClientOperations(contract, operations, version) {
     `/** Of this package. */\nexport const VERSION = '${version}';\n`,
     `/** Fields whose values are converted, by name. The keys of a map are the caller's own. */\n${constant('forms', formsOf(contract))}`,
     `/** Lengths of time in requests, by name: how many units of the wire are a second. */\n${constant('durations', Object.fromEntries(durationsOf(contract)), 'number')}`,
-    `/** What values of enums begin with in requests, by the name of the field. */\n${constant('prefixes', prefixesOf(contract))}`,
+    `/** The values of enums in requests, by the name of the field. */\n${renderEnums(contract)}`,
     `/** How each operation is called over HTTP. */\nexport const operations = {\n${entries.join('')}} as const;\n`,
     `/** One method for each operation of the service. */\nexport interface Operations {\n${methods.map(({ text }) => text).join('')}}\n`,
   ].join('\n');
   return inWords(text, wordsOf(enums));
+}
+
+function renderEnums(contract) {
+  const lines = Object.entries(prefixesOf(contract)).map(([field, prefix]) => {
+    const { values } = contract.enums.find((each) => prefixOf(each) === prefix);
+    const words = values.map(({ name }) => `'${name.slice(prefix.length).toLowerCase()}'`).join(', ');
+    return `  ${field}: { prefix: '${prefix}', words: [${words}] },\n`;
+  });
+  const type = 'Readonly<Record<string, { prefix: string; words: readonly string[] }>>';
+  return `export const enums: ${type} = {\n${lines.join('')}};\n`;
 }
 
 /** Lists ask for their pages themselves. */

@@ -4,8 +4,8 @@ import type { Services } from '../../lib/services.ts';
 
 const ABSENT = {
   present: undefined,
-  absent: 'the sandbox has no network',
-  tried: 'the sandbox has no network, and a program in it has tried to use one',
+  absent: 'if it waited for a network, the sandbox has none',
+  tried: 'a program in the sandbox has tried to use a network, and there is none',
 } as const;
 
 interface Late {

@@ -1,5 +1,5 @@
 import { nearest } from './nearest.ts';
-import { ConfigError } from './read.ts';
+import { UsageError } from './read.ts';
 
 export interface Flag {
   /** Dotted name of the configuration key that it overrides. */
@@ -48,7 +48,7 @@ ${Object.entries(FLAGS)
 
 /**
  * Parses `-flag v`, `-flag=v`, `--flag v` and `--flag=v`; the last occurrence of a flag counts. Switches have the value
- * "true". Throws ConfigError.
+ * "true". Throws UsageError.
  */
 export function parseFlags(
   argv: readonly string[],
@@ -58,17 +58,17 @@ export function parseFlags(
   for (let index = 0; index < argv.length; index++) {
     const argument = argv[index]!;
     const match = /^--?([^-=][^=]*)(?:=(.*))?$/s.exec(argument);
-    if (!match) throw new ConfigError(`${JSON.stringify(argument)}: only flags are taken: ${flagNames(flags)}`);
+    if (!match) throw new UsageError(`${JSON.stringify(argument)}: only flags are taken: ${flagNames(flags)}`);
     const name = match[1] === 'h' ? 'help' : match[1]!;
-    if (!Object.hasOwn(flags, name)) throw new ConfigError(unknownFlag(name, flags));
+    if (!Object.hasOwn(flags, name)) throw new UsageError(unknownFlag(name, flags));
     const flag = flags[name]!;
     let value = match[2];
     if (flag.value === undefined) {
-      if (value !== undefined && value !== 'true') throw new ConfigError(`-${name}: takes no value`);
+      if (value !== undefined && value !== 'true') throw new UsageError(`-${name}: takes no value`);
       value = 'true';
     } else {
       value ??= argv[++index];
-      if (!value) throw new ConfigError(`-${name}: a value is missing: -${name} <${flag.value}>`);
+      if (!value) throw new UsageError(`-${name}: a value is missing: -${name} <${flag.value}>`);
     }
     given.set(name, value);
   }

@@ -8,7 +8,7 @@ import type { KeyRecord } from '../metadata/metadata.ts';
 import { checkTls } from './check-tls.ts';
 import { withDefaults } from './defaults.ts';
 import { FLAGS, HEALTH_FLAGS, KEY_FLAGS, parseFlags, USAGE } from './flags.ts';
-import { ConfigError, parseYaml, readSection, type Source } from './read.ts';
+import { ConfigError, parseYaml, readSection, type Source, UsageError } from './read.ts';
 import { type Config, SCHEMA } from './schema.ts';
 
 const DEFAULT_FILE = 'configs/server.yaml';
@@ -83,16 +83,16 @@ export function loadConfig(environment: ProcessEnvironment = processEnvironment(
   return { action, ...configured, dockerEnvironment: { DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH }, adminKey };
 }
 
-/** The command, with its flags. Throws ConfigError. */
+/** The command, with its flags. Throws UsageError. */
 function readCommand(argv: readonly string[]): {
   action: 'serve' | 'verify' | 'health' | 'create-key';
   flags: Map<string, string>;
 } {
   if (argv[0] === 'key') {
-    if (argv[1] !== 'create') throw new ConfigError('key: the only command is key create --admin');
+    if (argv[1] !== 'create') throw new UsageError('key: the only command is key create --admin');
     const flags = parseFlags(argv.slice(2), KEY_FLAGS);
     if (!flags.has('admin') && !flags.has('help')) {
-      throw new ConfigError('key create: --admin is required: other keys are created over the API');
+      throw new UsageError('key create: --admin is required: other keys are created over the API');
     }
     return { action: 'create-key', flags };
   }
@@ -100,7 +100,7 @@ function readCommand(argv: readonly string[]): {
   if (!asksToVerify(argv)) return { action: 'serve', flags: parseFlags(argv) };
   const flags = parseFlags(argv.slice(1));
   const unfit = [...flags.keys()].find((flag) => !['config', 'help', 'version'].includes(flag));
-  if (unfit !== undefined) throw new ConfigError(`-${unfit}: verify takes no flag but -config <path>`);
+  if (unfit !== undefined) throw new UsageError(`-${unfit}: verify takes no flag but -config <path>`);
   return { action: 'verify', flags };
 }
 

@@ -7,6 +7,9 @@ import { NotAllowed, type ValueContext } from './values.ts';
 /** A message of one line that names file, key, value and the allowed values. */
 export class ConfigError extends Error {}
 
+/** Of the command line, not of a file. */
+export class UsageError extends ConfigError {}
+
 /** Parses the file's content into plain values; `file` is used in errors only. */
 export function parseYaml(source: string, file: string): unknown {
   const document = parseDocument(source, { prettyErrors: true });
@@ -79,7 +82,8 @@ function parse(key: Key<unknown>, raw: unknown, source: Source, path?: string): 
     return key.parse(raw, { folder: source.folder, warn: (message) => source.warn(`${place}: ${message}`) });
   } catch (error) {
     if (!(error instanceof NotAllowed)) throw error;
-    throw new ConfigError(`${place}: value ${show(raw)} is not allowed: ${error.message}`);
+    const Refused = path === undefined ? UsageError : ConfigError;
+    throw new Refused(`${place}: value ${show(raw)} is not allowed: ${error.message}`);
   }
 }
 

@@ -24,8 +24,8 @@ export interface Snapshot {
 
 /**
  * The text of a snapshot: a line with its version and position, one for each record, and one with their number and the
- * checksum of all lines before. Each piece takes the main thread for about a millisecond; one of a sandbox with 2 MiB of rules
- * for ten. Records that are changed before the last piece may be in it in their old or their new form.
+ * checksum of all lines before. A piece takes the main thread about a millisecond, or ten if it has a sandbox with 2 MiB of rules.
+ * The state may change between two pieces: a record that does has its old form in the snapshot, or its new one.
  */
 export function* snapshotPieces(state: State, position: Position): Generator<Buffer> {
   const hash = createHash('sha256');

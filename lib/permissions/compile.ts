@@ -1,5 +1,5 @@
 import { PatternType, Permission, type PermissionRule } from '../contract/messages.ts';
-import { invalidArgument } from '../errors.ts';
+import { invalidArgument, wordOf } from '../errors.ts';
 import { asContentsRule, CONTENTS, kindOf, SHOWN_ELSEWHERE } from './contents-rules.ts';
 import { GuardedRuleSet } from './guarded-rule-set.ts';
 import { findingLifting } from './lifting.ts';
@@ -90,7 +90,10 @@ function parseRule(rule: PermissionRule, index: number): ParsedRule {
   if (!PatternType.includes(rule.type)) refuse('type', `must be one of ${PatternType.join(', ')}`);
   if (rule.priority !== (rule.priority | 0)) refuse('priority', 'must be an integer from -2147483648 to 2147483647');
   if (rule.scratch && rule.permission !== 'PERMISSION_WRITE') {
-    refuse('scratch', `must be false with ${rule.permission}: only what may be written can be scratch`);
+    refuse(
+      'scratch',
+      `must be false with permission ${wordOf(rule.permission)}: only what may be written can be scratch`,
+    );
   }
   requireView(rule, refuse);
   try {
@@ -107,11 +110,11 @@ function requireView(
 ): void {
   if (!CONTENTS.includes(contents)) refuse('contents', 'must be "redacted", "kept", "shown" or empty');
   if (contents !== '' && permission !== 'PERMISSION_NONE') {
-    refuse('permission', 'must be PERMISSION_NONE with contents: such a rule decides no permission');
+    refuse('permission', 'must be none with contents: such a rule decides no permission');
   }
   if (view !== '' && view !== 'redacted') refuse('view', 'must be "redacted" or empty');
   if (view === 'redacted' && permission !== 'PERMISSION_READ') {
-    refuse('view', `must be empty with ${permission}: only what may be read can be redacted`);
+    refuse('view', `must be empty with permission ${wordOf(permission)}: only what may be read can be redacted`);
   }
   if (!ON_WRITE.includes(on_write)) refuse('on_write', 'must be "refuse", "merge" or empty');
   if (on_write !== '' && view === '' && contents !== 'redacted') {

@@ -1,5 +1,6 @@
 import type { ByteString } from '../byte-string.ts';
 import type { Permission } from '../contract/messages.ts';
+import { wordOf } from '../errors.ts';
 import { type Level, NONE, permissionOf, REDACTED } from './levels.ts';
 import type { PlacedRule, RuleSet } from './rule-set.ts';
 
@@ -42,13 +43,13 @@ function whatIsShown(placed: readonly PlacedRule[], level: Level): string {
   if (level < REDACTED) return '';
   const sentences = placed.map(({ index, rule }) => {
     const what = SHOWS[rule.contents ?? ''] ?? 'puts placeholders in place of secrets';
-    return ` permissions[${index}] (${rule.type} ${JSON.stringify(rule.pattern)}) ${what}.`;
+    return ` permissions[${index}] (${wordOf(rule.type)} ${JSON.stringify(rule.pattern)}) ${what}.`;
   });
   return sentences.join('');
 }
 
 function whyWins(ruleSet: RuleSet, winner: PlacedRule | undefined, beaten: readonly PlacedRule[]): string {
-  if (winner === undefined) return 'No rule matches, so the path is PERMISSION_NONE.';
+  if (winner === undefined) return 'No rule matches, so the permission is none.';
   const decides = `${describe(winner)} decides`;
   const next = beaten[0];
   if (next === undefined) return `${decides}: no other rule matches.`;
@@ -57,5 +58,7 @@ function whyWins(ruleSet: RuleSet, winner: PlacedRule | undefined, beaten: reado
 }
 
 function describe({ index, rule }: PlacedRule): string {
-  return `permissions[${index}] (${rule.type} ${JSON.stringify(rule.pattern)}, ${rule.permission}, priority ${rule.priority}${rule.scratch ? ', scratch' : ''}${rule.view ? `, ${rule.view}` : ''})`;
+  const { type, pattern, permission, priority, scratch, view } = rule;
+  const traits = [wordOf(permission), `priority ${priority}`, scratch && 'scratch', view].filter(Boolean).join(', ');
+  return `permissions[${index}] (${wordOf(type)} ${JSON.stringify(pattern)}, ${traits})`;
 }

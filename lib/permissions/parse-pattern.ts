@@ -25,7 +25,7 @@ export function parsePattern(type: PatternType, text: string): Pattern {
   const path = text.startsWith('/') ? text.slice(1) : text;
   switch (type) {
     case 'PATTERN_FILE':
-      if (path === '' || path.endsWith('/')) throw new PatternError('names a directory, but the type is PATTERN_FILE');
+      if (path === '' || path.endsWith('/')) throw new PatternError('names a directory, but the type is file');
       return literalPattern(path.split('/'));
     case 'PATTERN_DIRECTORY': {
       const names = path === '' ? [] : path.replace(/\/$/, '').split('/');
@@ -66,7 +66,7 @@ function checkName(name: string): void {
 
 function parseGlob(path: string): Pattern {
   if (path === '') throw new PatternError('names only the root; use /** for everything');
-  if (path.endsWith('/')) throw new PatternError('ends in a slash; end it in /** or use PATTERN_DIRECTORY');
+  if (path.endsWith('/')) throw new PatternError('ends in a slash; end it in /**, or use the type directory');
   const components: Component[] = [];
   const text = Array.from(path);
   let exact = true;

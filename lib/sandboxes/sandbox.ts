@@ -1,5 +1,5 @@
 import type { Sandbox, SandboxStatus } from '../contract/messages.ts';
-import { ServiceError } from '../errors.ts';
+import { ServiceError, wordOf } from '../errors.ts';
 import type { SandboxRecord, Table } from '../metadata/metadata.ts';
 import { shownSandbox } from '../metadata/shown.ts';
 import type { RunningSandbox } from '../runtime/runtime.ts';
@@ -187,7 +187,8 @@ export class LiveSandbox {
   /** The error for an operation that the present status does not allow, with the reason of the status. */
   refuse(): ServiceError {
     const why = this.reason ? `: ${this.reason}` : '';
-    return new ServiceError('FAILED_PRECONDITION', `sandbox ${this.id} is ${this.status}${why}`);
+    const state = this.status === 'SANDBOX_ERROR' ? 'in error' : wordOf(this.status);
+    return new ServiceError('FAILED_PRECONDITION', `sandbox ${this.id} is ${state}${why}`);
   }
 }
 

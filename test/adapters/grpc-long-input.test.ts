@@ -27,9 +27,10 @@ it.each([
   expect(read({ ...others, ...input, stdin_bytes: bytes })).toMatchObject({ isValid: true, ...others, ...input });
 });
 
-it('long text that is not UTF-8 is told', () => {
-  const bytes = Exec!.requestSerialize({ ...others, stdin: text });
-  bytes[bytes.indexOf(text) + 300_001] = 0xff;
+it.each([2, 600_000])('text that is not UTF-8 is told: of %i bytes', (size) => {
+  const stdin = 'é'.repeat(size / 2);
+  const bytes = Exec!.requestSerialize({ sandbox_id: 'sb_1', stdin });
+  bytes[bytes.indexOf(stdin) + size / 2] = 0xff;
   expect(withInputAsBytes(bytes)).toBe(false);
 });
 

@@ -133,7 +133,7 @@ const cases: Case[] = [
         'workdir',
       );
       await scene.client.call('StopSandbox', { sandbox_id: sandbox.id });
-      await expectRefusal(scene.client.watch('ExecStream', request), 'FAILED_PRECONDITION', 'SANDBOX_STOPPED');
+      await expectRefusal(scene.client.watch('ExecStream', request), 'FAILED_PRECONDITION', 'is stopped');
     },
   },
 ];

@@ -160,7 +160,9 @@ const commands: Case[] = [
         (timeout) => expectRefusal(scene.run(sandbox, ordered, { merge: true, timeout }), 'DEADLINE_EXCEEDED'),
         ({ details }) => JSON.stringify(details).includes('err3'),
       );
-      expect(late.message).toMatch(/details; the sandbox has no network; a longer command takes .*StartProcess$/);
+      expect(late.message).toMatch(
+        /details; if it waited for a network, the sandbox has none; a longer command takes .*StartProcess$/,
+      );
       expect(late.details).toEqual([{ output: 'out1\nerr1\nout2\nerr2\nout3\nerr3\n' }]);
       const seen: string[] = [];
       for await (const { data, stream } of scene.client.watch('ExecStream', {

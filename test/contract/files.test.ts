@@ -517,7 +517,7 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
       await expectRefusal(
         scene.client.read('ReadFile', at(sandbox, 'README.md')),
         'FAILED_PRECONDITION',
-        /SANDBOX_STOPPED/,
+        /is stopped$/,
       );
       const large = Buffer.alloc(16 << 20, 'l');
       await put(scene, sandbox, 'large', large, 'owner');
@@ -562,7 +562,7 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
       await expectRefusal(scene.client.write('ImportFiles', none, 'x'), 'NOT_FOUND', /sb_none/);
       if (scene.runtime !== 'mock') return;
       const sandbox = await scene.sandboxOn({ f: 'f' });
-      await expectRefusal(scene.client.call('StatFile', at(sandbox, 'f')), 'FAILED_PRECONDITION', /RUNTIME_MOCK/);
+      await expectRefusal(scene.client.call('StatFile', at(sandbox, 'f')), 'FAILED_PRECONDITION', /runtime mock/);
     },
   },
 ];

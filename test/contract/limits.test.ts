@@ -182,7 +182,7 @@ const expiry: Case[] = [
         // Answers when the stop in progress has committed.
         await client.call('StopSandbox', { sandbox_id: streaming.id });
         expect(await scene.content(codebase, 'out')).toBe('done\n');
-        await expectRefusal(scene.run(streaming, 'true'), 'FAILED_PRECONDITION', /is SANDBOX_STOPPED$/);
+        await expectRefusal(scene.run(streaming, 'true'), 'FAILED_PRECONDITION', /is stopped$/);
       }
     },
   },

@@ -90,7 +90,7 @@ const cases: Case[] = [
         path: '.cache/c',
       });
       expect(winner).toMatchObject({ index: 1, rule: { scratch: true } });
-      expect(reason).toContain('permissions[1] (PATTERN_GLOB "**/.cache/**", PERMISSION_WRITE, priority 0, scratch)');
+      expect(reason).toContain('permissions[1] (glob "**/.cache/**", write, priority 0, scratch)');
     },
   },
   {

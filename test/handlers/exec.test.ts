@@ -60,8 +60,8 @@ describe('Exec', () => {
     const longer = 'a longer command takes a timeout of up to 600 seconds, or yield_after, or StartProcess';
     for (const [network, clause] of [
       ['present', ''],
-      ['absent', ' the sandbox has no network;'],
-      ['tried', ' the sandbox has no network, and a program in it has tried to use one;'],
+      ['absent', ' if it waited for a network, the sandbox has none;'],
+      ['tried', ' a program in the sandbox has tried to use a network, and there is none;'],
     ] as const) {
       await expect(call(exec, json({ command: 'x' }), given(network))).rejects.toMatchObject({
         message: `the command ran longer than 9 ms: its output so far is in the details;${clause} ${longer}`,

@@ -96,7 +96,7 @@ print('null')`;
       return now.status === 'SANDBOX_ERROR' ? now : undefined;
     };
     await eventually('SANDBOX_ERROR', status);
-    await expectRefusal(scene.run(sandbox, 'true'), 'FAILED_PRECONDITION', 'SANDBOX_ERROR');
+    await expectRefusal(scene.run(sandbox, 'true'), 'FAILED_PRECONDITION', 'is in error');
     expect(await scene.output(other, 'echo unharmed')).toBe('unharmed\n');
     await scene.client.call('StartSandbox', { sandbox_id: sandbox.id });
     expect(await scene.output(sandbox, 'cat a.txt b.txt')).toBe('keptmine\n');

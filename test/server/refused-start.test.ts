@@ -36,6 +36,14 @@ describe('the command line', () => {
   });
 });
 
+it.each([[['--nope']], [['-runtime', 'podman']], [['health', '--nope']], [['verify', 'all']], [['key', 'create']]])(
+  'wrong arguments have exit code 2, as those of every command: %j',
+  async (argv) => {
+    const { code, stderr } = await place.run(argv);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^paddock: [^\n]+\n$/)]);
+  },
+);
+
 describe('a refused start', () => {
   it('for a wrong value names file, key, value and the allowed values', async () => {
     const config = place.config('logging: {level: loud}');

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { FileStat } from '../../../lib/contract/messages.ts';
+import { wordOf } from '../../../lib/errors.ts';
 import { workspacePath } from '../paths.ts';
 import { type Place, READS, textAnswer, tool } from '../tool.ts';
 
@@ -19,7 +20,7 @@ export const fileInfo = tool({
       type: file.type.replace('TYPE_', '').toLowerCase(),
       permissions: file.mode.toString(8).padStart(3, '0'),
       ...(file.type === 'TYPE_SYMLINK' && { target: file.target }),
-      access: file.permission.replace('PERMISSION_', '').toLowerCase(),
+      access: wordOf(file.permission),
     };
     const lines = Object.entries(info).map(([key, value]) => `${key}: ${value}`);
     return textAnswer(lines.join('\n'));

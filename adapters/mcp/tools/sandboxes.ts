@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { Codebase, ForkResult, Sandbox } from '../../../lib/contract/messages.ts';
+import { wordOf } from '../../../lib/errors.ts';
 import { ADDS, answerOf, CHANGES, type Hints, READS, tool } from '../tool.ts';
 
 const PAGE = 100;
@@ -26,7 +27,7 @@ const shownSandbox = {
 const shown = ({ id, codebase_id, status, labels, expires_at }: Sandbox) => ({
   sandbox_id: id,
   codebase_id,
-  status: status.replace('SANDBOX_', '').toLowerCase(),
+  status: wordOf(status),
   labels,
   expires_at,
 });

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { FileChange } from '../../../lib/contract/messages.ts';
+import { wordOf } from '../../../lib/errors.ts';
 import { onOneLine, shownPath, workspacePath, workspacePaths } from '../paths.ts';
 import { answerOf, type Place, READS, type ToolAnswer, tool } from '../tool.ts';
 import { OutputWindow } from './output-window.ts';
@@ -17,7 +18,7 @@ export const explainAccess = tool({
     const { caller, sandbox_id } = place;
     const request = { sandbox_id, as: 'agent', path: await workspacePath(place, path) };
     const { permission, reason, winner } = await caller.request('ExplainPermission', request);
-    const access = permission.replace('PERMISSION_', '').toLowerCase();
+    const access = wordOf(permission);
     const rule = winner?.rule?.pattern;
     return answerOf(reason, { path: shownPath(request.path), access, reason, ...(rule !== undefined && { rule }) });
   },

@@ -567,7 +567,7 @@ class Session:
         shell: Path of the shell in the sandbox.
         created_at: Time of creation.
         closed_at: Time of its end; absent: it has not ended.
-        status_reason: Reason of SESSION_CLOSED; empty otherwise.
+        status_reason: Reason of "closed"; empty otherwise.
     """
 
     id: str = ""
@@ -1035,7 +1035,7 @@ class PermissionRule:
     """One rule. For each path one rule wins: the highest priority; then FILE over DIRECTORY over
     GLOB; then the more
     specific pattern; then the more restrictive permission. A path that no rule matches has
-    PERMISSION_NONE.
+    "none".
 
     Attributes:
         pattern: Matched from the codebase root; a leading "/" is optional.
@@ -1045,14 +1045,14 @@ class PermissionRule:
         scratch: What is written at these paths is kept and seen by the sandbox, and is no change
             of it: ListChanges, ExportChanges,
             Commit, automatic commits and Discard leave it out, unless they ask for it. Only with
-            PERMISSION_WRITE. A rule that is
+            "write". A rule that is
             scratch wins over an otherwise equal one that is not. A `**` in its glob, except at
             the end, does not match `.git`.
         view: "redacted": files show placeholders in place of their values to programs and to
             callers with `as` "agent". Keys, comments
             and order stay; nothing can be changed, unless `on_write` says so. A file that its
             redactor cannot read is hidden as a whole. Only with
-            PERMISSION_READ. Empty: the contents as they are.
+            "read". Empty: the contents as they are.
         on_write: With `view` or `contents` "redacted", what writing does. Empty or "refuse":
             nothing can be changed. "merge": programs can change,
             replace, rename and remove the files, with placeholders. A commit puts the values of
@@ -1064,7 +1064,7 @@ class PermissionRule:
             by the name of the file.
         contents: The rule decides no permission, but what is shown of files that another rule
             lets be read; `permission` must be
-            PERMISSION_NONE. "redacted": placeholders in place of secrets; what may be written
+            "none". "redacted": placeholders in place of secrets; what may be written
             can be, as with `on_write` "merge",
             unless that is "refuse". "kept": the contents as they are, which cannot be changed.
             "shown": as they are. Of several such rules one wins, by the same precedence. Empty:
@@ -1494,10 +1494,10 @@ class Sandbox:
         expires_at: Time at which the sandbox expires: from then on it refuses commands, and
             `on_expire` happens; absent: never.
         runtime: Mechanism that isolates the sandbox.
-        image: Container image, or with RUNTIME_BWRAP the id of an image of the server; empty:
+        image: Container image, or with "bwrap" the id of an image of the server; empty:
             the host's system.
         resources: Limits in force.
-        status_reason: Reason for SANDBOX_ERROR, or for the last restart of the sandbox by the
+        status_reason: Reason for "error", or for the last restart of the sandbox by the
             server itself; empty otherwise.
         auto_commit: "never", "on_exec" or "on_stop".
         auto_commit_error: Reason why the last automatic commit failed; empty: it succeeded, or
@@ -1639,7 +1639,7 @@ class ForkResult:
     """Result for one new sandbox; exactly one field is set.
 
     Attributes:
-        sandbox: The new sandbox, SANDBOX_RUNNING.
+        sandbox: The new sandbox, "running".
         error: Error that prevented its creation.
     """
 

@@ -252,7 +252,7 @@ class CreateSandboxRequest(CallOptions, total=False):
     expires_in: Duration
     #: Mechanism that isolates the sandbox; absent: the server's runtime.type.
     runtime: Runtime | str | None
-    #: With RUNTIME_DOCKER a container image, empty: the server's default. With RUNTIME_BWRAP the name or id of an image
+    #: With "docker" a container image, empty: the server's default. With "bwrap" the name or id of an image
     #: of the server (see ImageService), empty: the host's system.
     image: str | None
     #: Limits; a value of 0 takes the server's default.
@@ -286,10 +286,10 @@ class CreateSandboxRequest(CallOptions, total=False):
     rules: PermissionRules | Mapping[str, Any] | None
     #: Directories and files of the host, for example of tools, that commands see read-only at the same paths, as far as
     #: their mode bits let other users read them. Each is at or below one of the server's runtime.mountable_paths. Only
-    #: for RUNTIME_BWRAP without an image.
+    #: for "bwrap" without an image.
     read_only_paths: Sequence[str] | None
     #: Absolute path at which commands see the workspace, too, beside /workspace: where it is on the caller's machine.
-    #: Only for RUNTIME_BWRAP without an image.
+    #: Only for "bwrap" without an image.
     workspace_path: str | None
     #: Chosen at random if it is left out.
     idempotency_key: str | None

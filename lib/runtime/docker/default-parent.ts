@@ -15,7 +15,7 @@ import type { DockerTimes } from './times.ts';
 export function noOwnerLimits(reason: string, cause?: unknown): ServiceError {
   return new ServiceError(
     'FAILED_PRECONDITION',
-    `memory_bytes and cpu_quota of the owner’s limits cannot be enforced with RUNTIME_DOCKER: ${reason}`,
+    `memory_bytes and cpu_quota of the owner’s limits cannot be enforced with the runtime docker: ${reason}`,
     [],
     { cause },
   );

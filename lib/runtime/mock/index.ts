@@ -50,7 +50,7 @@ class MockSandbox implements RunningSandbox {
   }
 
   async ports(): Promise<ListeningPort[]> {
-    throw new ServiceError('FAILED_PRECONDITION', 'RUNTIME_MOCK has no network');
+    throw new ServiceError('FAILED_PRECONDITION', 'the runtime mock has no network');
   }
 
   async sharedMappings(): Promise<SharedMappings> {
@@ -66,7 +66,7 @@ class MockSandbox implements RunningSandbox {
   }
 
   networkPid(): number {
-    throw new ServiceError('FAILED_PRECONDITION', 'RUNTIME_MOCK has no network');
+    throw new ServiceError('FAILED_PRECONDITION', 'the runtime mock has no network');
   }
 
   setNetwork(): void {}

@@ -25,7 +25,7 @@ export async function withAttached<T>(
   const { id } = sandbox;
   const { mount } = context.platform;
   if (sandbox.record.runtime === 'RUNTIME_MOCK') {
-    throw new ServiceError('FAILED_PRECONDITION', `sandbox ${id} is of RUNTIME_MOCK, which has no changes`);
+    throw new ServiceError('FAILED_PRECONDITION', `sandbox ${id} is of the runtime mock, which has no changes`);
   }
   await context.platform.finishCommit(sandbox.record.codebase_id);
   if (sandbox.hasWorkspace) return task(mount);

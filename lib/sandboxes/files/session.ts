@@ -38,7 +38,10 @@ export async function openFiles(id: string, as: Actor | '', context: SandboxCont
   context.refuseWhenClosing();
   const sandbox = context.find(id);
   if (sandbox.record.runtime === 'RUNTIME_MOCK') {
-    throw new ServiceError('FAILED_PRECONDITION', `sandbox ${id} is of RUNTIME_MOCK, which has no files of its own`);
+    throw new ServiceError(
+      'FAILED_PRECONDITION',
+      `sandbox ${id} is of the runtime mock, which has no files of its own`,
+    );
   }
   if (isChanging(sandbox)) await context.settled(sandbox);
   if (sandbox.destroying) throw new ServiceError('FAILED_PRECONDITION', `sandbox ${id} is being destroyed`);

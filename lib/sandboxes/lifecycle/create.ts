@@ -56,7 +56,7 @@ function imageOf(image: string, runtime: RuntimeName, { platform, settings }: Sa
   if (runtime === 'RUNTIME_DOCKER') return image || settings.defaultImage;
   if (image === '') return '';
   if (runtime === 'RUNTIME_MOCK') {
-    throw invalidArgument('image', `is for RUNTIME_BWRAP and RUNTIME_DOCKER, this sandbox would be ${runtime}`);
+    throw invalidArgument('image', 'is for the runtimes bwrap and docker, this sandbox would be of mock');
   }
   const found = platform.rootOf?.(image);
   if (found !== undefined) return found.id;

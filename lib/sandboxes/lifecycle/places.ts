@@ -27,7 +27,7 @@ export function placesOf(
   if (paths.length === 0 && workspace === '') return {};
   const first = paths.length > 0 ? 'read_only_paths' : 'workspace_path';
   if (runtime !== 'RUNTIME_BWRAP' || image !== '') {
-    throw invalidArgument(first, 'is for sandboxes of RUNTIME_BWRAP without an image');
+    throw invalidArgument(first, 'is for sandboxes of the runtime bwrap without an image');
   }
   for (const [index, path] of paths.entries()) {
     const at = `read_only_paths[${index}]`;

@@ -42,7 +42,7 @@ export function requireNetwork({ mode }: NetworkPolicy, runtime: RuntimeName, co
   if (!enabled || context.platform.networks === undefined) {
     throw refuse('this server has no networks for sandboxes (network.enabled)');
   }
-  if (runtime === 'RUNTIME_MOCK') throw refuse('a sandbox of RUNTIME_MOCK has no network of its own');
+  if (runtime === 'RUNTIME_MOCK') throw refuse('a sandbox of the runtime mock has no network of its own');
   if (runtime === 'RUNTIME_DOCKER' && isDockers) {
     throw refuse(
       'containers have a network of Docker here (runtime.docker.enable_networking), which no policy can control',

@@ -1,4 +1,5 @@
 import type { PermissionExplanation, Sandbox } from '../../contract/messages.ts';
+import { wordOf } from '../../errors.ts';
 import { missing } from '../../not-found.ts';
 import { levelOf, NONE } from '../../permissions/index.ts';
 
@@ -19,5 +20,5 @@ export function agentExplanation(explanation: PermissionExplanation): Permission
   if (levelOf(permission) === NONE) {
     throw missing('file', path, `${JSON.stringify(path)} is not visible to the sandbox's commands`);
   }
-  return { ...explanation, beaten: [], reason: `A rule grants ${permission} at this path.` };
+  return { ...explanation, beaten: [], reason: `A rule grants ${wordOf(permission)} at this path.` };
 }

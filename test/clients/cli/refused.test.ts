@@ -4,7 +4,11 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { refusedText } from '../../../clients/cli/src/exec/refused-hosts.ts';
 import { settingsThatAllow } from '../../../clients/cli/src/exec/settings-that-allow.ts';
-import { refusedByRules, refusedSince } from '../../../clients/cli/src/run/refused-paths.ts';
+import {
+  refusedByRules,
+  refusedText as refusedPathText,
+  refusedSince,
+} from '../../../clients/cli/src/run/refused-paths.ts';
 
 const denied = (host: string, port = 0, code = 'not_allowed') => ({ host, port, code, reason: '', address: '' });
 
@@ -51,6 +55,15 @@ it('refused paths are named with their rules, and with the options that permit t
   expect(refusedByRules(many)).toBe(
     'paddock: 4 paths were refused by the rules: secrets/a (none secrets/**), secrets/b (none secrets/**), secrets/c (none secrets/**), and 1 more; to permit: --rule read:PATTERN',
   );
+});
+
+it('a path that was refused is listed with the rule that decides', () => {
+  const read = { pattern: '/docs/**', permission: 'read', type: 'glob', priority: 0 };
+  const refusal = { path: 'docs/a', code: 'read_only', reason: 'commands can read the path', count: 2 };
+  expect(refusedPathText({ ...refusal, rule: { index: 0, rule: read } } as never)).toBe(
+    'docs/a: commands can read the path (read /docs/**; 2 times)',
+  );
+  expect(refusedPathText({ ...refusal, count: 1 })).toBe('docs/a: commands can read the path (1 time)');
 });
 
 it('a mirror at a private address is named with the two settings that allow it', () => {

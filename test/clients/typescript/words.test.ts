@@ -39,3 +39,10 @@ it("labels and variables are the caller's own, whatever their names are", async 
   const { api } = await answered({ labels });
   expect(await api.getSandbox({ sandboxId: 'sb_1' })).toEqual({ labels });
 });
+
+it('a word that there is not is refused with those that there are', async () => {
+  const { api, seen } = await answered({});
+  const wrong = api.listSandboxes({ status: 'runing' as 'running' }).next();
+  await expect(wrong).rejects.toThrow('status must be one of pending, running, stopped, error, and not "runing"');
+  expect(seen).toEqual([]);
+});

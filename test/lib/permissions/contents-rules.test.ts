@@ -70,7 +70,7 @@ describe('a rule about contents', () => {
   it('is named by the explanation of a path', () => {
     const rules = compileRules([glob('/**', 'WRITE'), contents('**/key', 'redacted')]);
     expect(explain(rules, fromText('a/key')).reason).toContain(
-      'permissions[1] (PATTERN_GLOB "**/key") puts placeholders in place of secrets',
+      'permissions[1] (glob "**/key") puts placeholders in place of secrets',
     );
     expect(explain(rules, fromText('a/x')).reason).not.toContain('permissions[1]');
   });
@@ -79,7 +79,7 @@ describe('a rule about contents', () => {
     [{ contents: 'hidden' }, 'permissions[0].contents must be "redacted", "kept", "shown" or empty'],
     [
       { contents: 'shown', permission: 'PERMISSION_READ' as const },
-      'permissions[0].permission must be PERMISSION_NONE',
+      'permissions[0].permission must be none with contents',
     ],
     [{ contents: 'shown', redactor: 'pem' }, 'permissions[0].redactor must be empty'],
     [{ contents: 'shown', view: 'redacted' }, 'permissions[0].view must be empty'],

@@ -70,7 +70,7 @@ describe('an explanation', () => {
     expect(permission).toBe('PERMISSION_VIEW');
     expect(winner).toEqual({ index: 3, rule: rules[3] });
     expect(beaten.map(({ index }) => index)).toEqual([1, 0, 2]);
-    expect(reason).toContain('permissions[3] (PATTERN_FILE "secrets/a.md", PERMISSION_VIEW, priority 5)');
+    expect(reason).toContain('permissions[3] (file "secrets/a.md", view, priority 5)');
     expect(reason).toContain('higher priority');
   });
 
@@ -81,7 +81,7 @@ describe('an explanation', () => {
       winner: undefined,
       beaten: [],
       passThrough: false,
-      reason: 'No rule matches, so the path is PERMISSION_NONE.',
+      reason: 'No rule matches, so the permission is none.',
     });
   });
 

@@ -122,7 +122,7 @@ describe('create', () => {
       'an image of the mock runtime',
       { image: 'ubuntu', runtime: 'RUNTIME_MOCK' },
       'INVALID_ARGUMENT',
-      /^image is for RUNTIME_BWRAP and RUNTIME_DOCKER, this sandbox would be RUNTIME_MOCK$/,
+      /^image is for the runtimes bwrap and docker, this sandbox would be of mock$/,
     ],
     ['a runtime that does not work here', { runtime: 'RUNTIME_DOCKER' }, 'FAILED_PRECONDITION', /no docker/],
     [

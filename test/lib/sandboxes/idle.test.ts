@@ -192,7 +192,7 @@ describe('a command that arrives while its idle sandbox is being ended', () => {
     const sandbox = await create();
     const { ended, outcome, finish } = await whileStored(sandbox);
     finish();
-    expect(await outcome).toBe(`FAILED_PRECONDITION: sandbox ${sandbox.id} is SANDBOX_STOPPED`);
+    expect(await outcome).toBe(`FAILED_PRECONDITION: sandbox ${sandbox.id} is stopped`);
     await ended;
   });
 

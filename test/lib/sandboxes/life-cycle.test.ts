@@ -125,7 +125,7 @@ describe('a runtime that exited by itself', () => {
     await vi.waitUntil(() => recordOf()?.status === 'SANDBOX_ERROR', { timeout: 30_000 });
     await expect(sandboxes.exec(execRequest(sandbox.id), never)).rejects.toMatchObject({
       code: 'FAILED_PRECONDITION',
-      message: `sandbox ${sandbox.id} is SANDBOX_ERROR: the agent ended`,
+      message: `sandbox ${sandbox.id} is in error: the agent ended`,
     });
     expect(await sandboxes.start(sandbox.id)).toEqual({ ...sandbox, warnings: [] });
   });
@@ -141,7 +141,7 @@ describe('a runtime that exited by itself', () => {
     await stopping.promise;
     await expect(sandboxes.exec(execRequest(sandbox.id), never)).rejects.toMatchObject({
       code: 'FAILED_PRECONDITION',
-      message: `sandbox ${sandbox.id} is SANDBOX_ERROR: every process was killed`,
+      message: `sandbox ${sandbox.id} is in error: every process was killed`,
     });
     stopped.resolve();
   });
@@ -276,7 +276,7 @@ describe('a sandbox that ended by itself', () => {
     expect(statusOf()).toBe('SANDBOX_ERROR');
     await expect(sandboxes.exec(execRequest(sandbox.id), never)).rejects.toMatchObject({
       code: 'FAILED_PRECONDITION',
-      message: `sandbox ${sandbox.id} is SANDBOX_ERROR: the agent ended`,
+      message: `sandbox ${sandbox.id} is in error: the agent ended`,
     });
     const starting = sandboxes.start(sandbox.id);
     fixture.runtime.beforeStop = async () => {};
@@ -393,7 +393,7 @@ describe('exec', () => {
     await sandboxes.stop(sandbox.id);
     await expect(sandboxes.exec(execRequest(sandbox.id), never)).rejects.toMatchObject({
       code: 'FAILED_PRECONDITION',
-      message: `sandbox ${sandbox.id} is SANDBOX_STOPPED`,
+      message: `sandbox ${sandbox.id} is stopped`,
     });
   });
 

@@ -56,7 +56,10 @@ export const set = command({
     if (wanted.length === 0) throw new UsageError('name the limits, like --sandboxes 20');
     const { api } = await context.paddock();
     const { set: before } = await api.getOwnerLimits({ ownerId }, context.call);
-    show(context, await api.setOwnerLimits({ ownerId, limits: { ...before, ...Object.fromEntries(wanted) } }, context.call));
+    show(
+      context,
+      await api.setOwnerLimits({ ownerId, limits: { ...before, ...Object.fromEntries(wanted) } }, context.call),
+    );
   },
 });
 

@@ -1,6 +1,7 @@
 import { command, one, some } from '../command-line/command.ts';
 import { printableName, printableText, quotedName } from '../output/printable.ts';
 import { ruleRow } from '../output/rule-text.ts';
+import { refusedText } from '../run/refused-paths.ts';
 
 export const get = command({
   summary: 'list the rules of a sandbox, by priority',
@@ -52,15 +53,13 @@ export const preview = command({
 });
 
 export const refused = command({
-  summary: 'list the paths at which the rules refused what commands tried',
+  summary: 'list the paths at which the rules refused what commands tried, with the rule of each',
   details: 'Since the sandbox was started, the first 256 paths.',
   operands: { sandbox: one('SANDBOX') },
   options: {},
   examples: ['paddock rules refused SANDBOX'],
   async run(context, { operands: { sandbox } }) {
     const found = await (await context.sandbox(sandbox)).refusals(context.call);
-    context.out.result(found, () =>
-      found.map(({ path, reason, count }) => `${quotedName(path)}: ${printableName(reason)} (${count})`).join('\n'),
-    );
+    context.out.result(found, () => found.map((each) => refusedText(each)).join('\n'));
   },
 });

@@ -1,4 +1,8 @@
 import type { PermissionRule } from 'paddock-sandbox';
+import { quotedName } from './printable.ts';
+
+/** A rule in a sentence: `read docs/**`. */
+export const ruleText = (rule: PermissionRule): string => ruleRow(rule).slice(0, 2).map(quotedName).join(' ');
 
 /** The cells of a rule in a table. */
 export function ruleRow(rule: PermissionRule): string[] {

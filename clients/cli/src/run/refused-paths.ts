@@ -1,7 +1,7 @@
 import type { Paddock, RefusedPath, Sandbox } from 'paddock-sandbox';
 import { all } from '../names/all.ts';
-import { quotedName } from '../output/printable.ts';
-import { ruleRow } from '../output/rule-text.ts';
+import { printableName, quotedName } from '../output/printable.ts';
+import { ruleText } from '../output/rule-text.ts';
 import { counted } from '../review/changes.ts';
 
 const MOST_NAMED = 3;
@@ -44,4 +44,8 @@ export function refusedByRules(refusals: readonly RefusedPath[], sandboxId?: str
   return `paddock: ${counted(refusals.length, 'path')} ${were} refused by the rules: ${named.join(', ')}${more}${advice}`;
 }
 
-const ruleText = (rule: Parameters<typeof ruleRow>[0]): string => ruleRow(rule).slice(0, 2).map(quotedName).join(' ');
+/** One refusal with its reason. */
+export function refusedText({ path, reason, rule, count }: RefusedPath): string {
+  const by = rule?.rule === undefined ? '' : `${ruleText(rule.rule)}; `;
+  return `${quotedName(path) || '/'}: ${printableName(reason)} (${by}${counted(count, 'time')})`;
+}

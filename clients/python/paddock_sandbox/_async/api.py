@@ -365,7 +365,7 @@ class AsyncApi(AsyncCalls):
     async def create_sandbox(
         self, *, codebase_id: str, validate_only: bool | None = None, **options: Unpack[CreateSandboxRequest]
     ) -> Sandbox:
-        """Creates a sandbox. In the answer it is SANDBOX_RUNNING and accepts Exec at once."""
+        """Creates a sandbox. In the answer it is "running" and accepts Exec at once."""
         request = {"codebase_id": codebase_id, "validate_only": validate_only, **options}
         return await self._message(Sandbox, "CreateSandbox", request)
 
@@ -386,7 +386,7 @@ class AsyncApi(AsyncCalls):
         return await self._message(Sandbox, "UpdateSandbox", {"sandbox_id": sandbox_id, **options})
 
     async def start_sandbox(self, *, sandbox_id: str, **options: Unpack[CallOptions]) -> Sandbox:
-        """Starts a sandbox that is SANDBOX_STOPPED or SANDBOX_ERROR. Succeeds and changes nothing if it is running."""
+        """Starts a sandbox that is "stopped" or "error". Succeeds and changes nothing if it is running."""
         return await self._message(Sandbox, "StartSandbox", {"sandbox_id": sandbox_id, **options})
 
     async def stop_sandbox(self, *, sandbox_id: str, **options: Unpack[CallOptions]) -> Sandbox:

@@ -366,7 +366,7 @@ class Api(Calls):
     def create_sandbox(
         self, *, codebase_id: str, validate_only: bool | None = None, **options: Unpack[CreateSandboxRequest]
     ) -> Sandbox:
-        """Creates a sandbox. In the answer it is SANDBOX_RUNNING and accepts Exec at once."""
+        """Creates a sandbox. In the answer it is "running" and accepts Exec at once."""
         request = {"codebase_id": codebase_id, "validate_only": validate_only, **options}
         return self._message(Sandbox, "CreateSandbox", request)
 
@@ -387,7 +387,7 @@ class Api(Calls):
         return self._message(Sandbox, "UpdateSandbox", {"sandbox_id": sandbox_id, **options})
 
     def start_sandbox(self, *, sandbox_id: str, **options: Unpack[CallOptions]) -> Sandbox:
-        """Starts a sandbox that is SANDBOX_STOPPED or SANDBOX_ERROR. Succeeds and changes nothing if it is running."""
+        """Starts a sandbox that is "stopped" or "error". Succeeds and changes nothing if it is running."""
         return self._message(Sandbox, "StartSandbox", {"sandbox_id": sandbox_id, **options})
 
     def stop_sandbox(self, *, sandbox_id: str, **options: Unpack[CallOptions]) -> Sandbox:

@@ -157,12 +157,12 @@ export const durations: Readonly<Record<string, number>> = {
   idle_timeout: 1,
 };
 
-/** What values of enums begin with in requests, by the name of the field. */
-export const prefixes: Readonly<Record<string, string>> = {
-  permission: 'PERMISSION_',
-  type: 'PATTERN_',
-  runtime: 'RUNTIME_',
-  status: 'SANDBOX_',
+/** The values of enums in requests, by the name of the field. */
+export const enums: Readonly<Record<string, { prefix: string; words: readonly string[] }>> = {
+  permission: { prefix: 'PERMISSION_', words: ['none', 'view', 'read', 'write'] },
+  type: { prefix: 'PATTERN_', words: ['glob', 'directory', 'file'] },
+  runtime: { prefix: 'RUNTIME_', words: ['bwrap', 'docker', 'mock'] },
+  status: { prefix: 'SANDBOX_', words: ['pending', 'running', 'stopped', 'error'] },
 };
 
 /** How each operation is called over HTTP. */

@@ -1,5 +1,6 @@
 import { type Duration, secondsOf } from '../duration.ts';
-import { durations, forms, prefixes } from './operations.ts';
+import { invalid } from '../invalid.ts';
+import { durations, enums, forms } from './operations.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -31,21 +32,18 @@ const READERS: Readonly<Record<string, (value: unknown) => unknown>> = {
   time: (value) => new Date(Number(value) * 1000),
   'time?': (value) => (value === 0 ? undefined : new Date(Number(value) * 1000)),
   // A value that this version does not know becomes a word, too.
-  enum: (value) =>
-    NAME.test(String(value))
-      ? String(value)
-          .slice(String(value).indexOf('_') + 1)
-          .toLowerCase()
-      : value,
+  enum: (value) => (NAME.test(String(value)) ? wordOf(String(value)) : value),
 };
+
+const wordOf = (name: string): string => name.slice(name.indexOf('_') + 1).toLowerCase();
 
 const NAME = /^[A-Z][A-Z0-9_]*$/;
 const readers = new Map(Object.entries(forms).map(([name, form]) => [name, READERS[form]!]));
 
 const writers = new Map<string, (value: unknown) => unknown>([
   ...[...readers].filter(([, reader]) => reader === READERS.map),
-  ...Object.entries(prefixes).map(
-    ([name, prefix]) => [name, (word: unknown) => wireName(prefix, String(word).toUpperCase())] as const,
+  ...Object.entries(enums).map(
+    ([name, each]) => [name, (word: unknown) => wireName(name, each, String(word))] as const,
   ),
   // Rounded up, so that no time limit becomes 0, which means none.
   ...Object.entries(durations).map(
@@ -55,7 +53,11 @@ const writers = new Map<string, (value: unknown) => unknown>([
 ]);
 
 /** Of a word, or of the wire's name itself, which the documentation of the API has. */
-const wireName = (prefix: string, word: string): string => (word.startsWith(prefix) ? word : prefix + word);
+function wireName(field: string, { prefix, words }: (typeof enums)[string], word: string): string {
+  if (word.startsWith(prefix)) return word;
+  if (words.includes(word)) return prefix + word.toUpperCase();
+  throw invalid(`${camel(field)} must be one of ${words.join(', ')}, and not ${JSON.stringify(word)}`);
+}
 
 function snake(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

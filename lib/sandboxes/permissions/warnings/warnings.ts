@@ -58,7 +58,7 @@ export function* findingWarnings(
     const { files, directories } = matches.get(index) ?? { files: false, directories: false };
     if (files) continue;
     if (directories && !/(^|\/)\*\*$/.test(rule.pattern) && rule.type !== 'PATTERN_DIRECTORY') {
-      const text = `${shown(rules, index)} matches directories, but nothing below them: end the pattern in /**, or use PATTERN_DIRECTORY.`;
+      const text = `${shown(rules, index)} matches directories, but nothing below them: end the pattern in /**, or use the type directory.`;
       warnings.push(warning('directory_only', text, index));
     } else if (names.entries.length > 0 && names.complete.names && !matches.has(index)) {
       warnings.push(warning('matches_nothing', `${shown(rules, index)} matches nothing in the codebase now.`, index));
