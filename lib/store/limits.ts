@@ -3,5 +3,8 @@ export const MAX_PACKED = 64 * 1024;
 /** Of one record: above a directory object of 512 entries with the longest names and targets. */
 export const MAX_PAYLOAD = 4 * 1024 * 1024;
 /** A pack is sealed when it has as many objects or bytes. */
-export const MAX_OBJECTS = 16_384;
-export const MAX_PACK_BYTES = 64 * 1024 * 1024;
+export interface SealAt {
+  readonly objects: number;
+  readonly bytes: number;
+}
+export const SEAL_AT: SealAt = { objects: 16_384, bytes: 64 * 1024 * 1024 };

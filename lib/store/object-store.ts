@@ -8,7 +8,7 @@ import { Blobs } from './blobs/blobs.ts';
 import type { Cache, CachePart } from './cache.ts';
 import { DamagedObject } from './damaged-object.ts';
 import { keyOfBytes } from './digest.ts';
-import { MAX_PACKED } from './limits.ts';
+import { MAX_PACKED, type SealAt } from './limits.ts';
 import type { OpenFiles } from './open-files.ts';
 import { type Pack, type PackInfo, quietly } from './packs/pack.ts';
 import { PackSet } from './packs/pack-set.ts';
@@ -23,6 +23,7 @@ export interface StoreParts {
   readonly disk: Disk;
   readonly files: OpenFiles;
   readonly cache: Cache<Key, DirectoryObject>;
+  readonly sealAt?: SealAt;
 }
 
 export interface Contents {

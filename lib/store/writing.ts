@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Disk } from '../disk/disk.ts';
 import { ServiceError } from '../errors.ts';
-import { errorCode } from '../linux/errno.ts';
 import type { Sink } from '../trees/directory/source.ts';
 import type { DirectoryObject } from '../trees/format/directory-object.ts';
-import { hashKey, type Key, NO_KEY } from '../trees/format/keys.ts';
+import { hashKey, type Key } from '../trees/format/keys.ts';
 import { BLOB_MODE, type Blobs } from './blobs/blobs.ts';
 import { ContentsWriter, type Stored } from './blobs/contents-writer.ts';
 import { keyOfBytes } from './digest.ts';
@@ -37,8 +36,6 @@ export interface WritingPlace {
  */
 export type Finds = 'all' | 'no contents';
 
-/** Errors of link(2) that say that this file system, or this file, has no further names. */
-const NO_LINK: ReadonlySet<string> = new Set(['EXDEV', 'EPERM', 'EMLINK', 'EOPNOTSUPP', 'ENOTSUP']);
 const CHUNK = 1024 * 1024;
 
 /**
@@ -162,12 +159,12 @@ export class Writing implements Sink {
       hash.update(chunk);
       size += chunk.length;
     }
-    disk.datasync(fd);
-    const key = size === 0 ? NO_KEY : hashKey(hash.digest());
+    const key = hashKey(hash.digest());
     try {
+      disk.datasync(fd);
       blobs.publish(key, path, 'link');
-    } catch (error) {
-      if (!NO_LINK.has(errorCode(error) ?? '')) throw error;
+    } catch {
+      // Another file system, too many names, or pages of the file that did not reach the disk: a copy has none of these.
       return this.#copy(fd);
     }
     disk.chmod(fd, BLOB_MODE);

@@ -48,7 +48,7 @@ function* writeMerged(disk: Disk, fd: number, packs: readonly SealedPack[]): Gen
   let rows = 0;
   for (let byte = 0; byte < FAN_OUT; byte++) {
     const { sorted, counts } = mergedPart(packs.map((pack) => pack.rows(byte)));
-    disk.pwrite(fd, sorted, head.length + rows * MERGED_ROW_BYTES);
+    if (sorted.length > 0) disk.pwrite(fd, sorted, head.length + rows * MERGED_ROW_BYTES);
     for (let second = 0; second < FAN_OUT; second++) {
       rows += counts[second]!;
       head.writeUInt32LE(rows, fanOutAt + ((byte << 8) | second) * 4);

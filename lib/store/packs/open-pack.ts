@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Disk } from '../../disk/disk.ts';
 import type { Key } from '../../trees/format/keys.ts';
-import { MAX_OBJECTS, MAX_PACK_BYTES } from '../limits.ts';
+import { SEAL_AT, type SealAt } from '../limits.ts';
 import type { OpenFiles } from '../open-files.ts';
 import { encodeIndex } from './index-rows.ts';
 import { type Pack, quietly } from './pack.ts';
@@ -26,6 +26,7 @@ export interface PackPlace {
   readonly folder: string;
   /** Where packs are while they are open; the same folder for their owner. */
   readonly open: string;
+  readonly sealAt?: SealAt;
 }
 
 /**
@@ -102,7 +103,8 @@ export class OpenPack implements Pack {
 
   /** It takes no more records: it is full, or broke. */
   get isFull(): boolean {
-    return this.#isClosed || this.objects >= MAX_OBJECTS || this.bytes >= MAX_PACK_BYTES;
+    const { objects, bytes } = this.#place.sealAt ?? SEAL_AT;
+    return this.#isClosed || this.objects >= objects || this.bytes >= bytes;
   }
 
   find(key: Key): Packed | undefined {

@@ -39,9 +39,20 @@ export class SimulatedDisk implements Disk {
     return new SimulatedDisk(this.#root.crashed(choose));
   }
 
+<<<<<<< HEAD
   /** The disk after the end of the process alone: a later loss of power may still take what was not synced. */
   killed(): SimulatedDisk {
     return new SimulatedDisk(this.#root);
+=======
+  /** The same disk after the end of the process alone: what was not synced is in the page cache still. */
+  killed(): SimulatedDisk {
+    return new SimulatedDisk(this.#root);
+  }
+
+  /** Another one with all that is on this one. */
+  copied(): SimulatedDisk {
+    return this.crashed(() => 1);
+>>>>>>> aa8a0e8b (Test the store by crashes at each call, and flipped bits)
   }
 
   get openFiles(): number {
@@ -110,8 +121,12 @@ export class SimulatedDisk implements Disk {
     this.#change(
       'fdatasync',
       () => file.sync(),
+<<<<<<< HEAD
       // The end of the process is no failure: the pages stay dirty.
       () => this.fault?.with !== 'stop' && file.syncFailed(),
+=======
+      (stopped) => stopped || file.syncFailed(),
+>>>>>>> aa8a0e8b (Test the store by crashes at each call, and flipped bits)
     );
   }
 
@@ -163,16 +178,16 @@ export class SimulatedDisk implements Disk {
     return this.#file('open', path);
   }
 
-  /** `half`: what a call that was cut off, or failed, may have done. */
-  #change(call: string, run: () => void, half: () => void = () => {}): void {
+  /** `half`: what a call that failed may have done, or one that was cut off. */
+  #change(call: string, run: () => void, half: (stopped: boolean) => void = () => {}): void {
     this.#check();
     const { fault } = this;
     if (this.calls++ !== fault?.at) {
       run();
       return;
     }
-    half();
     this.#stopped = fault.with === 'stop';
+    half(this.#stopped);
     throw this.#stopped ? new Stopped(call) : failed(fault.with, call, '');
   }
 

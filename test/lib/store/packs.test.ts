@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BulkWriting } from '../../../lib/store/bulk-writing.ts';
-import { MAX_OBJECTS, MAX_PACKED } from '../../../lib/store/limits.ts';
+import { MAX_PACKED, SEAL_AT } from '../../../lib/store/limits.ts';
 import type { ObjectStore } from '../../../lib/store/object-store.ts';
 import type { Key } from '../../../lib/trees/format/keys.ts';
 import { SimulatedDisk } from '../disk/simulated-disk.ts';
@@ -36,10 +36,12 @@ describe('packs', () => {
     const disk = new SimulatedDisk();
     const store = newStore(disk);
     const writing = store.begin();
-    const all = new Map(Array.from({ length: MAX_OBJECTS + 5 }, (_, n) => [writing.putContents(textOf(n)), textOf(n)]));
+    const all = new Map(
+      Array.from({ length: SEAL_AT.objects + 5 }, (_, n) => [writing.putContents(textOf(n)), textOf(n)]),
+    );
     writing.sync();
     expect(store.packs()).toMatchObject([
-      { sealed: true, objects: MAX_OBJECTS },
+      { sealed: true, objects: SEAL_AT.objects },
       { sealed: false, objects: 5 },
     ]);
     for (const from of [store, reopened(disk)])

@@ -1,5 +1,5 @@
 import { Cache } from '../../../lib/store/cache.ts';
-import { MAX_PACKED } from '../../../lib/store/limits.ts';
+import { MAX_PACKED, type SealAt } from '../../../lib/store/limits.ts';
 import { ObjectStore, type StoreParts } from '../../../lib/store/object-store.ts';
 import { OpenFiles } from '../../../lib/store/open-files.ts';
 import type { Version } from '../../../lib/store/versions/version.ts';
@@ -11,18 +11,18 @@ import { directoryEntry, fileEntry } from '../trees/random.ts';
 
 export const FOLDER = '/store';
 
-function partsOn(disk: SimulatedDisk): StoreParts {
-  return { disk, files: new OpenFiles(disk), cache: new Cache(1024 * 1024) };
+function partsOn(disk: SimulatedDisk, sealAt?: SealAt): StoreParts {
+  return { ...(sealAt && { sealAt }), disk, files: new OpenFiles(disk), cache: new Cache(1024 * 1024) };
 }
 
-export function newStore(disk = new SimulatedDisk()): ObjectStore {
-  const store = ObjectStore.create(partsOn(disk), FOLDER, 7n);
+export function newStore(disk = new SimulatedDisk(), sealAt?: SealAt): ObjectStore {
+  const store = ObjectStore.create(partsOn(disk, sealAt), FOLDER, 7n);
   disk.syncFolder('/');
   return store;
 }
 
-export function reopened(disk: SimulatedDisk): ObjectStore {
-  return ObjectStore.open(partsOn(disk), FOLDER);
+export function reopened(disk: SimulatedDisk, sealAt?: SealAt): ObjectStore {
+  return ObjectStore.open(partsOn(disk, sealAt), FOLDER);
 }
 
 export function packFiles(disk: SimulatedDisk): string[] {
