@@ -48,7 +48,8 @@ export class Life {
   }
 
   append(length = this.#random(20) === 0 ? this.#random(100_000) : 0): void {
-    const kind = this.#random(2);
+    // Mostly the same: so a record of another life would fit, too.
+    const kind = this.#random(8) === 0 ? 1 : 0;
     this.last = kind;
     this.store.append(record(this.#history.length + 1, kind, length), false);
     this.#history.push(kind);
