@@ -7,7 +7,7 @@ import base from './vitest.base.config.ts';
 export const MODELS = [
   'test/lib/sandboxes/model/sequences.test.ts',
   'test/lib/trees/model/{model,mutants}.test.ts',
-  'test/lib/workspaces/tree/{disk/crashes,model/model}.test.ts',
+  'test/lib/workspaces/tree/{disk/crashes,model/model,model/mutants}.test.ts',
   'test/lib/workspaces/{redacted-model,model,changed-during-commit-model}.test.ts',
 ];
 

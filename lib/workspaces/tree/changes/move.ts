@@ -19,7 +19,9 @@ export function move(tree: LiveTree, fromName: Name, toName: Name, how: HowToMov
   const to = tree.place(toName.dir, toName.name);
   require(from, to, how);
   if (to.item !== undefined && sameFile(from, to)) return undefined;
-  const [moved, other] = [movable(tree, from)!, movable(tree, to)];
+  for (const place of [from, to]) movable(tree, place);
+  // Only now: the other names of the one may have made the other own.
+  const [moved, other] = [from.item!, to.item];
   const exchange = how === 'exchange';
   // A file that goes over another one, or a directory over an empty one, frees what that had.
   const makesRoom = !exchange && other !== undefined;

@@ -1,3 +1,4 @@
+import { EMPTY_DIRECTORY } from '../../../trees/format/entry.ts';
 import { type Item, OwnDirectory, OwnFile, ownBelow } from '../items.ts';
 import type { LiveTree } from '../live-tree.ts';
 
@@ -11,9 +12,14 @@ export function detach({ counters, numbering }: LiveTree, item: Item): void {
     if (item instanceof OwnFile) unlink(item);
     return;
   }
-  // Nothing is patched in it but with what the object has, too.
-  counters.remove(item.entry);
+  // Nothing is patched in it but with what the object has, too; or it has nothing, whatever the object has.
+  counters.remove(item.size === 0 ? { ...item.entry, totals: EMPTY_DIRECTORY.totals } : item.entry);
   for (const dir of ownBelow(item)) {
+    // An empty one that came from elsewhere: the object above has it as one without an object.
+    if (dir !== item && dir.size === 0) {
+      counters.remove({ ...dir.entry, ...EMPTY_DIRECTORY, key: dir.entry.key });
+      counters.add({ ...dir.entry, ...EMPTY_DIRECTORY });
+    }
     dir.parent = null;
     numbering.take(dir);
     for (const [, below] of dir.patch) if (below instanceof OwnFile) unlink(below);

@@ -1,6 +1,7 @@
 import { findEntry } from '../../../trees/directory/find-entry.ts';
 import type { Source } from '../../../trees/directory/source.ts';
 import { type Entry, isDirectory } from '../../../trees/format/entry.ts';
+import { NO_KEY } from '../../../trees/format/keys.ts';
 import { type Item, OwnDirectory, OwnFile } from '../items.ts';
 
 /**
@@ -13,7 +14,10 @@ export function isUnchanged(source: Source, item: Item | undefined, base: Entry 
   const pairs: [OwnDirectory, Entry][] = [[item, base]];
   for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {
     const [dir, was] = pair;
-    if (!isDirectory(was) || !alike(dir.entry, was)) return false;
+    // An empty one has no object when it is frozen, whatever is below its patch now.
+    const empty = dir.size === 0;
+    if (!isDirectory(was) || !alike(empty ? { ...dir.entry, key: NO_KEY } : dir.entry, was)) return false;
+    if (empty) continue;
     for (const [name, own] of dir.patch) {
       const before = findEntry(source, was.key, name);
       if (own instanceof OwnDirectory && before !== undefined) pairs.push([own, before]);

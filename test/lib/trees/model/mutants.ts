@@ -1,4 +1,4 @@
-/** A fault put into lib/trees: one text in one file, which must be there once, and what stands there instead. */
+/** A fault put into a room: one text in one file, which must be there once, and what stands there instead. */
 export interface Mutant {
   readonly fault: string;
   readonly file: string;

@@ -7,14 +7,23 @@ import type { Mutant } from './mutants.ts';
 
 type Play = (seed: number, steps: number) => void;
 
-/** The model, on a copy of lib/trees with the fault. */
-async function withFault(mutant: Mutant): Promise<Play> {
+/** A room and its model: a module with `play`. */
+export interface Modelled {
+  readonly room: string;
+  readonly model: string;
+  readonly steps: number;
+}
+
+const TREES: Modelled = { room: 'lib/trees', model: 'test/lib/trees/model/play.ts', steps: 60 };
+
+/** The model, on a copy of the room with the fault. */
+async function withFault(mutant: Mutant, { room, model }: Modelled): Promise<Play> {
   const directory = mkdtempSync(join(tmpdir(), 'trees-mutant-'));
-  const file = resolve('lib/trees', mutant.file);
+  const file = resolve(room, mutant.file);
   const outfile = join(directory, 'play.mjs');
   try {
     await build({
-      entryPoints: [resolve('test/lib/trees/model/play.ts')],
+      entryPoints: [resolve(model)],
       bundle: true,
       platform: 'node',
       format: 'esm',
@@ -41,11 +50,15 @@ function mutated(file: string, { text, instead }: Mutant): { contents: string; l
 }
 
 /** How many sequences it takes to find the fault, and what is told; undefined if that many do not find it. */
-export async function find(mutant: Mutant, sequences: number): Promise<{ count: number; told: string } | undefined> {
-  const play = await withFault(mutant);
+export async function find(
+  mutant: Mutant,
+  sequences: number,
+  modelled = TREES,
+): Promise<{ count: number; told: string } | undefined> {
+  const play = await withFault(mutant, modelled);
   for (let seed = 1; seed <= sequences; seed++) {
     try {
-      play(seed, 60);
+      play(seed, modelled.steps);
     } catch (error) {
       return { count: seed, told: (error as Error).message };
     }

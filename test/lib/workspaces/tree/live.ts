@@ -1,10 +1,10 @@
 import { type ByteString, fromLatin1, splitPath } from '../../../../lib/byte-string.ts';
+import { patchDirectory } from '../../../../lib/trees/directory/patch-directory.ts';
 import type { DirectoryEntry, Entry } from '../../../../lib/trees/format/entry.ts';
-import { slotKey } from '../../../../lib/trees/format/keys.ts';
+import { NO_KEY, slotKey } from '../../../../lib/trees/format/keys.ts';
 import { Epochs } from '../../../../lib/workspaces/tree/epochs.ts';
 import type { OwnDirectory } from '../../../../lib/workspaces/tree/items.ts';
 import { LiveTree } from '../../../../lib/workspaces/tree/live-tree.ts';
-import { withEntry } from '../../trees/edit.ts';
 import { Memory } from '../../trees/memory.ts';
 import { directoryEntry, fileEntry } from '../../trees/random.ts';
 import { MemoryJournal } from './memory-journal.ts';
@@ -28,22 +28,21 @@ export function liveTree(paths: readonly string[], attributes: Partial<Entry> = 
   return { memory, journal, tree };
 }
 
-function treeOf(memory: Memory, paths: readonly string[], attributes: Partial<Entry> = {}): DirectoryEntry {
-  let ino = 2;
-  let top = directoryEntry('', { ino: 1 });
-  const made = new Set<string>();
-  const mkdir = (path: string) => {
-    if (path === '' || made.has(path)) return;
-    mkdir(path.slice(0, Math.max(0, path.lastIndexOf('/'))));
-    made.add(path);
-    top = withEntry(memory, memory.hashed, top, path, directoryEntry('', { ino: ino++ }));
+function treeOf(memory: Memory, paths: readonly string[], attributes: Partial<Entry>): DirectoryEntry {
+  let ino = 1;
+  const make = (name: string, path: string, below: readonly string[]): DirectoryEntry => {
+    const directory = directoryEntry(name, { ino: ino++ });
+    const names = [...new Set(below.map((each) => each.split('/')[0]!))].filter((each) => each !== '').sort();
+    const files = new Set(below);
+    const changes = names.map((each): [ByteString, Entry] => {
+      const at = path === '' ? each : `${path}/${each}`;
+      if (files.has(each)) return [fromLatin1(each), fileEntry(each, at, { ino: ino++, ...attributes })];
+      const rest = below.filter((other) => other.startsWith(`${each}/`)).map((other) => other.slice(each.length + 1));
+      return [fromLatin1(each), make(each, at, rest)];
+    });
+    return { ...directory, ...patchDirectory(memory, memory.hashed, NO_KEY, changes) } as DirectoryEntry;
   };
-  for (const path of paths) {
-    mkdir(path.slice(0, Math.max(0, path.lastIndexOf('/'))));
-    if (!path.endsWith('/'))
-      top = withEntry(memory, memory.hashed, top, path, fileEntry('', path, { ino: ino++, ...attributes }));
-  }
-  return top as DirectoryEntry;
+  return make('', '', paths);
 }
 
 /** A path as the directory and the name that changes are made with. */

@@ -108,7 +108,12 @@ export class Heads {
     this.#log('rollback');
     const { live, memory } = this.#world;
     this.#world.freeze(false);
-    check(swap(live, live.frozen.key, checkpoint.mine, checkpoint.base), 'a rollback is refused');
+    const { frozen, base } = live;
+    check(swap(live, frozen.key, checkpoint.mine, checkpoint.base), 'a rollback is refused');
+    if (this.#random(2)) {
+      check(swap(live, checkpoint.mine.key, frozen, base), 'a rollback cannot be undone');
+      return;
+    }
     const expected = flatten(memory, checkpoint.mine);
     same(flatOf(live), expected, 'a rollback makes another tree');
     this.#oracle.reset(expected);

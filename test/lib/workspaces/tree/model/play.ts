@@ -145,7 +145,7 @@ class Game {
       () => drop(this.#world.live, ...this.#at(path), this.#time()),
       () => this.#oracle.drop(path, this.#now),
     );
-    if (!(lost instanceof OwnFile) || lost.names.length > 0 || lost.entry.type !== TYPE.file) return;
+    if (!(lost instanceof OwnFile) || lost.names.length > 0) return;
     if (this.#random(2)) return;
     this.#world.live.unlinked.keep(lost);
     this.#open.push({ file: lost, inode: inode! });
@@ -235,6 +235,7 @@ class Game {
     check(live.unlinked.files === this.#open.length && live.unlinked.bytes === bytes, 'counters of open files');
     const op = this.#random(3);
     if (op === 0) {
+      if (inode.type !== TYPE.file) return;
       const key = keyOfBytes(String(this.#now));
       setData(live, file, key, 3, this.#time());
       Object.assign(inode, { contents: key, size: 3, mtime: this.#now, ctime: this.#now });

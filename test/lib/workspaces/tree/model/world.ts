@@ -72,6 +72,7 @@ export class World {
     same(before, flatOf(this.live), 'a freeze changed something');
     check(this.live.root.patch.size === 0 && this.live.counters.patched === 0, 'a patch is left');
     const unfrozen = this.#shadows[0];
+    check(unfrozen?.tree.base.version === this.live.base.version, 'the former journal does not have base');
     this.#shadows = [this.#fresh()];
     if (unfrozen !== undefined) this.#shadows.push({ tree: unfrozen.tree, replay: new Replay(unfrozen.tree) });
     return frozen;
