@@ -15,3 +15,6 @@ export const FREEZE_AT = {
 
 /** Entries that one move of the codebase may change in a tree at once; more are followed beside the requests. */
 export const MAX_TAKEN = 256;
+
+/** Times of one directory whose names its readers can continue from. */
+export const MAX_GENERATIONS = 4;
