@@ -1,5 +1,3 @@
-import * as fs from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Metadata } from '@grpc/grpc-js';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -10,6 +8,7 @@ import { silentLog } from '../../lib/log.ts';
 import { KEYED_OPERATIONS } from '../../lib/retries/interrupted.ts';
 import { KeptAnswers } from '../../lib/retries/kept-answers.ts';
 import type { NewCodebase } from '../../lib/services.ts';
+import { directoryOfFile } from '../directory.ts';
 import { grpcOver, type Rest, type Rpc as RpcServer, restOver } from './clients.ts';
 import { aCodebase, aSandbox, fakeServices } from './fake-services.ts';
 
@@ -22,13 +21,12 @@ it.each(operations)(
 
 /** Requests that services have carried out. */
 let carriedOut: NewCodebase[];
-let directory: string;
+const directory = directoryOfFile();
 let retries: KeptAnswers;
 let rest: Rest;
 let rpc: RpcServer;
 
 beforeAll(async () => {
-  directory = await fs.mkdtemp(join(tmpdir(), 'paddock-retries-'));
   retries = await KeptAnswers.open({ path: join(directory, 'answers'), log: silentLog });
   const codebases = {
     create: async (request: NewCodebase) => {
@@ -46,7 +44,6 @@ afterAll(async () => {
   await rest.close();
   await rpc.close();
   await retries.close();
-  await fs.rm(directory, { recursive: true });
 });
 beforeEach(() => {
   carriedOut = [];

@@ -1,25 +1,23 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { contextOf, readTls, type TlsPaths } from '../../adapters/tls/material.ts';
 import { Authority, type KeyPair } from '../certificates.ts';
+import { directoryOfFile } from '../directory.ts';
 
 const DAY = 86_400_000;
 
-let directory: string;
+const directory = directoryOfFile();
 let authority: Authority;
 let pair: KeyPair;
 let other: KeyPair;
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'paddock-tls-'));
   authority = await Authority.create(directory);
   pair = await authority.issue('server');
   other = await authority.issue('other');
 });
-afterAll(() => rmSync(directory, { recursive: true }));
 
 function file(name: string, content: string | Buffer): string {
   const path = join(directory, name);

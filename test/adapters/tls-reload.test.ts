@@ -1,29 +1,27 @@
 import { once } from 'node:events';
-import { copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { afterEach, beforeAll, expect, it } from 'vitest';
 import { startGrpc } from '../../adapters/grpc.ts';
 import { startHttp } from '../../adapters/http.ts';
 import { ServerTls } from '../../adapters/tls/server-tls.ts';
 import { createLog } from '../../lib/log.ts';
 import { Authority, type KeyPair } from '../certificates.ts';
+import { directoryOfFile } from '../directory.ts';
 import { until } from './clients.ts';
 import { fakeServices } from './fake-services.ts';
 import { handshake, identity } from './tls-clients.ts';
 
-let directory: string;
+const directory = directoryOfFile();
 let authority: Authority;
 let pairs: KeyPair[];
 const ends: (() => unknown)[] = [];
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'paddock-tls-'));
   authority = await Authority.create(directory);
   pairs = [await authority.issue('first'), await authority.issue('second')];
 });
-afterAll(() => rmSync(directory, { recursive: true }));
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });

@@ -1,14 +1,12 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { connect as connectHttp2 } from 'node:http2';
 import { connect as connectPlain } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type ConnectionOptions, TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
 import { startGrpc } from '../../adapters/grpc.ts';
 import { startHttp } from '../../adapters/http.ts';
@@ -19,6 +17,7 @@ import { ServiceError } from '../../lib/errors.ts';
 import { silentLog } from '../../lib/log.ts';
 import type { Access } from '../../lib/services.ts';
 import { Authority, type KeyPair } from '../certificates.ts';
+import { directoryOfFile } from '../directory.ts';
 import { until } from './clients.ts';
 import { aSandbox, fakeServices } from './fake-services.ts';
 import { grpcCall, handshake, identity, restCall, sendPlain } from './tls-clients.ts';
@@ -33,19 +32,17 @@ const ATTACHED = {
 /** OpenSSL permits the old versions at this level only. */
 const OLD_CIPHERS = 'DEFAULT:@SECLEVEL=0';
 
-let directory: string;
+const directory = directoryOfFile();
 let authority: Authority;
 let pair: KeyPair;
 let ca: Buffer;
 const ends: (() => unknown)[] = [];
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'paddock-tls-'));
   authority = await Authority.create(directory);
   pair = await authority.issue('server');
   ca = readFileSync(authority.certificate);
 });
-afterAll(() => rmSync(directory, { recursive: true }));
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });

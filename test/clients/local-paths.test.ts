@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
 import { Home } from '../../clients/cli/src/review/home.ts';
 import { localRefusal } from '../../local-refusals/local-refusal.ts';
 import { runsOnUse } from '../../local-refusals/programs.ts';
+import { emptyDirectory, put } from '../directory.ts';
 
 interface Case {
   name: string;
@@ -25,17 +25,13 @@ interface Link {
 
 const { cases, links } = JSON.parse(readFileSync(SPEC, 'utf8')) as { cases: Case[]; links: Link[] };
 
-let directory: string;
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'paddock-home-'));
-});
-afterEach(() => rmSync(directory, { recursive: true }));
+const directory = emptyDirectory();
 
 describe('what comes home', () => {
   it.each(cases)('$name', async ({ local = [], incoming, git = false, allow = [], never, ask }) => {
     for (const path of local) {
-      mkdirSync(join(directory, path.endsWith('/') ? path : dirname(path)), { recursive: true });
-      if (!path.endsWith('/')) writeFileSync(join(directory, path), '');
+      if (path.endsWith('/')) mkdirSync(join(directory, path), { recursive: true });
+      else put(directory, path);
     }
     const home = new Home(directory, { git, allow });
     const found = { never: [] as string[], ask: [] as string[] };

@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Server, State } from '../contract/server.ts';
+import { directoryOfFile } from '../directory.ts';
 import { PYTHON } from './python-packages.ts';
 
 const PACKAGE = resolve(import.meta.dirname, '../../clients/python');
@@ -12,7 +11,7 @@ const FROM_NETWORK = resolve(import.meta.dirname, '../../scripts/from-network.sh
 
 let state: State;
 let server: Server;
-let directory: string;
+const directory = directoryOfFile();
 let installed: string;
 
 async function python(args: string[], more: Record<string, string> = {}): Promise<{ stdout: string; stderr: string }> {
@@ -21,7 +20,6 @@ async function python(args: string[], more: Record<string, string> = {}): Promis
 }
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'paddock-python-'));
   installed = join(directory, 'installed');
   const install = ['-m', 'pip', 'install', '--quiet', '--no-compile', '--target', installed, PACKAGE];
   await promisify(execFile)('sh', [FROM_NETWORK, PYTHON, ...install]);
@@ -32,7 +30,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await server?.stop();
   await state?.remove();
-  await rm(directory, { recursive: true, force: true });
 });
 
 describe('the Python client', () => {

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { expect } from 'vitest';
 import type { Codebase, Sandbox } from '../../lib/contract/messages.ts';
+import { emptyDirectory, putAll } from '../directory.ts';
 import { collect } from './client.ts';
 import { EVERYTHING } from './rules.ts';
 import type { Scene } from './scene.ts';
@@ -35,29 +35,15 @@ function closureOf(name: string, found = new Set<string>()): Set<string> {
   return found;
 }
 
-function git(directory: string, args: string[], input?: Uint8Array): string {
+const directory = emptyDirectory();
+
+function git(args: string[], input?: Uint8Array): string {
   const identity = ['-c', 'user.name=a', '-c', 'user.email=a@example.org'];
   return execFileSync('git', [...identity, ...args], { cwd: directory, input, stdio: 'pipe' }).toString();
 }
 
-async function withRepository(then: (directory: string) => Promise<void>): Promise<void> {
-  const directory = mkdtempSync(join(tmpdir(), 'paddock-agent-'));
-  try {
-    for (const [path, content] of Object.entries(REPOSITORY)) {
-      mkdirSync(dirname(join(directory, path)), { recursive: true });
-      writeFileSync(join(directory, path), content, { mode: 0o644 });
-    }
-    git(directory, ['init', '-q']);
-    git(directory, ['add', '.']);
-    git(directory, ['commit', '-qm', 'one']);
-    await then(directory);
-  } finally {
-    rmSync(directory, { recursive: true });
-  }
-}
-
 /** The repository with the packages that its tests need, as one archive. */
-function archiveOf(directory: string): Buffer {
+function repository(): Buffer {
   const packages = [...closureOf('vitest'), ...closureOf('typescript')].map((name) => `node_modules/${name}`);
   const list = ['-C', directory, '.', '-C', resolve('.'), ...packages];
   return execFileSync('tar', ['-cf', '-', '--owner=0', '--group=0', ...list], { maxBuffer: 1 << 30 });
@@ -109,38 +95,36 @@ const cases: Case[] = [
     protocols: ['rest'],
     timeoutMs: 300_000,
     async run(scene) {
-      await withRepository(async (directory) => {
-        const codebase = await scene.codebase();
-        const builder = await scene.sandbox(codebase, EVERYTHING);
-        await scene.client.write('ImportFiles', { sandbox_id: builder.id, as: 'owner' }, archiveOf(directory));
-        await scene.client.call('Commit', { sandbox_id: builder.id });
-        const agent = await scene.sandbox(codebase, [], { preset: 'agent-safe', rules: { write: ['src'] } });
+      putAll(directory, REPOSITORY);
+      git(['init', '-q']);
+      git(['add', '.']);
+      git(['commit', '-qm', 'one']);
+      const codebase = await scene.codebase();
+      const builder = await scene.sandbox(codebase, EVERYTHING);
+      await scene.client.write('ImportFiles', { sandbox_id: builder.id, as: 'owner' }, repository());
+      await scene.client.call('Commit', { sandbox_id: builder.id });
+      const agent = await scene.sandbox(codebase, [], { preset: 'agent-safe', rules: { write: ['src'] } });
 
-        await commitsBesideListed(scene, codebase);
-        expect(await scene.output(agent, `${GIT} status --porcelain`)).toBe(' M .env\n');
-        await scene.output(agent, SKIP_UNREADABLE);
-        expect(await scene.output(agent, `${GIT} status --porcelain`)).toBe('');
-        // docs/git.md says so.
-        expect(await scene.output(agent, `${GIT} show HEAD:.env`)).toBe('TOKEN=secret\n');
+      await commitsBesideListed(scene, codebase);
+      expect(await scene.output(agent, `${GIT} status --porcelain`)).toBe(' M .env\n');
+      await scene.output(agent, SKIP_UNREADABLE);
+      expect(await scene.output(agent, `${GIT} status --porcelain`)).toBe('');
+      // docs/git.md says so.
+      expect(await scene.output(agent, `${GIT} show HEAD:.env`)).toBe('TOKEN=secret\n');
 
-        expect((await scene.run(agent, 'pytest-3 -q src')).exit_code).toBe(1);
-        await scene.output(agent, "sed -i 's/a - b/a + b/' src/sum.ts; sed -i 's/ + 1$//' src/calc.py");
-        expect(await checks(scene, agent)).toEqual({ vitest: 0, tsc: 0, pytest: 0 });
-        expect((await scene.run(agent, 'echo x >> README.md')).exit_code).not.toBe(0);
-        expect(await scene.output(agent, `${GIT} status --porcelain -- src README.md .env`)).toMatch(
-          /^ M src\/calc\.py\n M src\/sum\.ts\n/,
-        );
+      expect((await scene.run(agent, 'pytest-3 -q src')).exit_code).toBe(1);
+      await scene.output(agent, "sed -i 's/a - b/a + b/' src/sum.ts; sed -i 's/ + 1$//' src/calc.py");
+      expect(await checks(scene, agent)).toEqual({ vitest: 0, tsc: 0, pytest: 0 });
+      expect((await scene.run(agent, 'echo x >> README.md')).exit_code).not.toBe(0);
+      expect(await scene.output(agent, `${GIT} status --porcelain -- src README.md .env`)).toMatch(
+        /^ M src\/calc\.py\n M src\/sum\.ts\n/,
+      );
 
-        const { changes } = await scene.client.call('ListChanges', { sandbox_id: agent.id });
-        expect(changes.map(({ path }) => path)).toEqual(['src/calc.py', 'src/sum.ts']);
-        git(
-          directory,
-          ['apply'],
-          await collect(scene.client.read('ExportChanges', { sandbox_id: agent.id, format: 'patch' })),
-        );
-        expect(git(directory, ['status', '--porcelain'])).toBe(' M src/calc.py\n M src/sum.ts\n');
-        expect(readFileSync(join(directory, 'src/sum.ts'), 'utf8')).toContain('a + b');
-      });
+      const { changes } = await scene.client.call('ListChanges', { sandbox_id: agent.id });
+      expect(changes.map(({ path }) => path)).toEqual(['src/calc.py', 'src/sum.ts']);
+      git(['apply'], await collect(scene.client.read('ExportChanges', { sandbox_id: agent.id, format: 'patch' })));
+      expect(git(['status', '--porcelain'])).toBe(' M src/calc.py\n M src/sum.ts\n');
+      expect(readFileSync(join(directory, 'src/sum.ts'), 'utf8')).toContain('a + b');
     },
   },
 ];

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { linkSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'vitest';
 import { type Member, tar } from '../../lib/archive/tar.ts';
 import { fromLatin1 } from '../../lib/byte-string.ts';
 import type { Sandbox } from '../../lib/contract/messages.ts';
+import { emptyDirectory, putAll } from '../directory.ts';
 import { collect } from './client.ts';
 import { hide, read, view, write } from './rules.ts';
 import { eventually, expectRefusal } from './scene.ts';
@@ -16,19 +16,8 @@ const LIST =
 
 const at = (sandbox: Sandbox, path = '', as = 'agent') => ({ sandbox_id: sandbox.id, as, path });
 
-/** What is in it is gone when `then` is done. */
-async function withDirectory<T>(files: Record<string, string>, then: (directory: string) => Promise<T>): Promise<T> {
-  const directory = mkdtempSync(join(tmpdir(), 'paddock-archives-'));
-  try {
-    for (const [path, content] of Object.entries(files)) {
-      mkdirSync(dirname(join(directory, path)), { recursive: true });
-      writeFileSync(join(directory, path), content, { mode: 0o644 });
-    }
-    return await then(directory);
-  } finally {
-    rmSync(directory, { recursive: true });
-  }
-}
+const directory = emptyDirectory();
+const other = emptyDirectory();
 
 const packed = (directory: string, ...options: string[]) =>
   execFileSync('tar', ['-cf', '-', ...options, '.'], { cwd: directory, maxBuffer: 1 << 30 });
@@ -69,44 +58,38 @@ const cases: Case[] = [
         [`${'long/'.repeat(40)}f`]: 'f\n',
       };
       for (let i = 0; i < 300; i++) files[`many/${i % 7}/${i}`] = `${i}\n`.repeat(i);
-      await withDirectory(files, async (directory) => {
-        execFileSync(
-          'sh',
-          ['-c', 'chmod 755 run.sh; ln -s ../run.sh "a b/l"; head -c 3000000 /dev/urandom | base64 > big'],
-          {
-            cwd: directory,
-          },
-        );
-        const sandbox = await scene.sandboxOn(TREE);
-        await scene.output(sandbox, 'ls -R; cat src/main.js');
-        const answer = await scene.client.write('ImportFiles', at(sandbox, 'in/side'), packed(directory));
-        expect(answer).toMatchObject({ files: 304, symlinks: 1 });
-        const whole = execFileSync('sh', ['-c', LIST], { cwd: directory, maxBuffer: 1 << 30 }).toString();
-        expect((await scene.output(sandbox, `cd in/side && { ${LIST}; }`)) === whole).toBe(true);
-        const back = await collect(scene.client.read('ExportFiles', at(sandbox, 'in/side')));
-        await withDirectory({}, async (other) => {
-          execFileSync('tar', ['-xf', '-'], { cwd: other, input: back });
-          expect(execFileSync('sh', ['-c', LIST], { cwd: other, maxBuffer: 1 << 30 }).toString() === whole).toBe(true);
-        });
-        expect(await scene.output(sandbox, 'cat src/main.js; stat -c %Y in/side/run.sh')).toBe(
-          `main\n${execFileSync('stat', ['-c', '%Y', 'run.sh'], { cwd: directory })}`,
-        );
-      });
+      putAll(directory, files);
+      execFileSync(
+        'sh',
+        ['-c', 'chmod 755 run.sh; ln -s ../run.sh "a b/l"; head -c 3000000 /dev/urandom | base64 > big'],
+        { cwd: directory },
+      );
+      const sandbox = await scene.sandboxOn(TREE);
+      await scene.output(sandbox, 'ls -R; cat src/main.js');
+      const answer = await scene.client.write('ImportFiles', at(sandbox, 'in/side'), packed(directory));
+      expect(answer).toMatchObject({ files: 304, symlinks: 1 });
+      const whole = execFileSync('sh', ['-c', LIST], { cwd: directory, maxBuffer: 1 << 30 }).toString();
+      expect((await scene.output(sandbox, `cd in/side && { ${LIST}; }`)) === whole).toBe(true);
+      const back = await collect(scene.client.read('ExportFiles', at(sandbox, 'in/side')));
+      execFileSync('tar', ['-xf', '-'], { cwd: other, input: back });
+      expect(execFileSync('sh', ['-c', LIST], { cwd: other, maxBuffer: 1 << 30 }).toString() === whole).toBe(true);
+      expect(await scene.output(sandbox, 'cat src/main.js; stat -c %Y in/side/run.sh')).toBe(
+        `main\n${execFileSync('stat', ['-c', '%Y', 'run.sh'], { cwd: directory })}`,
+      );
     },
   },
   {
     name: 'import replaces existing files, keeps others, and creates links within the archive',
     async run(scene) {
-      await withDirectory({ 'src/main.js': 'new\n', 'src/one': '1\n' }, async (directory) => {
-        linkSync(join(directory, 'src/one'), join(directory, 'src/two'));
-        symlinkSync('main.js', join(directory, 'src/link'));
-        const sandbox = await scene.sandboxOn(TREE);
-        await scene.output(sandbox, 'ln -s /etc/passwd src/link');
-        await scene.client.write('ImportFiles', at(sandbox), packed(directory, '--sort=name'));
-        expect(await scene.output(sandbox, 'cat src/main.js src/lib/util.js src/link; stat -c %h src/two')).toBe(
-          'new\nutil\nnew\n2\n',
-        );
-      });
+      putAll(directory, { 'src/main.js': 'new\n', 'src/one': '1\n' });
+      linkSync(join(directory, 'src/one'), join(directory, 'src/two'));
+      symlinkSync('main.js', join(directory, 'src/link'));
+      const sandbox = await scene.sandboxOn(TREE);
+      await scene.output(sandbox, 'ln -s /etc/passwd src/link');
+      await scene.client.write('ImportFiles', at(sandbox), packed(directory, '--sort=name'));
+      expect(await scene.output(sandbox, 'cat src/main.js src/lib/util.js src/link; stat -c %h src/two')).toBe(
+        'new\nutil\nnew\n2\n',
+      );
     },
   },
   {

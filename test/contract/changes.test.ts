@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { FileChange, Sandbox } from '../../lib/contract/messages.ts';
+import { emptyDirectory, putAll } from '../directory.ts';
 import { collect } from './client.ts';
 import { hide, write } from './rules.ts';
 import { expectRefusal, type Scene } from './scene.ts';
@@ -44,20 +44,9 @@ const line = ({ kind, path, content_changed, renamed_from }: FileChange) =>
 const LIST =
   'find . -type l -printf "%p -> %l\\n" -o -type f -printf "%p %04m " -exec sha1sum {} \\; | sed "s/  .*//" | sort';
 
-const listed = (directory: string) => execFileSync('sh', ['-c', LIST], { cwd: directory }).toString();
+const listed = () => execFileSync('sh', ['-c', LIST], { cwd: directory }).toString();
 
-async function withTree(then: (directory: string) => Promise<void>): Promise<void> {
-  const directory = mkdtempSync(join(tmpdir(), 'paddock-changes-'));
-  try {
-    for (const [path, content] of Object.entries(TREE)) {
-      mkdirSync(dirname(join(directory, path)), { recursive: true });
-      writeFileSync(join(directory, path), content, { mode: 0o644 });
-    }
-    await then(directory);
-  } finally {
-    rmSync(directory, { recursive: true });
-  }
-}
+const directory = emptyDirectory();
 
 const cases: Case[] = [
   {
@@ -141,10 +130,9 @@ const cases: Case[] = [
       const sandbox = await scene.sandboxOn(TREE);
       await scene.output(sandbox, WORK);
       const patch = await collect(scene.client.read('ExportChanges', { sandbox_id: sandbox.id, format: 'patch' }));
-      await withTree(async (directory) => {
-        execFileSync('git', ['apply', '-'], { cwd: directory, input: patch });
-        expect(listed(directory)).toBe(await scene.output(sandbox, LIST));
-      });
+      putAll(directory, TREE);
+      execFileSync('git', ['apply', '-'], { cwd: directory, input: patch });
+      expect(listed()).toBe(await scene.output(sandbox, LIST));
     },
   },
   {
@@ -153,12 +141,10 @@ const cases: Case[] = [
       const sandbox = await scene.sandboxOn(TREE);
       await scene.output(sandbox, WORK);
       const archive = await collect(scene.client.read('ExportChanges', { sandbox_id: sandbox.id, format: 'tar' }));
-      await withTree(async (directory) => {
-        for (const path of ['lib', 'src/gone.js', 'src/old name.js'])
-          rmSync(join(directory, path), { recursive: true });
-        execFileSync('tar', ['-xf', '-'], { cwd: directory, input: archive });
-        expect(listed(directory)).toBe(await scene.output(sandbox, LIST));
-      });
+      putAll(directory, TREE);
+      for (const path of ['lib', 'src/gone.js', 'src/old name.js']) rmSync(join(directory, path), { recursive: true });
+      execFileSync('tar', ['-xf', '-'], { cwd: directory, input: archive });
+      expect(listed()).toBe(await scene.output(sandbox, LIST));
     },
   },
   {

@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
 import { expect } from 'vitest';
+import { directoryOfFile } from '../directory.ts';
 import { collect } from './client.ts';
 import { expectRefusal, type Scene } from './scene.ts';
 import { type Case, contract, everywhere, REAL } from './suite.ts';
@@ -23,15 +22,12 @@ const packedScript = () =>
     'mkdir bin && printf "#!/bin/sh\\necho ran\\n" > bin/run && chmod 755 bin/run && ln bin/run bin/same && ln -s bin/run go',
   );
 
+const directory = directoryOfFile();
+
 /** An archive of what a command makes. */
 function packed(make: string): Buffer {
-  const directory = mkdtempSync(join(tmpdir(), 'paddock-packed-'));
-  try {
-    execFileSync('/bin/sh', ['-c', make], { cwd: directory });
-    return execFileSync('tar', ['-czf', '-', ...readdirSync(directory)], { cwd: directory });
-  } finally {
-    rmSync(directory, { recursive: true });
-  }
+  execFileSync('/bin/sh', ['-c', `rm -rf *; ${make}`], { cwd: directory });
+  return execFileSync('tar', ['-czf', '-', ...readdirSync(directory)], { cwd: directory });
 }
 
 const cases: Case[] = [

@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ForkResponse } from '../../lib/contract/messages.ts';
+import { directoryOfFile } from '../directory.ts';
 import { busybox, tarOf } from '../lib/images/archives.ts';
 import { expectError, json } from './rest-answers.ts';
 import { type RawAnswer, RestClient } from './rest-client.ts';
@@ -31,14 +31,13 @@ let state: State;
 let server: Server;
 let anybody: RestClient;
 let admin: RestClient;
-let directory: string;
+const directory = directoryOfFile();
 
 beforeAll(async () => {
   state = await State.create();
   server = await Server.start(state, { config: { auth: { mode: 'keys' } }, env: { PADDOCK_ADMIN_KEY: KEY } });
   anybody = new RestClient(server.httpAddress);
   admin = new RestClient(server.httpAddress, KEY);
-  directory = await mkdtemp(join(tmpdir(), 'paddock-curl-'));
 });
 
 afterAll(async () => {
@@ -46,7 +45,6 @@ afterAll(async () => {
   admin?.close();
   await server?.stop();
   await state?.remove();
-  await rm(directory, { recursive: true, force: true });
 });
 
 describe('/openapi.json and /docs', () => {

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { PermissionRule, Sandbox } from '../../lib/contract/messages.ts';
+import { emptyDirectory } from '../directory.ts';
 import { collect } from './client.ts';
 import { hide, read, write } from './rules.ts';
 import { eventually, expectRefusal, type Scene } from './scene.ts';
@@ -27,6 +27,8 @@ const members = async (scene: Scene, { id }: Sandbox, choice: object = {}) =>
     .split('\n');
 
 const ALL = ['.cache', '.cache/c', 'a', 'new', 'new/.cache', 'new/.cache/n', 'out/old', 'src/l.log', 'src/y'];
+
+const directory = emptyDirectory();
 
 const cases: Case[] = [
   {
@@ -98,32 +100,27 @@ const cases: Case[] = [
     runtimes: ['bwrap'],
     protocols: ['grpc'],
     async run(scene) {
-      const at = mkdtempSync(join(tmpdir(), 'paddock-git-'));
-      try {
-        const git = (...args: string[]) =>
-          execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: at }).toString();
-        git('init', '-q');
-        writeFileSync(join(at, 'a'), 'a\n');
-        git('add', '.');
-        git('commit', '-qm', 'one');
-        const sandbox = await scene.sandboxOn({}, [write('**'), scratch('**/dist/**')]);
-        await scene.client.write(
-          'ImportFiles',
-          { sandbox_id: sandbox.id, as: 'owner' },
-          execFileSync('tar', ['-c', '.'], { cwd: at }),
-        );
-        await scene.client.call('Commit', { sandbox_id: sandbox.id });
-        await scene.output(
-          sandbox,
-          "echo A > a; git -c safe.directory='*' status; git -c safe.directory='*' add a; git -c safe.directory='*' branch dist",
-        );
-        expect(await listed(scene, sandbox)).toEqual(expect.arrayContaining(['.git/index', '.git/refs/heads/dist']));
-        const patch = await collect(scene.client.read('ExportChanges', { sandbox_id: sandbox.id, format: 'patch' }));
-        execFileSync('git', ['apply'], { cwd: at, input: patch });
-        expect(git('diff', '--stat')).toContain('1 file changed');
-      } finally {
-        rmSync(at, { recursive: true });
-      }
+      const git = (...args: string[]) =>
+        execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: directory }).toString();
+      git('init', '-q');
+      writeFileSync(join(directory, 'a'), 'a\n');
+      git('add', '.');
+      git('commit', '-qm', 'one');
+      const sandbox = await scene.sandboxOn({}, [write('**'), scratch('**/dist/**')]);
+      await scene.client.write(
+        'ImportFiles',
+        { sandbox_id: sandbox.id, as: 'owner' },
+        execFileSync('tar', ['-c', '.'], { cwd: directory }),
+      );
+      await scene.client.call('Commit', { sandbox_id: sandbox.id });
+      await scene.output(
+        sandbox,
+        "echo A > a; git -c safe.directory='*' status; git -c safe.directory='*' add a; git -c safe.directory='*' branch dist",
+      );
+      expect(await listed(scene, sandbox)).toEqual(expect.arrayContaining(['.git/index', '.git/refs/heads/dist']));
+      const patch = await collect(scene.client.read('ExportChanges', { sandbox_id: sandbox.id, format: 'patch' }));
+      execFileSync('git', ['apply'], { cwd: directory, input: patch });
+      expect(git('diff', '--stat')).toContain('1 file changed');
     },
   },
   {

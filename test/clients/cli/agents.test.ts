@@ -1,23 +1,16 @@
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
 import { type Agent, checkedAgent } from '../../../clients/cli/src/agents/agent.ts';
 import { findAgent } from '../../../clients/cli/src/agents/find-agent.ts';
 import { homeFiles } from '../../../clients/cli/src/agents/home-files.ts';
 import { keysOf } from '../../../clients/cli/src/agents/keys.ts';
 import { findProgram } from '../../../clients/cli/src/agents/program.ts';
+import { emptyDirectory, put as putIn } from '../../directory.ts';
 
-let home: string;
-beforeEach(() => {
-  home = realpathSync(mkdtempSync(join(tmpdir(), 'paddock-agents-')));
-});
-afterEach(() => rmSync(home, { recursive: true }));
+const home = emptyDirectory();
 
-function put(path: string, text = '', mode = 0o644): void {
-  mkdirSync(dirname(join(home, path)), { recursive: true });
-  writeFileSync(join(home, path), text, { mode });
-}
+const put = (path: string, text = '', mode = 0o644) => putIn(home, path, text, mode);
 
 describe('the file of an agent', () => {
   it.each(['aider', 'claude', 'codex', 'gemini', 'opencode'])('of %s is bundled, and valid', (name) => {

@@ -1,13 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { bring } from '../../../clients/cli/src/run/bring.ts';
 import type { Sandbox } from '../../../clients/typescript/src/index.ts';
+import { emptyDirectory } from '../../directory.ts';
+
+const directory = emptyDirectory();
 
 it('goes on after a path that cannot be merged here', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'paddock-bring-'));
   for (const name of ['a', 'b']) await writeFile(join(directory, name), 'ours\n');
   await writeFile(join(directory, 'theirs'), 'theirs\n');
   const archiveOf = (path: string) =>
@@ -29,5 +30,4 @@ it('goes on after a path that cannot be merged here', async () => {
   const brought = await bring(sandbox, directory, {});
   expect(brought).toMatchObject({ applied: ['c'], merged: [], conflicts: ['b'], failed: [{ path: 'a' }] });
   expect(brought.failed[0]!.error.message).toBe('ENOENT: no such file or directory, open');
-  await rm(directory, { recursive: true });
 });

@@ -1,12 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { complete } from '../../../clients/cli/src/command-line/complete.ts';
 import { Paddock } from '../../../clients/typescript/src/index.ts';
+import { emptyDirectory } from '../../directory.ts';
 import { cli } from './cli.ts';
 
+const directory = emptyDirectory();
 const HOSTILE = ['$(touch owned)', 'a b', '*', '-rf'];
 
 /** Answers of a server with these names of sandboxes and images. */
@@ -49,7 +50,6 @@ it('is silent where the server does not answer', async () => {
 });
 
 it('bash offers the words, without a space after "SANDBOX:", and runs nothing that is in them', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'paddock-complete-'));
   const { stdout: script } = await cli(['completion', 'bash']);
   await writeFile(
     join(directory, 'line.sh'),
@@ -63,7 +63,6 @@ _paddock; printf '%s\\n' "\${COMPREPLY[@]}"`,
   const offered = execFileSync('bash', ['--norc', ...line], { cwd: directory, encoding: 'utf8' });
   expect(offered).toBe('compopt -o nospace\ncp:\n$(touch owned)\n');
   expect(() => execFileSync('test', ['-e', join(directory, 'owned')])).toThrow();
-  await rm(directory, { recursive: true });
 });
 
 it.each(['zsh', 'fish'])('the script for %s asks for each word', async (shell) => {

@@ -1,37 +1,19 @@
 import { execFileSync } from 'node:child_process';
-import {
-  chmodSync,
-  chownSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { chmodSync, chownSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
 import { extensions, findProject, projectSettings, restrictions } from '../../../clients/cli/src/settings/project.ts';
 import { serverSettings, withOwn } from '../../../clients/cli/src/settings/server-settings.ts';
 import { isTrusted, trust } from '../../../clients/cli/src/settings/trust.ts';
 import { withProject } from '../../../clients/cli/src/settings/with-project.ts';
+import { emptyDirectory, put as putIn } from '../../directory.ts';
 
 const isRoot = process.geteuid?.() === 0;
 
-let home: string;
+const home = emptyDirectory();
 const env = () => ({ HOME: home });
-beforeEach(() => {
-  home = realpathSync(mkdtempSync(join(tmpdir(), 'paddock-config-')));
-});
-afterEach(() => rmSync(home, { recursive: true }));
 
-function put(path: string, text: string): string {
-  mkdirSync(dirname(join(home, path)), { recursive: true });
-  writeFileSync(join(home, path), text);
-  return join(home, path);
-}
+const put = (path: string, text: string) => putIn(home, path, text);
 
 describe('the settings of the local server', () => {
   it('are its own, and over them those of the user, key by key', () => {

@@ -1,39 +1,25 @@
 import { execFileSync } from 'node:child_process';
-import {
-  chmod,
-  lstat,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  readlink,
-  rm,
-  symlink,
-  utimes,
-  writeFile,
-} from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, lstat, mkdir, readdir, readFile, readlink, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Sandbox } from '../../../clients/typescript/src/index.ts';
+import { emptyDirectory } from '../../directory.ts';
 import { servedOnce } from '../typescript/served.ts';
 import { runCli } from './run-cli.ts';
 
 const served = servedOnce();
 let sandbox: Sandbox;
-let directory: string;
+const directory = emptyDirectory();
 beforeAll(async () => {
   sandbox = await served.paddock().sandboxes.create({ preset: 'development' });
 });
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'paddock-cp-'));
   await mkdir(join(directory, 'src/empty'), { recursive: true });
   await writeFile(join(directory, 'src/run.sh'), '#!/bin/sh\n');
   await chmod(join(directory, 'src/run.sh'), 0o750);
   await utimes(join(directory, 'src/run.sh'), 1_600_000_000, 1_600_000_000);
   await symlink('run.sh', join(directory, 'src/link'));
 });
-afterEach(() => rm(directory, { recursive: true }));
 
 const at = (path: string) => join(directory, path);
 const box = (path: string) => `${sandbox.id}:${path}`;

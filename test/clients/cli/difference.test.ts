@@ -2,7 +2,6 @@ import {
   chmodSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -10,26 +9,18 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { differenceOf, type Snapshot } from '../../../clients/cli/src/uploads/difference.ts';
 import { packed } from '../../../clients/typescript/src/local/pack.ts';
 import { type Found, walked } from '../../../clients/typescript/src/local/walk.ts';
+import { emptyDirectory, put as putIn } from '../../directory.ts';
 import { Scratch } from '../../lib/codebases/scratch.ts';
 
-let root: string;
+const root = emptyDirectory();
 const never = new AbortController().signal;
 const at = (path: string) => join(root, path);
-const put = (path: string, content: string) => {
-  mkdirSync(dirname(at(path)), { recursive: true });
-  writeFileSync(at(path), content);
-};
-
-beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'paddock-difference-'));
-});
-afterEach(() => rmSync(root, { recursive: true }));
+const put = (path: string, content: string) => putIn(root, path, content);
 
 describe('the difference to what was sent', () => {
   const old: Partial<Snapshot> = { at: Date.now() + 3600_000 };

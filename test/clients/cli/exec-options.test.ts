@@ -1,5 +1,3 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { CliError } from '../../../clients/cli/src/command-line/errors.ts';
@@ -8,11 +6,12 @@ import { endingOf } from '../../../clients/cli/src/exec/ending.ts';
 import { durationOf } from '../../../clients/cli/src/options/durations.ts';
 import { environmentOf } from '../../../clients/cli/src/options/environment.ts';
 import { commandText, stateText } from '../../../clients/cli/src/output/process-text.ts';
+import { emptyDirectory, put } from '../../directory.ts';
 
-it('variables are those of files, then those given; a name alone has its value here, if it has one', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'paddock-env-'));
-  const file = join(directory, 'env');
-  await writeFile(file, '# comment\n\nA=1\n  B=two words # kept\r\nHOME\nMISSING\nE=\n');
+const directory = emptyDirectory();
+
+it('variables are those of files, then those given; a name alone has its value here, if it has one', () => {
+  const file = put(directory, 'env', '# comment\n\nA=1\n  B=two words # kept\r\nHOME\nMISSING\nE=\n');
   const own = { HOME: '/home/ann', TOKEN: 't' };
   expect(environmentOf(['A=2', 'TOKEN', 'U=a=b'], [file], own)).toEqual({
     A: '2',
@@ -25,7 +24,6 @@ it('variables are those of files, then those given; a name alone has its value h
   expect(environmentOf([], [], own)).toBeUndefined();
   expect(() => environmentOf(['=x'], [], own)).toThrow(/a variable is NAME=VALUE/);
   expect(() => environmentOf([], [join(directory, 'none')], own)).toThrow(/cannot be read/);
-  await rm(directory, { recursive: true });
 });
 
 it('signals have names in any case, with or without SIG, or numbers', () => {

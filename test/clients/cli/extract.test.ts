@@ -1,33 +1,19 @@
-import {
-  chown,
-  lstat,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  readlink,
-  rename,
-  rm,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chown, lstat, mkdir, readdir, readFile, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { Extraction } from '../../../clients/cli/src/copy/extract.ts';
 import { sideOf } from '../../../clients/cli/src/copy/place-of.ts';
 import { END, type Entry, headerOf, padding } from '../../../clients/typescript/src/local/tar.ts';
 import { untar } from '../../../clients/typescript/src/local/untar.ts';
+import { emptyDirectory } from '../../directory.ts';
 
-let directory: string;
+const directory = emptyDirectory();
 let root: string;
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'paddock-extract-'));
   root = join(directory, 'target');
   await mkdir(root);
   await writeFile(join(directory, 'secret'), 'secret');
 });
-afterEach(() => rm(directory, { recursive: true }));
 
 type Given = Partial<Entry> & { path: string; content?: string };
 

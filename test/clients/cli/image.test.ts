@@ -1,13 +1,13 @@
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { credentialsOf } from '../../../clients/cli/src/image/credentials.ts';
 import { referenceOf } from '../../../clients/cli/src/image/reference.ts';
+import { directoryOfFile, put } from '../../directory.ts';
 import { busybox, sha256, tarOf } from '../../lib/images/archives.ts';
 import { servedOnce } from '../typescript/served.ts';
 import { cli } from './cli.ts';
@@ -17,7 +17,7 @@ const ARCH = process.arch === 'arm64' ? 'arm64' : 'amd64';
 const LOGIN = Buffer.from('ann:secret').toString('base64');
 let registry: Server;
 let host: string;
-let home: string;
+const home = directoryOfFile();
 /** Bytes by digest, which a registry that lies changes. */
 const blobs = new Map<string, Buffer>();
 const seen: string[] = [];
@@ -64,12 +64,10 @@ beforeAll(async () => {
   registry = createServer(answer).listen(0, '127.0.0.1');
   await once(registry, 'listening');
   host = `127.0.0.1:${(registry.address() as AddressInfo).port}`;
-  home = await mkdtemp(join(tmpdir(), 'paddock-registry-'));
   await writeFile(join(home, 'config.json'), JSON.stringify({ auths: { [host]: { auth: LOGIN } } }));
 });
 afterAll(async () => {
   registry.close();
-  await rm(home, { recursive: true });
 });
 beforeEach(() => {
   seen.splice(0);
@@ -156,9 +154,9 @@ it('a reference without a host means what it means to docker', () => {
 });
 
 it('the login of docker without a host is that of names without one', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'paddock-login-'));
   const auths = { 'https://index.docker.io/v1/': { auth: LOGIN } };
-  await writeFile(join(directory, 'config.json'), JSON.stringify({ auths }));
+  put(home, 'login/config.json', JSON.stringify({ auths }));
+  const directory = join(home, 'login');
   expect(await credentialsOf('docker.io', { DOCKER_CONFIG: directory })).toBe(LOGIN);
   expect(await credentialsOf('r.example', { DOCKER_CONFIG: directory })).toBeUndefined();
 });

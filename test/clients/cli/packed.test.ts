@@ -1,17 +1,17 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startTimeOf } from '../../../clients/cli/src/local/record.ts';
+import { directoryOfFile } from '../../directory.ts';
 import { cli, type Ended } from './cli.ts';
 
 const PACKAGE = resolve(import.meta.dirname, '../../../clients/cli');
 const run = promisify(execFile);
 
 /** An empty folder, with the packed package installed in it, and the state of its local server. */
-let folder: string;
+const folder = directoryOfFile();
 const paddock = (...args: string[]): Promise<Ended> =>
   cli(args, {
     bundle: join(folder, 'node_modules/.bin/paddock'),
@@ -20,7 +20,6 @@ const paddock = (...args: string[]): Promise<Ended> =>
   });
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'paddock-cli-packed-'));
   // Without the variables of `npm test`, which name the server's package.
   const env = { PATH: process.env.PATH, HOME: process.env.HOME };
   const pack = ['pack', '--silent', '--ignore-scripts=false', '--pack-destination', folder];
@@ -31,7 +30,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await paddock('server', 'stop');
-  await rm(folder, { recursive: true });
 });
 
 it('is the command line and the server, installed into an empty folder', async () => {

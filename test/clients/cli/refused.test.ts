@@ -1,6 +1,3 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { refusedText } from '../../../clients/cli/src/exec/refused-hosts.ts';
 import { settingsThatAllow } from '../../../clients/cli/src/exec/settings-that-allow.ts';
@@ -9,6 +6,7 @@ import {
   refusedText as refusedPathText,
   refusedSince,
 } from '../../../clients/cli/src/run/refused-paths.ts';
+import { emptyDirectory, put } from '../../directory.ts';
 
 const denied = (host: string, port = 0, code = 'not_allowed') => ({ host, port, code, reason: '', address: '' });
 
@@ -66,8 +64,9 @@ it('a path that was refused is listed with the rule that decides', () => {
   expect(refusedPathText({ ...refusal, count: 1 })).toBe('docs/a: commands can read the path (1 time)');
 });
 
+const home = emptyDirectory();
+
 it('a mirror at a private address is named with the two settings that allow it', () => {
-  const home = mkdtempSync(join(tmpdir(), 'paddock-home-'));
   const local = { env: { HOME: home }, connection: () => ({ url: '', key: undefined, from: 'default' as const }) };
   const mirror = { ...denied('mirror.corp', 8081, 'special_address'), address: '10.0.0.5' };
   const usual = { ...denied('fd00::5', 443, 'special_address'), address: 'fd00::5' };
@@ -78,8 +77,7 @@ it('a mirror at a private address is named with the two settings that allow it',
     `  network: {allow_max: [public, 10.0.0.5, "fd00::5"]}    # in ${home}/.config/paddock/server.yaml`,
     '  network: {allow: [10.0.0.5:8081, "fd00::5"]}    # in .paddock.yaml, or --allow',
   ]);
-  mkdirSync(join(home, '.config/paddock'), { recursive: true });
-  writeFileSync(join(home, '.config/paddock/server.yaml'), 'network: {allow_max: ["*.corp:443"]}', { mode: 0o600 });
+  put(home, '.config/paddock/server.yaml', 'network: {allow_max: ["*.corp:443"]}', 0o600);
   expect(settingsThatAllow('sb_1', [mirror], local)).toMatch(
     /allow_max: \["\*.corp:443", 10.0.0.5\]}.*\n {2}paddock network allow sb_1 10.0.0.5:8081$/,
   );

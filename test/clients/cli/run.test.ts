@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { all } from '../../../clients/cli/src/names/all.ts';
+import { emptyDirectory } from '../../directory.ts';
 import { servedOnce } from '../typescript/served.ts';
 import { BrokenNetwork } from './broken-network.ts';
 import { cli, start } from './cli.ts';
@@ -11,13 +11,10 @@ import { CLI } from './run-cli.ts';
 import { Tmux } from './tmux.ts';
 
 const served = servedOnce();
-let repo: string;
+const repo = emptyDirectory();
+const outside = emptyDirectory();
 
-beforeEach(async () => {
-  repo = await mkdtemp(join(tmpdir(), 'paddock-cli-run-'));
-});
 afterEach(async () => {
-  await rm(repo, { recursive: true });
   // Of the codebases, too, nothing is left.
   const { codebases, sandboxes } = served.paddock();
   for await (const each of sandboxes.list()) expect(each).toBeUndefined();
@@ -157,7 +154,6 @@ it('applies text, binary files, modes, links and removals, and merges with what 
 });
 
 it('never writes through a symlink that is here only', async () => {
-  const outside = await mkdtemp(join(tmpdir(), 'paddock-cli-outside-'));
   await mkdir(join(repo, 'd'));
   const { ended } = start(
     [
@@ -180,7 +176,6 @@ it('never writes through a symlink that is here only', async () => {
   await sandbox.files.asOwner().write('go', '');
   expect(await ended).toMatchObject({ code: 125, stderr: expect.stringMatching(/conflict d\/x/) });
   expect(await readdir(outside)).toEqual([]);
-  await rm(outside, { recursive: true });
   expect((await cli(['rm', sandbox.id], { url: served.url })).code).toBe(0);
 });
 

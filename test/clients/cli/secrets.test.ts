@@ -1,14 +1,13 @@
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { emptyDirectory, putAll } from '../../directory.ts';
 import { servedOnce } from '../typescript/served.ts';
 import { start } from './cli.ts';
 import { CLI, runCli } from './run-cli.ts';
 import { Tmux } from './tmux.ts';
 
 const served = servedOnce();
+const directory = emptyDirectory();
 const run = async (line: string, input?: string) => {
   const { url } = served;
   const { exitCode, stdout, stderr } = await runCli(line.split(' '), {
@@ -107,11 +106,8 @@ it('refused names are shown as they happen, and can be allowed by the command th
 });
 
 it('redacted files are shown as commands read them, and rules let commands write them', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'paddock-redacted-'));
-  await writeFile(join(directory, '.env'), 'TOKEN=a-long-value\n');
-  await writeFile(join(directory, 'f'), 'text');
+  putAll(directory, { '.env': 'TOKEN=a-long-value\n', f: 'text' });
   const sandbox = await served.paddock().sandboxes.create({ from: directory, rules: { write: ['**'] } });
-  await rm(directory, { recursive: true });
   expect((await run(`rules add ${sandbox.id} --merge write:f`)).stderr).toContain('--merge needs a rule with redacted');
   await run(`rules add ${sandbox.id} --priority 1001 --merge redacted:.env`);
   expect((await run(`rules get ${sandbox.id}`)).stdout).toMatch(/redacted, merge +\.env/);

@@ -1,22 +1,20 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { portOwner } from '../../../clients/cli/src/local/port-owner.ts';
 import { readLocal, startTimeOf, writeLocal } from '../../../clients/cli/src/local/record.ts';
 import { ruleOptionsOf, rulesOf } from '../../../clients/cli/src/options/sandbox.ts';
 import { connectionOf } from '../../../clients/cli/src/server/connection.ts';
+import { directoryOfFile } from '../../directory.ts';
 
-let home: string;
+const home = directoryOfFile();
 let config: string;
 beforeAll(() => {
-  home = mkdtempSync(join(tmpdir(), 'paddock-cli-home-'));
   mkdirSync(join(home, '.config/paddock'), { recursive: true });
   config = join(home, '.config/paddock/config.json');
   writeFileSync(config, '{"url": "http://c", "key": "of c"}', { mode: 0o600 });
 });
-afterAll(() => rmSync(home, { recursive: true }));
 
 const env = (more: Record<string, string> = {}) => ({ HOME: home, ...more });
 

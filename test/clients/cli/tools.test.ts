@@ -1,22 +1,14 @@
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
 import { findTools, outermost } from '../../../clients/cli/src/tools/find.ts';
 import { homesOf } from '../../../clients/cli/src/tools/homes.ts';
+import { emptyDirectory, put as putIn } from '../../directory.ts';
 
-let home: string;
-beforeEach(() => {
-  home = realpathSync(mkdtempSync(join(tmpdir(), 'paddock-tools-')));
-});
-afterEach(() => rmSync(home, { recursive: true }));
+const home = emptyDirectory();
 
 function put(...programs: string[]): void {
-  for (const program of programs) {
-    mkdirSync(dirname(join(home, program)), { recursive: true });
-    writeFileSync(join(home, program), '#!/bin/sh\n');
-    chmodSync(join(home, program), 0o755);
-  }
+  for (const program of programs) putIn(home, program, '#!/bin/sh\n', 0o755);
 }
 
 function find(directories: string[], env: Record<string, string> = {}, options: Parameters<typeof findTools>[1] = {}) {

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { bytesOf } from '../../../clients/typescript/src/local/glob.ts';
 import { IgnoreFile } from '../../../clients/typescript/src/local/ignore.ts';
+import { emptyDirectory } from '../../directory.ts';
 
 interface Case {
   patterns: string[];
@@ -16,12 +16,10 @@ interface Case {
 const SPEC = resolve(import.meta.dirname, '../../../clients/spec/ignore.json');
 const { cases } = JSON.parse(readFileSync(SPEC, 'utf8')) as { cases: Case[] };
 
-let directory: string;
+const directory = emptyDirectory();
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'paddock-ignore-'));
   execFileSync('git', ['init', '-q', directory]);
 });
-afterEach(() => rmSync(directory, { recursive: true }));
 
 /** As a walk from the top does: what is in a directory that is left out is not looked at. */
 function isIgnored(file: IgnoreFile, path: string): boolean {

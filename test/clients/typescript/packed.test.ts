@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { build, transform } from 'esbuild';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
+import { directoryOfFile } from '../../directory.ts';
 import { servedOnce } from './served.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
@@ -13,7 +13,7 @@ const served = servedOnce();
 const run = promisify(execFile);
 
 /** An empty folder, with the packed package installed in it. */
-let folder: string;
+const folder = directoryOfFile();
 const inFolder = (...command: [string, ...string[]]) =>
   run(command[0], command.slice(1), {
     cwd: folder,
@@ -21,7 +21,6 @@ const inFolder = (...command: [string, ...string[]]) =>
   });
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'paddock-packed-'));
   // Without the variables of `npm test`, which name the server's package.
   const env = { PATH: process.env.PATH, HOME: process.env.HOME };
   const { stdout } = await run('npm', ['pack', '--silent', '--ignore-scripts=false', '--pack-destination', folder], {
@@ -39,7 +38,6 @@ beforeAll(async () => {
   ];
   await inFolder('npm', ...(install as []));
 }, 400_000);
-afterAll(() => rm(folder, { recursive: true }));
 
 const example = async () => {
   const readme = await readFile(join(PACKAGE, 'README.md'), 'utf8');
