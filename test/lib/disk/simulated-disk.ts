@@ -39,12 +39,7 @@ export class SimulatedDisk implements Disk {
     return new SimulatedDisk(this.#root.crashed(choose));
   }
 
-<<<<<<< HEAD
-  /** The disk after the end of the process alone: a later loss of power may still take what was not synced. */
-  killed(): SimulatedDisk {
-    return new SimulatedDisk(this.#root);
-=======
-  /** The same disk after the end of the process alone: what was not synced is in the page cache still. */
+  /** The same disk after the end of the process alone: a later loss of power may still take what was not synced. */
   killed(): SimulatedDisk {
     return new SimulatedDisk(this.#root);
   }
@@ -52,7 +47,6 @@ export class SimulatedDisk implements Disk {
   /** Another one with all that is on this one. */
   copied(): SimulatedDisk {
     return this.crashed(() => 1);
->>>>>>> aa8a0e8b (Test the store by crashes at each call, and flipped bits)
   }
 
   get openFiles(): number {
@@ -121,12 +115,8 @@ export class SimulatedDisk implements Disk {
     this.#change(
       'fdatasync',
       () => file.sync(),
-<<<<<<< HEAD
       // The end of the process is no failure: the pages stay dirty.
       () => this.fault?.with !== 'stop' && file.syncFailed(),
-=======
-      (stopped) => stopped || file.syncFailed(),
->>>>>>> aa8a0e8b (Test the store by crashes at each call, and flipped bits)
     );
   }
 
