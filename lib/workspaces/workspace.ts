@@ -20,6 +20,7 @@ import { layersFor } from './layers-for.ts';
 import { LISTED_BYTES, type MemoryHolder, NODE_BYTES } from './memory-budget.ts';
 import type { Node } from './nodes/node.ts';
 import { NodeTree } from './nodes/node-tree.ts';
+import type { OpenWorkspace } from './open-workspace.ts';
 import { ResultCache } from './result-cache.ts';
 import type { Shared } from './shared.ts';
 import type { StoredFiles } from './stored/stored-files.ts';
@@ -30,11 +31,7 @@ const STEPS_PER_REQUEST = 32;
 /** The same for the steps that open a workspace; some of them read 64 KiB. */
 const OPENING_STEPS = 8;
 
-interface Opened {
-  base: Base;
-  delta: Delta;
-  tree: NodeTree;
-}
+type Opened = Pick<OpenWorkspace, 'base' | 'delta' | 'tree'>;
 
 /** One attached sandbox: base, delta, rules and the nodes that the kernel knows. Its owner calls `close`. */
 export class Workspace implements MemoryHolder {
