@@ -23,6 +23,10 @@ describe('paddock api calls an operation', () => {
     const made = await api('CreateSandbox', `codebase_id=${codebase}`, 'rules:={"write":["**"]}', 'idle_timeout=1m');
     expect(JSON.parse(made.stdout)).toMatchObject({ codebaseId: codebase, idleTimeout: 60 });
     const sandbox_id = JSON.parse(made.stdout).id;
+    for (const time of ['idle_timeout=60', 'idle_timeout:=60', 'idle_timeout=60s', 'idle_timeout:="1m"'])
+      expect(JSON.parse((await api('UpdateSandbox', `sandbox_id=${sandbox_id}`, time)).stdout).idleTimeout, time).toBe(
+        60,
+      );
     const streamed = await api('ExecStream', `sandbox_id=${sandbox_id}`, 'argv:=["true"]');
     expect(JSON.parse(streamed.stdout.trim().split('\n').at(-1)!)).toMatchObject({ exitCode: 0 });
     const removed = await api('DestroySandbox', `sandbox_id=${sandbox_id}`);

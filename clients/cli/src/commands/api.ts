@@ -1,4 +1,4 @@
-import { operations } from 'paddock-sandbox';
+import { durations, operations } from 'paddock-sandbox';
 import { any, command, one } from '../command-line/command.ts';
 import { UsageError } from '../command-line/errors.ts';
 
@@ -13,7 +13,7 @@ const NAMES = Object.entries(operations)
 export const api = command({
   summary: 'call an operation of the service by its name',
   details: `The names of operations and fields are those of /docs. A value is a text, a number or true or false; with ":=" it is
-JSON. Answers are JSON, those of lists and streams on a line each. Files and archives are standard input and standard output.`,
+JSON. A length of time is a number, as in /docs, or like 5m. Answers are JSON, those of lists and streams on a line each. Files and archives are standard input and standard output.`,
   operands: { operation: { ...one('OPERATION'), oneOf: NAMES }, fields: any('FIELD=VALUE') },
   options: {},
   examples: [
@@ -30,7 +30,7 @@ JSON. Answers are JSON, those of lists and streams on a line each. Files and arc
     if (list !== undefined || kind === 'events')
       for await (const each of answer as AsyncIterable<unknown>) out.record(shown(each));
     else if (kind === 'unary' || kind === 'raw') out.value(shown((await answer) ?? {}));
-    else for await (const chunk of ((await answer) as Response).body ?? []) out.bytes(chunk as Uint8Array);
+    else await out.flow(((await answer) as Response).body as unknown as AsyncIterable<Uint8Array>);
   },
 });
 
@@ -47,6 +47,8 @@ function fieldOf(given: string): [name: string, value: unknown] {
   const [, field = '', mark, text = ''] = /^(\w+)(:?=)(.*)$/s.exec(given) ?? [];
   if (field === '') throw new UsageError(`a field is like sandbox_id=sb_1, not ${given}`);
   const name = field.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+  const perSecond = durations[field];
+  if (perSecond !== undefined && /^\d+$/.test(text)) return [name, `${(Number(text) * 1000) / perSecond}ms`];
   if (mark === '=') return [name, text];
   try {
     return [name, JSON.parse(text)];

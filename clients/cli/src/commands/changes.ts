@@ -1,6 +1,5 @@
 import { any, command, one } from '../command-line/command.ts';
 import { UsageError } from '../command-line/errors.ts';
-import { BufferedWriter } from '../exec/buffered-writer.ts';
 import { shownPatch } from '../output/patch.ts';
 import { CHOICE_OPTIONS, changeLine, choiceOf, counted } from '../review/changes.ts';
 import { warnOfUnpacked } from '../review/warn-of-archive.ts';
@@ -36,9 +35,7 @@ export const diff = command({
     // As it is: contents may be in another encoding.
     const request = { ...choiceOf(paths, values), sandboxId: sandbox.id, format };
     const { body } = await sandbox.api.exportChanges(request, { signal, whole: !values.tar });
-    const sink = new BufferedWriter(process.stdout);
-    for await (const piece of body as AsyncIterable<Uint8Array>) await sink.flow(piece);
-    await sink.end();
+    await out.flow(body as unknown as AsyncIterable<Uint8Array>);
   },
 });
 

@@ -4,7 +4,6 @@ import type { Copied, Copy } from '../copy/copied.ts';
 import { copyDown, packed } from '../copy/down.ts';
 import { type Side, shownPath, sideOf } from '../copy/place-of.ts';
 import { copyUp, unpackStream } from '../copy/up.ts';
-import { BufferedWriter } from '../exec/buffered-writer.ts';
 import { UPLOAD_OPTIONS } from '../options/sandbox.ts';
 import { printableName } from '../output/printable.ts';
 import { sizeText } from '../output/progress.ts';
@@ -61,31 +60,21 @@ only if it is named. An archive has everything, and each of these is named on st
     if (!up && isStream) {
       const selection = { ...(remote.path !== '' && { paths: [remote.path] }), signal };
       await warnOfUnpacked(sandbox, { selection, format: 'tar' }, out);
+      return out.flow(packed(remote, copy));
     }
     const done = await transfer(up, local, remote, copy);
-    for (const each of done?.leftOut ?? []) tellLeftOut(each, out);
-    if (out.json && done) out.value(done);
-    else if (!values.quiet && done) {
+    for (const each of done.leftOut ?? []) tellLeftOut(each, out);
+    if (out.json) out.value(done);
+    else if (!values.quiet) {
       const where = up ? `${id}:${shownPath(done.path)}` : done.path;
       out.note(`copied ${countText(done)} to ${printableName(where)}`);
     }
   },
 });
 
-async function transfer(
-  up: boolean,
-  local: Other,
-  remote: Remote,
-  copy: Copy,
-): Promise<(Copied & { path: string }) | undefined> {
-  if (up && local.kind === 'stream') {
-    return { ...(await unpackStream(process.stdin, remote, copy)), path: remote.path };
-  }
-  if (local.kind !== 'stream') return up ? copyUp(local.path, remote, copy) : copyDown(remote, local.path, copy);
-  const sink = new BufferedWriter(process.stdout);
-  for await (const piece of packed(remote, copy)) await sink.flow(piece);
-  await sink.end();
-  return undefined;
+async function transfer(up: boolean, local: Other, remote: Remote, copy: Copy): Promise<Copied & { path: string }> {
+  if (local.kind === 'stream') return { ...(await unpackStream(process.stdin, remote, copy)), path: remote.path };
+  return up ? copyUp(local.path, remote, copy) : copyDown(remote, local.path, copy);
 }
 
 function countText({ files, directories, symlinks, bytes }: Copied): string {

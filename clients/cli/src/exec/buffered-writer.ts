@@ -34,12 +34,6 @@ export class BufferedWriter {
     });
   }
 
-  /** The same, at the pace of the reader: for what can wait where it comes from. */
-  async flow(bytes: Uint8Array): Promise<void> {
-    await this.write(bytes);
-    await this.#writing;
-  }
-
   /** Resolves when everything is written. */
   async end(): Promise<void> {
     await this.#writing;

@@ -5,7 +5,7 @@ import { printableName } from './printable.ts';
 import { Progress } from './progress.ts';
 
 interface Stream {
-  write(data: string | Uint8Array): unknown;
+  write(data: string | Uint8Array, done?: () => void): unknown;
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;
 }
@@ -46,6 +46,11 @@ export class Output {
   /** Bytes as they are, for files and pipes. */
   bytes(data: Uint8Array | string): void {
     this.#streams.stdout.write(data);
+  }
+
+  /** The same, at the pace of their reader. */
+  async flow(pieces: AsyncIterable<Uint8Array>): Promise<void> {
+    for await (const piece of pieces) await new Promise<void>((done) => this.#streams.stdout.write(piece, done));
   }
 
   errorBytes(data: Uint8Array | string): void {
