@@ -142,7 +142,9 @@ it.each([
   ['curl', 3],
 ])('the table of docs/clients.md is a program in %s', async (tab, column) => {
   await makeProject();
-  expect(await perform(tab, await columnOf(column), [])).toBe('total.py\n0\nnew\n4\nc\n2\ntrue\n');
+  expect(await perform(tab, await columnOf(column), [])).toBe(
+    'total.py\n0\none\n0\n42\n9\nkey\nnew\n4\nsrc/total.py\n54\nNOT_FOUND\nc\n2\nc\ntotal.py\ntrue\n',
+  );
 });
 
 it('each page of docs/how-to begins with the same in four tabs', async () => {
