@@ -1,16 +1,15 @@
 import { execFile } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Server, State } from '../contract/server.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { serverOfFile } from '../contract/use-server.ts';
 import { directoryOfFile } from '../directory.ts';
 import { PYTHON } from './python-packages.ts';
 
 const PACKAGE = resolve(import.meta.dirname, '../../clients/python');
 const FROM_NETWORK = resolve(import.meta.dirname, '../../scripts/from-network.sh');
 
-let state: State;
-let server: Server;
+const served = serverOfFile();
 const directory = directoryOfFile();
 let installed: string;
 
@@ -23,18 +22,11 @@ beforeAll(async () => {
   installed = join(directory, 'installed');
   const install = ['-m', 'pip', 'install', '--quiet', '--no-compile', '--target', installed, PACKAGE];
   await promisify(execFile)('sh', [FROM_NETWORK, PYTHON, ...install]);
-  state = await State.create();
-  server = await Server.start(state);
-});
-
-afterAll(async () => {
-  await server?.stop();
-  await state?.remove();
 });
 
 describe('the Python client', () => {
   it('passes its own tests from an installed wheel, against the built server', async () => {
-    const env = { PADDOCK_URL: `http://${server.httpAddress}`, PADDOCK_PYTHON: PACKAGE };
+    const env = { PADDOCK_URL: served.url, PADDOCK_PYTHON: PACKAGE };
     const { stderr } = await python(['-W', 'error', '-m', 'unittest', 'discover', '-s', join(PACKAGE, 'tests')], env);
     expect(stderr).toMatch(/Ran \d\d+ tests in [\d.]+s\n\nOK\n$/);
   });

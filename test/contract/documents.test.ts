@@ -11,7 +11,7 @@ import { directoryOfFile } from '../directory.ts';
 import { busybox, tarOf } from '../lib/images/archives.ts';
 import { expectError, json } from './rest-answers.ts';
 import { type RawAnswer, RestClient } from './rest-client.ts';
-import { Server, State } from './server.ts';
+import { serverOfFile } from './use-server.ts';
 
 interface Operation {
   operationId: string;
@@ -27,24 +27,19 @@ const lines = new Map(
   ),
 );
 
-let state: State;
-let server: Server;
+const served = serverOfFile({ config: { auth: { mode: 'keys' } }, env: { PADDOCK_ADMIN_KEY: KEY } });
 let anybody: RestClient;
 let admin: RestClient;
 const directory = directoryOfFile();
 
 beforeAll(async () => {
-  state = await State.create();
-  server = await Server.start(state, { config: { auth: { mode: 'keys' } }, env: { PADDOCK_ADMIN_KEY: KEY } });
-  anybody = new RestClient(server.httpAddress);
-  admin = new RestClient(server.httpAddress, KEY);
+  anybody = new RestClient(served.server.httpAddress);
+  admin = new RestClient(served.server.httpAddress, KEY);
 });
 
 afterAll(async () => {
   anybody?.close();
   admin?.close();
-  await server?.stop();
-  await state?.remove();
 });
 
 describe('/openapi.json and /docs', () => {
@@ -119,7 +114,7 @@ it('every curl line of /docs works', async () => {
   await writeFile(join(directory, 'input.txt'), 'one line\n');
   await writeFile(join(directory, 'files.tar'), tarOf([{ name: 'LICENSE', content: 'MIT\n' }]));
   await writeFile(join(directory, 'image.tar'), tarOf(busybox()));
-  const env: Record<string, string> = { PATH: process.env.PATH ?? '', B: `http://${server.httpAddress}`, KEY };
+  const env: Record<string, string> = { PATH: process.env.PATH ?? '', B: served.url, KEY };
   for (const each of inOrder()) {
     const [id = '', variable, ...path] = [each].flat();
     const { status, body } = await run(lines.get(id) ?? '', env);

@@ -9,12 +9,11 @@ import { type Answer, connect, connectStdio, ERAS, type Era, type McpClient } fr
 import { RestClient } from './rest-client.ts';
 import { hide, read, write } from './rules.ts';
 import { eventually } from './scene.ts';
-import { Server, State } from './server.ts';
+import { serverOfFile } from './use-server.ts';
 
 const ADMIN = `pdk_operator_${'m'.repeat(43)}`;
 
-let state: State;
-let server: Server;
+const served = serverOfFile({ config: { auth: { mode: 'keys' } }, env: { PADDOCK_ADMIN_KEY: ADMIN } });
 let owner: RestClient;
 const keys = { owner: '', agent: '', other: '' };
 let sandbox: string;
@@ -22,7 +21,7 @@ let other: string;
 let codebase: string;
 const clients: McpClient[] = [];
 
-const base = () => `http://${server.httpAddress}`;
+const base = () => served.url;
 const agentUrl = (id = sandbox) => `${base()}/v1/sandboxes/${id}/mcp`;
 
 async function open(era: Era, url: string, key: string): Promise<McpClient> {
@@ -37,14 +36,12 @@ type Values = Record<string, any>;
 const textOf = ({ content }: Answer): string => content.map(({ text }) => text).join('');
 
 beforeAll(async () => {
-  state = await State.create();
-  server = await Server.start(state, { config: { auth: { mode: 'keys' } }, env: { PADDOCK_ADMIN_KEY: ADMIN } });
-  const admin = new RestClient(server.httpAddress, ADMIN);
+  const admin = new RestClient(served.server.httpAddress, ADMIN);
   const keyOf = async (rights: object): Promise<string> =>
     ((await admin.call('CreateKey', { name: 'k', ...rights })) as CreatedKey).secret;
   keys.owner = await keyOf({ role: 'owner', owner_id: 'ann' });
   keys.other = await keyOf({ role: 'owner', owner_id: 'bob' });
-  owner = new RestClient(server.httpAddress, keys.owner);
+  owner = new RestClient(served.server.httpAddress, keys.owner);
   codebase = (await owner.call('CreateCodebase', { name: 'c' })).id;
   await owner.upload(codebase, 'src/a.ts', 'const a = 1;\n');
   await owner.upload(codebase, '.env', 'SECRET=1\n');
@@ -61,8 +58,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const client of clients) await client.close().catch(() => undefined);
   owner?.close();
-  await server?.stop();
-  await state?.remove();
 });
 
 const processes = async () => (await owner.call('ListProcesses', { sandbox_id: sandbox, running: true })).processes;
@@ -449,7 +444,12 @@ describe('the tools of an orchestrator', () => {
 
 describe('paddock mcp', () => {
   const CLI = resolve(import.meta.dirname, '../../dist/paddock.mjs');
-  const env = () => ({ PATH: process.env.PATH!, PADDOCK_URL: base(), PADDOCK_KEY: keys.owner, HOME: state.directory });
+  const env = () => ({
+    PATH: process.env.PATH!,
+    PADDOCK_URL: base(),
+    PADDOCK_KEY: keys.owner,
+    HOME: served.state.directory,
+  });
   const commands = async () => (await processes()).map(({ command }) => command);
 
   it.each(ERAS)('forwards requests of %s side by side, cancels, and ends what it runs with its client', async (era) => {
@@ -477,7 +477,7 @@ describe('paddock mcp', () => {
   });
 
   it('uploads a directory, and says where its changes are', async () => {
-    const directory = join(state.directory, 'project');
+    const directory = join(served.state.directory, 'project');
     await mkdir(directory);
     await writeFile(join(directory, 'a.txt'), 'a\n');
     let said = '';
@@ -496,7 +496,7 @@ describe('paddock mcp', () => {
   });
 
   it('answers lines that are no message, writes nothing but messages, and removes a sandbox without changes', async () => {
-    const directory = join(state.directory, 'empty');
+    const directory = join(served.state.directory, 'empty');
     await mkdir(directory);
     const child = spawn(process.execPath, [CLI, 'mcp', '--from', directory], { env: env(), stdio: 'pipe' });
     let out = '';

@@ -5,30 +5,24 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import WebSocket from 'ws';
 import { RestClient } from './rest-client.ts';
 import { EVERYTHING } from './rules.ts';
-import { Server, State } from './server.ts';
+import { serverOfFile } from './use-server.ts';
 
 const MODULES = resolve(import.meta.dirname, '../../node_modules');
 const PORT = 5173;
 
-let state: State;
-let server: Server;
+const served = serverOfFile({
+  config: { server: { preview_domain: 'localhost' }, runtime: { read_only_paths: [MODULES] } },
+});
 let client: RestClient;
 
 beforeAll(async () => {
-  state = await State.create();
-  const config = { server: { preview_domain: 'localhost' }, runtime: { read_only_paths: [MODULES] } };
-  server = await Server.start(state, { config });
-  client = new RestClient(server.httpAddress);
+  client = new RestClient(served.server.httpAddress);
 });
-afterAll(async () => {
-  client?.close();
-  await server?.stop();
-  await state?.remove();
-});
+afterAll(() => client?.close());
 
 /** What the development server of Vite answers at the host name of its port. */
 async function page(host: string, path: string): Promise<string> {
-  const [address = '', port] = server.httpAddress.split(':');
+  const [address = '', port] = served.server.httpAddress.split(':');
   const sent = request({ host: address, port, path, headers: { host, accept: '*/*' } }).end();
   const [answer] = await once(sent, 'response');
   let text = '';
@@ -49,7 +43,7 @@ it('a development server of Vite works at the host name of its port, with its ho
   expect(await page(host, '/')).toContain('/@vite/client');
   expect(await page(host, '/main.js')).toContain('"one"');
   const token = /const wsToken = "([^"]+)"/.exec(await page(host, '/@vite/client'))?.[1];
-  const socket = new WebSocket(`ws://${server.httpAddress}/?token=${token}`, 'vite-hmr', {
+  const socket = new WebSocket(`ws://${served.server.httpAddress}/?token=${token}`, 'vite-hmr', {
     headers: { host, origin: `http://${host}` },
   });
   const messages: { type: string; updates?: { path: string }[] }[] = [];

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import { eventually, Scene } from './scene.ts';
 import { Server, type StartOptions, State } from './server.ts';
 
@@ -23,6 +23,10 @@ class ServedState {
   /** The next server on the state; the one before has ended. */
   async start(): Promise<void> {
     this.#server = await Server.start(this.state, this.#options);
+  }
+
+  get url(): string {
+    return `http://${this.server.httpAddress}`;
   }
 
   /** Clients of the present server over REST. The caller closes it, or its clients where the server was killed. */
@@ -51,6 +55,14 @@ class ServedState {
     await this.state.remove();
     expect(left).toEqual([]);
   }
+}
+
+/** One server for all tests of the file. */
+export function serverOfFile(options: StartOptions = {}): ServedState {
+  const served = new ServedState(options);
+  beforeAll(() => served.begin());
+  afterAll(() => served.end());
+  return served;
 }
 
 /** A server on a new state before each test of the suite it is called in; both are gone after the test. */

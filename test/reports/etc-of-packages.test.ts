@@ -1,22 +1,15 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import type { ExecResponse } from '../../lib/contract/messages.ts';
-import { Server, State } from '../contract/server.ts';
+import { serverOfFile } from '../contract/use-server.ts';
 import { Api } from '../server/api.ts';
 
-let state: State;
-let server: Server;
+const served = serverOfFile();
 let run: (command: string) => Promise<ExecResponse>;
 
 beforeAll(async () => {
-  state = await State.create();
-  server = await Server.start(state);
-  const api = new Api(server.httpAddress);
+  const api = new Api(served.server.httpAddress);
   const id = await api.create(await api.codebase());
   run = async (command) => (await api.post(`/v1/sandboxes/${id}/exec`, { command })).body as ExecResponse;
-});
-afterAll(async () => {
-  await server?.stop();
-  await state?.remove();
 });
 
 it('no link of the packages in /usr leads to a file of /etc that is not there', async () => {

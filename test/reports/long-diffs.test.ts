@@ -2,18 +2,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { RestClient } from '../contract/rest-client.ts';
 import { eventually } from '../contract/scene.ts';
-import { Server, State } from '../contract/server.ts';
+import { serverOfFile } from '../contract/use-server.ts';
 
-let state: State;
-let server: Server;
+const served = serverOfFile();
 let rest: RestClient;
 let sandbox_id: string;
 
 /** Four files with other lines than their codebase's: each diff takes seconds. */
 beforeAll(async () => {
-  state = await State.create();
-  server = await Server.start(state);
-  rest = new RestClient(server.httpAddress);
+  rest = new RestClient(served.server.httpAddress);
   const { id: codebase_id } = await rest.call('CreateCodebase', { name: 'c', owner_id: 'ann' });
   sandbox_id = (await rest.call('CreateSandbox', { codebase_id, rules: { write: ['**'] } })).id;
   const files = (factor: number) =>
@@ -30,20 +27,19 @@ beforeAll(async () => {
 
 afterAll(async () => {
   rest?.close();
-  expect(await server?.stop()).toBe(0);
-  await state?.remove();
+  expect(await served.server.stop()).toBe(0);
 });
 
 const patch = (paths: readonly string[], signal?: AbortSignal) => {
   const query = new URLSearchParams({ format: 'patch' });
   for (const path of paths) query.append('paths', path);
-  const url = `http://${server.httpAddress}/v1/sandboxes/${sandbox_id}/changes?${query}`;
+  const url = `http://${served.server.httpAddress}/v1/sandboxes/${sandbox_id}/changes?${query}`;
   return fetch(url, { ...(signal && { signal }) }).then((answer) => answer.text());
 };
 
 /** Minutes of work in a thread. */
 const search = (signal: AbortSignal) =>
-  fetch(`http://${server.httpAddress}/v1/sandboxes/${sandbox_id}/mcp`, {
+  fetch(`http://${served.server.httpAddress}/v1/sandboxes/${sandbox_id}/mcp`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
     body: JSON.stringify({
@@ -64,16 +60,18 @@ const search = (signal: AbortSignal) =>
 
 /** The ids of the threads that were not there before, and have used a tenth of a second of CPU time. */
 function working(before: ReadonlySet<string>): string[] {
-  return readdirSync(`/proc/${server.pid}/task`).filter((id) => {
+  return readdirSync(`/proc/${served.server.pid}/task`).filter((id) => {
     if (before.has(id)) return false;
     try {
-      return Number(readFileSync(`/proc/${server.pid}/task/${id}/stat`, 'utf8').split(') ')[1]!.split(' ')[11]) > 10;
+      return (
+        Number(readFileSync(`/proc/${served.server.pid}/task/${id}/stat`, 'utf8').split(') ')[1]!.split(' ')[11]) > 10
+      );
     } catch {
       return false;
     }
   });
 }
-const threads = () => new Set(readdirSync(`/proc/${server.pid}/task`));
+const threads = () => new Set(readdirSync(`/proc/${served.server.pid}/task`));
 
 it('the diff of a client that leaves ends', async () => {
   const before = threads();

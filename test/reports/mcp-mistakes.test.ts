@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { connect, type McpClient } from '../contract/mcp-clients.ts';
 import { RestClient } from '../contract/rest-client.ts';
-import { Server, State } from '../contract/server.ts';
+import { serverOfFile } from '../contract/use-server.ts';
 
-let state: State;
-let server: Server;
+const served = serverOfFile();
 let rest: RestClient;
 let sandbox_id: string;
 const clients: McpClient[] = [];
@@ -12,23 +11,19 @@ let owner: McpClient;
 let agent: McpClient;
 
 beforeAll(async () => {
-  state = await State.create();
-  server = await Server.start(state);
-  rest = new RestClient(server.httpAddress);
-  owner = await connect('2026-07-28', `http://${server.httpAddress}/mcp`, 'none');
+  rest = new RestClient(served.server.httpAddress);
+  owner = await connect('2026-07-28', `http://${served.server.httpAddress}/mcp`, 'none');
   clients.push(owner);
   const { structuredContent } = await owner.call('codebase_create', { name: 'c' });
   const made = await owner.call('sandbox_create', { ...structuredContent, rules: { write: ['**'], none: ['hidden'] } });
   sandbox_id = String(made.structuredContent!.sandbox_id);
-  agent = await connect('2026-07-28', `http://${server.httpAddress}/v1/sandboxes/${sandbox_id}/mcp`, 'none');
+  agent = await connect('2026-07-28', `http://${served.server.httpAddress}/v1/sandboxes/${sandbox_id}/mcp`, 'none');
   clients.push(agent);
 });
 
 afterAll(async () => {
   for (const client of clients) await client.close();
   rest?.close();
-  await server?.stop();
-  await state?.remove();
 });
 
 async function call(client: McpClient, name: string, args: object): Promise<string> {

@@ -2,31 +2,24 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { RestClient } from '../contract/rest-client.ts';
 import { eventually } from '../contract/scene.ts';
-import { Server, State } from '../contract/server.ts';
+import { serverOfFile } from '../contract/use-server.ts';
 
-let state: State;
-let server: Server;
+const served = serverOfFile();
 let rest: RestClient;
 let sandbox_id: string;
 
 beforeAll(async () => {
-  state = await State.create();
-  server = await Server.start(state);
-  rest = new RestClient(server.httpAddress);
+  rest = new RestClient(served.server.httpAddress);
   const { id: codebase_id } = await rest.call('CreateCodebase', { name: 'c', owner_id: 'ann' });
   sandbox_id = (await rest.call('CreateSandbox', { codebase_id, rules: { write: ['**'] } })).id;
   const command = `mkdir names; cd names; n=$(printf 'a%.0s' $(seq 250)); touch $(seq -f "$n%04g" 4000)`;
   expect(await rest.call('Exec', { sandbox_id, command })).toMatchObject({ exit_code: 0 });
 });
 
-afterAll(async () => {
-  rest?.close();
-  await server?.stop();
-  await state?.remove();
-});
+afterAll(() => rest?.close());
 
 const call = async (path: string, name: string, args: object, signal?: AbortSignal) => {
-  const answer = await fetch(`http://${server.httpAddress}${path}`, {
+  const answer = await fetch(`http://${served.server.httpAddress}${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }),
@@ -45,9 +38,9 @@ const search = (signal?: AbortSignal) => {
 /** Threads by id, with the CPU time that each has used, in ticks. */
 function threads(): Map<string, number> {
   const found = new Map<string, number>();
-  for (const id of readdirSync(`/proc/${server.pid}/task`)) {
+  for (const id of readdirSync(`/proc/${served.server.pid}/task`)) {
     try {
-      const fields = readFileSync(`/proc/${server.pid}/task/${id}/stat`, 'utf8').split(') ')[1]!.split(' ');
+      const fields = readFileSync(`/proc/${served.server.pid}/task/${id}/stat`, 'utf8').split(') ')[1]!.split(' ');
       found.set(id, Number(fields[11]));
     } catch {
       // It has ended.
@@ -127,7 +120,7 @@ it('a server that is told to end does so in the middle of a search', async () =>
   const answer = search().catch(() => 'ended');
   await searching(before);
   const began = performance.now();
-  expect(await server.stop()).toBe(0);
+  expect(await served.server.stop()).toBe(0);
   // Calls have 3 s to end by themselves; the search takes minutes.
   expect(performance.now() - began).toBeLessThan(20_000);
   await answer;

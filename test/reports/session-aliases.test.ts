@@ -1,22 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { ExecResponse } from '../../lib/contract/messages.ts';
-import { Server, State } from '../contract/server.ts';
+import { serverOfFile } from '../contract/use-server.ts';
 import { Api } from '../server/api.ts';
 
-let state: State;
-let server: Server;
+const served = serverOfFile();
 let api: Api;
 let sandbox: string;
 
 beforeAll(async () => {
-  state = await State.create();
-  server = await Server.start(state);
-  api = new Api(server.httpAddress);
+  api = new Api(served.server.httpAddress);
   sandbox = await api.create(await api.codebase());
-});
-afterAll(async () => {
-  await server?.stop();
-  await state?.remove();
 });
 
 describe.each(['', 'bash', '/bin/bash', 'sh'])('an alias of a session with the shell "%s"', (shell) => {

@@ -1,21 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Server, State } from '../../contract/server.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { serverOfFile } from '../../contract/use-server.ts';
 import { cli } from './cli.ts';
 
-let state: State;
-let server: Server;
+const served = serverOfFile();
 let codebase: string;
 
-const api = (...args: string[]) => cli(['api', ...args], { url: `http://${server.httpAddress}` });
+const api = (...args: string[]) => cli(['api', ...args], { url: served.url });
 
 beforeAll(async () => {
-  state = await State.create();
-  server = await Server.start(state);
   codebase = JSON.parse((await api('CreateCodebase', 'name=c')).stdout).id;
-});
-afterAll(async () => {
-  await server.stop();
-  await state.remove();
 });
 
 describe('paddock api calls an operation', () => {
@@ -35,7 +28,7 @@ describe('paddock api calls an operation', () => {
 
   it('with the bytes of standard input and output', async () => {
     const at = [`codebase_id=${codebase}`, 'file_path=a/b'];
-    const stored = await cli(['api', 'UploadFile', ...at], { url: `http://${server.httpAddress}`, input: 'text\n' });
+    const stored = await cli(['api', 'UploadFile', ...at], { url: served.url, input: 'text\n' });
     expect(JSON.parse(stored.stdout)).toMatchObject({ size: 5 });
     expect((await api('DownloadFile', ...at)).stdout).toBe('text\n');
   });

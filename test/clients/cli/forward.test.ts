@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { RestClient } from '../../contract/rest-client.ts';
 import { EVERYTHING } from '../../contract/rules.ts';
-import { Server, State } from '../../contract/server.ts';
+import { serverOfFile } from '../../contract/use-server.ts';
 import { runCli } from './run-cli.ts';
 
 const BUNDLE = join(resolve(import.meta.dirname, '../../..'), 'dist/paddock.mjs');
@@ -20,28 +20,21 @@ while True:
     connection.sendall(received.upper())
     connection.close()`;
 
-let state: State;
-let server: Server;
+const served = serverOfFile();
 let client: RestClient;
 let url: string;
 let sandbox_id: string;
 
 beforeAll(async () => {
-  state = await State.create();
-  server = await Server.start(state);
-  url = `http://${server.httpAddress}`;
-  client = new RestClient(server.httpAddress);
+  url = served.url;
+  client = new RestClient(served.server.httpAddress);
   const { id: codebase_id } = await client.call('CreateCodebase', { name: 'c', owner_id: 'me' });
   ({ id: sandbox_id } = await client.call('CreateSandbox', { codebase_id, permissions: EVERYTHING }));
   await client.call('StartProcess', { sandbox_id, argv: ['python3', '-c', UPPER] });
   await client.call('WaitPort', { sandbox_id, port: 7201, wait: 20_000 });
 });
 
-afterAll(async () => {
-  client?.close();
-  await server?.stop();
-  await state?.remove();
-});
+afterAll(() => client?.close());
 
 /** A port of this machine that was free just now. */
 async function freePort(): Promise<number> {
@@ -101,7 +94,7 @@ it('leaves an open port open, and says why a connection fails', async () => {
 });
 
 it('refuses what is no port, and a port of this machine that is in use', async () => {
-  const taken = server.httpAddress.split(':')[1];
+  const taken = served.server.httpAddress.split(':')[1];
   const inUse = await runCli(['port', 'forward', sandbox_id, `7201:${taken}`], { url });
   expect(inUse).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('is in use') });
   expect((await runCli(['port', 'forward', sandbox_id, '0'], { url })).stderr).toContain('from 1 to 65535');

@@ -1,25 +1,17 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Server, State } from '../../contract/server.ts';
+import { beforeAll, expect, it } from 'vitest';
+import { serverOfFile } from '../../contract/use-server.ts';
 import { cli } from './cli.ts';
 
-let state: State;
-let server: Server;
+const served = serverOfFile({ config: { auth: { mode: 'keys' } } });
 let admin: string;
 
 beforeAll(async () => {
-  state = await State.create();
-  server = await Server.start(state, { config: { auth: { mode: 'keys' } } });
-  const config = join(state.directory, 'server.yaml');
+  const config = join(served.state.directory, 'server.yaml');
   admin = (await cli(['key', 'create', '--admin', '-config', config])).stdout.trim();
 });
-afterAll(async () => {
-  await server.stop();
-  await state.remove();
-});
 
-const as = (key: string, ...args: string[]) =>
-  cli(args, { url: `http://${server.httpAddress}`, env: { PADDOCK_KEY: key } });
+const as = (key: string, ...args: string[]) => cli(args, { url: served.url, env: { PADDOCK_KEY: key } });
 
 it('an admin sets limits of an owner one by one, and the owner sees them', async () => {
   const set = await as(admin, 'limits', 'set', 'ann', '--sandboxes', '2', '--memory', '4g', '--cpus', '1.5');

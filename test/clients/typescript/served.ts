@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect } from 'vitest';
 import type { Settings } from '../../../clients/typescript/src/http/call.ts';
 import { Paddock } from '../../../clients/typescript/src/index.ts';
-import { Server, type StartOptions, State } from '../../contract/server.ts';
+import type { StartOptions } from '../../contract/server.ts';
+import { serverOfFile } from '../../contract/use-server.ts';
 
 interface Served {
   readonly url: string;
@@ -11,23 +11,11 @@ interface Served {
 
 /** One server for the tests of a file. Fails if it leaves something behind. */
 export function servedOnce(options: StartOptions = {}): Served {
-  let state: State;
-  let server: Server;
-  beforeAll(async () => {
-    state = await State.create();
-    server = await Server.start(state, options);
-  });
-  afterAll(async () => {
-    await server.stop();
-    const left = await state.leftovers();
-    await state.remove();
-    expect(left).toEqual([]);
-  });
-  const url = () => `http://${server.httpAddress}`;
+  const served = serverOfFile(options);
   return {
     get url() {
-      return url();
+      return served.url;
     },
-    paddock: (settings = {}) => new Paddock({ url: url(), ...settings }),
+    paddock: (settings = {}) => new Paddock({ url: served.url, ...settings }),
   };
 }
