@@ -17,7 +17,11 @@ export const UNIT_TESTS: Required<Files> = {
     'test/lib/fuse/session*.test.ts',
     'test/lib/runtime/seccomp/**/*.test.ts',
   ],
-  exclude: ['test/lib/{descriptors,revive}.test.ts', 'test/lib/{trees,workspaces/tree}/model/mutants.test.ts'],
+  exclude: [
+    'test/lib/{descriptors,revive}.test.ts',
+    'test/lib/{trees,workspaces/tree}/model/mutants.test.ts',
+    'test/lib/store/{crashes,damage}.test.ts',
+  ],
   ownProcess: ['test/lib/access/key-format.test.ts'],
 };
 

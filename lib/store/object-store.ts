@@ -83,6 +83,8 @@ export class ObjectStore implements Source {
   /** Throws a FormatError for a folder that is no store of this format. */
   static open(parts: StoreParts, folder: string): ObjectStore {
     const store = new ObjectStore(parts, folder, readStoreFile(parts.disk, folder));
+    // A process that was killed while it created the store may have left names that are not durable.
+    parts.disk.syncFolder(folder);
     emptyFolder(parts.disk, store.#tmp);
     store.#packs.open();
     return store;

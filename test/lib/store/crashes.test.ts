@@ -4,8 +4,10 @@ import { DamagedObject } from '../../../lib/store/damaged-object.ts';
 import { SEAL_AT } from '../../../lib/store/limits.ts';
 import type { ObjectStore } from '../../../lib/store/object-store.ts';
 import type { Writing } from '../../../lib/store/writing.ts';
+import { FormatError } from '../../../lib/trees/format/format-error.ts';
 import type { Key } from '../../../lib/trees/format/keys.ts';
 import { SimulatedDisk, Stopped } from '../disk/simulated-disk.ts';
+import { keyOfBytes } from '../trees/memory.ts';
 import { seeded } from '../trees/random.ts';
 import { directory, FOLDER, largeBytes, newStore, reopened } from './stores.ts';
 
@@ -13,10 +15,18 @@ import { directory, FOLDER, largeBytes, newStore, reopened } from './stores.ts';
 const SEAL = { ...SEAL_AT, objects: 4 };
 const DATA = '/data';
 
-/** What was put, and what was answered after a sync. */
+const text = (n: number | string): Buffer => Buffer.from(`text ${n}`);
+const ALL = [
+  ...Array.from({ length: 20 }, (_, n) => text(n)),
+  text('bulk'),
+  directory('a', 'b').bytes,
+  ...[1, 2, 3].map(largeBytes),
+];
+
+/** What is put on the way, and what was answered after a sync. */
 class Played {
   readonly disk: SimulatedDisk;
-  readonly put = new Map<Key, Buffer>();
+  readonly put: ReadonlyMap<Key, Buffer> = new Map(ALL.map((bytes) => [keyOfBytes(bytes), bytes]));
   readonly answered = new Set<Key>();
   store: ObjectStore | undefined;
   readonly failures: unknown[] = [];
@@ -29,7 +39,7 @@ class Played {
   group(write: (writing: Writing, note: (key: Key, bytes: Buffer) => Key) => void): void {
     const keys: Key[] = [];
     const note = (key: Key, bytes: Buffer): Key => {
-      this.put.set(key, bytes);
+      if (this.put.get(key)?.equals(bytes) !== true) throw new Error('another key');
       keys.push(key);
       return key;
     };
@@ -51,8 +61,6 @@ class Played {
     }
   }
 }
-
-const text = (n: number | string): Buffer => Buffer.from(`text ${n}`);
 
 /** Everything that a store does to its disk. */
 function play(played: Played): void {
@@ -139,11 +147,16 @@ function check(store: ObjectStore, { put, answered }: Played): void {
 }
 
 /** Also that it can be written to, and lasts. */
-function checkAfter(disk: SimulatedDisk, played: Played): void {
+function checkAfter(disk: SimulatedDisk, played: Played, crashes = 1): void {
   if (played.store === undefined) {
-    // It was never answered that there is a store.
-    const store = newStore(disk, SEAL);
-    store.close();
+    // It was never answered that there is a store: there is none, or a whole one.
+    try {
+      reopened(disk, SEAL);
+    } catch (error) {
+      if (!(error instanceof FormatError)) throw error;
+      newStore(disk, SEAL);
+    }
+    disk.syncFolder('/');
   }
   const store = reopened(disk, SEAL);
   check(store, played);
@@ -152,7 +165,7 @@ function checkAfter(disk: SimulatedDisk, played: Played): void {
   writing.sync();
   for (const key of played.put.keys()) played.answered.add(key);
   check(store, played);
-  for (let seed = 0; seed < 3; seed++) check(reopened(disk.crashed(seeded(seed)), SEAL), played);
+  for (let seed = 0; seed < crashes; seed++) check(reopened(disk.crashed(seeded(seed)), SEAL), played);
 }
 
 function stoppedAt(at: number): Played {
@@ -166,7 +179,7 @@ describe('what a sync has answered is there, and nothing damaged is served', () 
   it('after the end of the process at each call', () => {
     for (let at = CALLS.from; at < CALLS.to; at++) {
       const played = stoppedAt(at);
-      checkAfter(played.disk.killed(), played);
+      checkAfter(played.disk.killed(), played, 4);
     }
   });
 
@@ -193,7 +206,7 @@ describe('what a sync has answered is there, and nothing damaged is served', () 
         continue;
       }
       check(played.store!, played);
-      for (let seed = 0; seed < 3; seed++) check(reopened(played.disk.crashed(seeded(at + seed)), SEAL), played);
+      check(reopened(played.disk.crashed(seeded(at)), SEAL), played);
       checkAfter(played.disk.killed(), played);
     }
   });
@@ -272,6 +285,26 @@ describe('writings at the same time', () => {
       reopened(disk.crashed(seeded(1)))
         .bytes(key, text1.length)
         .equals(text1),
+    ).toBe(true);
+  });
+
+  it('leave no large contents under a name that could not be synced', () => {
+    const disk = new SimulatedDisk();
+    const store = newStore(disk);
+    const [first, second] = [store.begin(), store.begin()];
+    const key = first.putContents(largeBytes(1));
+    disk.fault = { at: disk.calls, with: 'EIO' };
+    expect(() => second.sync()).toThrow('EIO');
+    expect([...store.blobs()]).toEqual([]);
+    expect(() => first.sync()).toThrow('were lost');
+    const third = store.begin();
+    third.putContents(largeBytes(1));
+    third.sync();
+    const { length } = largeBytes(1);
+    expect(
+      reopened(disk.crashed(seeded(1)))
+        .bytes(key, length)
+        .equals(largeBytes(1)),
     ).toBe(true);
   });
 });
