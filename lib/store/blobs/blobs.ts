@@ -29,7 +29,11 @@ export class Blobs {
   }
 
   *keys(): Generator<Key, void, void> {
-    for (const folder of [...this.#folders].sort())
+    // Other threads make folders, too.
+    for (const folder of this.#disk
+      .readdir(this.#folder)
+      .filter((name) => FOLDER.test(name))
+      .sort())
       for (const name of this.#disk.readdir(`${this.#folder}/${folder}`))
         if (NAME.test(name)) yield hashKey(Buffer.from(name, 'hex'));
   }

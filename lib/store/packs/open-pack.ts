@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Disk } from '../../disk/disk.ts';
+import { FormatError } from '../../trees/format/format-error.ts';
 import type { Key } from '../../trees/format/keys.ts';
-import { SEAL_AT, type SealAt } from '../limits.ts';
+import { MAX_PAYLOAD, SEAL_AT, type SealAt } from '../limits.ts';
 import type { OpenFiles } from '../open-files.ts';
 import { encodeIndex } from './index-rows.ts';
 import { type Pack, quietly } from './pack.ts';
@@ -12,6 +13,7 @@ import {
   packHeader,
   RECORD_HEADER,
   type RecordKind,
+  seedOf,
   writeRecord,
 } from './record.ts';
 import { scan } from './scan.ts';
@@ -36,6 +38,7 @@ export interface PackPlace {
  */
 export class OpenPack implements Pack {
   readonly name: string;
+  readonly seed: number;
   readonly sealed = false;
   readonly #place: PackPlace;
   readonly #records = new Map<Key, Packed>();
@@ -57,6 +60,7 @@ export class OpenPack implements Pack {
   private constructor(place: PackPlace, name: string, end: number, isNamed: boolean) {
     this.#place = place;
     this.name = name;
+    this.seed = seedOf(name);
     this.#end = end;
     this.#synced = end;
     this.#isNamed = isNamed;
@@ -75,7 +79,7 @@ export class OpenPack implements Pack {
     const pack = new OpenPack(place, name, PACK_HEADER, true);
     const fd = disk.open(pack.#path, 'write');
     try {
-      for (const record of scan(disk, fd)) {
+      for (const record of scan(disk, fd, pack.seed)) {
         pack.#records.set(record.key, record);
         pack.#end = record.offset + record.length;
       }
@@ -118,11 +122,13 @@ export class OpenPack implements Pack {
   append(kind: RecordKind, key: Key, payload: Uint8Array): Packed {
     const known = this.#records.get(key);
     if (known !== undefined) return known;
+    if (payload.length > MAX_PAYLOAD)
+      throw new FormatError(`an object of ${payload.length} bytes: at most ${MAX_PAYLOAD}`);
     const length = RECORD_HEADER + payload.length;
     if (this.#buffered > 0 && this.#buffered + length > BUFFER) this.#flush();
     const record = { key, kind, offset: this.bytes + RECORD_HEADER, length: payload.length };
     const at = this.#room(length);
-    writeRecord(this.#buffer, at, record);
+    writeRecord(this.#buffer, at, this.seed, record);
     this.#buffer.set(payload, at + RECORD_HEADER);
     this.#records.set(key, record);
     this.#unsynced.push(record);

@@ -91,7 +91,7 @@ export class PackSet {
     return this.#locate(key, ({ pack, record }) => {
       const bytes = pack.read(record);
       const payload = bytes.subarray(RECORD_HEADER);
-      return isRecordOf(bytes, key, payload.length) && keyOfBytes(payload) === key ? payload : undefined;
+      return isRecordOf(bytes, pack.seed, key, payload.length) && keyOfBytes(payload) === key ? payload : undefined;
     });
   }
 
@@ -100,7 +100,9 @@ export class PackSet {
     return this.#locate(key, ({ pack, record }) => {
       const { offset, length } = record;
       const fd = pack.fd(record);
-      return isRecordOf(pack.read({ ...record, length: 0 }), key, length) ? { fd, offset, length } : undefined;
+      return isRecordOf(pack.read({ ...record, length: 0 }), pack.seed, key, length)
+        ? { fd, offset, length }
+        : undefined;
     });
   }
 

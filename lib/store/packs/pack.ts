@@ -6,6 +6,8 @@ import type { Packed } from './record.ts';
 export interface Pack {
   /** 32 hex digits. */
   readonly name: string;
+  /** Of its records: `seedOf`. */
+  readonly seed: number;
   readonly sealed: boolean;
   readonly objects: number;
   /** Of its records. */

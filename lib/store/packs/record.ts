@@ -7,7 +7,10 @@ export const PACK_HEADER = 32;
 const MAGIC = Buffer.from('PDKPACK1');
 const FORMAT = 1;
 
-/** Before each payload: magic, `4 u8 kind`, `5 u8 0`, `6 u16 0`, `8 u32 length`, `12 u32 crc of the other 44`, `16 digest`. */
+/**
+ * Before each payload: magic, `4 u8 kind`, `5 u8 0`, `6 u16 0`, `8 u32 length`, `12 u32 crc of the name of the pack and the other 44`,
+ * `16 digest`. Nobody outside knows the name: so no contents can look like records, and lead a scan over those of others.
+ */
 export const RECORD_HEADER = 48;
 export const RECORD_MAGIC = Buffer.from('PREC');
 const AT = { kind: 4, reserved: 5, length: 8, crc: 12, digest: 16 } as const;
@@ -36,26 +39,37 @@ export function isPackHeader(bytes: Buffer, name: string): boolean {
   return bytes.equals(packHeader(name));
 }
 
-export function writeRecord(into: Buffer, at: number, { key, kind, length }: Omit<Packed, 'offset'>): void {
+/** What the crc of records begins with. */
+export function seedOf(name: string): number {
+  return crc32(Buffer.from(name, 'hex'));
+}
+
+export function writeRecord(
+  into: Buffer,
+  at: number,
+  seed: number,
+  { key, kind, length }: Omit<Packed, 'offset'>,
+): void {
   RECORD_MAGIC.copy(into, at);
   into.writeUInt32LE(kind, at + AT.kind);
   into.writeUInt32LE(length, at + AT.length);
   into.write(key.slice(1), at + AT.digest, 'latin1');
-  into.writeUInt32LE(crcAt(into, at), at + AT.crc);
+  into.writeUInt32LE(crcAt(into, at, seed), at + AT.crc);
 }
 
 /** The record whose header is here; undefined if none is. */
-export function readRecord(bytes: Buffer, at: number): Omit<Packed, 'offset'> | undefined {
+export function readRecord(bytes: Buffer, at: number, seed: number): Omit<Packed, 'offset'> | undefined {
   if (bytes.length - at < RECORD_HEADER || bytes.compare(RECORD_MAGIC, 0, 4, at, at + 4) !== 0) return undefined;
   const kind = bytes.readUInt32LE(at + AT.kind);
   const length = bytes.readUInt32LE(at + AT.length);
-  if (!isKind(kind) || length > MAX_PAYLOAD || bytes.readUInt32LE(at + AT.crc) !== crcAt(bytes, at)) return undefined;
+  if (!isKind(kind) || length > MAX_PAYLOAD || bytes.readUInt32LE(at + AT.crc) !== crcAt(bytes, at, seed))
+    return undefined;
   return { key: hashKey(bytes.subarray(at + AT.digest, at + RECORD_HEADER)), kind, length };
 }
 
 /** Whether the header here is that of this object. */
-export function isRecordOf(bytes: Buffer, key: Key, length: number): boolean {
-  const record = readRecord(bytes, 0);
+export function isRecordOf(bytes: Buffer, seed: number, key: Key, length: number): boolean {
+  const record = readRecord(bytes, 0, seed);
   return record !== undefined && record.key === key && record.length === length;
 }
 
@@ -68,6 +82,6 @@ export function hexOf(key: Key): string {
   return digestOf(key)?.toString('hex') ?? Buffer.from(key, 'latin1').toString('hex');
 }
 
-function crcAt(bytes: Buffer, at: number): number {
-  return crc32(bytes.subarray(at + AT.digest, at + RECORD_HEADER), crc32(bytes.subarray(at, at + AT.crc)));
+function crcAt(bytes: Buffer, at: number, seed: number): number {
+  return crc32(bytes.subarray(at + AT.digest, at + RECORD_HEADER), crc32(bytes.subarray(at, at + AT.crc), seed));
 }

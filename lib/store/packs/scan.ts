@@ -6,13 +6,13 @@ const WINDOW = 1024 * 1024;
 
 /**
  * The records of a pack whose digests match, in their order. Behind a damaged one the next is looked for byte by byte: what
- * one flipped bit costs is one object. A file in a pack may look like records of its own; they would have their digests, too.
+ * one flipped bit costs is one object.
  */
-export function* scan(disk: Disk, fd: number): Generator<Packed, void, void> {
+export function* scan(disk: Disk, fd: number, seed: number): Generator<Packed, void, void> {
   const window = new Window(disk, fd);
   let at: number = PACK_HEADER;
   while (at + RECORD_HEADER <= window.size) {
-    const record = readRecord(window.at(at, RECORD_HEADER), 0);
+    const record = readRecord(window.at(at, RECORD_HEADER), 0, seed);
     const offset = at + RECORD_HEADER;
     if (record === undefined || offset + record.length > window.size) {
       at = window.next(RECORD_MAGIC, at + 1);

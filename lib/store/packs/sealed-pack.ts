@@ -14,7 +14,7 @@ import {
 } from './index-rows.ts';
 import { type PackPlace, sealedPath } from './open-pack.ts';
 import { ifReadable, type Pack } from './pack.ts';
-import { PACK_HEADER, type Packed, RECORD_HEADER } from './record.ts';
+import { PACK_HEADER, type Packed, RECORD_HEADER, seedOf } from './record.ts';
 import { scan } from './scan.ts';
 
 /**
@@ -23,6 +23,7 @@ import { scan } from './scan.ts';
  */
 export class SealedPack implements Pack {
   readonly name: string;
+  readonly seed: number;
   readonly sealed = true;
   readonly #place: PackPlace;
   readonly #trailer: Trailer | undefined;
@@ -35,6 +36,7 @@ export class SealedPack implements Pack {
   constructor(place: PackPlace, name: string) {
     this.#place = place;
     this.name = name;
+    this.seed = seedOf(name);
     const { disk } = place;
     const fd = this.#fd();
     this.#size = disk.size(fd);
@@ -138,7 +140,7 @@ export class SealedPack implements Pack {
       const found = new Map<Key, Packed>();
       // What cannot be read is not found.
       ifReadable(() => {
-        for (const record of scan(this.#disk, this.#fd())) found.set(record.key, record);
+        for (const record of scan(this.#disk, this.#fd(), this.seed)) found.set(record.key, record);
       });
       this.#scanned = found;
     }

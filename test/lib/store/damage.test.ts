@@ -106,6 +106,30 @@ describe('an open pack', () => {
     }
   });
 
+  it('is not led astray by contents that look like its records', () => {
+    const one = disk.file(path).contents.subarray(32, 32 + RECORD_HEADER + OBJECTS[0]!.length);
+    const forged = [
+      Buffer.concat([one, one]),
+      Buffer.concat([one.subarray(0, 20), one]),
+      Buffer.from(one.subarray(0, 50)),
+    ];
+    const fresh = new SimulatedDisk();
+    const store = newStore(fresh);
+    const writing = store.begin();
+    for (const bytes of [...forged, OBJECTS[3]!]) writing.putContents(bytes);
+    writing.sync();
+    const { name } = store.packs()[0]!;
+    const all = [...store.pack(name)!.records()].map((record, n) => ({
+      ...record,
+      bytes: [...forged, OBJECTS[3]!][n]!,
+    }));
+    for (let bit = 32 * 8; bit < all[3]!.offset * 8 - RECORD_HEADER * 8; bit++) {
+      const other = fresh.copied();
+      flip(other.file(`${FOLDER}/packs/${name}.open`), bit);
+      expect(readable(reopened(other), all)).toEqual(all.map((record) => !isIn(bit >> 3, record)));
+    }
+  });
+
   it('is gone if it has no object', () => {
     const other = disk.copied();
     cut(other, path, 40);

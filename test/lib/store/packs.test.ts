@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { BulkWriting } from '../../../lib/store/bulk-writing.ts';
-import { MAX_PACKED, SEAL_AT } from '../../../lib/store/limits.ts';
+import { MAX_PACKED, MAX_PAYLOAD, SEAL_AT } from '../../../lib/store/limits.ts';
 import type { ObjectStore } from '../../../lib/store/object-store.ts';
+import type { DirectoryObject } from '../../../lib/trees/format/directory-object.ts';
 import type { Key } from '../../../lib/trees/format/keys.ts';
 import { SimulatedDisk } from '../disk/simulated-disk.ts';
 import { FOLDER, largeBytes, newStore, packFiles, reopened } from './stores.ts';
@@ -55,6 +56,14 @@ describe('packs', () => {
     writing.sync();
     expect(store.packs()).toMatchObject([{ sealed: true }, { sealed: false }]);
     expect(store.packs()[0]!.bytes).toBeLessThan(65 * 1024 * 1024);
+  });
+
+  it('take no object that could not be read again', () => {
+    const store = newStore();
+    const writing = store.begin();
+    const bytes = Buffer.alloc(MAX_PAYLOAD + 1);
+    expect(() => writing.put({ bytes } as DirectoryObject)).toThrow('an object of 4194305 bytes: at most 4194304');
+    expect(store.packs()).toMatchObject([{ objects: 0 }]);
   });
 
   it('come sealed from other threads', () => {
