@@ -1,5 +1,5 @@
 /**
- * Directory trees (lib/trees) in memory: objects, a freeze, and diff, follow and commit of 1,000,000 files. Medians of CPU time; beside them what the design names.
+ * Directory trees (lib/trees, lib/workspaces/tree) in memory: objects, a freeze, and diff, follow and commit of 1,000,000 files. Medians of CPU time; beside them what the design names.
  * usage, in the root of the repository: trees.mjs
  */
 import { createHash } from 'node:crypto';
@@ -8,10 +8,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { measureLive } from './trees/live.mjs';
 
 const ROOM = ['algebra/commit', 'algebra/comparison', 'algebra/diff', 'algebra/follow', 'directory/find-entry'];
 const FORMAT = ['directory/patch-directory', 'format/entry', 'format/keys', 'format/parse-object'];
-const trees = await bundled([...ROOM, ...FORMAT]);
+const LIVE = ['live-tree', 'epochs', 'freeze', 'changes/names', 'changes/thaw', 'changes/contents'];
+const EXCHANGE = ['exchange/head-move', 'exchange/follow-head'];
+const trees = await bundled([
+  ...[...ROOM, ...FORMAT].map((module) => `trees/${module}`),
+  ...[...LIVE, ...EXCHANGE].map((module) => `workspaces/tree/${module}`),
+]);
 const { NO_KEY, TYPE, EMPTY_DIRECTORY, patchDirectory } = trees;
 
 /** Objects by key; the sink names them by their place, without hashing. */
@@ -69,10 +75,15 @@ function changed(tree, changes) {
   };
 }
 
-/** Median CPU time of a call in milliseconds: other processes do not count. */
-function median(times, run) {
-  for (let warm = 0; warm < times / 4; warm++) run();
+/**
+ * Median CPU time of a call in milliseconds: other processes do not count. `prepare`: makes another one to be called each
+ * time.
+ */
+function median(times, first, prepare = () => first) {
+  let run = first;
+  for (let warm = 0; warm < times / 4; warm++, run = prepare()) run();
   const taken = Array.from({ length: times }, () => {
+    run = prepare();
     const start = process.cpuUsage();
     run();
     const { user, system } = process.cpuUsage(start);
@@ -134,6 +145,8 @@ for (const { files, design } of [
     design,
   );
 }
+
+measureLive(trees, { source, sink: placed, file, names, median, row }, hundred);
 
 const wide = directory(
   'wide',
@@ -218,7 +231,7 @@ function applied(tree, patches) {
 async function bundled(modules) {
   const folder = mkdtempSync(join(tmpdir(), 'paddock-trees-'));
   const outfile = join(folder, 'trees.mjs');
-  const contents = modules.map((module) => `export * from './lib/trees/${module}.ts';`).join('\n');
+  const contents = modules.map((module) => `export * from './lib/${module}.ts';`).join('\n');
   try {
     await build({
       stdin: { contents, resolveDir: process.cwd() },
