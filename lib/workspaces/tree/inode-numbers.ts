@@ -1,44 +1,37 @@
-/** Numbers from `first` to before `end` that nobody else gives, up to `next` given already. */
-export interface InodeBlock {
-  readonly first: number;
-  readonly end: number;
-  readonly next: number;
-}
+import type { NumberRange } from './disk/tree-root.ts';
 
 /**
  * The inode numbers of new files, from blocks that the codebase leases. So they are unique among all sandboxes of the
  * codebase, and a committed file keeps its own.
  */
 export class InodeNumbers {
-  readonly #lease: () => { first: number; count: number };
-  readonly #blocks: InodeBlock[];
+  readonly #lease: () => NumberRange;
+  #left: readonly NumberRange[];
 
   /** `lease`: another block, durably noted that it is; it may throw. */
-  constructor(lease: () => { first: number; count: number }, blocks: readonly InodeBlock[]) {
+  constructor(lease: () => NumberRange, left: readonly NumberRange[]) {
     this.#lease = lease;
-    this.#blocks = [...blocks];
+    this.#left = left;
   }
 
-  /** For the root file. */
-  get blocks(): readonly InodeBlock[] {
-    return this.#blocks;
+  /** What is not given yet, for the root. */
+  get left(): readonly NumberRange[] {
+    return this.#left;
   }
 
   next(): number {
-    let block = this.#blocks.at(-1);
-    if (block === undefined || block.next === block.end) {
-      const { first, count } = this.#lease();
-      block = { first, end: first + count, next: first };
-      this.#blocks.push(block);
-    }
-    this.#blocks[this.#blocks.length - 1] = { ...block, next: block.next + 1 };
-    return block.next;
+    const [first = this.#lease(), ...rest] = this.#left;
+    this.#left = withoutEmpty([{ ...first, next: first.next + 1 }, ...rest]);
+    return first.next;
   }
 
-  /** A record that is replayed has the number: it was given after the blocks were noted. */
+  /** A record that is replayed has the number: it was given after the root was written. */
   note(ino: number): void {
-    const index = this.#blocks.findIndex(({ first, end }) => ino >= first && ino < end);
-    const block = this.#blocks[index];
-    if (block !== undefined && ino >= block.next) this.#blocks[index] = { ...block, next: ino + 1 };
+    const given = (range: NumberRange) => ino >= range.next && ino < range.end;
+    this.#left = withoutEmpty(this.#left.map((range) => (given(range) ? { ...range, next: ino + 1 } : range)));
   }
+}
+
+function withoutEmpty(ranges: readonly NumberRange[]): readonly NumberRange[] {
+  return ranges.filter(({ next, end }) => next < end);
 }
