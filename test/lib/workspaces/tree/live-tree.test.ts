@@ -93,6 +93,17 @@ describe('a live tree', () => {
     ]);
   });
 
+  it('has more changed names than it freezes at, if a freeze must wait', () => {
+    const live = liveTree(['d/']);
+    const count = 5000;
+    for (let n = 0; n < count; n++) make(live, `d/${n}`);
+    for (let n = 0; n < count; n += 2) drop(live.tree, ...at(live.tree, `d/${n}`), TIME);
+    const before = flatOf(live.tree);
+    expect(before.size).toBe(2 + count / 2);
+    frozen(live);
+    expect(difference(flatOf(live.tree), before)).toBe('');
+  });
+
   it('refuses a change in a directory of before a freeze', () => {
     const live = liveTree(['a/b']);
     const [old, name] = at(live.tree, 'a/new');

@@ -75,8 +75,7 @@ export class Heads {
     this.#world.freeze(false);
     const frozen = live.frozen;
     const { b, m } = this.#follow(live.base.base, frozen, head.base);
-    // A file that head replaced at one of its names has a link too many there.
-    if (!hasAllLinks(flatten(memory, m))) return;
+    check(hasAllLinks(flatten(memory, m)), 'follow counts links wrong');
     this.#swap(frozen, m, { version: head.version, base: b });
   }
 

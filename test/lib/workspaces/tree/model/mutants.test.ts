@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { find } from '../../../trees/model/mutate.ts';
 import { MUTANTS } from './mutants.ts';
 
-const SEQUENCES = 100;
+/** Most faults are found by the first three. */
+const SEQUENCES = 300;
 const MODELLED = { room: 'lib/workspaces/tree', model: 'test/lib/workspaces/tree/model/play.ts', steps: 200 };
 
 describe('the model of the live tree', () => {
