@@ -42,6 +42,13 @@ function freeze(): Promise<void> {
   return store.freeze((sink) => stateAfter(history.length, sink)).durable;
 }
 
+function reopened(): number {
+  return opened(
+    storeIn(disk, async () => {}, random),
+    history as History,
+  ).found;
+}
+
 /** The records that are there after a loss of power, at the least. */
 function leastAfterCrash(): number {
   const rounds = Array.from({ length: 30 }, () => {
@@ -149,6 +156,25 @@ describe('a sync', () => {
   });
 });
 
+describe('a record whose write failed', () => {
+  it('is not there, also where the disk has taken it', () => {
+    append();
+    const write = disk.pwrite.bind(disk);
+    let isFailing = true;
+    disk.pwrite = (...call) => {
+      write(...call);
+      if (isFailing) {
+        isFailing = false;
+        throw Object.assign(new Error('EIO'), { code: 'EIO', errno: -5 });
+      }
+    };
+    expect(() => store.append(record(2, 1), false)).toThrow(expect.objectContaining({ errno: 5 }));
+    expect(reopened()).toBe(1);
+    append();
+    expect(reopened()).toBe(2);
+  });
+});
+
 describe('a store that is closed', () => {
   it('keeps no empty journal', async () => {
     append();
@@ -166,13 +192,6 @@ describe('a store that is closed', () => {
 });
 
 describe('opening', () => {
-  function reopened(): number {
-    return opened(
-      storeIn(disk, async () => {}, random),
-      history as History,
-    ).found;
-  }
-
   it('finds none where nothing is', () => {
     disk.unlink(`${FOLDER}/root`);
     expect(reopened()).toBe(0);
