@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { quoteText } from '../byte-string.ts';
 import type { FileInfo } from '../contract/messages.ts';
-import { ServiceError } from '../errors.ts';
 import type { Directory } from '../host-tree/directory.ts';
 import { UploadRoom } from '../host-tree/upload-room.ts';
 import { errorCode } from '../linux/errno.ts';
@@ -9,6 +8,7 @@ import { notFound } from '../not-found.ts';
 import type { Page } from '../paging.ts';
 import type { StoredFile } from '../readable-file.ts';
 import { SerialQueue } from '../serial-queue.ts';
+import { otherRevision } from './archive/refused-imports.ts';
 import type { Checksums } from './checksums.ts';
 import type { Graft } from './commit-journal.ts';
 import { TreeCommits } from './commits/tree-commits.ts';
@@ -255,9 +255,4 @@ export class CodebaseTree {
     // A missing path of the caller's was reported by name already.
     throw errorCode(error) === 'ENOENT' ? filesLost(error) : error;
   }
-}
-
-function otherRevision(revision: string): ServiceError {
-  const message = `the codebase has changed: its revision is no longer ${quoteText(revision)} (if_revision); nothing was imported`;
-  return new ServiceError('ABORTED', message);
 }

@@ -62,18 +62,26 @@ export class Quota {
   }
 
   #refusal(held: Readonly<Contents>, growth: Readonly<Contents>): ServiceError | undefined {
-    const { maxBytes, maxFiles } = this.#limits;
-    const bytes = held.bytes + growth.bytes;
-    if (growth.bytes > 0 && maxBytes > 0 && bytes > maxBytes) {
-      return tooMuch(`${bytes} bytes`, maxBytes, 'storage.max_codebase_bytes');
-    }
-    const added = growth.files + growth.directories;
-    const files = held.files + held.directories + added;
-    if (added > 0 && maxFiles > 0 && files > maxFiles) {
-      return tooMuch(`${files} files and directories`, maxFiles, 'storage.max_codebase_files');
-    }
-    return growth.bytes > 0 ? this.#share.refusal(growth.bytes) : undefined;
+    return refusalBy(this.#limits, held, growth) ?? (growth.bytes > 0 ? this.#share.refusal(growth.bytes) : undefined);
   }
+}
+
+/** RESOURCE_EXHAUSTED if a codebase that holds so much may not grow by this much. */
+export function refusalBy(
+  { maxBytes, maxFiles }: CodebaseLimits,
+  held: Readonly<Contents>,
+  growth: Readonly<Contents>,
+): ServiceError | undefined {
+  const bytes = held.bytes + growth.bytes;
+  if (growth.bytes > 0 && maxBytes > 0 && bytes > maxBytes) {
+    return tooMuch(`${bytes} bytes`, maxBytes, 'storage.max_codebase_bytes');
+  }
+  const added = growth.files + growth.directories;
+  const files = held.files + held.directories + added;
+  if (added > 0 && maxFiles > 0 && files > maxFiles) {
+    return tooMuch(`${files} files and directories`, maxFiles, 'storage.max_codebase_files');
+  }
+  return undefined;
 }
 
 function tooMuch(what: string, limit: number, key: string): ServiceError {

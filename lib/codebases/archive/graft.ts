@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import { type ByteString, fromLatin1, joinPath, quote, ROOT_PATH } from '../../byte-string.ts';
-import { ServiceError } from '../../errors.ts';
+import { type ByteString, fromLatin1, joinPath, ROOT_PATH } from '../../byte-string.ts';
 import type { ImportMode } from '../../field-values.ts';
 import { HeldDirectories } from '../../host-tree/held-directories.ts';
 import { HostTree } from '../../host-tree/host-tree.ts';
@@ -8,6 +7,7 @@ import { WritableTree } from '../../host-tree/writable-tree.ts';
 import { errorCode } from '../../linux/errno.ts';
 import type { Contents } from '../totals.ts';
 import { RecordWriter, readRecords } from './record-file.ts';
+import { otherType } from './refused-imports.ts';
 import { Removals } from './removals.ts';
 import { DIRECTORIES, TREE } from './staged-tree.ts';
 
@@ -125,7 +125,8 @@ function planMerge({ steps, from, to, removals, directories }: Merge, staged: Re
         continue;
       }
       if (there !== undefined && (there.isDirectory() || entry.isDirectory())) {
-        if (!removals?.remove(path, growth)) throw otherType(path, there);
+        if (!removals?.remove(path, growth))
+          throw otherType(path, there.isDirectory() ? 'directory' : there.isSymbolicLink() ? 'symlink' : 'file');
         there = undefined;
       }
       if (entry.isDirectory()) removals?.requireNone(path, from);
@@ -159,15 +160,6 @@ class ChangedPaths {
   list(): ByteString[] {
     return this.#paths ?? (this.#tops.size > MAX_LISTED ? [ROOT_PATH] : [...this.#tops]);
   }
-}
-
-function otherType(path: ByteString, there: { isDirectory(): boolean; isSymbolicLink(): boolean }): ServiceError {
-  const what = there.isDirectory()
-    ? 'a directory, and the archive has another type there'
-    : there.isSymbolicLink()
-      ? 'a symbolic link, which is not followed, and the archive has a directory there'
-      : 'not a directory, and the archive has one there';
-  return new ServiceError('FAILED_PRECONDITION', `${quote(path)} is ${what}; nothing was imported`);
 }
 
 function difference(a: Readonly<Contents>, b: Readonly<Contents>): Contents {

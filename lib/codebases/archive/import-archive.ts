@@ -11,7 +11,8 @@ import type { Log } from '../../log.ts';
 import type { Remote, Threads } from '../../threads/thread-pool.ts';
 import type { Contents } from '../totals.ts';
 import { OLD } from './graft.ts';
-import { type StagedCounts, type StagedLimits, TREE } from './staged-tree.ts';
+import type { StagedLimits } from './refused-imports.ts';
+import { type StagedCounts, TREE } from './staged-tree.ts';
 import type { Staged, TreeImport } from './tree-import.ts';
 
 const run = promisify(execFile);

@@ -1,11 +1,9 @@
-import { type ByteString, baseNameOf, fromLatin1, joinPath, parentOf, quote, sliceOf } from '../../byte-string.ts';
-import { ServiceError } from '../../errors.ts';
+import { type ByteString, baseNameOf, fromLatin1, joinPath, parentOf, sliceOf } from '../../byte-string.ts';
 import type { HostTree } from '../../host-tree/host-tree.ts';
 import { addEntry, type Contents } from '../totals.ts';
 import type { RecordWriter } from './record-file.ts';
+import { addedAndRemoved, noMark, WHITEOUT } from './refused-imports.ts';
 
-/** The mark of a name that is removed, as in layers of OCI images. */
-const WHITEOUT = '.wh.';
 /** Marks with another meaning there, which have none here. */
 const RESERVED = '.wh..wh.';
 
@@ -36,7 +34,7 @@ export class Removals {
     const stats = staged.lstat(mark);
     if (name.startsWith(RESERVED) || name === WHITEOUT || !stats?.isFile() || stats.size > 0n) throw noMark(mark);
     const path = joinPath(parentOf(mark), sliceOf(name, WHITEOUT.length));
-    if (staged.lstat(path) !== undefined) throw both(path);
+    if (staged.lstat(path) !== undefined) throw addedAndRemoved(path);
     return path;
   }
 
@@ -67,13 +65,4 @@ export class Removals {
     this.#steps.add({ kind: 'drop', path, a: this.#count++, b: 0 });
     return true;
   }
-}
-
-function noMark(path: ByteString): ServiceError {
-  const what = `${WHITEOUT}NAME must be an empty file, beside a NAME of the codebase that is removed`;
-  return new ServiceError('INVALID_ARGUMENT', `${quote(path)} cannot be imported with mode "update": ${what}`);
-}
-
-function both(path: ByteString): ServiceError {
-  return new ServiceError('INVALID_ARGUMENT', `the archive has ${quote(path)} and removes it; nothing was imported`);
 }

@@ -18,6 +18,7 @@ import { errorCode } from '../../linux/errno.ts';
 import { hostSeconds, secondsOf, type Time } from '../../linux/time.ts';
 import type { Contents } from '../totals.ts';
 import { RecordWriter, readRecords } from './record-file.ts';
+import type { StagedLimits } from './refused-imports.ts';
 
 /** What a staged tree has, by the names of the answer. */
 export interface StagedCounts {
@@ -26,14 +27,6 @@ export interface StagedCounts {
   symlinks: number;
   /** Bytes of file contents. */
   size: number;
-}
-
-/** Limits of a staged tree; Infinity: none. */
-export interface StagedLimits {
-  bytes: number;
-  entries: number;
-  /** The bytes are those of the disk, not of a quota. */
-  ofDisk?: boolean;
 }
 
 /** Names in a staging directory: the tree, and the list of the directories that the archive names. */

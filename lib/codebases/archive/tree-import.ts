@@ -1,11 +1,11 @@
 import { TarReader } from '../../archive/tar-reader.ts';
 import type { ByteString } from '../../byte-string.ts';
-import { ServiceError } from '../../errors.ts';
 import type { ImportMode } from '../../field-values.ts';
 import { serveThread } from '../../threads/serve-thread.ts';
 import type { Contents } from '../totals.ts';
 import { applyGraft, type GraftPlan, planGraft } from './graft.ts';
-import { type StagedCounts, type StagedLimits, StagedTree } from './staged-tree.ts';
+import { exceeded, type StagedLimits } from './refused-imports.ts';
+import { type StagedCounts, StagedTree } from './staged-tree.ts';
 
 /** A staged archive. */
 export interface Staged {
@@ -82,18 +82,4 @@ export class TreeImport {
 /** Runs the thread of the role `tree-import`. */
 export function runTreeImport(): void {
   serveThread(() => new TreeImport());
-}
-
-function exceeded({ files, bytes, directories }: Readonly<Contents>, limits: StagedLimits): ServiceError {
-  if (bytes > limits.bytes && limits.ofDisk) {
-    return new ServiceError(
-      'RESOURCE_EXHAUSTED',
-      `the archive has ${bytes} bytes or more, and the disk is nearly full: the codebase may hold ${limits.bytes} (storage.reserve_bytes); nothing was imported`,
-    );
-  }
-  const what =
-    bytes > limits.bytes
-      ? `${bytes} bytes or more, the most that the codebase may hold is ${limits.bytes}`
-      : `${files + directories} files and directories or more, the most that the codebase may hold is ${limits.entries}`;
-  return new ServiceError('RESOURCE_EXHAUSTED', `the archive has ${what}; nothing was imported`);
 }
