@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from typing import Iterable, List, NamedTuple, Optional
+from typing import Dict, Iterable, List, Optional
 
 from ._on_sight import ON_SIGHT, REPOSITORIES
 from ._paths import folded, is_within
@@ -25,15 +25,15 @@ _FIRST = [each.partition("/")[0] for each in ON_SIGHT if "/" in each]
 _REPOSITORY = re.compile(rf"{_any_of(REPOSITORIES)}(/|\Z)", re.DOTALL)
 #: Also a path that such a one may be below, as `.config`.
 _ON_SIGHT = re.compile(rf"{_any_of((*REPOSITORIES, *ON_SIGHT))}(/|\Z)|{_any_of(_FIRST)}\Z", re.DOTALL)
+#: Characters that some file system leaves out of names.
+_LEFT_OUT = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+#: Most paths are.
+_PLAIN = re.compile(r"(?!.*\.(/|\Z))[\w/.-]*\Z", re.ASCII)
 #: Of one path; the kernel follows as many.
 _MOST = 40
-
-
-class _Arrival(NamedTuple):
-    """Where tools arrive by a symlink."""
-
-    path: str
-    by: str
 
 
 class Links:
@@ -41,7 +41,12 @@ class Links:
 
     def __init__(self, directory: str, below: bool = True) -> None:
         self._root = os.path.realpath(directory)
-        self._arrivals = self._arrivals_of(self._found(below))
+        #: Where tools arrive, with the symlink by which they do, and the ways there.
+        self._arrivals: Dict[str, str] = {}
+        self._ways: Dict[str, str] = {}
+        #: Names of the longest of them.
+        self._depth = 0
+        self._arrive(self._found(below))
 
     def refusal(self, path: str, kind: FileType, target: str = "") -> Optional[LocalRefusal]:
         """Why it does not come: a tool would find it by another name, or its target leads elsewhere by what is here."""
@@ -50,14 +55,20 @@ class Links:
         never = self._refusal_of_target(path, target) if target else ""
         if never:
             return LocalRefusal(reason=never)
-        name, is_link = folded(path), kind == FileType.SYMLINK
-        for place, by in self._arrivals:
-            if _is_in(name, place) or (is_link and _is_in(place, name)):
-                names = path.split("/")
-                count = place.count("/") + 1 if place and _is_in(name, place) else len(names)
-                reason = f"{json.dumps(by, ensure_ascii=False)} leads to it, which tools run on sight"
-                return LocalRefusal(reason=reason, allow="/".join(names[:count]))
-        return None
+        if not self._arrivals:
+            return None
+        name = _meaning(path)
+        place = next((each for each in _prefixes_of(name, self._depth) if each in self._arrivals), None)
+        if place is not None:
+            by = self._arrivals[place]
+        else:
+            by = self._ways.get(name, "") if kind == FileType.SYMLINK else ""
+        if not by:
+            return None
+        names = path.split("/")
+        count = place.count("/") + 1 if place else len(names)
+        reason = f"{json.dumps(by, ensure_ascii=False)} leads to it, which tools run on sight"
+        return LocalRefusal(reason=reason, allow="/".join(names[:count]))
 
     def _refusal_of_target(self, path: str, target: str) -> str:
         end = self._within(self._follow(os.path.dirname(os.path.join(self._root, path)), target)[-1])
@@ -73,8 +84,11 @@ class Links:
             try:
                 with os.scandir(os.path.join(self._root, above)) as entries:
                     for entry in entries:
+                        if entry.is_file(follow_symlinks=False):
+                            continue
                         path = f"{above}/{entry.name}" if above else entry.name
-                        if entry.is_symlink():
+                        # Of Windows, and no symlinks for Python.
+                        if entry.is_symlink() or getattr(entry, "is_junction", bool)():
                             links.append(path)
                         elif below and entry.is_dir(follow_symlinks=False):
                             waiting.append(path)
@@ -83,23 +97,25 @@ class Links:
                 pass
         return links
 
-    def _arrivals_of(self, links: List[str]) -> List[_Arrival]:
-        arrivals: List[_Arrival] = []
-        left = {link: folded(link) for link in links}
+    def _arrive(self, links: List[str]) -> None:
         waiting = [(link, link) for link in links if _ON_SIGHT.search(folded(link))]
+        left = {link: _meaning(link) for link in links} if waiting else {}
         for link, by in waiting:
             left.pop(link, None)
             above, name = os.path.split(link)
             for end in self._follow(os.path.join(self._root, above), name):
                 path = self._within(end)
-                if path is None:
+                place = None if path is None else _meaning(path)
+                if place is None or place in self._arrivals:
                     continue
-                arrivals.append(_Arrival(folded(path), by))
-                reached = [each for each, name in left.items() if _is_in(name, folded(path))]
+                self._arrivals[place] = by
+                names = place.count("/") + 1
+                self._ways.update((each, by) for each in _prefixes_of(place, names))
+                self._depth = max(self._depth, names)
+                reached = [each for each, name in left.items() if _is_in(name, place)]
                 for each in reached:
                     del left[each]
                 waiting.extend((each, by) for each in reached)
-        return arrivals
 
     @staticmethod
     def _follow(directory: str, path: str) -> List[Optional[str]]:
@@ -112,7 +128,10 @@ class Links:
         while left:
             place = os.path.normpath(os.path.join(at, left.pop(0)))
             target = _target_of(place)
-            if target is None:
+            if target is None and ".." not in left:
+                # Nothing is below what is missing, but beside it.
+                return [*ends, os.path.join(place, *left)]
+            if not target:
                 at = place
                 continue
             if len(ends) == _MOST:
@@ -132,6 +151,20 @@ class Links:
         return "/".join(names[len(root) :])
 
 
+def _meaning(path: str) -> str:
+    """A path as some file system takes it: without the dots at the end of names, or streams of Windows."""
+    if _PLAIN.match(path):
+        return path.lower()
+    kept = re.sub(r"[. ]+(?=/|\Z)", "", re.sub(r":[^/]*", "", _LEFT_OUT.sub("", path)))
+    return folded(kept.upper())
+
+
+def _prefixes_of(path: str, most: int) -> List[str]:
+    """As many of the path and those above it, from the top: "", "a", "a/b"."""
+    names = path.split("/", most)[:most]
+    return ["", *("/".join(names[:count]) for count in range(1, len(names) + 1))]
+
+
 def _is_in(path: str, above: str) -> bool:
     return not above or is_within(path, above)
 
@@ -149,7 +182,10 @@ def _parts_of(path: str) -> List[str]:
 
 
 def _target_of(path: str) -> Optional[str]:
+    """Empty: it is no symlink. None: there is nothing."""
     try:
         return os.readlink(path)
-    except (OSError, ValueError):
+    except (FileNotFoundError, NotADirectoryError):
         return None
+    except (OSError, ValueError):
+        return ""

@@ -36,7 +36,11 @@ async def in_thread(work: Callable[..., T], *arguments: Any) -> T:
 
 
 async def fed(work: Callable[..., T], pieces: AsyncGenerator[bytes, None], *arguments: Any) -> T:
-    """As `in_thread`. The last argument is a function that waits for the next of the pieces; empty: the end."""
+    """As `in_thread`. The last argument is a function that waits for the next of the pieces; empty: the end.
+
+    The first is here before: with it the connection is, which could wait for a thread.
+    """
+    first: Optional[bytes] = await anext(pieces, b"")
     loop, is_cancelled, waiting = asyncio.get_running_loop(), False, None
 
     async def following() -> bytes:
@@ -47,6 +51,10 @@ async def fed(work: Callable[..., T], pieces: AsyncGenerator[bytes, None], *argu
         return await anext(pieces, b"")
 
     def piece() -> bytes:
+        nonlocal first
+        if first is not None:
+            given, first = first, None
+            return given
         return asyncio.run_coroutine_threadsafe(following(), loop).result()
 
     task = asyncio.ensure_future(asyncio.to_thread(work, *arguments, piece))

@@ -2,6 +2,7 @@ import { readdirSync, readlinkSync, realpathSync } from 'node:fs';
 import { isAbsolute, join, parse, sep } from 'node:path';
 import type { LocalRefusal } from '../contract/messages.ts';
 import { ON_SIGHT, REPOSITORIES } from '../contract/on-sight.ts';
+import { codeOf } from './owner.ts';
 import { folded, isWithin } from './refusal.ts';
 import { turns } from './turns.ts';
 
@@ -15,14 +16,24 @@ const onSight = new RegExp(`${anyOf([...REPOSITORIES, ...ON_SIGHT])}(/|$)|${anyO
 /** Whether it is what git or a tool looks for, or is below it. */
 export const isOnSight = (path: string): boolean => onSight.test(folded(path));
 
+/** Characters that some file system leaves out of names. */
+const LEFT_OUT = /\p{Default_Ignorable_Code_Point}|[\u206a-\u206f\ufeff]/gu;
+
+/** Most paths are. */
+const PLAIN = /^(?!.*\.(\/|$))[\w/.-]*$/;
+
+/** A path as some file system takes it: without the dots at the end of names, or streams of Windows. */
+const meaning = (path: string): string => {
+  if (PLAIN.test(path)) return path.toLowerCase();
+  const kept = path
+    .replace(LEFT_OUT, '')
+    .replace(/:[^/]*/g, '')
+    .replace(/[. ]+(?=\/|$)/g, '');
+  return folded(kept.toUpperCase());
+};
+
 /** Of one path; the kernel follows as many. */
 const MOST = 40;
-
-/** Where tools arrive by a symlink. */
-interface Arrival {
-  path: string;
-  by: string;
-}
 
 interface Options {
   /** Of the directories, those that are looked into. */
@@ -39,12 +50,17 @@ interface Options {
 export class Links {
   readonly #root: string;
   readonly #bounds: string;
-  readonly #arrivals: readonly Arrival[];
+  /** Where tools arrive, with the symlink by which they do. */
+  readonly #arrivals = new Map<string, string>();
+  /** The ways there. */
+  readonly #ways = new Map<string, string>();
+  /** Names of the longest of them. */
+  #depth = 0;
 
   private constructor(root: string, bounds: string, links: readonly string[]) {
     this.#root = root;
-    this.#bounds = folded(bounds);
-    this.#arrivals = this.#arrivalsOf(links);
+    this.#bounds = meaning(bounds);
+    this.#arrive(links);
   }
 
   /** Looks at the directory now. */
@@ -55,6 +71,7 @@ export class Links {
     for (const waiting = ['']; waiting.length > 0; await turn()) {
       const above = waiting.pop()!;
       for (const entry of entriesOf(join(root, above))) {
+        if (entry.isFile()) continue;
         const path = above === '' ? entry.name : `${above}/${entry.name}`;
         if (entry.isSymbolicLink()) links.push(path);
         else if (entry.isDirectory() && enters(path)) waiting.push(path);
@@ -68,39 +85,38 @@ export class Links {
     if (type === 'directory') return undefined;
     const never = target === '' ? undefined : this.#refusalOfTarget(path, target);
     if (never !== undefined) return { reason: never, allow: '', git: false };
-    const name = folded(path);
-    const found = this.#arrivals.find((each) => isIn(name, each.path) || (type === 'symlink' && isIn(each.path, name)));
-    if (found === undefined) return undefined;
-    const count = found.path === '' || !isIn(name, found.path) ? undefined : found.path.split('/').length;
+    if (this.#arrivals.size === 0) return undefined;
+    const name = meaning(path);
+    const place = prefixesOf(name, this.#depth).find((each) => this.#arrivals.has(each));
+    const by = place === undefined ? type === 'symlink' && this.#ways.get(name) : this.#arrivals.get(place);
+    if (!by) return undefined;
+    const count = place ? place.split('/').length : undefined;
     const allow = path.split('/').slice(0, count).join('/');
-    return { reason: `${JSON.stringify(found.by)} leads to it, which tools run on sight`, allow, git: false };
+    return { reason: `${JSON.stringify(by)} leads to it, which tools run on sight`, allow, git: false };
   }
 
   #refusalOfTarget(path: string, target: string): string | undefined {
     const end = this.#within(this.#follow(join(this.#root, path, '..'), target).at(-1));
     const leads = `it is a symlink to ${JSON.stringify(target)}, which leads`;
-    if (end === undefined || !isIn(folded(end), this.#bounds)) return `${leads} out of the directory by another one`;
+    if (end === undefined || !isIn(meaning(end), this.#bounds)) return `${leads} out of the directory by another one`;
     return repository.test(folded(end)) ? `${leads} to a repository by another one` : undefined;
   }
 
-  #arrivalsOf(links: readonly string[]): Arrival[] {
-    const arrivals: Arrival[] = [];
-    const left = new Map(links.map((link) => [link, folded(link)]));
+  #arrive(links: readonly string[]): void {
     const waiting = links.filter(isOnSight).map((link) => ({ link, by: link }));
+    const left = new Map(waiting.length === 0 ? [] : links.map((link) => [link, meaning(link)]));
     for (const { link, by } of waiting) {
       left.delete(link);
-      const ends = this.#follow(join(this.#root, link, '..'), parse(link).base);
-      for (const end of ends) {
+      for (const end of this.#follow(join(this.#root, link, '..'), parse(link).base)) {
         const path = this.#within(end);
-        if (path === undefined) continue;
-        arrivals.push({ path: folded(path), by });
-        for (const [each, name] of left) {
-          if (!isIn(name, folded(path)) || !left.delete(each)) continue;
-          waiting.push({ link: each, by });
-        }
+        const place = path === undefined ? undefined : meaning(path);
+        if (place === undefined || this.#arrivals.has(place)) continue;
+        this.#arrivals.set(place, by);
+        for (const each of prefixesOf(place)) this.#ways.set(each, by);
+        this.#depth = Math.max(this.#depth, place.split('/').length);
+        for (const [each, name] of left) if (isIn(name, place) && left.delete(each)) waiting.push({ link: each, by });
       }
     }
-    return arrivals;
   }
 
   /**
@@ -114,7 +130,9 @@ export class Links {
     while (left.length > 0) {
       const next = join(at, left.shift()!);
       const target = targetOf(next);
-      if (target === undefined) {
+      // Nothing is below what is missing, but beside it.
+      if (target === undefined && !left.includes('..')) return [...ends, join(next, ...left)];
+      if (!target) {
         at = next;
         continue;
       }
@@ -135,6 +153,12 @@ export class Links {
   }
 }
 
+/** As many of the path and those above it, from the top: "", "a", "a/b". */
+const prefixesOf = (path: string, most?: number): string[] => [
+  '',
+  ...path.split('/', most).map((_, at, names) => names.slice(0, at + 1).join('/')),
+];
+
 const isIn = (path: string, above: string): boolean => above === '' || isWithin(path, above);
 
 const partsOf = (path: string): string[] =>
@@ -152,10 +176,11 @@ function entriesOf(path: string) {
   }
 }
 
+/** Empty: it is no symlink. undefined: there is nothing. */
 function targetOf(path: string): string | undefined {
   try {
     return readlinkSync(path);
-  } catch {
-    return undefined;
+  } catch (error) {
+    return ['ENOENT', 'ENOTDIR'].includes(codeOf(error)) ? undefined : '';
   }
 }

@@ -9,6 +9,7 @@ import { Links } from './links.ts';
 import { type Asked, isPath, type Refusal, refusalFor } from './refusal.ts';
 import { halvesOf, mayBeHalf } from './renames.ts';
 import { Room, without } from './room.ts';
+import { turns } from './turns.ts';
 import { untar } from './untar.ts';
 import { requireDirectory } from './walk.ts';
 
@@ -72,7 +73,7 @@ export async function pull(api: Api, target: Target, directory: string, options:
   const writes = chosen.some(({ kind }) => kind !== 'deleted');
   const links = await Links.of(directory, { enters: () => writes, signal });
   const asked = { git, allow: [...allow, ...namedIn(selection.paths, whole, links)] };
-  const refusals = new Map([...halves, ...refusalsOf(directory, whole, { links, asked })]);
+  const refusals = new Map([...halves, ...(await refusalsOf(directory, whole, { links, asked, signal }))]);
   const which = { refusals, isChosen, parts, replace: onConflict === 'replace' };
   const changes = new Changes(directory, listed, which, options.signal);
   try {
@@ -133,14 +134,16 @@ function judged({ path, kind, type, local }: FileChange, links: Links): LocalRef
 }
 
 /** In the order of the changes. */
-function refusalsOf(
+async function refusalsOf(
   directory: string,
   listed: readonly FileChange[],
-  { links, asked }: { links: Links; asked: Asked },
-): ReadonlyMap<string, Refusal> {
+  { links, asked, signal }: { links: Links; asked: Asked; signal: AbortSignal | undefined },
+): Promise<ReadonlyMap<string, Refusal>> {
   const layout = new Layout(directory);
+  const turn = turns(signal);
   const found = new Map<string, Refusal>();
   for (const change of listed) {
+    await turn();
     const { path, kind, local } = change;
     const unknown = local ? undefined : 'the server did not say whether it may come';
     const never = isPath(path) ? unknown : 'not a path below the directory';
