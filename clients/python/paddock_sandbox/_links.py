@@ -34,6 +34,8 @@ _LEFT_OUT = re.compile(
 _PLAIN = re.compile(r"(?!.*\.(/|\Z))[\w/.-]*\Z", re.ASCII)
 #: Of one path; the kernel follows as many.
 _MOST = 40
+#: Of a target from a sandbox, for each of which the kernel is asked.
+_MOST_NAMES = 255
 
 
 class Links:
@@ -71,8 +73,11 @@ class Links:
         return LocalRefusal(reason=reason, allow="/".join(names[:count]))
 
     def _refusal_of_target(self, path: str, target: str) -> str:
-        end = self._within(self._follow(os.path.dirname(os.path.join(self._root, path)), target)[-1])
+        found = self._follow(os.path.dirname(os.path.join(self._root, path)), target, _MOST_NAMES)[-1]
         leads = f"it is a symlink to {json.dumps(target, ensure_ascii=False)}, which leads"
+        if found is None:
+            return f"{leads} through more names than are followed"
+        end = self._within(found)
         if end is None:
             return f"{leads} out of the directory by another one"
         return f"{leads} to a repository by another one" if _REPOSITORY.search(folded(end)) else ""
@@ -118,14 +123,17 @@ class Links:
                 waiting.extend((each, by) for each in reached)
 
     @staticmethod
-    def _follow(directory: str, path: str) -> List[Optional[str]]:
-        """Where a path leads to from a directory without symlinks, at last; None: nowhere.
+    def _follow(directory: str, path: str, most: float = float("inf")) -> List[Optional[str]]:
+        """Where a path leads to from a directory without symlinks, at last; None: nowhere, or through more names.
 
         Before it, where it would if a symlink on the way were replaced.
         """
         ends: List[Optional[str]] = []
-        left, at = _parts_of(path), _top_of(path) or directory
+        left, at, looked = _parts_of(path), _top_of(path) or directory, 0
         while left:
+            looked += 1
+            if looked > most:
+                return [*ends, None]
             place = os.path.normpath(os.path.join(at, left.pop(0)))
             target = _target_of(place)
             if target is None and ".." not in left:

@@ -34,6 +34,8 @@ const meaning = (path: string): string => {
 
 /** Of one path; the kernel follows as many. */
 const MOST = 40;
+/** Of a target from a sandbox, for each of which the kernel is asked. */
+const MOST_NAMES = 255;
 
 interface Options {
   /** Of the directories, those that are looked into. */
@@ -96,8 +98,10 @@ export class Links {
   }
 
   #refusalOfTarget(path: string, target: string): string | undefined {
-    const end = this.#within(this.#follow(join(this.#root, path, '..'), target).at(-1));
+    const found = this.#follow(join(this.#root, path, '..'), target, MOST_NAMES).at(-1);
     const leads = `it is a symlink to ${JSON.stringify(target)}, which leads`;
+    if (found === undefined) return `${leads} through more names than are followed`;
+    const end = this.#within(found);
     if (end === undefined || !isIn(meaning(end), this.#bounds)) return `${leads} out of the directory by another one`;
     return repository.test(folded(end)) ? `${leads} to a repository by another one` : undefined;
   }
@@ -121,13 +125,14 @@ export class Links {
 
   /**
    * Where a path leads to from a directory without symlinks, at last; before it, where it would if a symlink on the way were
-   * replaced. At last undefined: nowhere.
+   * replaced. At last undefined: nowhere, or through more names.
    */
-  #follow(directory: string, path: string): (string | undefined)[] {
+  #follow(directory: string, path: string, most = Number.POSITIVE_INFINITY): (string | undefined)[] {
     const ends: (string | undefined)[] = [];
     const left = partsOf(path);
     let at = isAbsolute(path) ? parse(path).root : directory;
-    while (left.length > 0) {
+    for (let looked = 1; left.length > 0; looked++) {
+      if (looked > most) return [...ends, undefined];
       const next = join(at, left.shift()!);
       const target = targetOf(next);
       // Nothing is below what is missing, but beside it.
