@@ -114,9 +114,10 @@ export class TreeCodebase {
       const { numbers } = this.#queue;
       numbers.passOver(from.nextIno);
       const first = numbers.next;
+      // Before others can take some, while the head moves.
+      numbers.passOver(first + count);
       if (!(await advance(from, { ...from, nextIno: first + count })))
         throw new ServiceError('ABORTED', 'the codebase is changed by others; try again');
-      numbers.passOver(first + count);
       return first;
     });
   }

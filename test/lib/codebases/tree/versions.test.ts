@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { NO_KEY } from '../../../../lib/trees/format/keys.ts';
+import { archiveOf } from './archives.ts';
 import { codeOf, TreeScratch } from './trees.ts';
 
 let scratch: TreeScratch;
@@ -108,6 +109,18 @@ describe('inode numbers', () => {
     );
     await later.put('c');
     expect(later.codebase.file('c').ino).toBeGreaterThan(ino);
+  });
+
+  it('of a lease are not those of an archive that arrives meanwhile', async () => {
+    const importing = scratch.codebase.import();
+    scratch.heads.onAdvance = async () => {
+      scratch.heads.onAdvance = () => {};
+      await importing.feed(archiveOf([['a', 'x']]));
+    };
+    const first = await scratch.codebase.leaseNumbers(1000);
+    await importing.finish('merge', '');
+    importing.drop();
+    expect(scratch.codebase.file('a').ino).toBeGreaterThanOrEqual(first + 1000);
   });
 
   it('are different for all entries', async () => {
