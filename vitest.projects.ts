@@ -5,6 +5,7 @@ import base from './vitest.base.config.ts';
 
 /** The models, which `npm run test:model` runs at full length. */
 export const MODELS = [
+  'test/lib/codebases/tree/model/model.test.ts',
   'test/lib/sandboxes/model/sequences.test.ts',
   'test/lib/trees/model/{model,mutants}.test.ts',
   'test/lib/workspaces/tree/{disk/crashes,model/model,model/mutants}.test.ts',

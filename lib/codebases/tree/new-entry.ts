@@ -14,16 +14,39 @@ interface Attributes {
 export const DIRECTORY_MODE = 0o755;
 const SYMLINK_MODE = 0o777;
 
-export function newFile(attributes: Attributes, contents: { key: Key; size: number }): Entry {
-  return { ...plain(attributes), type: TYPE.file, key: contents.key, size: contents.size };
+/** Entries are literals, without parts that are spread into them: an import makes a million. */
+export function newFile(
+  { name, ino, mode, mtime, ctime }: Attributes,
+  { key, size }: { key: Key; size: number },
+): Entry {
+  return {
+    name,
+    type: TYPE.file,
+    mode,
+    nlink: 1,
+    ino,
+    size,
+    mtime: mtime.s,
+    mtimeNs: mtime.ns,
+    ctime: ctime.s,
+    ctimeNs: ctime.ns,
+    key,
+    agentText: false,
+    totals: undefined,
+    target: undefined,
+    rdev: undefined,
+    atime: undefined,
+    owner: undefined,
+  };
 }
 
 export function newSymlink(attributes: Omit<Attributes, 'mode'>, target: ByteString): Entry {
-  return { ...plain({ ...attributes, mode: SYMLINK_MODE }), type: TYPE.symlink, target, size: target.length };
+  const entry = newFile({ ...attributes, mode: SYMLINK_MODE }, { key: NO_KEY, size: target.length });
+  return { ...entry, type: TYPE.symlink, target };
 }
 
 export function newDirectory(attributes: Attributes): DirectoryEntry {
-  return { ...plain(attributes), ...EMPTY_DIRECTORY };
+  return { ...newFile(attributes, EMPTY_DIRECTORY), ...EMPTY_DIRECTORY };
 }
 
 /** The time as attributes of an entry. */
@@ -38,22 +61,4 @@ export function modifiedAt({ s, ns }: Time): Pick<Entry, 'mtime' | 'mtimeNs'> {
 export function timeOfMs(ms: number): Time {
   const s = Math.floor(ms / 1000);
   return { s, ns: Math.floor((ms - s * 1000) * 1e6) };
-}
-
-function plain({ name, ino, mode, mtime, ctime }: Attributes) {
-  return {
-    name,
-    ino,
-    mode,
-    nlink: 1,
-    ...modifiedAt(mtime),
-    ...changedAt(ctime),
-    key: NO_KEY,
-    agentText: false,
-    totals: undefined,
-    target: undefined,
-    rdev: undefined,
-    atime: undefined,
-    owner: undefined,
-  };
 }

@@ -14,6 +14,7 @@ import type { ContentsWriter } from '../../../store/blobs/contents-writer.ts';
 import type { Writing } from '../../../store/writing.ts';
 import type { Source } from '../../../trees/directory/source.ts';
 import { type DirectoryEntry, type Entry, type Time, TYPE } from '../../../trees/format/entry.ts';
+import { type Key, NO_KEY } from '../../../trees/format/keys.ts';
 import { exceeded, type StagedLimits, WHITEOUT } from '../../archive/refused-imports.ts';
 import { buildDraft } from '../build-draft.ts';
 import { Draft, DraftDirectory, isDirectoryNode, type Node } from '../draft.ts';
@@ -39,6 +40,15 @@ export interface StagedTree {
   readonly hasMarks: boolean;
 }
 
+/** The file whose contents arrive. */
+interface StagedFile {
+  readonly path: ByteString;
+  readonly member: Member;
+  /** Of its contents, as soon as they are stored. */
+  key: Key | undefined;
+  contents?: ContentsWriter;
+}
+
 /** Names of a file, as in the file systems of the hosts that archives come from. */
 const MAX_LINKS = 65_000;
 /** Names that are held in memory before their directories become objects. */
@@ -57,7 +67,7 @@ export class StagedMembers implements ArchiveSink {
   #hasLinks = false;
   /** The directory of the last member. */
   #last: { path: ByteString; directory: DraftDirectory } | undefined;
-  #file: { path: ByteString; member: Member; contents: ContentsWriter } | undefined;
+  #file: StagedFile | undefined;
 
   constructor(place: StagedPlace) {
     this.#place = place;
@@ -87,14 +97,19 @@ export class StagedMembers implements ArchiveSink {
 
   content(bytes: Buffer): void {
     this.counts.add({ bytes: bytes.length });
-    this.#file!.contents.write(bytes);
+    const file = this.#file!;
+    // Most files are in one piece, which needs no copy.
+    if (bytes.length === file.member.size) file.key = this.#place.writing.putContents(bytes);
+    else this.#contents(file).write(bytes);
   }
 
   end(): void {
-    const { path, member, contents } = this.#file!;
+    const file = this.#file!;
+    const { path, member } = file;
+    const { size } = member;
+    const key = file.key ?? this.#contents(file).end().key;
     this.#file = undefined;
-    const stored = contents.end();
-    this.#put(path, newFile({ ...this.#attributes(path, member), mode: member.mode }, stored));
+    this.#put(path, newFile({ ...this.#attributes(path, member), mode: member.mode }, { key, size }));
   }
 
   /** Call between pieces: a million names would take hundreds of megabytes. */
@@ -111,8 +126,13 @@ export class StagedMembers implements ArchiveSink {
   }
 
   drop(): void {
-    this.#file?.contents.drop();
+    this.#file?.contents?.drop();
     this.#file = undefined;
+  }
+
+  #contents(file: StagedFile): ContentsWriter {
+    file.contents ??= this.#place.writing.contents();
+    return file.contents;
   }
 
   *#build(): Generator<void, DirectoryEntry, void> {
@@ -138,7 +158,7 @@ export class StagedMembers implements ArchiveSink {
     if (before !== undefined) this.#remove(above, before as Entry);
     this.counts.add({ [member.type === 'symlink' ? 'symlinks' : 'files']: 1 });
     if (member.type === 'file') {
-      this.#file = { path, member, contents: this.#place.writing.contents() };
+      this.#file = { path, member, key: member.size === 0 ? NO_KEY : undefined };
     } else if (linked !== undefined) {
       this.counts.add({ bytes: linked.size });
       this.#put(path, { ...linked, name: baseNameOf(path) });

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { MAX_PACKED } from '../../../../lib/store/limits.ts';
 import { codeOf, START, TreeScratch } from './trees.ts';
@@ -157,6 +158,28 @@ describe('a path', () => {
       expect(scratch.list()).toEqual([]);
     },
   );
+});
+
+describe('any text as a path', () => {
+  it('is refused, or is the path of the file', async () => {
+    const part = fc.oneof(
+      fc.constantFrom('/', '.', '..', '\0', 'a', '\ud800', '\\', 'é', '%2f'),
+      fc.string({ unit: 'binary', maxLength: 3 }),
+    );
+    const path = fc.array(part, { maxLength: 8 }).map((parts) => parts.join(''));
+    await fc.assert(
+      fc.asyncProperty(path, async (text) => {
+        scratch = new TreeScratch();
+        const code = await codeOf(() => scratch.put(text, 'x'));
+        const names = text.replace(/^\//, '').split('/');
+        const isPlain = names.every((name) => name !== '' && name !== '.' && name !== '..');
+        const isText = !/\0/.test(text) && Buffer.from(text).toString() === text;
+        expect(code).toBe(isPlain && isText ? 'fulfilled' : 'INVALID_ARGUMENT');
+        expect(scratch.list()).toEqual(isPlain && isText ? names.map((_, n) => names.slice(0, n + 1).join('/')) : []);
+      }),
+      { numRuns: 300 },
+    );
+  });
 });
 
 describe('removing a file', () => {
