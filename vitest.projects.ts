@@ -8,7 +8,7 @@ export const MODELS = [
   'test/lib/codebases/tree/model/model.test.ts',
   'test/lib/sandboxes/model/sequences.test.ts',
   'test/lib/trees/model/{model,mutants}.test.ts',
-  'test/lib/workspaces/tree/{disk/crashes,model/model,model/mutants}.test.ts',
+  'test/lib/workspaces/tree/{disk/crashes,disk/live-tree,model/model,model/mutants}.test.ts',
   'test/lib/workspaces/{redacted-model,model,changed-during-commit-model}.test.ts',
 ];
 

@@ -145,7 +145,7 @@ function freeze() {
   /** @type {any[]} */
   const keys = [];
   const run = () => {
-    store.freeze((sink) => encode({ put: (object) => keys.push(sink.put(object)) && keys.at(-1) }));
+    store.freeze((sink, begin) => begin(encode({ put: (object) => keys.push(sink.put(object)) && keys.at(-1) })));
   };
   row('  and F1: into the segment, the next journal', milliseconds(run), 'ms', '5.7–6.5');
   const reader = new rooms.SegmentReader(hostDisk, at.folder);

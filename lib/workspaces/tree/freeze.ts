@@ -12,16 +12,18 @@ import type { LiveTree } from './live-tree.ts';
 export type Frozen = ReadonlyMap<OwnDirectory | OwnFile, Entry>;
 
 /**
- * Writes the tree as objects, each directory after those in it, and leaves no patch. Records go to `journal` from now on.
+ * Writes the tree as objects, each directory after those in it, and leaves no patch. `begin` begins
+ * the journal of the frozen tree, to which records go from now on; it is the last thing that may fail.
  * `shared`: others will have the contents, too, so that these do not change any more.
  * If it throws, nothing has changed but for base in the former journal, and the objects are garbage.
  */
-export function freeze(tree: LiveTree, sink: Sink, journal: Journal, shared: boolean): Frozen {
+export function freeze(tree: LiveTree, sink: Sink, begin: (root: DirectoryEntry) => Journal, shared: boolean): Frozen {
   const frozen = new Map<OwnDirectory | OwnFile, Entry>();
   const directories = ownBelow(tree.root);
   for (const dir of directories.reverse()) frozen.set(dir, entryOf(tree, sink, dir, frozen));
   tree.record(false);
   const root = frozen.get(tree.root) as DirectoryEntry;
+  const journal = begin(root);
   const files = [...frozen.keys()].filter((item) => item instanceof OwnFile);
   tree.linkPaths.frozen(files);
   for (const item of frozen.keys()) tree.numbering.take(item);

@@ -46,17 +46,23 @@ export class Freezes {
   }
 
   /**
-   * F1, between two requests: objects, then the next journal, all in the page cache. `encode` puts objects and changes
-   * nothing else. If this throws, nothing has begun: as on a full disk, where freezes wait.
+   * F1, between two requests: objects, then the next journal, all in the page cache. `encode` puts all objects, then calls
+   * `begin`, then goes on from what it froze, which cannot fail. If `begin` or this throws, nothing has begun: as on a full
+   * disk, where freezes wait.
    */
-  begin(encode: (sink: FreezeSink) => TreeState): Freezing {
+  begin(encode: (sink: FreezeSink, begin: (state: TreeState) => void) => void): Freezing {
     if (this.#isRunning) throw new Error('a freeze waits for the one before it');
     const { segments, journals, root: file } = this.#parts;
     const root = segments.whole(() => {
-      const state = { ...file.root, ...encode(segments), segment: segments.segment };
-      // One that is too large is refused here.
-      encodeSlot(state, false);
-      return { ...state, ...journals.begin() };
+      let begun: TreeRoot | undefined;
+      encode(segments, (state) => {
+        const next = { ...file.root, ...state, segment: segments.segment };
+        // One that is too large is refused here.
+        encodeSlot(next, false);
+        begun = { ...next, ...journals.begin() };
+      });
+      if (begun === undefined) throw new Error('a freeze that has not begun');
+      return begun;
     });
     this.#isRunning = true;
     const durable = this.#finish(root);

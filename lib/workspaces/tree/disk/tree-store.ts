@@ -51,7 +51,7 @@ export class TreeStore implements Journal {
   }
 
   /** See `Freezes.begin`. */
-  freeze(encode: (sink: FreezeSink) => TreeState): Freezing {
+  freeze(encode: (sink: FreezeSink, begin: (state: TreeState) => void) => void): Freezing {
     return this.#freezes.begin(encode);
   }
 

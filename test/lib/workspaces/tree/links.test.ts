@@ -14,7 +14,7 @@ const name = (live: Live, path: string) => {
   const [dir, name] = at(live.tree, path);
   return { dir, name };
 };
-const frozen = (live: Live) => freeze(live.tree, live.memory.placed, new MemoryJournal(), false);
+const frozen = (live: Live) => freeze(live.tree, live.memory.placed, () => new MemoryJournal(), false);
 const rename = (live: Live, from: string, to: string) =>
   move(live.tree, name(live, from), name(live, to), 'replace', TIME);
 const linked = (live: Live, from: string, to: string) =>

@@ -14,7 +14,7 @@ import { difference, flatOf } from './flat.ts';
 import { at, type Live, liveTree, TIME } from './live.ts';
 import { MemoryJournal } from './memory-journal.ts';
 
-const frozen = (live: Live) => freeze(live.tree, live.memory.placed, new MemoryJournal(), false);
+const frozen = (live: Live) => freeze(live.tree, live.memory.placed, () => new MemoryJournal(), false);
 const make = ({ tree }: Live, path: string) => put(tree, ...at(tree, path), fileEntry('', '', { ino: 900 }), TIME);
 const many = (count: number) => Array.from({ length: count }, (_, n) => `d/name ${String(n * 7919).padStart(7, '0')}`);
 
@@ -75,7 +75,7 @@ describe('a live tree', () => {
         return live.memory.placed.put(object);
       },
     };
-    expect(() => freeze(live.tree, full, new MemoryJournal(), true)).toThrow('no space');
+    expect(() => freeze(live.tree, full, () => new MemoryJournal(), true)).toThrow('no space');
     expect([live.tree.journal === live.journal, live.tree.epochs.shared]).toEqual([true, 0]);
     make(live, 'a/b/more');
     expect(difference(flatOf(live.tree), before)).not.toBe('');

@@ -87,7 +87,7 @@ describe('on a full disk', () => {
   it('a freeze has begun nothing, takes no space, and can be made later', async () => {
     disk.room = 50;
     const files = disk.readdir(FOLDER);
-    const freeze = () => store.freeze((sink) => stateAfter(history.length, sink));
+    const freeze = () => store.freeze((sink, begin) => begin(stateAfter(history.length, sink)));
     expect(freeze).toThrow('ENOSPC');
     disk.room = 1000;
     expect(freeze).toThrow('ENOSPC');
@@ -101,7 +101,7 @@ describe('on a full disk', () => {
 
   it('the root needs no space', async () => {
     disk.room = 1e6;
-    const freezing = store.freeze(() => stateAfter(history.length));
+    const freezing = store.freeze((_, begin) => begin(stateAfter(history.length)));
     disk.room = 0;
     await freezing.durable;
     expect(found()).toBe(history.length);

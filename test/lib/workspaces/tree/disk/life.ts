@@ -62,7 +62,7 @@ export class Life {
 
   freeze(): void {
     if (this.store.isFreezing) return;
-    const { durable } = this.store.freeze((sink) => stateAfter(this.#history.length, sink));
+    const { durable } = this.store.freeze((sink, begin) => begin(stateAfter(this.#history.length, sink)));
     this.#becomesDurable(durable);
   }
 

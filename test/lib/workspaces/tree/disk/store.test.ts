@@ -39,7 +39,7 @@ function append(): void {
 }
 
 function freeze(): Promise<void> {
-  return store.freeze((sink) => stateAfter(history.length, sink)).durable;
+  return store.freeze((sink, begin) => begin(stateAfter(history.length, sink))).durable;
 }
 
 function reopened(): number {
@@ -116,7 +116,9 @@ describe('a freeze', () => {
 
   it('refuses a root that is too large, with nothing begun', () => {
     const stores = Array.from({ length: 600 }, (_, n) => BigInt(n));
-    expect(() => store.freeze(() => ({ ...stateAfter(0), stores }))).toThrow(/a root of \d+ bytes: 4092 are allowed/);
+    expect(() => store.freeze((_, begin) => begin({ ...stateAfter(0), stores }))).toThrow(
+      /a root of \d+ bytes: 4092 are allowed/,
+    );
     expect(store.isFreezing).toBe(false);
   });
 });
@@ -151,7 +153,7 @@ describe('a sync', () => {
     const where = { ...storeIn(disk, async (each) => void steps.push([...each]), random), contents };
     const other = createStore(where, STORE, stateAfter(0));
     await other.sync();
-    await other.freeze(() => stateAfter(0)).durable;
+    await other.freeze((_, begin) => begin(stateAfter(0))).durable;
     expect(steps.map(([first]) => first)).toEqual([{ folder: '/contents' }, { folder: '/contents' }]);
   });
 });

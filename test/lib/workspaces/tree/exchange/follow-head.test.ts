@@ -11,7 +11,7 @@ import { countOf, flatOf } from '../flat.ts';
 import { at, type Live, liveTree, TIME } from '../live.ts';
 import { MemoryJournal } from '../memory-journal.ts';
 
-const frozen = (live: Live) => freeze(live.tree, live.memory.placed, new MemoryJournal(), false);
+const frozen = (live: Live) => freeze(live.tree, live.memory.placed, () => new MemoryJournal(), false);
 const make = ({ tree }: Live, path: string) => put(tree, ...at(tree, path), fileEntry('', '', { ino: 900 }), TIME);
 const contents = (live: Live, path: string) => flatOf(live.tree).get(path)?.ino;
 

@@ -35,7 +35,7 @@ function disturb(live: Live, random: Random, count: number): void {
     if (there) remove(live, n);
     else make(live, n);
   }
-  if (random(3) === 0) freeze(live.tree, live.memory.placed, new MemoryJournal(), false);
+  if (random(3) === 0) freeze(live.tree, live.memory.placed, () => new MemoryJournal(), false);
 }
 
 describe('the listing of a directory', () => {

@@ -67,7 +67,7 @@ export class World {
   freeze(shared: boolean): Frozen {
     const before = flatOf(this.live);
     const journal = this.#newJournal();
-    const frozen = freeze(this.live, this.memory.placed, journal, shared);
+    const frozen = freeze(this.live, this.memory.placed, () => journal, shared);
     this.#journal = journal;
     same(before, flatOf(this.live), 'a freeze changed something');
     check(this.live.root.patch.size === 0 && this.live.counters.patched === 0, 'a patch is left');

@@ -1,0 +1,184 @@
+import { type ByteString, fromLatin1, splitPath } from '../../../../../lib/byte-string.ts';
+import { Errno } from '../../../../../lib/linux/errno.ts';
+import { EMPTY_DIRECTORY } from '../../../../../lib/trees/format/entry.ts';
+import { type Key, slotKey } from '../../../../../lib/trees/format/keys.ts';
+import { setAttributes, setData } from '../../../../../lib/workspaces/tree/changes/contents.ts';
+import { move } from '../../../../../lib/workspaces/tree/changes/move.ts';
+import { drop, link, put } from '../../../../../lib/workspaces/tree/changes/names.ts';
+import { thaw } from '../../../../../lib/workspaces/tree/changes/thaw.ts';
+import { createStore, openStore, type StoreIn } from '../../../../../lib/workspaces/tree/disk/open-store.ts';
+import { PlacedObjects } from '../../../../../lib/workspaces/tree/disk/placed-objects.ts';
+import { SegmentReader } from '../../../../../lib/workspaces/tree/disk/segment-reader.ts';
+import type { TreeRoot, TreeState } from '../../../../../lib/workspaces/tree/disk/tree-root.ts';
+import type { TreeStore } from '../../../../../lib/workspaces/tree/disk/tree-store.ts';
+import { Epochs } from '../../../../../lib/workspaces/tree/epochs.ts';
+import { freeze } from '../../../../../lib/workspaces/tree/freeze.ts';
+import type { Journal } from '../../../../../lib/workspaces/tree/journal/records.ts';
+import { Replay } from '../../../../../lib/workspaces/tree/journal/replay.ts';
+import { LiveTree } from '../../../../../lib/workspaces/tree/live-tree.ts';
+import { type SimulatedDisk, Stopped } from '../../../disk/simulated-disk.ts';
+import { directoryEntry, fileEntry, type Random } from '../../../trees/random.ts';
+import { difference, type Flat, flatOf } from '../flat.ts';
+import { MemoryJournal } from '../memory-journal.ts';
+import { STORE, stateAfter } from './numbered.ts';
+import { storeIn } from './opened.ts';
+import { SteppedSync, settled } from './stepped-sync.ts';
+
+const NAMES = ['a', 'b', 'c'];
+const STORE_BYTES = slotKey({ store: STORE, class: 0, slot: 0, sequence: 0, birth: 0, crc: 0 }).slice(1, 9);
+
+type Change = (tree: LiveTree) => void;
+
+/** A live tree on a disk, from its opening to the end of its server, with all the states that it had. */
+export class LiveOnDisk {
+  readonly #random: Random;
+  readonly #thread: SteppedSync;
+  readonly #store: TreeStore;
+  readonly #tree: LiveTree;
+  /** Does each change first, in memory: so the state that a change would lead to is known. */
+  readonly #twin: LiveTree;
+  readonly states: Flat[];
+  /** The last state that was answered, and that a loss of power must leave. */
+  answered: number;
+  durable = 0;
+  #number: number;
+
+  /** `states`: those of the servers before, of which it has found one. */
+  constructor(disk: SimulatedDisk, random: Random, states?: readonly Flat[]) {
+    this.#random = random;
+    this.#thread = new SteppedSync(disk);
+    const where = storeIn(disk, this.#thread.sync, random);
+    const first = opened(where);
+    this.#store = first.store;
+    this.#tree = first.tree;
+    this.#tree.journal = first.store;
+    this.#twin = opened(where, false).tree;
+    const found = flatOf(this.#tree);
+    this.answered = states === undefined ? 0 : states.findLastIndex((each) => difference(each, found) === '');
+    if (this.answered < 0) throw new Error(`a mix of states: ${difference(found, states!.at(-1)!)}`);
+    this.states = [...(states?.slice(0, this.answered) ?? []), found];
+    this.#number = 1000 * (1 + disk.calls);
+  }
+
+  /** A random thing. Returns false at the end of the server. */
+  async act(): Promise<boolean> {
+    try {
+      const choice = this.#random(20);
+      if (choice < 14) this.#change();
+      else if (choice === 14) this.#becomesDurable(this.#store.sync());
+      else if (choice === 15) this.#freeze();
+      else await this.#thread.advance();
+      await settled();
+      return true;
+    } catch (error) {
+      if (error instanceof Stopped) return false;
+      throw error;
+    }
+  }
+
+  #freeze(): void {
+    if (this.#store.isFreezing) return;
+    const tree = this.#tree;
+    const { durable } = this.#store.freeze((sink, begin) => {
+      const next = (mine: TreeState['mine']): Journal => {
+        begin({ ...stateAfter(0), mine, base: tree.base.base, version: tree.base.version, epoch: tree.epochs.epoch });
+        return this.#store;
+      };
+      freeze(tree, sink, next, false);
+    });
+    this.#becomesDurable(durable);
+  }
+
+  #becomesDurable(promise: Promise<void>): void {
+    const state = this.answered;
+    promise.then(
+      () => {
+        this.durable = Math.max(this.durable, state);
+      },
+      () => {},
+    );
+  }
+
+  #change(): void {
+    const change = this.#anyChange();
+    const expected = outcome(change, this.#twin);
+    if (expected === undefined) this.states.push(flatOf(this.#twin));
+    const found = outcome(change, this.#tree);
+    if (found !== expected) throw new Error(`${found?.errno} instead of ${expected?.errno}`);
+    this.answered = this.states.length - 1;
+  }
+
+  #anyChange(): Change {
+    const random = this.#random;
+    const [path, other] = [this.#path(), this.#path()];
+    const number = this.#number++;
+    const time = { s: number, ns: 0 };
+    const attributes = { mode: 0o700 + random(64), mtime: number, mtimeNs: 0, ctime: number, ctimeNs: 0 };
+    const how = random(3) ? 'replace' : 'exchange';
+    const changes: Change[] = [
+      (tree) => put(tree, ...at(tree, path), { ...fileEntry('', ''), ino: number }, time),
+      (tree) => put(tree, ...at(tree, path), { ...directoryEntry(''), ...EMPTY_DIRECTORY, ino: number }, time),
+      (tree) => drop(tree, ...at(tree, path), time),
+      (tree) => move(tree, place(tree, path), place(tree, other), how, time),
+      (tree) => link(tree, thaw(tree, ...at(tree, path)), ...at(tree, other), time),
+      (tree) => setData(tree, thaw(tree, ...at(tree, path)), contents(number), 5, time),
+      (tree) =>
+        setAttributes(tree, thaw(tree, ...at(tree, path)), { ...attributes, atime: undefined, owner: undefined }),
+    ];
+    return changes[random(changes.length)]!;
+  }
+
+  #path(): string {
+    return Array.from({ length: 1 + this.#random(3) }, () => NAMES[this.#random(3)]!).join('/');
+  }
+}
+
+function contents(slot: number): Key {
+  return slotKey({ store: STORE, class: 1, slot, sequence: 1, birth: 1, crc: 0 });
+}
+
+function at(tree: LiveTree, path: string): [LiveTree['root'], ByteString] {
+  const slash = path.lastIndexOf('/');
+  return [tree.ownAt(splitPath(fromLatin1(path.slice(0, Math.max(0, slash))))), fromLatin1(path.slice(slash + 1))];
+}
+
+function place(tree: LiveTree, path: string): { dir: LiveTree['root']; name: ByteString } {
+  const [dir, name] = at(tree, path);
+  return { dir, name };
+}
+
+/** The error of a change that cannot be. */
+function outcome(change: Change, tree: LiveTree): Errno | undefined {
+  try {
+    change(tree);
+    return undefined;
+  } catch (error) {
+    if (error instanceof Errno) return error;
+    throw error;
+  }
+}
+
+/** The live tree that the files have, replayed; in a store that is made if there is none. */
+function opened(where: StoreIn, finish = true): { tree: LiveTree; store: TreeStore } {
+  const opening = openStore(where);
+  if (opening === undefined) {
+    const store = createStore(where, STORE, stateAfter(0));
+    return { tree: treeOf(where, store.root), store };
+  }
+  const tree = treeOf(where, opening.root);
+  for (const records of opening.journals()) {
+    const replay = new Replay(tree);
+    for (const record of records) replay.apply(record);
+  }
+  if (finish) return { tree, store: opening.finish() };
+  opening.close();
+  return { tree, store: undefined as never };
+}
+
+function treeOf({ disk, folder, cache }: StoreIn, root: TreeRoot): LiveTree {
+  const reader = new SegmentReader(disk, folder);
+  const epochs = new Epochs(STORE_BYTES, root.epoch, root.sharedEpoch);
+  const base = { version: root.version, base: root.base };
+  const source = new PlacedObjects(cache, () => reader);
+  return new LiveTree({ source, frozen: root.mine, base, journal: new MemoryJournal(), epochs });
+}
