@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 from typing import Optional
 
-from .errors import ConnectionFailedError, NotConnectedError, RateLimitError, PaddockError, UnavailableError
+from .errors import ConnectionFailedError, RateLimitError, PaddockError, UnavailableError
 
 #: Longest pause between two attempts, in seconds. A refusal that names a longer one is raised.
 LONGEST = 60.0
@@ -28,7 +28,7 @@ def pause(error: PaddockError, attempt: int, attempts: int, repeatable: bool) ->
             return None
         # Clients that were refused together must not come back together.
         return error.retry_after + random.uniform(0, _backoff(attempt))
-    if isinstance(error, NotConnectedError) or (
+    if _is_unsent(error) or (
         repeatable and isinstance(error, (ConnectionFailedError, UnavailableError))
     ):
         return random.uniform(_backoff(attempt) / 2, _backoff(attempt))
@@ -41,4 +41,8 @@ def _backoff(attempt: int) -> float:
 
 def may_have_worked(error: PaddockError) -> bool:
     """Whether the request may have taken effect although it failed."""
-    return isinstance(error, (ConnectionFailedError, UnavailableError)) and not isinstance(error, NotConnectedError)
+    return isinstance(error, (ConnectionFailedError, UnavailableError)) and not _is_unsent(error)
+
+
+def _is_unsent(error: PaddockError) -> bool:
+    return isinstance(error, ConnectionFailedError) and error.unsent

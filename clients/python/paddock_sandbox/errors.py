@@ -43,14 +43,16 @@ def _restored(kind: Type[PaddockError], arguments: Tuple[Any, ...], state: Dict[
 
 
 class ConnectionFailedError(PaddockError, builtins.ConnectionError):
-    """The service cannot be reached, or the connection was cut. What was asked may have taken effect or not."""
+    """The service cannot be reached, or the connection was cut. What was asked may have taken effect or not.
+
+    Attributes:
+        unsent: Whether it is certain that the service got nothing of the request.
+        endpoint: Address of the service.
+    """
 
     code = "UNAVAILABLE"
+    unsent: bool = False
     endpoint: str = ""
-
-
-class NotConnectedError(ConnectionFailedError):
-    """The connection could not be made: the service has not seen the request."""
 
 
 class UnavailableError(PaddockError):

@@ -83,7 +83,8 @@ class Processes(ServerCase):
 
     def test_a_process_can_be_waited_for_and_killed(self) -> None:
         program = "import socket; s = socket.create_server(('', 8123)); s.accept()"
-        process = self.sandbox.start(["python3", "-c", program], labels={"of": "port"})
+        process = self.sandbox.start(["python3", "-c", program], id="port", labels={"of": "port"})
+        self.assertEqual(process.id, "port")
         ports = self.sandbox.ports
         found = ports.wait(8123, "20s")
         self.assertEqual((found.port, found.process_id, ports.list()), (8123, process.id, (found,)))

@@ -16,7 +16,6 @@ from paddock_sandbox import (
     UnauthenticatedError,
     CommandTimeoutError,
     ConnectionFailedError,
-    NotConnectedError,
     RequestTimeoutError,
     Sandbox,
     Paddock,
@@ -177,9 +176,10 @@ class Connections(Retries):
     def test_nobody_listens(self) -> None:
         with FakeServer() as fake:
             url = fake.url
-        with Paddock(url=url, max_retries=1) as client, self.assertRaises(NotConnectedError) as caught:
+        with Paddock(url=url, max_retries=1) as client, self.assertRaises(ConnectionFailedError) as caught:
             client.api.exec(sandbox_id="sb_1", command="true")
         self.assertIn(url, str(caught.exception))
+        self.assertTrue(caught.exception.unsent)
 
     def test_a_server_that_says_nothing_is_given_up(self) -> None:
         def check(client: Any, fake: FakeServer) -> None:
@@ -207,7 +207,7 @@ class Connections(Retries):
         answers = [answer(200, {"size": 1}), answer(200, {})]
         self.each_client(lambda: FakeServer(*answers, tls=context), check, ca_file=certificate, timeout="10s")
         with FakeServer(tls=context) as fake, Paddock(url=fake.url, max_retries=0) as client:
-            with self.assertRaises(NotConnectedError):
+            with self.assertRaises(ConnectionFailedError):
                 client.health()
 
     def test_a_proxy_of_the_environment_is_used(self) -> None:

@@ -229,7 +229,7 @@ it('fails with 125 for its own failures, and 127 and 126 for commands that canno
     stderr: expect.stringMatching(/a rule is/),
   });
   const missing = await cli(['run', '--from', join(repo, 'none'), '--', 'ls'], { url: served.url });
-  expect(missing).toMatchObject({ code: 125, stderr: expect.stringMatching(/^paddock: there is no directory .*\n$/) });
+  expect(missing).toMatchObject({ code: 125, stderr: expect.stringMatching(/^paddock: .* is not a directory\n$/) });
   const nobody = await cli(['ls'], { url: 'http://127.0.0.1:65001' });
   expect(nobody).toMatchObject({ code: 1, stderr: expect.stringMatching(/^paddock: no connection to .*\n$/) });
 });

@@ -13,7 +13,7 @@ from inspect_ai.util._sandbox.limits import override_max_exec_output_size
 from inspect_ai.util._sandbox.self_check import *  # noqa: F403
 from paddock_adapters.inspect_sandbox import PaddockConfig, PaddockSandboxEnvironment
 from paddock_adapters.shared import _collected
-from paddock_sandbox import NotConnectedError, NotFoundError, Paddock
+from paddock_sandbox import ConnectionFailedError, NotFoundError, Paddock
 
 pytestmark = pytest.mark.anyio
 
@@ -94,7 +94,7 @@ class LosesItsInput:
         self.killed = anyio.Event()
 
     async def write(self, content, *, end):
-        raise NotConnectedError("lost")
+        raise ConnectionFailedError("lost")
 
     async def kill(self):
         self.killed.set()
@@ -110,7 +110,7 @@ class LosesItsInput:
 
 async def test_lost_input_is_an_error():
     with anyio.fail_after(20):
-        with pytest.raises(NotConnectedError):
+        with pytest.raises(ConnectionFailedError):
             await _collected(LosesItsInput(), b"x", 10)
 
 

@@ -8,11 +8,9 @@ import {
 } from 'paddock-sandbox';
 import { archiveOf, type PackOptions, requireUpload } from 'paddock-sandbox/local';
 import { namesOfAgents, removeSecrets } from '../agents/secrets.ts';
-import { CliError } from '../command-line/errors.ts';
 import { rulesOfTracked } from '../git/kept-directories.ts';
 import { Tracked } from '../git/tracked.ts';
 import type { Output } from '../output/output.ts';
-import { printableName } from '../output/printable.ts';
 
 /** On a sandbox whose codebase was made for it: `rm` removes both. A commit takes it away. */
 export const OWNED = 'paddock.codebase';
@@ -24,15 +22,9 @@ export interface UploadCall {
   env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Throws an error of `requireUpload` as one for people. */
-export const directoryError = (directory: string) => (error: Error) => {
-  const missing = (error as { code?: string }).code === 'ENOENT';
-  throw new CliError(missing ? `there is no directory ${printableName(directory)}` : error.message);
-};
-
-/** The directory as an archive whose transfer is shown. Throws CliError. */
+/** The directory as an archive whose transfer is shown. */
 async function directoryBody(directory: string, pack: PackOptions, out: Output) {
-  await requireUpload(directory, pack).catch(directoryError(directory));
+  await requireUpload(directory, pack);
   return () => {
     const progress = out.progress('uploading');
     return progress.count(archiveOf(directory, pack, () => progress.file())());

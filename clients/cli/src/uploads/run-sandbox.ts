@@ -8,7 +8,6 @@ import {
   createTracked,
   destroyOwned,
   destroyWithSecrets,
-  directoryError,
   type NewSandbox,
   nameOf,
   OWNED,
@@ -37,7 +36,7 @@ export async function runSandbox(
     const sandbox = await createFrom({ paddock, out, signal, env }, { directory, pack, options, asked });
     return { sandbox, remove: (how) => destroyOwned(sandbox, how), keep: () => undefined };
   }
-  await requireUpload(directory, pack).catch(directoryError(directory));
+  await requireUpload(directory, pack);
   const state = localDirectory(env);
   const tracked = trackedIn(directory, { env, signal });
   const all = { ...options, labels: { ...options.labels, [OWNED]: 'own' }, signal };

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from typing import AsyncGenerator, Unpack
+from typing import AsyncGenerator, Optional, Unpack
 
 from .._http import Command
 from .._kept import Output
@@ -48,17 +48,20 @@ class AsyncCommands(AsyncState):
         """Runs a command, with its output as it is written; the last event is its end. Leaving the loop kills it."""
         return events(self.api.exec_stream(sandbox_id=self.id, command=command, **options))
 
-    def start(self, command: Command, **options: Unpack[StartProcessRequest]) -> Opening[AsyncProcess]:
+    def start(
+        self, command: Command, *, id: Optional[str] = None, **options: Unpack[StartProcessRequest]
+    ) -> Opening[AsyncProcess]:
         """Starts a process, which goes on by itself: a server, a long build.
 
-        Delete it, or use it as a context manager; otherwise it ends with the sandbox. `stdin`: keep standard input
-        open. `timeout`: time until it is killed; None: never.
+        Delete it, or use it as a context manager; otherwise it ends with the sandbox. `id`: of the process, unique in
+        the sandbox; None: a random one. `stdin`: keep standard input open. `timeout`: time until it is killed; None:
+        never.
         """
+        # Because of its id a repeated request starts nothing twice.
+        options["process_id"] = id or f"p-{uuid.uuid4().hex[:16]}"
         return Opening(self._start(command, options))
 
     async def _start(self, command: Command, options: StartProcessRequest) -> AsyncProcess:
-        # Because of its id a repeated request starts nothing twice.
-        options["process_id"] = options.get("process_id") or f"p-{uuid.uuid4().hex[:16]}"
         return AsyncProcess(self.api, await self.api.start_process(sandbox_id=self.id, command=command, **options))
 
     async def process(self, process_id: str, **options: Unpack[CallOptions]) -> AsyncProcess:

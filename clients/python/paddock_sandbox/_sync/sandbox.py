@@ -83,7 +83,7 @@ class Sandbox(Commands, Changes):
         if from_ is not None and codebase is not None:
             raise InvalidArgumentError("from_ and codebase exclude each other")
         if from_ is not None and not os.path.isdir(from_):
-            raise InvalidArgumentError(f"from_: not a directory: {os.fspath(from_)}")
+            raise InvalidArgumentError(f"{os.fspath(from_)} is not a directory")
         return cls._made(_api_of(paddock), paddock is None, from_, codebase, options)
 
     @classmethod

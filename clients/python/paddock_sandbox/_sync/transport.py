@@ -10,7 +10,7 @@ import httpx
 
 from .._http import PIECE, Body, Request, pool_options
 from .._settings import Settings
-from ..errors import ConnectionFailedError, NotConnectedError, RequestTimeoutError, PaddockError
+from ..errors import ConnectionFailedError, RequestTimeoutError, PaddockError
 from .concurrency import each_of, running_loop
 
 
@@ -70,8 +70,8 @@ class Transport:
             else:
                 response = self._calls.handle_request(self._request(request, content=request.body))
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError) as error:
-            failed = NotConnectedError(f"cannot connect to {self._settings.endpoint}: {error or error!r}")
-            failed.endpoint = self._settings.endpoint
+            failed = ConnectionFailedError(f"cannot connect to {self._settings.endpoint}: {error or error!r}")
+            failed.endpoint, failed.unsent = self._settings.endpoint, True
             raise failed from error
         except httpx.TransportError as error:
             raise self.cut(error) from error

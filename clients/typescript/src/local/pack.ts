@@ -29,7 +29,7 @@ export function archiveOf(
   });
 }
 
-/** Throws ENOENT or InvalidArgumentError before anything is sent: for what is no directory, and for a repository that is elsewhere. */
+/** Throws InvalidArgumentError before anything is sent: for what is no directory, and for a repository that is elsewhere. */
 export async function requireUpload(directory: string, { exclude = [] }: PackOptions = {}): Promise<void> {
   await requireDirectory(directory);
   if (!new IgnoreFile(bytesOf(exclude.join('\n'))).decides('.git', false)) await requireOwnRepository(directory);

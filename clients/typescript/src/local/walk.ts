@@ -39,9 +39,10 @@ export interface Found {
 
 const HOOKS = /(^|\/)\.git\/(modules\/(.*\/)?)?hooks$/;
 
-/** Throws ENOENT or InvalidArgumentError. */
+/** Throws InvalidArgumentError. */
 export async function requireDirectory(directory: string): Promise<void> {
-  if (!(await stat(directory)).isDirectory()) throw invalid(`${directory} is not a directory`);
+  const found = await stat(directory).catch(() => undefined);
+  if (!found?.isDirectory()) throw invalid(`${directory} is not a directory`);
 }
 
 /**
