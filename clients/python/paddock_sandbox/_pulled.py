@@ -48,7 +48,7 @@ class Pulled:
             were.
         skipped: Reasons by path of what is not brought: repositories like .git, what would make a directory one, what
             tools run on sight, symlinks that lead out of the directory, what would lose values that the sandbox saw as
-            placeholders, files that `max_bytes` has no room for, one path of a renamed file, and what changed meanwhile.
+            placeholders, files that `max_bytes` has no room for, one path of a rename, and what changed meanwhile.
         failed: Errors by path: what the local file system refused, and names that are not UTF-8. It is as it was.
     """
 
