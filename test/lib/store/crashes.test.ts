@@ -231,6 +231,26 @@ describe('what a sync has answered is there, and nothing damaged is served', () 
   });
 });
 
+describe('a store that is being made', () => {
+  it('is none or a whole one, whatever a loss of power leaves', () => {
+    const whole = new SimulatedDisk();
+    newStore(whole);
+    for (let at = 0; at < whole.calls; at++) {
+      const disk = new SimulatedDisk();
+      disk.fault = { at, with: 'stop' };
+      expect(() => newStore(disk)).toThrow(Stopped);
+      for (let seed = 0; seed < 30; seed++) {
+        const left = disk.crashed(seeded(at * 100 + seed));
+        try {
+          expect(reopened(left).number).toBe(7n);
+        } catch (error) {
+          if (!(error instanceof FormatError)) throw error;
+        }
+      }
+    }
+  });
+});
+
 describe('writings at the same time', () => {
   const text1 = text(1);
 
