@@ -76,14 +76,13 @@ export class ObjectStore implements Source {
     disk.syncFolder(folder);
     emptyFolder(disk, `${folder}/tmp`);
     writeStoreFile(disk, folder, `${folder}/tmp/store.json`, number);
-    disk.syncFolder(folder);
     return ObjectStore.open(parts, folder);
   }
 
   /** Throws a FormatError for a folder that is no store of this format. */
   static open(parts: StoreParts, folder: string): ObjectStore {
     const store = new ObjectStore(parts, folder, readStoreFile(parts.disk, folder));
-    // A process that was killed while it created the store may have left names that are not durable.
+    // Names that `create` made, also in a process that was killed.
     parts.disk.syncFolder(folder);
     emptyFolder(parts.disk, store.#tmp);
     store.#packs.open();
