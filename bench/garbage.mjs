@@ -28,7 +28,14 @@ const folder = mkdtempSync(join(tmpdir(), 'paddock-garbage-'));
 const lib = await bundled();
 const disk = lib.hostDisk;
 const parts = () => ({ disk, files: new lib.OpenFiles(disk), cache: new lib.Cache(64 * 1024 * 1024) });
-const NOTHING = { totals: undefined, target: undefined, rdev: undefined, atime: undefined, owner: undefined };
+const NOTHING = {
+  totals: undefined,
+  target: undefined,
+  rdev: undefined,
+  atime: undefined,
+  owner: undefined,
+  holes: undefined,
+};
 const TIMES = { mtime: 1_700_000_000, mtimeNs: 5, ctime: 1_700_000_000, ctimeNs: 5 };
 const PLACES = {
   load() {

@@ -157,7 +157,14 @@ function patched({ patchDirectory, NO_KEY }, store, writing, entries) {
 }
 
 function file({ TYPE, NO_KEY }, name) {
-  const nothing = { totals: undefined, target: undefined, rdev: undefined, atime: undefined, owner: undefined };
+  const nothing = {
+    totals: undefined,
+    target: undefined,
+    rdev: undefined,
+    atime: undefined,
+    owner: undefined,
+    holes: undefined,
+  };
   const times = { mtime: 1_700_000_000, mtimeNs: 5, ctime: 1_700_000_000, ctimeNs: 5 };
   return {
     name,

@@ -25,7 +25,14 @@ const folder = mkdtempSync(join(tmpdir(), 'paddock-tree-store-'));
 const rooms = await bundled();
 const { NO_KEY, TYPE, EMPTY_DIRECTORY, hostDisk } = rooms;
 
-const NOTHING = { totals: undefined, target: undefined, rdev: undefined, atime: undefined, owner: undefined };
+const NOTHING = {
+  totals: undefined,
+  target: undefined,
+  rdev: undefined,
+  atime: undefined,
+  owner: undefined,
+  holes: undefined,
+};
 const TIMES = { mtime: 1_700_000_000, mtimeNs: 5, ctime: 1_700_000_000, ctimeNs: 5 };
 const file = (name) => {
   const key = rooms.fileKey({ store: 1n, number: 1, birth: 0, version: 0 });

@@ -34,7 +34,14 @@ const placed = {
 };
 let ino = 2;
 
-const NOTHING = { totals: undefined, target: undefined, rdev: undefined, atime: undefined, owner: undefined };
+const NOTHING = {
+  totals: undefined,
+  target: undefined,
+  rdev: undefined,
+  atime: undefined,
+  owner: undefined,
+  holes: undefined,
+};
 
 function file(name, contents) {
   const key = trees.hashKey(createHash('sha256').update(String(contents)).digest());

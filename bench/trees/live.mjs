@@ -35,7 +35,7 @@ export function measureLive(trees, tools, hundred) {
   row('live: create and unlink', median(50, create), 'µs', '–');
   const [data] = [trees.thaw(tree, own, list[0])];
   const write = () => {
-    for (let times = 0; times < 1000; times++) trees.setData(tree, data, data.entry.key, times, time);
+    for (let times = 0; times < 1000; times++) trees.setData(tree, data, { key: data.entry.key, size: times }, time);
   };
   row('live: record a write', median(200, write), 'µs', '–');
 

@@ -37,6 +37,7 @@ export function newFile(
     rdev: undefined,
     atime: undefined,
     owner: undefined,
+    holes: undefined,
   };
 }
 

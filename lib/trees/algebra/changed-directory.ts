@@ -57,5 +57,5 @@ export interface ChangesOfThree {
 
 /** A directory with the attributes of an entry and nothing in it. */
 export function emptied(entry: Entry): DirectoryEntry {
-  return { ...entry, ...EMPTY_DIRECTORY, target: undefined, rdev: undefined, agentText: false };
+  return { ...entry, ...EMPTY_DIRECTORY, target: undefined, rdev: undefined, holes: undefined, agentText: false };
 }

@@ -8,7 +8,7 @@ import { run, type Steps } from './steps.ts';
 import type { Three } from './three.ts';
 
 /** What entries of a codebase do not have. */
-const PUBLISHED = { nlink: 1, agentText: false, atime: undefined, owner: undefined } as const;
+const PUBLISHED = { nlink: 1, agentText: false, atime: undefined, owner: undefined, holes: undefined } as const;
 
 /** Names of one file become files of their own. */
 export function publishedNumber(numbers: Numbers, { ino, nlink }: Entry): number {
@@ -37,7 +37,7 @@ export class Taking {
     const { numbers, publish } = this.#options;
     const published = { ...publish(path, m), ...PUBLISHED, ino: publishedNumber(numbers, m) };
     const own = { ino: this.#isOneFile(m, published) ? m.ino : numbers.next(), nlink: m.nlink };
-    return { b: published, m: { ...published, ...own, atime: m.atime, owner: m.owner }, h: published };
+    return { b: published, m: { ...published, ...own, atime: m.atime, owner: m.owner, holes: m.holes }, h: published };
   }
 
   /** Not if other contents than these were published for another name of the file. */

@@ -1,5 +1,5 @@
 import { TYPE } from './entry.ts';
-import { checkExtension, checkNoExtension, TOTALS_AT, targetBytes } from './extension.ts';
+import { checkExtension, checkNoExtension, readExtension, TOTALS_AT, targetBytes } from './extension.ts';
 import { FormatError, require } from './format-error.ts';
 import { readU48 } from './integers.ts';
 import { isKeyAt, KIND } from './keys.ts';
@@ -42,16 +42,24 @@ function checkName(bytes: Buffer, start: number, end: number): void {
   require(!dots, 'a name of dots');
 }
 
-/** The size of a symlink and of a directory is that of what follows the name. */
+/** The size of a symlink and of a directory is that of what follows the name; holes are a part of a data file. */
 function checkSize(bytes: Buffer, start: number, type: number, nameEnd: number): void {
   const size = readU48(bytes, start + ENTRY_AT.size);
   if (type === TYPE.symlink) {
     if (!(size === targetBytes(bytes, nameEnd))) throw new FormatError(`a target of other than ${size} bytes`);
   }
+  if (type === TYPE.file) checkHoles(bytes, start, size, nameEnd);
   if (type !== TYPE.directory) return;
   const { files, directories, ...rest } = readTotals(bytes, nameEnd + TOTALS_AT);
   if (!(size <= files + directories)) throw new FormatError(`a directory of ${size} entries with fewer in its totals`);
   if (size === 0) require(equalTotals({ files, directories, ...rest }, noTotals()), 'an empty directory with totals');
+}
+
+function checkHoles(bytes: Buffer, start: number, size: number, nameEnd: number): void {
+  const { holes } = readExtension(bytes, nameEnd);
+  if (holes === undefined) return;
+  require(bytes.readUInt8(start + ENTRY_AT.key) === KIND.file, 'holes of what is no data file');
+  if (!(holes > 0 && holes <= size)) throw new FormatError(`${holes} bytes of holes in ${size} bytes`);
 }
 
 function checkContents(bytes: Buffer, start: number, type: number): void {

@@ -46,6 +46,8 @@ export interface Entry {
   readonly rdev: number | undefined;
   /** Shown as mtime unless set. */
   readonly atime: Time | undefined;
+  /** Of a data file in a sandbox: bytes of its size that the disk does not store; they count for no quota. Never 0. */
+  readonly holes: number | undefined;
   /** Only in file systems of several users. */
   readonly owner: { readonly uid: number; readonly gid: number } | undefined;
 }
@@ -76,6 +78,7 @@ export function identical(a: Entry | undefined, b: Entry | undefined): boolean {
     a.agentText === b.agentText &&
     a.target === b.target &&
     a.rdev === b.rdev &&
+    a.holes === b.holes &&
     a.mtime === b.mtime &&
     a.mtimeNs === b.mtimeNs &&
     a.ctime === b.ctime &&

@@ -1,7 +1,7 @@
 import { type ByteString, fromBuffer } from '../../byte-string.ts';
 import { type Entry, TYPE } from './entry.ts';
 import { FormatError, require } from './format-error.ts';
-import { readI48, writeI48 } from './integers.ts';
+import { readI48, readU48, writeI48, writeU48 } from './integers.ts';
 import { MAX_TARGET } from './limits.ts';
 import { readTotals, TOTALS_BYTES, type Totals, writeTotals } from './totals.ts';
 
@@ -15,12 +15,14 @@ export interface Extension {
   rdev: number | undefined;
   atime: Entry['atime'];
   owner: Entry['owner'];
+  holes: number | undefined;
 }
 
-const TAG = { totals: 1, target: 2, rdev: 3, atime: 4, owner: 5 } as const;
+const TAG = { totals: 1, target: 2, rdev: 3, atime: 4, owner: 5, holes: 6 } as const;
 const LENGTH = 2;
 const ITEM = 3;
 const ATIME_BYTES = 10;
+const HOLES_BYTES = 6;
 /** Where the totals of a directory are, after its name. */
 export const TOTALS_AT = LENGTH + ITEM;
 
@@ -32,19 +34,29 @@ const ALWAYS: ReadonlyMap<number, number> = new Map([
   [TYPE.blockDevice, TAG.rdev],
 ]);
 
+/** Of items that have the same length always. */
+const LENGTHS: Readonly<Record<number, number>> = {
+  [TAG.totals]: TOTALS_BYTES,
+  [TAG.rdev]: 4,
+  [TAG.atime]: ATIME_BYTES,
+  [TAG.owner]: 8,
+  [TAG.holes]: HOLES_BYTES,
+};
+
 /** Including the length itself; 0: there is none. */
-export function extensionBytes({ totals, target, rdev, atime, owner }: Extension): number {
+export function extensionBytes({ totals, target, rdev, atime, owner, holes }: Extension): number {
   const items =
     (totals ? ITEM + TOTALS_BYTES : 0) +
     (target === undefined ? 0 : ITEM + target.length) +
     (rdev === undefined ? 0 : ITEM + 4) +
     (atime ? ITEM + ATIME_BYTES : 0) +
-    (owner ? ITEM + 8 : 0);
+    (owner ? ITEM + 8 : 0) +
+    (holes === undefined ? 0 : ITEM + HOLES_BYTES);
   return items === 0 ? 0 : LENGTH + items;
 }
 
 export function writeExtension(bytes: Buffer, extension: Extension, start: number): void {
-  const { totals, target, rdev, atime, owner } = extension;
+  const { totals, target, rdev, atime, owner, holes } = extension;
   bytes.writeUInt16LE(extensionBytes(extension) - LENGTH, start);
   let at = start + LENGTH;
   const item = (tag: number, length: number): number => {
@@ -66,6 +78,7 @@ export function writeExtension(bytes: Buffer, extension: Extension, start: numbe
     bytes.writeUInt32LE(owner.uid, place);
     bytes.writeUInt32LE(owner.gid, place + 4);
   }
+  if (holes !== undefined) writeU48(bytes, holes, item(TAG.holes, HOLES_BYTES));
 }
 
 export function readExtension(bytes: Buffer, start: number): Extension {
@@ -85,7 +98,14 @@ export function targetBytes(bytes: Buffer, start: number): number {
 }
 
 export function noExtension(): Extension {
-  return { totals: undefined, target: undefined, rdev: undefined, atime: undefined, owner: undefined };
+  return {
+    totals: undefined,
+    target: undefined,
+    rdev: undefined,
+    atime: undefined,
+    owner: undefined,
+    holes: undefined,
+  };
 }
 
 function readItem(into: Extension, bytes: Buffer, tag: number, at: number, length: number): void {
@@ -93,6 +113,7 @@ function readItem(into: Extension, bytes: Buffer, tag: number, at: number, lengt
   else if (tag === TAG.target) into.target = fromBuffer(bytes, at, at + length);
   else if (tag === TAG.rdev) into.rdev = bytes.readUInt32LE(at);
   else if (tag === TAG.atime) into.atime = { s: readI48(bytes, at), ns: bytes.readUInt32LE(at + 6) };
+  else if (tag === TAG.holes) into.holes = readU48(bytes, at);
   else into.owner = { uid: bytes.readUInt32LE(at), gid: bytes.readUInt32LE(at + 4) };
 }
 
@@ -113,9 +134,10 @@ export function checkExtension(bytes: Buffer, type: number, start: number, limit
     const tag = bytes.readUInt8(at);
     const length = bytes.readUInt16LE(at + 1);
     require(at + ITEM + length <= end, 'an item that is longer than its extension');
-    if (!(tag > last && tag <= TAG.owner)) throw new FormatError(`tag ${tag} after ${last}`);
+    if (!(tag > last && tag <= TAG.holes)) throw new FormatError(`tag ${tag} after ${last}`);
     if (!(tag === always || (tag >= TAG.atime && (last > 0 || always === undefined))))
       throw new FormatError(`type ${type} with tag ${tag}`);
+    require(tag !== TAG.holes || type === TYPE.file, 'holes of what is no file');
     checkItem(bytes, tag, at + ITEM, length);
     last = tag;
     at += ITEM + length;
@@ -129,7 +151,7 @@ function checkItem(bytes: Buffer, tag: number, at: number, length: number): void
     require(!bytes.subarray(at, at + length).includes(0), 'a target with a NUL');
     return;
   }
-  const expected = { [TAG.totals]: TOTALS_BYTES, [TAG.rdev]: 4, [TAG.atime]: ATIME_BYTES, [TAG.owner]: 8 }[tag];
+  const expected = LENGTHS[tag];
   if (!(length === expected)) throw new FormatError(`an item with tag ${tag} of ${length} bytes`);
   if (tag === TAG.atime) require(bytes.readUInt32LE(at + 6) < 1_000_000_000, 'a time with too many nanoseconds');
 }

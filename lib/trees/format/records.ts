@@ -70,7 +70,7 @@ export const ENTRIES: Layout<Entry> = {
   read(bytes, at) {
     const nameEnd = at + ENTRY_FIXED + bytes.readUInt8(at + ENTRY_AT.nameLength);
     const flags = bytes.readUInt8(at + FLAGS_AT);
-    const { totals, target, rdev, atime, owner } =
+    const { totals, target, rdev, atime, owner, holes } =
       (flags & FLAG.extension) === 0 ? NO_EXTENSION : readExtension(bytes, nameEnd);
     return {
       name: fromBuffer(bytes, at + ENTRY_FIXED, nameEnd),
@@ -90,6 +90,7 @@ export const ENTRIES: Layout<Entry> = {
       rdev,
       atime,
       owner,
+      holes,
     };
   },
 
@@ -110,11 +111,16 @@ export const ENTRIES: Layout<Entry> = {
     if (bytes.readUInt16LE(at + ENTRY_AT.nlink) > 1) totals.linked++;
     if (kind > KIND.hash) {
       totals.ownEntries++;
-      totals.ownBytes += size;
+      totals.ownBytes += size - holesOf(bytes, at, nameLength);
     }
     addPath(totals, nameLength);
   },
 };
+
+function holesOf(bytes: Buffer, at: number, nameLength: number): number {
+  if ((bytes.readUInt8(at + FLAGS_AT) & FLAG.extension) === 0) return 0;
+  return readExtension(bytes, at + ENTRY_FIXED + nameLength).holes ?? 0;
+}
 
 /** After the name: key, u32 count, totals. */
 const ITEM_FIXED = KEY_BYTES + 4 + TOTALS_BYTES;

@@ -41,6 +41,11 @@ export class Counters {
   }
 }
 
+/** Bytes of contents that the disk stores. */
+export function storedBytes({ size, holes }: Entry): number {
+  return holes === undefined ? size : size - holes;
+}
+
 function weigh(to: Totals, entry: Entry, times: number): void {
   const local = isLocal(entry.key);
   if (isDirectory(entry)) {
@@ -57,7 +62,7 @@ function weigh(to: Totals, entry: Entry, times: number): void {
   if (entry.nlink > 1) to.linked += times;
   if (!local) return;
   to.ownEntries += times;
-  to.ownBytes += times * entry.size;
+  to.ownBytes += times * storedBytes(entry);
 }
 
 function addTimes(to: Totals, totals: Totals, times: number): void {

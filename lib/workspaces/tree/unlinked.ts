@@ -1,3 +1,4 @@
+import { storedBytes } from './counters.ts';
 import type { OwnFile } from './items.ts';
 
 /** Files without a name that are open: no journal and no freeze has them, but their contents are on the disk. */
@@ -12,12 +13,12 @@ export class Unlinked {
   keep(file: OwnFile): void {
     if (this.#files.has(file)) return;
     this.#files.add(file);
-    this.bytes += file.entry.size;
+    this.bytes += storedBytes(file.entry);
   }
 
   /** It is closed, or has a name again. */
   release(file: OwnFile): void {
-    if (this.#files.delete(file)) this.bytes -= file.entry.size;
+    if (this.#files.delete(file)) this.bytes -= storedBytes(file.entry);
   }
 
   resized(file: OwnFile, by: number): void {

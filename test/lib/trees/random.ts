@@ -22,7 +22,14 @@ export function seeded(seed: number): Random {
 }
 
 const NO_TIMES = { mtime: 0, mtimeNs: 0, ctime: 0, ctimeNs: 0 };
-const NO_EXTRAS = { totals: undefined, target: undefined, rdev: undefined, atime: undefined, owner: undefined };
+const NO_EXTRAS = {
+  totals: undefined,
+  target: undefined,
+  rdev: undefined,
+  atime: undefined,
+  owner: undefined,
+  holes: undefined,
+};
 
 export function fileEntry(name: string, contents: string, attributes: Partial<Entry> = {}): Entry {
   return {
@@ -69,15 +76,17 @@ export function anyEntry(random: Random, name: ByteString): Entry {
   return { ...entry, ...anyContents(random), nlink: 1 + random(3), agentText: random(2) === 1 };
 }
 
-function anyContents(random: Random): Pick<Entry, 'key' | 'size'> {
+function anyContents(random: Random): Pick<Entry, 'key' | 'size' | 'holes'> {
   const size = 1 + random(2 ** 31) * 2 ** 10;
   const [store, birth, crc] = [BigInt(random(2 ** 32)) << 31n, random(2 ** 32), random(2 ** 32)];
   const kind = random(4);
-  if (kind === 0) return { key: NO_KEY, size: 0 };
-  if (kind === 1) return { key: keyOfBytes(String(random(2 ** 32))), size };
+  const holes = undefined;
+  if (kind === 0) return { key: NO_KEY, size: 0, holes };
+  if (kind === 1) return { key: keyOfBytes(String(random(2 ** 32))), size, holes };
   if (kind === 2)
-    return { key: slotKey({ store, class: random(3), slot: random(2 ** 32), sequence: 5, birth, crc }), size };
-  return { key: fileKey({ store, number: random(2 ** 32), birth, version: random(2 ** 32) }), size: random(2) * size };
+    return { key: slotKey({ store, class: random(3), slot: random(2 ** 32), sequence: 5, birth, crc }), size, holes };
+  const key = fileKey({ store, number: random(2 ** 32), birth, version: random(2 ** 32) });
+  return random(2) ? { key, size, holes: random(2) ? 1 + random(size) : holes } : { key, size: 0, holes };
 }
 
 function anyDirectory(random: Random, entry: Entry): Entry {

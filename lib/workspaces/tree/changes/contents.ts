@@ -1,7 +1,7 @@
 import type { Entry, Time } from '../../../trees/format/entry.ts';
-import type { Key } from '../../../trees/format/keys.ts';
+import { storedBytes } from '../counters.ts';
 import { OwnDirectory, type OwnFile } from '../items.ts';
-import type { Attributes } from '../journal/records.ts';
+import type { Attributes, Contents } from '../journal/records.ts';
 import type { LiveTree } from '../live-tree.ts';
 
 /** Sets all attributes at once; `makesRoom`: it comes with a file that has become shorter. */
@@ -22,12 +22,12 @@ export function setAttributes(
 }
 
 /** The contents are in another place, or have another size: a write, a truncation, or a copy. */
-export function setData(tree: LiveTree, file: OwnFile, key: Key, size: number, time: Time): void {
+export function setData(tree: LiveTree, file: OwnFile, { key, size, holes }: Contents, time: Time): void {
   const makesRoom = size < file.entry.size;
   if (file.names.length > 0)
-    tree.append({ op: 'data', file: tree.fileId(file, makesRoom), key, size, time }, makesRoom);
+    tree.append({ op: 'data', file: tree.fileId(file, makesRoom), key, size, holes, time }, makesRoom);
   const { s, ns } = time;
-  change(tree, file, { key, size, mtime: s, mtimeNs: ns, ctime: s, ctimeNs: ns });
+  change(tree, file, { key, size, holes, mtime: s, mtimeNs: ns, ctime: s, ctimeNs: ns });
 }
 
 /** Whether an agent wrote the contents as text. Unset it before other contents are written. */
@@ -41,5 +41,5 @@ function change({ counters, unlinked }: LiveTree, file: OwnFile, to: Partial<Ent
   counters.remove(entry, names.length);
   file.entry = { ...entry, ...to };
   counters.add(file.entry, names.length);
-  if (names.length === 0) unlinked.resized(file, file.entry.size - entry.size);
+  if (names.length === 0) unlinked.resized(file, storedBytes(file.entry) - storedBytes(entry));
 }

@@ -2,7 +2,7 @@ import type { Time } from '../../../trees/format/entry.ts';
 import { FormatError, require } from '../../../trees/format/format-error.ts';
 import type { FieldReader } from '../disk/fields.ts';
 import { OPS } from './ops.ts';
-import type { Attributes, JournalRecord, Link, Root } from './records.ts';
+import type { Attributes, Contents, JournalRecord, Link, Root } from './records.ts';
 
 type Fields = { readonly [op in JournalRecord['op']]: (from: FieldReader) => Extract<JournalRecord, { op: op }> };
 
@@ -19,7 +19,7 @@ const FIELDS: Fields = {
   move: (from) => ({ op: 'move', time: time(from), from: link(from), to: link(from), exchange: from.flag() }),
   link: (from) => ({ op: 'link', time: time(from), file: from.u32(), at: link(from) }),
   attr: (from) => ({ op: 'attr', of: from.u32(), attributes: attributes(from) }),
-  data: (from) => ({ op: 'data', time: time(from), file: from.u32(), key: from.key(), size: from.u48() }),
+  data: (from) => ({ op: 'data', time: time(from), file: from.u32(), ...contents(from) }),
   text: (from) => ({ op: 'text', file: from.u32(), agentText: from.flag() }),
   base: (from) => ({ op: 'base', takes: from.flag(), ...root(from) }),
   root: (from) => ({ op: 'root', from: from.key(), mine: from.tree(), ...root(from) }),
@@ -60,6 +60,10 @@ function attributes(from: FieldReader): Attributes {
   const atime = from.flag() ? time(from) : undefined;
   const owner = from.flag() ? { uid: from.u32(), gid: from.u32() } : undefined;
   return { mode, ...times, atime, owner };
+}
+
+function contents(from: FieldReader): Contents {
+  return { key: from.key(), size: from.u48(), holes: from.u48() || undefined };
 }
 
 function root(from: FieldReader): Root {

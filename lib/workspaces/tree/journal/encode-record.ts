@@ -37,11 +37,12 @@ const FIELDS: Fields = {
     to.u32(of);
     attributes(to, set);
   },
-  data(to, { file, key, size, time: at }) {
+  data(to, { file, key, size, holes, time: at }) {
     time(to, at);
     to.u32(file);
     to.key(key);
     to.u48(size);
+    to.u48(holes ?? 0);
   },
   text(to, { file, agentText }) {
     to.u32(file);

@@ -23,6 +23,9 @@ export interface Root {
   readonly base: DirectoryEntry;
 }
 
+/** Where contents are, and how large. */
+export type Contents = Pick<Entry, 'key' | 'size' | 'holes'>;
+
 /** `time`: of the change, which the directories get as mtime and ctime, and what is moved, linked or unlinked as ctime. */
 interface Timed {
   readonly time: Time;
@@ -47,7 +50,7 @@ export type JournalRecord =
   | ({ readonly op: 'link'; readonly file: Id; readonly at: Link } & Timed)
   | { readonly op: 'attr'; readonly of: Id; readonly attributes: Attributes }
   /** Other contents of a file, or more, or less. The key has their place and crc. */
-  | ({ readonly op: 'data'; readonly file: Id; readonly key: Key; readonly size: number } & Timed)
+  | ({ readonly op: 'data'; readonly file: Id } & Contents & Timed)
   /** Whether the contents are text that an agent wrote. */
   | { readonly op: 'text'; readonly file: Id; readonly agentText: boolean }
   /**

@@ -73,7 +73,7 @@ export class Replay {
         setAttributes(this.#tree, this.#item(record.of), record.attributes);
         break;
       case 'data':
-        setData(this.#tree, this.#file(record.file), record.key, record.size, record.time);
+        setData(this.#tree, this.#file(record.file), record, record.time);
         break;
       case 'text':
         setText(this.#tree, this.#file(record.file), record.agentText);

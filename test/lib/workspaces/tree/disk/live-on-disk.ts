@@ -121,7 +121,8 @@ export class LiveOnDisk {
       (tree) => drop(tree, ...at(tree, path), time),
       (tree) => move(tree, place(tree, path), place(tree, other), how, time),
       (tree) => link(tree, thaw(tree, ...at(tree, path)), ...at(tree, other), time),
-      (tree) => setData(tree, thaw(tree, ...at(tree, path)), contents(number), 5, time),
+      (tree) =>
+        setData(tree, thaw(tree, ...at(tree, path)), { key: contents(number), size: 5, holes: undefined }, time),
       (tree) =>
         setAttributes(tree, thaw(tree, ...at(tree, path)), { ...attributes, atime: undefined, owner: undefined }),
     ];

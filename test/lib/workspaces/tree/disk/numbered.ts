@@ -13,7 +13,7 @@ export const STORE = 5n;
 /** Record `n` of a history: which of several it is, `kind` says. `length` makes it longer. */
 export function record(n: number, kind: number, length = 0): JournalRecord {
   const [time, key] = [{ s: n, ns: kind }, fileKey({ store: STORE, number: n, birth: 0, version: 0 })];
-  if (length === 0) return { op: 'data', file: kind, key, size: n, time };
+  if (length === 0) return { op: 'data', file: kind, key, size: n, holes: undefined, time };
   const links = Array.from({ length: Math.ceil(length / 200) }, () => [0, fromLatin1('n'.repeat(200))] as const);
   return { op: 'thaw', links: [[n, fromLatin1(`kind-${kind}`)], ...links] };
 }

@@ -8,7 +8,7 @@ export function anyRecord(random: Random): JournalRecord {
   const id = () => random(2 ** 32);
   const link = (): Link => [id(), anyNames(random, 1)[0]!];
   const time = { s: random(2) ? random(2 ** 31) * 2 ** 10 : -random(2 ** 31), ns: random(1e9) };
-  const { mode, mtime, mtimeNs, ctime, ctimeNs, atime, owner, key, size } = anyEntry(random, fromLatin1('e'));
+  const { mode, mtime, mtimeNs, ctime, ctimeNs, atime, owner, key, size, holes } = anyEntry(random, fromLatin1('e'));
   const root = () => ({ version: random(2 ** 32), base: anyTree(random) });
   const makers: (() => JournalRecord)[] = [
     () => ({ op: 'own', at: link() }),
@@ -21,7 +21,7 @@ export function anyRecord(random: Random): JournalRecord {
     () => ({ op: 'move', from: link(), to: link(), exchange: random(2) === 1, time }),
     () => ({ op: 'link', file: id(), at: link(), time }),
     () => ({ op: 'attr', of: id(), attributes: { mode, mtime, mtimeNs, ctime, ctimeNs, atime, owner } }),
-    () => ({ op: 'data', file: id(), key, size, time }),
+    () => ({ op: 'data', file: id(), key, size, holes, time }),
     () => ({ op: 'text', file: id(), agentText: random(2) === 1 }),
     () => ({ op: 'base', takes: random(2) === 1, ...root() }),
     () => ({ op: 'root', from: key, mine: anyTree(random), ...root() }),

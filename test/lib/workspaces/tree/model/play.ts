@@ -204,7 +204,7 @@ class Game {
     const key = size === 0 ? NO_KEY : this.#world.newKey();
     const { live } = this.#world;
     this.#both(
-      () => setData(live, thaw(live, ...this.#at(path)), key, size, this.#time()),
+      () => setData(live, thaw(live, ...this.#at(path)), { key, size, holes: undefined }, this.#time()),
       () => {
         Object.assign(inode, { contents: key, size, mtime: this.#now, ctime: this.#now });
         return undefined;
@@ -237,7 +237,7 @@ class Game {
     if (op === 0) {
       if (inode.type !== TYPE.file) return;
       const key = keyOfBytes(String(this.#now));
-      setData(live, file, key, 3, this.#time());
+      setData(live, file, { key, size: 3, holes: undefined }, this.#time());
       Object.assign(inode, { contents: key, size: 3, mtime: this.#now, ctime: this.#now });
       return;
     }
