@@ -90,7 +90,7 @@ it('a sandbox whose owner has limits is refused if the daemon’s cgroup driver 
     await expect(scene.launch({ owner })).rejects.toMatchObject({
       code: 'FAILED_PRECONDITION',
       message:
-        'memory_bytes and cpu_quota of the owner’s limits cannot be enforced with RUNTIME_DOCKER: ' +
+        'memory_bytes and cpu_quota of the owner’s limits cannot be enforced with the runtime docker: ' +
         'the daemon’s cgroup driver is systemd, and must be cgroupfs (native.cgroupdriver)',
     });
     expect(asked).toEqual(['/info']);
