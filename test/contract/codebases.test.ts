@@ -26,7 +26,7 @@ const directory = directoryOfFile();
 
 /** An archive of what a command makes. */
 function packed(make: string): Buffer {
-  execFileSync('/bin/sh', ['-c', `rm -rf *; ${make}`], { cwd: directory });
+  execFileSync('/bin/sh', ['-c', `find . -mindepth 1 -delete; ${make}`], { cwd: directory });
   return execFileSync('tar', ['-czf', '-', ...readdirSync(directory)], { cwd: directory });
 }
 

@@ -18,6 +18,8 @@ const LABEL = 'computesdk';
 /** The sandboxes that this program made, which know whether their codebase ends with them. */
 const made = new Map<string, Sandbox>();
 
+const serverOf = ({ sandbox: _, ...settings }: PaddockConfig): Paddock => new Paddock(settings);
+
 async function create(config: PaddockConfig, options: Record<string, unknown> = {}) {
   const { envs, metadata, name, image, snapshotId, templateId, timeout, signal, directory } = options;
   const refused = Object.entries({ snapshotId, templateId, directory }).filter(([, value]) => value !== undefined);
@@ -27,7 +29,7 @@ async function create(config: PaddockConfig, options: Record<string, unknown> = 
     key,
     String(value),
   ]);
-  const sandbox = await new Paddock(config).sandboxes.create({
+  const sandbox = await serverOf(config).sandboxes.create({
     ...given,
     ...(name !== undefined && { name: String(name) }),
     ...(image !== undefined && { image: String(image) }),
@@ -72,11 +74,11 @@ export const paddock = defineProvider<Sandbox, PaddockConfig>({
     sandbox: {
       create,
       getById: async (config, sandboxId) => {
-        const sandbox = await orNull(new Paddock(config).sandboxes.get(sandboxId));
+        const sandbox = await orNull(serverOf(config).sandboxes.get(sandboxId));
         return sandbox && { sandbox, sandboxId };
       },
       list: async (config) => {
-        const server = new Paddock(config);
+        const server = serverOf(config);
         const found = [];
         for await (const sandbox of server.sandboxes.list({ labels: { [LABEL]: 'true' } })) {
           found.push({ sandbox, sandboxId: sandbox.id });
@@ -84,7 +86,7 @@ export const paddock = defineProvider<Sandbox, PaddockConfig>({
         return found;
       },
       destroy: async (config, sandboxId) => {
-        const sandbox = made.get(sandboxId) ?? (await orNull(new Paddock(config).sandboxes.get(sandboxId)));
+        const sandbox = made.get(sandboxId) ?? (await orNull(serverOf(config).sandboxes.get(sandboxId)));
         if (sandbox) await orNull(destroy(sandbox));
         made.delete(sandboxId);
       },

@@ -147,7 +147,7 @@ describe('the network of a sandbox', () => {
   });
 
   it.each([
-    ['RUNTIME_MOCK', 'RUNTIME_MOCK has no network of its own'],
+    ['RUNTIME_MOCK', 'the runtime mock has no network of its own'],
     ['RUNTIME_DOCKER', 'runtime.docker.enable_networking'],
   ] as const)('is refused with %s', async (runtime, problem) => {
     fixture.settings.network = { ...fixture.settings.network, isDockers: true };

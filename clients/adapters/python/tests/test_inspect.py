@@ -99,10 +99,10 @@ class LosesItsInput:
     async def kill(self):
         self.killed.set()
 
-    async def events(self, offset):
+    async def output(self):
         await self.killed.wait()
-        for event in ():
-            yield event
+        for part in ():
+            yield part
 
     async def wait(self):
         raise AssertionError("the error comes first")

@@ -82,8 +82,8 @@ export class PaddockClient implements SandboxClient<PaddockOptions, PaddockState
     { clientOptions, archiveLimits }: SandboxClientResumeOptions<PaddockOptions> = {},
   ): Promise<PaddockSession> {
     assertNoArchiveLimits(archiveLimits);
-    const chosen = { ...this.#defaults, ...clientOptions };
-    const session = new PaddockSession(await failing(Sandbox.connect(state.sandboxId, chosen)), state);
+    const { paddock } = { ...this.#defaults, ...clientOptions };
+    const session = new PaddockSession(await failing(Sandbox.connect(state.sandboxId, { paddock })), state);
     if (!(await session.running())) await session.start();
     return session;
   }

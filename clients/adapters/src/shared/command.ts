@@ -75,7 +75,8 @@ export class RunningCommand {
           truncated = true;
           this.#rests(keep);
           // Of which stream they were is not known.
-          for (const each of Object.values(kept)) each.append(`\n[${part.missing} bytes of output are no longer kept]\n`);
+          for (const each of Object.values(kept))
+            each.append(`\n[${part.missing} bytes of output are no longer kept]\n`);
         }
       }
       this.#rests(keep);
