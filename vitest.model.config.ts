@@ -4,9 +4,9 @@ import { MODELS } from './vitest.projects.ts';
 
 /**
  * The models at the length of a CI run, on one core: 20,000 steps over several sandboxes and all interfaces, 6,000 runs
- * over one workspace, 600 over one during its commits, 1,200 over directory trees, 2,400 over the live tree of a
- * workspace, and 2,400 over a codebase on trees. `npm test` has a short run of each. PADDOCK_MODEL_RUNS sets the length, PADDOCK_MODEL_SEED the seed;
- * COMMIT_ROUNDS and COMMIT_SEED are those of the third.
+ * over one workspace, 600 over one during its commits, 600 over directory trees, 600 over the live tree of a workspace, 800
+ * over its files with crashes, and 800 over a codebase on trees. `npm test` has a short run of each. PADDOCK_MODEL_RUNS sets
+ * the length, PADDOCK_MODEL_SEED the seed; COMMIT_ROUNDS and COMMIT_SEED are those of the third.
  */
 export default defineConfig({
   ...base,

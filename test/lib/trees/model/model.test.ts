@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { play } from './play.ts';
 
-const RUNS = Number(process.env.PADDOCK_MODEL_RUNS ?? 40);
+const RUNS = Math.ceil(Number(process.env.PADDOCK_MODEL_RUNS ?? 80) / 2);
 const SEED = Number(process.env.PADDOCK_MODEL_SEED ?? 1);
 const STEPS = 60;
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { seeded } from '../../../trees/random.ts';
 import { play } from './play.ts';
 
-const SEQUENCES = Number(process.env.PADDOCK_MODEL_RUNS ?? 30);
+const SEQUENCES = Math.ceil(Number(process.env.PADDOCK_MODEL_RUNS ?? 90) / 3);
 const FIRST_SEED = Number(process.env.PADDOCK_MODEL_SEED ?? 1);
 
 describe('a codebase on trees', () => {

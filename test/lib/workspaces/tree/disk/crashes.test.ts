@@ -3,7 +3,7 @@ import { SimulatedDisk } from '../../../disk/simulated-disk.ts';
 import { type Random, seeded } from '../../../trees/random.ts';
 import { Life } from './life.ts';
 
-const SEQUENCES = Number(process.env.PADDOCK_MODEL_RUNS ?? 40);
+const SEQUENCES = Math.ceil(Number(process.env.PADDOCK_MODEL_RUNS ?? 120) / 3);
 const FIRST_SEED = Number(process.env.PADDOCK_MODEL_SEED ?? 1);
 const LIVES = 4;
 

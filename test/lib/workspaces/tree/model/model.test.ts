@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { play } from './play.ts';
 
 /** Two sequences for each of the other model of trees: 2,400 in test:model. */
-const RUNS = 2 * Number(process.env.PADDOCK_MODEL_RUNS ?? 15);
+const RUNS = Math.ceil(Number(process.env.PADDOCK_MODEL_RUNS ?? 60) / 2);
 const SEED = Number(process.env.PADDOCK_MODEL_SEED ?? 1);
 const STEPS = 200;
 
