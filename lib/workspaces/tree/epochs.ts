@@ -6,6 +6,12 @@ const STORE_AT = 1;
 const STORE_END = 9;
 const BIRTH_AT: Readonly<Record<number, number>> = { [KIND.slot]: 21, [KIND.file]: 15 };
 
+/** As a root keeps them. */
+export interface NextEpochs {
+  readonly epoch: number;
+  readonly sharedEpoch: number;
+}
+
 /**
  * When contents were made, and until when others may have them. An epoch ends with a freeze. What was born in one that a
  * checkpoint, a fork or a commit has is theirs, too; what was born later is the sandbox's alone.
@@ -33,10 +39,14 @@ export class Epochs {
     return this.#shared;
   }
 
-  /** At a freeze; `shared`: of which others will have what it froze. */
+  /** What both are after a freeze, for the root that it writes; `shared`: others will have what it froze. */
+  after(shared: boolean): NextEpochs {
+    return { epoch: this.#epoch + 1, sharedEpoch: shared ? this.#epoch : this.#shared };
+  }
+
+  /** At a freeze. */
   next(shared: boolean): void {
-    if (shared) this.#shared = this.#epoch;
-    this.#epoch++;
+    ({ epoch: this.#epoch, sharedEpoch: this.#shared } = this.after(shared));
   }
 
   /** Keeps all contents of before now as they are, for one who reads a frozen tree. Answers with the end of that. */

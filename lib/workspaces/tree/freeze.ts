@@ -4,9 +4,13 @@ import { patchDirectory } from '../../trees/directory/patch-directory.ts';
 import type { Change } from '../../trees/directory/pieces.ts';
 import type { Sink } from '../../trees/directory/source.ts';
 import { type DirectoryEntry, type Entry, identical, named } from '../../trees/format/entry.ts';
+import type { NextEpochs } from './epochs.ts';
 import { OwnDirectory, OwnFile, ownBelow } from './items.ts';
 import type { Journal } from './journal/records.ts';
 import type { LiveTree } from './live-tree.ts';
+
+/** Begins the journal of a frozen tree. `next`: its epochs, which its root keeps. */
+type Begin = (root: DirectoryEntry, next: NextEpochs) => Journal;
 
 /** The entries that own items became: who holds one of these goes on with its entry. */
 export type Frozen = ReadonlyMap<OwnDirectory | OwnFile, Entry>;
@@ -17,13 +21,13 @@ export type Frozen = ReadonlyMap<OwnDirectory | OwnFile, Entry>;
  * `shared`: others will have the contents, too, so that these do not change any more.
  * If it throws, nothing has changed but for base in the former journal, and the objects are garbage.
  */
-export function freeze(tree: LiveTree, sink: Sink, begin: (root: DirectoryEntry) => Journal, shared: boolean): Frozen {
+export function freeze(tree: LiveTree, sink: Sink, begin: Begin, shared: boolean): Frozen {
   const frozen = new Map<OwnDirectory | OwnFile, Entry>();
   const directories = ownBelow(tree.root);
   for (const dir of directories.reverse()) frozen.set(dir, entryOf(tree, sink, dir, frozen));
   tree.record(false);
   const root = frozen.get(tree.root) as DirectoryEntry;
-  const journal = begin(root);
+  const journal = begin(root, tree.epochs.after(shared));
   const files = [...frozen.keys()].filter((item) => item instanceof OwnFile);
   tree.linkPaths.frozen(files);
   for (const item of frozen.keys()) tree.numbering.take(item);

@@ -130,6 +130,23 @@ export class Replay {
   }
 }
 
+/**
+ * Replays all journals that go on from a root, in steps of one record. Each but the first began with a freeze, after which the
+ * crash came before its root was durable: what was made since then was born in a later epoch than the root says.
+ */
+export function* replaying(tree: LiveTree, journals: Iterable<Iterable<JournalRecord>>): Generator<void, void, void> {
+  let isFirst = true;
+  for (const records of journals) {
+    if (!isFirst) tree.epochs.next(false);
+    isFirst = false;
+    const replay = new Replay(tree);
+    for (const record of records) {
+      replay.apply(record);
+      yield;
+    }
+  }
+}
+
 function run(plan: (() => void) | undefined, { op }: JournalRecord): void {
   if (plan === undefined) throw new RecordError(`a record "${op}" that the tree does not fit to`);
   plan();

@@ -1,10 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { fileKey, NO_KEY, slotKey } from '../../../../lib/trees/format/keys.ts';
-import { Epochs } from '../../../../lib/workspaces/tree/epochs.ts';
+import { fromLatin1 } from '../../../../lib/byte-string.ts';
+import { fileKey, type Key, NO_KEY, slotKey } from '../../../../lib/trees/format/keys.ts';
+import { Epochs, type NextEpochs } from '../../../../lib/workspaces/tree/epochs.ts';
+import { freeze } from '../../../../lib/workspaces/tree/freeze.ts';
+import type { JournalRecord } from '../../../../lib/workspaces/tree/journal/records.ts';
+import { replaying } from '../../../../lib/workspaces/tree/journal/replay.ts';
 import { keyOfBytes } from '../../trees/memory.ts';
+import { fileEntry } from '../../trees/random.ts';
+import { liveTree, TIME } from './live.ts';
+import { MemoryJournal } from './memory-journal.ts';
 
 const slot = (birth: number, store = 7n) => slotKey({ store, class: 1, slot: 4, sequence: 9, birth, crc: 1 });
 const STORE = slot(0).slice(1, 9);
+const entryOf = (key: Key) => fileEntry('new', '12345', { ino: 50, key });
 
 describe('contents', () => {
   it('belong to the sandbox alone if they were made after the last shared freeze', () => {
@@ -15,6 +23,34 @@ describe('contents', () => {
     epochs.next(true);
     const after = fileKey({ store: 7n, number: 3, birth: epochs.epoch, version: 2 });
     expect([before, after].map((key) => epochs.mayChange(key))).toEqual([false, true]);
+  });
+
+  it('that others have are theirs after a restart, too, from the root that the freeze wrote', () => {
+    const live = liveTree(['file']);
+    const frozen = slot(live.tree.epochs.epoch);
+    let root: NextEpochs | undefined;
+    const begin = (_: unknown, next: NextEpochs) => {
+      root = next;
+      return new MemoryJournal();
+    };
+    freeze(live.tree, live.memory.placed, begin, true);
+    const { epoch, sharedEpoch } = root!;
+    const epochs = new Epochs(STORE, epoch, sharedEpoch);
+    expect([frozen, slot(epochs.epoch)].map((key) => epochs.mayChange(key))).toEqual([false, true]);
+    expect([epoch, sharedEpoch]).toEqual([live.tree.epochs.epoch, live.tree.epochs.shared]);
+  });
+
+  it('that were made after a freeze whose root was lost are theirs who have the next one', () => {
+    const { tree } = liveTree(['file']);
+    const made = slot(tree.epochs.after(false).epoch);
+    const journals: JournalRecord[][] = [
+      [],
+      [{ op: 'put', at: [0, fromLatin1('new')], entry: entryOf(made), time: TIME }],
+    ];
+    for (const _ of replaying(tree, journals));
+    tree.epochs.next(true);
+    expect(tree.epochs.mayChange(made)).toBe(false);
+    expect(tree.epochs.mayChange(slot(tree.epochs.epoch))).toBe(true);
   });
 
   it('may not change while somebody reads the tree that was frozen before', () => {

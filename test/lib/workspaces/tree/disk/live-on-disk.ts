@@ -11,10 +11,10 @@ import { PlacedObjects } from '../../../../../lib/workspaces/tree/disk/placed-ob
 import { SegmentReader } from '../../../../../lib/workspaces/tree/disk/segment-reader.ts';
 import type { TreeRoot, TreeState } from '../../../../../lib/workspaces/tree/disk/tree-root.ts';
 import type { TreeStore } from '../../../../../lib/workspaces/tree/disk/tree-store.ts';
-import { Epochs } from '../../../../../lib/workspaces/tree/epochs.ts';
+import { Epochs, type NextEpochs } from '../../../../../lib/workspaces/tree/epochs.ts';
 import { freeze } from '../../../../../lib/workspaces/tree/freeze.ts';
 import type { Journal } from '../../../../../lib/workspaces/tree/journal/records.ts';
-import { Replay } from '../../../../../lib/workspaces/tree/journal/replay.ts';
+import { replaying } from '../../../../../lib/workspaces/tree/journal/replay.ts';
 import { LiveTree } from '../../../../../lib/workspaces/tree/live-tree.ts';
 import { type SimulatedDisk, Stopped } from '../../../disk/simulated-disk.ts';
 import { directoryEntry, fileEntry, type Random } from '../../../trees/random.ts';
@@ -80,8 +80,8 @@ export class LiveOnDisk {
     if (this.#store.isFreezing) return;
     const tree = this.#tree;
     const { durable } = this.#store.freeze((sink, begin) => {
-      const next = (mine: TreeState['mine']): Journal => {
-        begin({ ...stateAfter(0), mine, base: tree.base.base, version: tree.base.version, epoch: tree.epochs.epoch });
+      const next = (mine: TreeState['mine'], epochs: NextEpochs): Journal => {
+        begin({ ...stateAfter(0), ...epochs, mine, base: tree.base.base, version: tree.base.version });
         return this.#store;
       };
       freeze(tree, sink, next, false);
@@ -167,10 +167,7 @@ function opened(where: StoreIn, finish = true): { tree: LiveTree; store: TreeSto
     return { tree: treeOf(where, store.root), store };
   }
   const tree = treeOf(where, opening.root);
-  for (const records of opening.journals()) {
-    const replay = new Replay(tree);
-    for (const record of records) replay.apply(record);
-  }
+  for (const _ of replaying(tree, opening.journals()));
   if (finish) return { tree, store: opening.finish() };
   opening.close();
   return { tree, store: undefined as never };
