@@ -64,7 +64,8 @@ export class StagedMembers implements ArchiveSink {
   readonly #draft: Draft;
   readonly #implied = new Set<number>();
   #hasMarks = false;
-  #hasLinks = false;
+  /** How many each file with several has, by its inode number: entries of names that were not named since say less. */
+  readonly #names = new Map<number, number>();
   /** The directory of the last member. */
   #last: { path: ByteString; directory: DraftDirectory } | undefined;
   #file: StagedFile | undefined;
@@ -121,7 +122,7 @@ export class StagedMembers implements ArchiveSink {
   *finish(): Generator<void, StagedTree, void> {
     const { source, writing, time } = this.#place;
     const built = yield* this.#build();
-    const root = this.#hasLinks ? yield* settleLinks(source, writing, built, time) : built;
+    const root = this.#names.size > 0 ? yield* settleLinks(source, writing, built, time) : built;
     return { root, implied: this.#implied, hasMarks: this.#hasMarks };
   }
 
@@ -173,9 +174,10 @@ export class StagedMembers implements ArchiveSink {
   #linked(path: ByteString, to: ByteString): Entry {
     const target = to === path || to === ROOT_PATH ? undefined : this.#find(to);
     if (target === undefined) throw badLink(path);
-    if (target.nlink >= MAX_LINKS) throw tooManyLinks(path);
-    this.#hasLinks = true;
-    const linked = { ...target, nlink: target.nlink + 1 };
+    const names = (this.#names.get(target.ino) ?? 1) + 1;
+    if (names > MAX_LINKS) throw tooManyLinks(path);
+    this.#names.set(target.ino, names);
+    const linked = { ...target, nlink: names };
     this.#put(to, linked);
     return linked;
   }
@@ -195,6 +197,8 @@ export class StagedMembers implements ArchiveSink {
 
   #remove(above: DraftDirectory, entry: Entry): void {
     const isLink = entry.type === TYPE.symlink;
+    const names = this.#names.get(entry.ino);
+    if (names !== undefined) this.#names.set(entry.ino, names - 1);
     this.counts.add(isLink ? { symlinks: -1, linkBytes: -entry.size } : { files: -1, bytes: -entry.size });
     this.#draft.set(above, entry.name, entry, undefined);
   }

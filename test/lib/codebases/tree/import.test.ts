@@ -1,7 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { tarEnd } from '../../../../lib/archive/tar.ts';
+import { fromText, NO_BYTES } from '../../../../lib/byte-string.ts';
+import { StagedMembers } from '../../../../lib/codebases/tree/archive/staged-members.ts';
 import { revisionOf } from '../../../../lib/codebases/tree/head.ts';
+import { Numbers } from '../../../../lib/codebases/tree/numbers.ts';
 import { archiveOf, type Members } from './archives.ts';
 import { codeOf, START, TreeScratch } from './trees.ts';
 
@@ -35,6 +38,19 @@ describe('an import', () => {
     expect(run).toMatchObject({ mode: 0o755, mtime: 1e9, mtimeNs: 5, nlink: 2, ino: same!.ino });
     expect(same).toMatchObject({ nlink: 2, key: run!.key });
     expect(scratch.counted).toEqual([4, 21 + 'src/run.sh'.length]);
+  });
+
+  it('is refused with more names of one file than a file can have, whichever of them each is linked to', () => {
+    const limits = { bytes: 1e9, entries: 1e9, ofDisk: false };
+    const place = { source: scratch.store, writing: scratch.store.begin(), numbers: new Numbers(2), limits };
+    const members = new StagedMembers({ ...place, time: { s: 1, ns: 0 } });
+    const member = { mode: 0o644, mtime: { sec: 1, nsec: 0 }, size: 0 };
+    const link = (path: string, to: string) =>
+      members.begin({ ...member, path: fromText(path), type: 'link', target: fromText(to) });
+    members.begin({ ...member, path: fromText('file'), type: 'file', target: NO_BYTES });
+    members.end();
+    for (let n = 0; n < 64_999; n++) link(`a${n}`, n % 2 === 0 ? 'file' : 'a0');
+    expect(() => link('b', 'a1')).toThrow('hard link');
   });
 
   it('is one version', async () => {
