@@ -42,7 +42,11 @@ export class LinkPaths {
 
   #read(root: OwnDirectory): Map<number, ByteString[]> {
     const known = new Map<number, ByteString[]>();
-    const add = (ino: number, path: ByteString) => known.set(ino, [...(known.get(ino) ?? []), path]);
+    const add = (ino: number, path: ByteString) => {
+      const paths = known.get(ino);
+      if (paths === undefined) known.set(ino, [path]);
+      else paths.push(path);
+    };
     const clean = (path: ByteString, entry: Entry) => {
       if (isDirectory(entry))
         for (const [ino, below] of linkNames(this.#source, entry)) for (const at of below) add(ino, joinPath(path, at));
