@@ -138,7 +138,8 @@ export class PackSet {
     for (const row of ifReadable(() => this.#merged?.find(key)) ?? []) {
       const pack = this.#sealed.get(row.pack);
       // The kind is not in it, and of no use to readers.
-      if (pack !== undefined && pack !== last) yield { pack, record: { ...row, key, kind: 1 } };
+      const record = pack === last ? undefined : pack?.inside({ ...row, key, kind: 1 });
+      if (pack !== undefined && record !== undefined) yield { pack, record };
     }
     for (const pack of this.#unmerged) if (pack !== last) yield* placeIn(pack, key);
   }

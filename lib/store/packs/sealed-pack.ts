@@ -62,7 +62,7 @@ export class SealedPack implements Pack {
     const rows = this.rows(key.charCodeAt(1));
     const row = firstRow(rows, ROW_BYTES, key);
     if ((row + 1) * ROW_BYTES > rows.length || compareAt(rows, row * ROW_BYTES, key) !== 0) return undefined;
-    return this.#inside(readRow(rows, row));
+    return this.inside(readRow(rows, row));
   }
 
   *records(): Generator<Packed, void, void> {
@@ -73,7 +73,7 @@ export class SealedPack implements Pack {
     for (let byte = 0; byte < FAN_OUT; byte++) {
       const rows = this.rows(byte);
       for (let row = 0; row * ROW_BYTES < rows.length; row++) {
-        const record = this.#inside(readRow(rows, row));
+        const record = this.inside(readRow(rows, row));
         if (record !== undefined) yield record;
       }
     }
@@ -92,8 +92,11 @@ export class SealedPack implements Pack {
   /** Whether the index is whole. If not, it is replaced: look-ups may find what they did not find before. */
   verify(): boolean {
     if (!this.#isVerified) {
+      const isWhole = ifReadable(() => this.#isIndexWhole());
+      // What cannot be read now may be read later.
+      if (isWhole === undefined) return false;
       this.#isVerified = true;
-      if (!this.#isIndexWhole()) this.#scan();
+      if (!isWhole) this.#scan();
     }
     return this.#scanned === undefined;
   }
@@ -147,8 +150,8 @@ export class SealedPack implements Pack {
     return this.#scanned;
   }
 
-  /** No row leads out of the file. */
-  #inside(record: Packed | undefined): Packed | undefined {
+  /** No row of an index leads out of the file. */
+  inside(record: Packed | undefined): Packed | undefined {
     if (record === undefined) return undefined;
     const { offset, length } = record;
     return offset >= PACK_HEADER + RECORD_HEADER && offset + length <= this.#size ? record : undefined;

@@ -76,6 +76,8 @@ export class SimulatedDisk implements Disk {
 
   pread(fd: number, into: Uint8Array, offset: number): number {
     this.#check();
+    // As node:fs does.
+    if (offset < 0) throw new RangeError(`offset ${offset}`);
     return this.#opens('read', fd).read(into, offset);
   }
 
