@@ -1,15 +1,17 @@
 import type { Disk } from '../disk/disk.ts';
-import { Blobs } from './blobs/blobs.ts';
+import type { Key } from '../trees/format/keys.ts';
+import { StagedBlobs } from './blobs/staged-blobs.ts';
 import { OpenFiles } from './open-files.ts';
 import { PackWriter } from './packs/pack-writer.ts';
-import { type WritablePacks, Writing } from './writing.ts';
+import { type Adoptable, type WritablePacks, Writing } from './writing.ts';
 
 /**
  * A writing in another thread than that of the store, with packs of its own. They are open in `tmp/`, and come to the others
- * sealed: after its `sync` the writing of the store adopts those that `packs` names. It finds nothing but what it put.
+ * sealed. Its large contents stay there. After its `sync` the writing of the store adopts both. It finds nothing but what it put.
  */
-export class BulkWriting extends Writing {
+export class BulkWriting extends Writing implements Adoptable {
   readonly packs: readonly string[];
+  readonly large: ReadonlyMap<Key, string>;
 
   constructor(disk: Disk, folder: string) {
     const packs: string[] = [];
@@ -30,7 +32,7 @@ export class BulkWriting extends Writing {
       },
     };
     const nothing = (): void => {};
-    const blobs = new Blobs(disk, `${folder}/blobs`);
+    const blobs = new StagedBlobs(disk, `${folder}/tmp`);
     super(
       {
         disk,
@@ -46,5 +48,6 @@ export class BulkWriting extends Writing {
       'all',
     );
     this.packs = packs;
+    this.large = blobs.files;
   }
 }

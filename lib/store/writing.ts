@@ -4,7 +4,7 @@ import { ServiceError } from '../errors.ts';
 import type { Sink } from '../trees/directory/source.ts';
 import type { DirectoryObject } from '../trees/format/directory-object.ts';
 import { hashKey, type Key } from '../trees/format/keys.ts';
-import { BLOB_MODE, type Blobs } from './blobs/blobs.ts';
+import { BLOB_MODE, type NamedBlobs } from './blobs/blobs.ts';
 import { ContentsWriter, type Stored } from './blobs/contents-writer.ts';
 import { keyOfBytes } from './digest.ts';
 import { MAX_PACKED } from './limits.ts';
@@ -21,7 +21,7 @@ export interface WritingPlace {
   readonly disk: Disk;
   readonly tmp: string;
   readonly packs: WritablePacks;
-  readonly blobs: Blobs;
+  readonly blobs: NamedBlobs;
   /** Changes whenever objects are lost that were not synced. */
   losses(): number;
   lost(keys: Iterable<Key>): void;
@@ -35,6 +35,13 @@ export interface WritingPlace {
  * codebase has a file with contents that it guessed.
  */
 export type Finds = 'all' | 'no contents';
+
+/** What a writing in another thread brings, after its `sync`. */
+export interface Adoptable {
+  readonly packs: readonly string[];
+  /** Files in the folder of what is being written, by their contents. */
+  readonly large: ReadonlyMap<Key, string>;
+}
 
 const CHUNK = 1024 * 1024;
 
@@ -106,11 +113,18 @@ export class Writing implements Sink {
     }
   }
 
-  /** A pack that another writer sealed in the folder of packs. */
-  adopt(name: string): void {
-    this.adopted.add(name);
-    this.#place.packs.add(name);
-    this.#place.adopted(name);
+  /** What another writer has synced: packs that it sealed in the folder of packs, and files of large contents. */
+  adopt({ packs, large }: Adoptable): void {
+    const place = this.#place;
+    for (const name of packs) {
+      this.adopted.add(name);
+      place.packs.add(name);
+      place.adopted(name);
+    }
+    for (const [key, path] of large) {
+      place.blobs.publish(key, path, 'rename');
+      this.#use(key);
+    }
   }
 
   /** All that it put, found or adopted is durable. Else it throws, and is of no use any more. */

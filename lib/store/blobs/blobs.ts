@@ -9,6 +9,9 @@ const NAME = /^[0-9a-f]{64}$/;
 /** Of all blobs: nobody writes to one again. */
 export const BLOB_MODE = 0o400;
 
+/** Where writings put contents that are files of their own. */
+export type NamedBlobs = Pick<Blobs, 'publish' | 'sync'>;
+
 /** Contents that are files of their own, named by their digests. A name is given to whole and synced contents only. */
 export class Blobs {
   /** Files that writings do not find: they are to go. */
@@ -29,7 +32,6 @@ export class Blobs {
   }
 
   *keys(): Generator<Key, void, void> {
-    // Other threads make folders, too.
     for (const folder of this.#disk
       .readdir(this.#folder)
       .filter((name) => FOLDER.test(name))

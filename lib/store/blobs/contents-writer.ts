@@ -3,7 +3,7 @@ import type { Disk } from '../../disk/disk.ts';
 import { hashKey, type Key, NO_KEY } from '../../trees/format/keys.ts';
 import { MAX_PACKED } from '../limits.ts';
 import { quietly } from '../packs/pack.ts';
-import { BLOB_MODE, type Blobs } from './blobs.ts';
+import { BLOB_MODE, type NamedBlobs } from './blobs.ts';
 
 interface LargeFile {
   readonly fd: number;
@@ -20,7 +20,7 @@ export interface ContentsPlace {
   readonly disk: Disk;
   /** The folder of what is being written. */
   readonly tmp: string;
-  readonly blobs: Blobs;
+  readonly blobs: NamedBlobs;
   /** Takes contents that are not large. */
   packed(bytes: Buffer): Key;
   /** Is told the key of contents that are a file. */

@@ -85,7 +85,7 @@ function play(played: Played): void {
     const keys = [bulk.putContents(text('bulk')), bulk.putContents(largeBytes(3))] as const;
     bulk.sync();
     played.group((writing, note) => {
-      for (const name of bulk.packs) writing.adopt(name);
+      writing.adopt(bulk);
       note(keys[0], text('bulk'));
       note(keys[1], largeBytes(3));
     });

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { BulkWriting } from '../../../lib/store/bulk-writing.ts';
+import { Collection } from '../../../lib/store/garbage/collection.ts';
 import { MAX_PACKED, MAX_PAYLOAD, SEAL_AT } from '../../../lib/store/limits.ts';
 import type { ObjectStore } from '../../../lib/store/object-store.ts';
 import type { DirectoryObject } from '../../../lib/trees/format/directory-object.ts';
@@ -19,7 +20,7 @@ function adopted(disk: SimulatedDisk, store: ObjectStore, packs: number, each = 
     for (const text of [...texts, textOf(n % 7)]) all.set(bulk.putContents(text), text);
     bulk.sync();
     const writing = store.begin();
-    for (const name of bulk.packs) writing.adopt(name);
+    writing.adopt(bulk);
     writing.sync();
     writing.end();
   }
@@ -193,6 +194,35 @@ describe('condemned packs', () => {
   });
 });
 
+describe('large contents of another thread', () => {
+  it('stay, though garbage is collected before they are adopted', () => {
+    const disk = new SimulatedDisk();
+    const store = newStore(disk);
+    const bulk = new BulkWriting(disk, FOLDER);
+    const [key, bytes] = [bulk.putContents(largeBytes(1)), largeBytes(1)];
+    bulk.sync();
+    const roots = { versions: [], directories: [], contents: [], places: store };
+    const collection = new Collection(store, disk, () => roots);
+    const steps = collection.steps();
+    let step = steps.next();
+    while (!step.done) step = steps.next();
+    collection.remove(step.value);
+    const writing = store.begin();
+    writing.adopt(bulk);
+    writing.sync();
+    expectAll(store, new Map([[key, bytes]]));
+    expectAll(reopened(disk.crashed(() => 0)), new Map([[key, bytes]]));
+    expect(disk.readdir(`${FOLDER}/tmp`)).toEqual([]);
+  });
+
+  it('are not found by others before they are adopted, as they may be lost', () => {
+    const disk = new SimulatedDisk();
+    const store = newStore(disk);
+    new BulkWriting(disk, FOLDER).putContents(largeBytes(1));
+    expect([...store.blobs()]).toEqual([]);
+  });
+});
+
 describe('what writings use', () => {
   it('is told from the beginning of those that have begun, until they end', () => {
     const disk = new SimulatedDisk();
@@ -216,7 +246,7 @@ describe('what writings use', () => {
     bulk.putContents(textOf(1));
     bulk.sync();
     const uses = store.uses();
-    store.begin().adopt(bulk.packs[0]!);
+    store.begin().adopt(bulk);
     expect(uses.packs).toEqual(new Set(bulk.packs));
     expect(store.uses().packs).toEqual(new Set(bulk.packs));
   });
