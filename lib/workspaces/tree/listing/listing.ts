@@ -36,10 +36,11 @@ export class Listing {
   /** The names after a cookie. The directory must not be changed while this runs. */
   *after(directory: Directory, cookie: number): Generator<Listed, void, void> {
     // Before the directory may begin another generation, which may be the end of this one.
-    const known = cookie < FIRST_INDEX ? undefined : this.#nameOf(cookie);
+    const begins = indexOf(cookie) < 0;
+    const known = begins ? undefined : this.#nameOf(cookie);
     const [number, generation] = this.#present(directory);
-    const last = known ?? (cookie < FIRST_INDEX ? undefined : generation.nameAt(indexOf(cookie)));
-    if (last === undefined && cookie >= FIRST_INDEX) return;
+    const last = known ?? (begins ? undefined : generation.nameAt(indexOf(cookie)));
+    if (last === undefined && !begins) return;
     let index = -1;
     for (const [name, item] of itemsOf(this.#source, directory, last)) {
       index = index < 0 && last !== undefined ? generation.indexOf(name) : index + 1;
@@ -79,6 +80,7 @@ export class Listing {
   }
 }
 
+/** Below 0 at the beginning. A program may seek to any number, also to those that are no cookies. */
 function indexOf(cookie: number): number {
   return (cookie % INDEXES) - FIRST_INDEX;
 }

@@ -51,6 +51,11 @@ describe('the listing of a directory', () => {
     expect(names).toEqual(large(count).map((path) => path.slice(2)));
   });
 
+  it.each([2 ** 32, 2 ** 32 + 1, 2 ** 40 + 2])('begins anew at a number that is no cookie of it: %i', (cookie) => {
+    const live = liveTree(large(5));
+    expect(read(live, new Listing(live.memory), cookie, 2).names).toEqual([name(0), name(2)]);
+  });
+
   it.each([
     [5, 60],
     [60, 40],
