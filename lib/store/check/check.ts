@@ -102,7 +102,9 @@ export class Check {
     if (named.kind === 'version') {
       const { root: tree, commit } = store.version(key);
       const directory = { kind: 'directory' as const, size: 0, root, path };
-      return [tree.key, ...(commit ? [commit.baseAfter] : [])].map((each) => ({ ...directory, key: each }));
+      // A base in the store of the sandbox goes with the sandbox.
+      const base = commit !== undefined && kindOf(commit.baseAfter) === KIND.hash ? [commit.baseAfter] : [];
+      return [tree.key, ...base].map((each) => ({ ...directory, key: each }));
     }
     if (kindOf(key) === KIND.place) return namesIn(roots.places.load(key), named);
     const bytes = store.bytes(key, 0);

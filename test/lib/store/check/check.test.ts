@@ -3,12 +3,12 @@ import { Check, type Finding } from '../../../../lib/store/check/check.ts';
 import type { Roots } from '../../../../lib/store/garbage/roots.ts';
 import type { ObjectStore } from '../../../../lib/store/object-store.ts';
 import { hexOf } from '../../../../lib/store/packs/record.ts';
-import type { Key } from '../../../../lib/trees/format/keys.ts';
+import { type Key, placeKey } from '../../../../lib/trees/format/keys.ts';
 import { SimulatedDisk } from '../../disk/simulated-disk.ts';
 import { entryAt } from '../../trees/edit.ts';
 import { keyOfBytes } from '../../trees/memory.ts';
 import { putVersion, rootsOf } from '../garbage/stored-trees.ts';
-import { FOLDER, largeBytes, newStore } from '../stores.ts';
+import { FOLDER, largeBytes, newStore, version } from '../stores.ts';
 
 const LARGE = largeBytes(1);
 const FILES = { 'src/a': 'text a', 'src/b': 'text b', 'doc/a': 'text a', large: LARGE.toString('latin1') };
@@ -43,6 +43,16 @@ describe('a check', () => {
     // The version, three directories, two texts and a large file.
     expect(whole.objects).toBe(7);
     expect(whole.bytes).toBeGreaterThan(LARGE.length);
+  });
+
+  it('does not ask for the base that a commit left in the store of its sandbox, which may be gone', () => {
+    const { disk, store } = setUp();
+    const writing = store.begin();
+    const baseAfter = placeKey({ store: 9n, segment: 1, offset: 0, length: 100, crc: 1 });
+    const commit = { sandboxId: 's', id: Buffer.alloc(16), baseAfter };
+    const key = writing.putVersion(version(8, { kind: 'commit', commit }));
+    writing.sync();
+    expect(check(store, disk, rootsOf({ 'version 8': key }))).toEqual([]);
   });
 
   it('names contents that are damaged: pack, offset, digest, and the first path that leads there', () => {
