@@ -37,7 +37,7 @@ export class Taking {
     const { numbers, publish } = this.#options;
     const published = { ...publish(path, m), ...PUBLISHED, ino: publishedNumber(numbers, m) };
     const own = { ino: this.#isOneFile(m, published) ? m.ino : numbers.next(), nlink: m.nlink };
-    return { b: published, m: { ...published, ...own, atime: m.atime, owner: m.owner, holes: m.holes }, h: published };
+    return { b: published, m: { ...published, ...own, atime: m.atime, owner: m.owner }, h: published };
   }
 
   /** Not if other contents than these were published for another name of the file. */

@@ -4,6 +4,8 @@ import { discard } from '../../../../lib/trees/algebra/discard.ts';
 import { follow } from '../../../../lib/trees/algebra/follow.ts';
 import { restore } from '../../../../lib/trees/algebra/restore.ts';
 import type { Entry } from '../../../../lib/trees/format/entry.ts';
+import { fileKey } from '../../../../lib/trees/format/keys.ts';
+import { parseObject } from '../../../../lib/trees/format/parse-object.ts';
 import { keyOfBytes } from '../memory.ts';
 import { chosen } from '../model/chosen.ts';
 import { SmallTrees } from './small-trees.ts';
@@ -96,6 +98,19 @@ describe('a file with several names in the sandbox', () => {
     const [a, b] = at(now, 'a', 'b');
     expect([a!.nlink, b!.nlink, a!.ino === b!.ino]).toEqual([1, 1, false]);
     expect(trees.at(now, 'b')?.key).toBe(keyOfBytes('b'));
+  });
+});
+
+describe('a data file with holes', () => {
+  it('has none after its commit, as its contents are whole in the store of the codebase', () => {
+    const base = trees.tree({});
+    const key = fileKey({ store: 7n, number: 1, birth: 1, version: 0 });
+    const mine = trees.change(base, { a: { ...trees.file('1'), key, size: 8192, holes: 4096 } });
+    const publish: Publish = (_, entry) => ({ ...entry, key: keyOfBytes('published') });
+    for (const tree of Object.values(committed(base, mine, [''], [], publish))) {
+      const { bytes } = memory.load(tree!.key);
+      expect(parseObject(bytes).entry(0)).toMatchObject({ key: keyOfBytes('published'), holes: undefined });
+    }
   });
 });
 
