@@ -76,9 +76,8 @@ def settings(
     address = url or default
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise InvalidArgumentError(
-            f"the URL of the service must be http://… or https://…, not {address!r}"
-        )
+        # Without the value, which may have a password.
+        raise InvalidArgumentError("the URL of the service must be http://… or https://…")
     if parts.username or parts.password or parts.query or parts.fragment:
         raise InvalidArgumentError(
             "the URL of the service must have no user, query or fragment: a key is `key`"

@@ -14,9 +14,23 @@ export function settingsOf(given: Settings): Settings & { url: string } {
   const env = (globalThis as Global).process?.env;
   const own = env?.PADDOCK_URL || 'http://127.0.0.1:8080';
   const url = given.url ?? own;
-  if (!/^https?:\/\//.test(url)) throw invalid(`url must begin with http:// or https://, not ${JSON.stringify(url)}`);
+  requireAddress(url);
   const key = given.key ?? ((bare(url) === bare(own) && env?.PADDOCK_KEY) || undefined);
+  if (key !== undefined && !/^[!-~]*$/.test(key)) throw invalid('key must be printable ASCII without spaces');
   return { ...given, url: bare(url), key };
+}
+
+/** Sentences without the value: it may have a password, which errors of connections would quote, too. */
+function requireAddress(url: string): void {
+  if (!/^https?:\/\//.test(url)) throw invalid('url must begin with http:// or https://');
+  let parts: URL;
+  try {
+    parts = new URL(url);
+  } catch {
+    throw invalid('url must be like http://127.0.0.1:8080');
+  }
+  if (parts.username || parts.password || parts.search || parts.hash)
+    throw invalid('url must have no user, query or fragment: a key is `key`');
 }
 
 const bare = (url: string): string => url.replace(/\/+$/, '');

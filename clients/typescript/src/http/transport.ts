@@ -1,5 +1,6 @@
 import { VERSION } from '../contract/operations.ts';
 import { fromWire } from '../contract/wire.ts';
+import { invalid } from '../invalid.ts';
 import { type Body, type CallOptions, type Row, requireKnown, type Settings } from './call.ts';
 import { errorOfAnswer, failureOf, timeoutError } from './error-of.ts';
 import { ContentError, encode, isRepeatable, type Sent, sendable } from './request.ts';
@@ -130,9 +131,18 @@ export class Transport {
     all.set('user-agent', `paddock-sandbox/${VERSION} typescript`);
     if (isJson) all.set('content-type', 'application/json');
     if (key !== undefined) all.set('authorization', `Bearer ${key}`);
-    if (row.retry === 'key') all.set('idempotency-key', options.idempotencyKey ?? randomId());
-    for (const [name, value] of Object.entries({ ...headers, ...options.headers })) all.set(name, value);
+    if (row.retry === 'key') put(all, 'idempotency-key', options.idempotencyKey ?? randomId());
+    for (const [name, value] of Object.entries({ ...headers, ...options.headers })) put(all, name, value);
     return all;
+  }
+}
+
+/** The runtime's own error quotes the value, which may be a credential. */
+function put(headers: Headers, name: string, value: string): void {
+  try {
+    headers.set(name, value);
+  } catch {
+    throw invalid(`headers: ${JSON.stringify(name)} must be the name of a header, and its value one line of Latin-1`);
   }
 }
 
