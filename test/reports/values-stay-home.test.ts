@@ -50,7 +50,7 @@ describe.each([
   ['makes it larger than what is understood', 'yes A=1 | head -n 400000 >> .env'],
 ])('the values of a file of which the sandbox saw placeholders stay here when it', (what, command) => {
   it(what, async () => {
-    await using sandbox = await sandboxOf();
+    const sandbox = await sandboxOf();
     await sandbox.run(`${command}; echo b > a`, { check: true });
     const pulled = await sandbox.pull(home);
     expect(pulled.skipped).toContainEqual({ path: '.env', reason: expect.stringMatching(LOSS), allow: '.env' });
@@ -59,6 +59,8 @@ describe.each([
     const { skipped, conflicts } = pythonPull(sandbox.id);
     expect(skipped['.env']).toMatch(LOSS);
     expect([conflicts, await env()]).toEqual([[], REAL]);
+    // What was left keeps it beyond its block.
+    await sandbox.destroy();
   });
 });
 
