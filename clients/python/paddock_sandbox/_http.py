@@ -49,7 +49,7 @@ Content = Union[bytes, str, Body, Iterator[bytes], BinaryIO]
 Command = Union[str, Sequence[str]]
 
 
-def body_of(content: Content) -> Union[bytes, Body]:
+def body_of(content: Optional[Content]) -> Union[bytes, Body]:
     """The body of content that a caller gives: text, bytes, an iterator of bytes, or a file opened in binary mode."""
     if isinstance(content, str):
         return content.encode()
@@ -117,7 +117,8 @@ def call_of(settings: Settings, operation: str, given: Mapping[str, Any], conten
     fields = dict(given)
     retries, key = fields.pop("max_retries", None), fields.pop("idempotency_key", None)
     timeout = fields.get("timeout") if route.timed else fields.pop("timeout", None)
-    body = None if content is None else body_of(content)
+    # Nothing must not be taken for empty content: it would empty what is there.
+    body = body_of(content) if route.kind == "raw" else None
     is_once = isinstance(body, Body) and not body.again
     is_repeatable = route.retry != "again" or fields.get(_REPEATABLE_WITH.get(operation, "")) is not None
     if key is not None and not _IDEMPOTENCY_KEY.fullmatch(key):

@@ -37,6 +37,14 @@ class Bodies(Retries):
 
         self.each_client(lambda: FakeServer(SILENT, SILENT, read_body=False), check, max_retries=0, timeout="200ms")
 
+    def test_no_content_is_refused_and_empties_nothing(self) -> None:
+        def check(client: Any, fake: FakeServer) -> None:
+            with self.assertRaisesRegex(InvalidArgumentError, "^content must be text, bytes"):
+                client.codebases.write("cb_1", "a", None)
+            self.assertEqual(fake.requests, [])
+
+        self.each_client(lambda: FakeServer(answer(200, {"size": 0})), check)
+
     def test_content_that_is_not_bytes_is_refused(self) -> None:
         def check(client: Any, fake: FakeServer) -> None:
             for wrong in (io.StringIO("text"), ["text"], 5):

@@ -7,6 +7,7 @@ import { secondsOf } from './duration.ts';
 import { ConnectionFailedError, RequestTimeoutError } from './errors.ts';
 import { type CallOptions, divided } from './http/call.ts';
 import { randomId } from './http/transport.ts';
+import { invalid } from './invalid.ts';
 import { type WaitPortOptions, waitPort } from './ports.ts';
 
 /** A part of the output of a process, or bytes of it that are no longer kept. */
@@ -122,7 +123,9 @@ export class Process {
    * Writes to standard input, at the pace at which the process reads. Needs `stdin: true`, or a terminal. Throws
    * ConnectionFailedError if the answer is lost: `refresh` tells `inputNext`, which says how much was taken in all.
    */
-  write(input: string | Uint8Array, options?: CallOptions): Promise<void> {
+  async write(input: string | Uint8Array, options?: CallOptions): Promise<void> {
+    if (typeof input !== 'string' && !((input as unknown) instanceof Uint8Array))
+      throw invalid('input must be text or bytes');
     const bytes = typeof input === 'string' ? new TextEncoder().encode(input) : input;
     return this.#input(bytes, false, options);
   }

@@ -60,3 +60,10 @@ it('calls say which client sends them, unless the caller does', async () => {
     'mine',
   ]);
 });
+
+it.each([undefined, null, 5, {}])('content that is %j is refused, and empties nothing', async (content) => {
+  const { url, seen } = await fakeServer(json({ size: 0 }));
+  const written = new Paddock({ url }).api.writeFile({ sandboxId: 'sb_1', path: 'a' }, content as never);
+  await expect(written).rejects.toThrow(/^content must be text, bytes/);
+  expect(seen).toEqual([]);
+});

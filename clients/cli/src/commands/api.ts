@@ -13,7 +13,8 @@ const NAMES = Object.entries(operations)
 export const api = command({
   summary: 'call an operation of the service by its name',
   details: `The names of operations and fields are those of /docs. A value is a text, a number or true or false; with ":=" it is
-JSON. A length of time is a number, as in /docs, or like 5m. Answers are JSON, those of lists and streams on a line each. Files and archives are standard input and standard output.`,
+JSON. A length of time is a number, as in /docs, or like 5m. Answers are JSON, those of lists and streams on a line each. Files and
+archives are standard input and standard output.`,
   operands: { operation: { ...one('OPERATION'), oneOf: NAMES }, fields: any('FIELD=VALUE') },
   options: {},
   examples: [

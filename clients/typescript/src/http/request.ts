@@ -74,6 +74,14 @@ export interface Sent {
   failed?: ContentError;
 }
 
+/** Nothing must not be taken for empty content: it would empty what is there. */
+export function requireContent(body: unknown): void {
+  const pieces = (body as { [Symbol.asyncIterator]?: unknown } | null | undefined)?.[Symbol.asyncIterator];
+  if (typeof body === 'function' || typeof pieces === 'function') return;
+  if (isWhole(body) || body instanceof ReadableStream) return;
+  throw invalid('content must be text, bytes, a Blob, a stream of bytes, or a function that returns one of these');
+}
+
 /** Throws ContentError. */
 export async function sendable(body: Body): Promise<Sent> {
   const sent: Sent = { content: undefined };
@@ -96,7 +104,7 @@ export async function sendable(body: Body): Promise<Sent> {
 export const isRepeatable = (body: Body | undefined): boolean =>
   body === undefined || typeof body === 'function' || isWhole(body);
 
-const isWhole = (content: Content): boolean =>
+const isWhole = (content: unknown): boolean =>
   typeof content === 'string' || content instanceof Uint8Array || content instanceof Blob;
 
 type Pieces = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
