@@ -44,8 +44,9 @@ const used = async (sandbox: Sandbox) =>
 /** What is stored on the host in the files that a directory holds, in bytes. */
 function storedBelow(directory: string): number {
   const names = readdirSync(join(state.directory, directory), { recursive: true, encoding: 'utf8' });
-  const stats = names.map((name) => statSync(join(state.directory, directory, name)));
-  return stats.reduce((sum, { blocks }) => sum + blocks * 512, 0);
+  // What a layer had may be removed meanwhile.
+  const stats = names.map((name) => statSync(join(state.directory, directory, name), { throwIfNoEntry: false }));
+  return stats.reduce((sum, stat) => sum + (stat?.blocks ?? 0) * 512, 0);
 }
 
 /** Runs Python with a helper: `put(fd, at)` writes one block. */

@@ -134,12 +134,6 @@ export const MUTANTS: readonly Mutant[] = [
     instead: 'return nlink === 1 ? ino : numbers.next();',
   },
   {
-    fault: 'names of one file have one number in head although they are files of their own',
-    file: 'algebra/taking.ts',
-    text: 'return nlink === 1 && numbers.isOwn(ino) ? ino : numbers.next();',
-    instead: 'return numbers.isOwn(ino) ? ino : numbers.next();',
-  },
-  {
     fault: 'a directory that a commit makes in head takes the number of the sandbox with it',
     file: 'algebra/taken-directories.ts',
     text: 'return { ...publishedEmpty(m), ino: publishedNumber(this.#options.numbers, m) };',
@@ -186,12 +180,6 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'algebra/discard.ts',
     text: 'return { b, m: withOwnNumbers(options, head, mine, m) };',
     instead: 'return { b, m };',
-  },
-  {
-    fault: 'a discarded name of a linked file has the number of names with other contents',
-    file: 'algebra/own-numbers.ts',
-    text: ' || !isOneFile(entry))',
-    instead: ')',
   },
   {
     fault: 'a renamed file is not seen',
