@@ -1,8 +1,8 @@
 import { mergedAttributes, mergedModes } from '../../../trees/algebra/follow.ts';
 import type { Difference } from '../../../trees/directory/differences.ts';
-import { type DirectoryEntry, type Entry, isDirectory } from '../../../trees/format/entry.ts';
+import { type DirectoryEntry, type Entry, identical, isDirectory } from '../../../trees/format/entry.ts';
 import type { Found } from '../found.ts';
-import { type Item, isDirectoryItem, OwnDirectory } from '../items.ts';
+import { entryOf, type Item, isDirectoryItem, OwnDirectory } from '../items.ts';
 import type { LiveTree } from '../live-tree.ts';
 import { detach } from './detach.ts';
 import type { HeadMove } from './head-move.ts';
@@ -91,6 +91,9 @@ class Plan {
     const unchanged = isUnchanged(this.#tree.source, item, b);
     if (!isDirectoryItem(item) || !isDirectory(b) || !isDirectory(h)) {
       if (!unchanged) throw new Refused();
+      // Head has what base has, with another number or time: what the sandbox made, though equal to it, stays.
+      const isSame = item !== undefined && identical(entryOf(item), b);
+      if (!isSame && b !== undefined && isUnchanged(this.#tree.source, h, b)) return;
       this.#replace(target, found, item, h, name);
     } else if (item instanceof OwnDirectory || !unchanged) {
       // What is own stays so: the journal may know it by its number.
