@@ -2,6 +2,7 @@ import type { Api } from '../api.ts';
 import { type ChangeSelection, exportChanges, isSelection, listChanges } from '../changes.ts';
 import type { ChosenHunks, FileChange, LocalRefusal } from '../contract/messages.ts';
 import { ConflictError } from '../errors.ts';
+import { invalid } from '../invalid.ts';
 import { Changes, type Pulled } from './changes.ts';
 import { partsOf, removalsFor } from './hunks.ts';
 import { Layout } from './layout.ts';
@@ -56,6 +57,9 @@ const MAX_BYTES = 1024 ** 3;
 export async function pull(api: Api, target: Target, directory: string, options: PullOptions): Promise<Pulled> {
   await requireDirectory(directory);
   const { onConflict = 'keep', git = false, dryRun = false, maxBytes = MAX_BYTES, ...rest } = options;
+  // A misspelt 'raise' would write where nothing was to be written.
+  if (!['keep', 'replace', 'raise'].includes(onConflict))
+    throw invalid('onConflict must be "keep", "replace" or "raise"');
   const { only, allow = [], hunks = [], ...choice } = rest;
   const selection = withPathsOf(hunks, choice, only !== undefined);
   const origin = { api, ...target, signal: options.signal };
