@@ -37,8 +37,8 @@ export interface FileAttributes {
 
 /**
  * How the files of one workspace are stored, as its operations need it: they resolve names, and check rules and types, before
- * they call anything here. Each change is atomic, and in the journal on return. All throw EDQUOT, Postponed and host errors,
- * with nothing changed.
+ * they call anything here. Each change is atomic, and in the journal on return. Each call throws EDQUOT, Postponed and host
+ * errors with nothing changed by it; calls before it stay in effect.
  *
  * `asText`: a file counts as text of the agent from then on (`Node.isAgentText`).
  */
