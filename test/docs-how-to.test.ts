@@ -143,7 +143,7 @@ it.each([
 ])('the table of docs/clients.md is a program in %s', async (tab, column) => {
   await makeProject();
   expect(await perform(tab, await columnOf(column), [])).toBe(
-    'total.py\n0\none\n0\n42\n9\nkey\nnew\n4\nsrc/total.py\n54\nNOT_FOUND\nc\n2\nc\ntotal.py\ntrue\n',
+    '3\ntotal.py\n0\none\n0\n42\n9\nkey\ntrue\nnew\n4\nsrc/total.py\n54\nNOT_FOUND\nc\n2\nc\ntotal.py\ntrue\npdk_\n',
   );
 });
 

@@ -17,6 +17,7 @@ from ._async.process import AsyncProcess
 from ._async.sandbox import AsyncSandbox
 from ._async.session import AsyncSession
 from ._hunks import chosen_hunks
+from ._opened import Opened
 from ._output import CommandEvent, ProcessOutput
 from ._pulled import Pulled, PullOptions
 from ._sync.paddock import Paddock
@@ -94,6 +95,7 @@ __all__ = [
     "NetworkPolicy",
     "NetworkRule",
     "NotFoundError",
+    "Opened",
     "OwnerLimits",
     "Paddock",
     "PaddockError",

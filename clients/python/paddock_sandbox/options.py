@@ -6,7 +6,7 @@ import ssl
 from typing import Optional, Sequence, TypedDict
 
 from ._duration import Duration
-from .requests import CallOptions, CreateSandboxRequest, ImportCodebaseFilesRequest
+from .requests import CallOptions, CreateCodebaseRequest, CreateSandboxRequest, ImportCodebaseFilesRequest
 
 
 class ClientOptions(TypedDict, total=False):
@@ -41,6 +41,10 @@ class UploadOptions(CallOptions, total=False):
 
 class ImportOptions(UploadOptions, ImportCodebaseFilesRequest, total=False):
     """How files come into a codebase."""
+
+
+class NewCodebaseOptions(CreateCodebaseRequest, UploadOptions, total=False):
+    """What a new codebase has."""
 
 
 class SandboxOptions(CreateSandboxRequest, UploadOptions, total=False):

@@ -90,6 +90,8 @@ class Processes(ServerCase):
         self.assertEqual((found.port, found.process_id, ports.list()), (8123, process.id, (found,)))
         opened = ports.open(8123, access="link", expires_in="1m")
         self.assertTrue(opened.link_token.startswith("pdl_"))
+        self.assertTrue(opened.link.startswith("http://"))
+        self.assertTrue(opened.link.endswith(f"/?paddock_token={opened.link_token}"))
         self.assertEqual([each.port for each in ports.opened()], [8123])
         ports.close(8123)
         self.assertEqual(ports.opened(), ())

@@ -11,6 +11,7 @@ from typing import List
 from paddock_sandbox import (
     CommandError,
     CommandTimeoutError,
+    InvalidArgumentError,
     NotFoundError,
     PermissionDeniedError,
     Sandbox,
@@ -125,6 +126,15 @@ class Files(ServerCase):
         files = self.sandbox.files
         files.upload(self.directory({"a.txt": "a", "b.log": "b"}), "copy", exclude=["*.log"])
         self.assertEqual([each.path for each in files.list("copy")], ["copy/a.txt"])
+
+    def test_a_codebase_is_made_with_the_files_of_a_directory_or_not_at_all(self) -> None:
+        codebase = self.client.codebases.create("made", self.directory(), exclude=["data"])
+        self.addCleanup(self.client.codebases.delete, codebase.id)
+        self.assertEqual([each.path for each in self.client.codebases.files(codebase.id)], [".env", "main.py", "src"])
+        self.assertEqual(codebase.file_count, 3)
+        with self.assertRaises(InvalidArgumentError):
+            self.client.codebases.create("no archive", b"text")
+        self.assertNotIn("no archive", [each.name for each in self.client.codebases.list()])
 
     def test_archives_go_in_and_out(self) -> None:
         archive = io.BytesIO(b"".join(self.sandbox.files.download("src")))

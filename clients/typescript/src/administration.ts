@@ -11,6 +11,7 @@ import type {
   PutSecretRequest,
   Secret,
 } from './contract/messages.ts';
+import { ConnectionFailedError } from './errors.ts';
 import { type Body, type CallOptions, divided } from './http/call.ts';
 
 type Named<T> = Omit<T, 'name'>;
@@ -41,6 +42,8 @@ export class Images {
   }
 }
 
+const LOST_TWICE = 'the answer with the secret of the new key was lost twice; both keys are revoked';
+
 /** Keys of callers. */
 export class Keys {
   readonly #api: Api;
@@ -49,9 +52,17 @@ export class Keys {
     this.#api = api;
   }
 
-  /** The answer is the only one that has the key itself, as `secret`. */
-  create(key: CreateKeyRequest, options?: CallOptions): Promise<CreatedKey> {
-    return this.#api.createKey(key, options);
+  /**
+   * The answer is the only one that has the key itself, as `secret`. If it is lost, that key is revoked and another one created.
+   * With an `idempotencyKey` of yours this is left to you: `secret` is empty then, and `notice` says why.
+   */
+  async create(key: CreateKeyRequest, options: CallOptions = {}): Promise<CreatedKey> {
+    for (let attempt = 1; ; attempt++) {
+      const created = await this.#api.createKey(key, options);
+      if (created.secret || created.key === undefined || options.idempotencyKey !== undefined) return created;
+      await this.revoke(created.key.id, { headers: options.headers });
+      if (attempt === 2) throw new ConnectionFailedError({ message: LOST_TWICE, operation: 'createKey' });
+    }
   }
 
   list(options: ListKeysRequest & CallOptions = {}): AsyncGenerator<Key, void, void> {

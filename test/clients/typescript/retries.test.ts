@@ -29,6 +29,16 @@ describe('a call whose answer is lost', () => {
     expect(read.seen.map(({ headers }) => headers['idempotency-key'])).toEqual([undefined, undefined]);
   });
 
+  it('leaves no key whose secret nobody has', async () => {
+    const lost = json({ key: { id: 'k1' }, notice: 'repeated' });
+    const { url, seen } = await fakeServer(cut(), lost, json({}), json({ key: { id: 'k2' }, secret: 'pdk_2' }));
+    const created = await new Paddock({ url }).keys.create({ name: 'x', role: 'owner' });
+    expect(created.secret).toBe('pdk_2');
+    expect(seen.map(({ method }) => method)).toEqual(['POST', 'POST', 'DELETE', 'POST']);
+    expect(seen[2]!.url).toBe('/v1/keys/k1');
+    expect(seen[1]!.headers['idempotency-key']).not.toBe(seen[3]!.headers['idempotency-key']);
+  });
+
   it('is not repeated more often than the setting says, nor with a stream as its body', async () => {
     const { url, seen } = await fakeServer(cut());
     await expect(new Paddock({ url, maxRetries: 1 }).caller()).rejects.toThrow(/was lost/);

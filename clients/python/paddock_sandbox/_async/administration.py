@@ -56,17 +56,12 @@ class AsyncKeys:
         If the answer with the secret is lost, that key is revoked and another one created. With an `idempotency_key` of
         yours this is left to you: `secret` is empty then, and `notice` says why.
         """
-        created = await self._api.create_key(name=name, role=role, **options)
-        if created.secret or created.key is None or options.get("idempotency_key") is not None:
-            return created
-        await self.revoke(created.key.id)
-        created = await self._api.create_key(name=name, role=role, **options)
-        if not created.secret and created.key is not None:
+        for _ in range(2):
+            created = await self._api.create_key(name=name, role=role, **options)
+            if created.secret or created.key is None or options.get("idempotency_key") is not None:
+                return created
             await self.revoke(created.key.id)
-            raise ConnectionFailedError(
-                "the answer with the secret of the new key was lost twice; both keys are revoked"
-            )
-        return created
+        raise ConnectionFailedError("the answer with the secret of the new key was lost twice; both keys are revoked")
 
     def list(self, **options: Unpack[ListKeysRequest]) -> AsyncGenerator[Key, None]:
         """Keys without their secrets."""

@@ -28,6 +28,11 @@ class AsyncCalls:
         self._settings = settings
         self._transport = AsyncTransport(settings)
 
+    @property
+    def endpoint(self) -> str:
+        """Address of the service."""
+        return self._settings.endpoint
+
     async def _call(self, operation: str, given: Mapping[str, Any], content: Optional[Content] = None) -> Any:
         """The JSON answer of an operation. `given`: fields of the request, and options of the call."""
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Optional, Unpack
 
 from .._duration import Duration
+from .._opened import Opened, opened_of
 from ..errors import CommandTimeoutError
-from ..messages import ListeningPort, OpenedPort, OpenPortResponse
+from ..messages import ListeningPort, OpenedPort
 from ..requests import CallOptions, OpenPortRequest
 from .api import AsyncApi
 
@@ -31,13 +32,14 @@ class AsyncPorts:
             raise CommandTimeoutError(f"no program of the sandbox listens on port {port} after {timeout}")
         return answer.ports[0]
 
-    async def open(self, port: int, **options: Unpack[OpenPortRequest]) -> OpenPortResponse:
-        """Opens a port, and returns where it is reached.
+    async def open(self, port: int, **options: Unpack[OpenPortRequest]) -> Opened:
+        """Opens a port, and returns where it is reached: `link` of the answer, which a browser can open.
 
-        `access`: "key", or "link" for everybody who has the `link_token` of the answer. `expires_in`: None: until it is
+        `access`: "key", or "link" for everybody who has that link. `expires_in`: None: until it is
         closed. A port that is open already is replaced: its token and connections end.
         """
-        return await self._api.open_port(sandbox_id=self._sandbox_id, port=port, **options)
+        answer = await self._api.open_port(sandbox_id=self._sandbox_id, port=port, **options)
+        return opened_of(answer, self._api.endpoint)
 
     async def opened(self, **options: Unpack[CallOptions]) -> tuple[OpenedPort, ...]:
         """The ports that are open."""

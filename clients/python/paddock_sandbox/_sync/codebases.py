@@ -3,20 +3,16 @@
 
 from __future__ import annotations
 
-from typing import Generator, Unpack
+import contextlib
+from typing import Generator, Optional, Unpack
 
 from .._http import Content
 from .._paths import in_workspace
 from .._upload import Source, content_of, without_upload
+from ..errors import PaddockError
 from ..messages import Codebase, FileInfo, ImportCodebaseFilesResponse, UploadFileResponse
-from ..options import ImportOptions
-from ..requests import (
-    CallOptions,
-    CreateCodebaseRequest,
-    ListCodebasesRequest,
-    ListFilesRequest,
-    UploadFileRequest,
-)
+from ..options import ImportOptions, NewCodebaseOptions
+from ..requests import CallOptions, ListCodebasesRequest, ListFilesRequest, UploadFileRequest
 from .api import Api
 
 
@@ -26,9 +22,25 @@ class Codebases:
     def __init__(self, api: Api) -> None:
         self._api = api
 
-    def create(self, name: str, **options: Unpack[CreateCodebaseRequest]) -> Codebase:
-        """Creates an empty codebase; the caller deletes it. `owner_id`: only admins may name another owner."""
-        return self._api.create_codebase(name=name, **options)
+    def create(
+        self, name: str, from_: Optional[Source] = None, **options: Unpack[NewCodebaseOptions]
+    ) -> Codebase:
+        """Creates a codebase, which the caller deletes, with the files of `from_`: a local directory or a tar archive.
+
+        `owner_id`: only admins may name another owner.
+        """
+        content = None if from_ is None else content_of(from_, options)
+        codebase = self._api.create_codebase(name=name, **without_upload(options))
+        if content is None:
+            return codebase
+        call: CallOptions = {"timeout": options.get("timeout"), "max_retries": options.get("max_retries")}
+        try:
+            self._api.import_codebase_files(content, codebase_id=codebase.id, **call)
+            return self.get(codebase.id, **call)
+        except BaseException:
+            with contextlib.suppress(PaddockError):
+                self.delete(codebase.id)
+            raise
 
     def get(self, codebase_id: str, **options: Unpack[CallOptions]) -> Codebase:
         """One codebase with its file count and total size. `NotFoundError` if there is none."""
