@@ -56,7 +56,7 @@ export class Freezes {
     const root = segments.whole(() => {
       let begun: TreeRoot | undefined;
       encode(segments, (state) => {
-        const next = { ...file.root, ...state, segment: segments.segment };
+        const next = { ...file.root, ...state, ...segments.last };
         // One that is too large is refused here.
         encodeSlot(next, false);
         begun = { ...next, ...journals.begin() };

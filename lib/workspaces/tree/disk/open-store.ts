@@ -10,7 +10,7 @@ import { NewNames } from './new-names.ts';
 import type { ObjectCache } from './object-cache.ts';
 import { RootFile } from './root-file.ts';
 import { SegmentWriter } from './segment-writer.ts';
-import { SEGMENTS } from './segments.ts';
+import { SEGMENTS, SegmentNumbers } from './segments.ts';
 import type { Sync } from './sync-steps.ts';
 import { SyncTurns } from './sync-turns.ts';
 import type { TreeRoot, TreeState } from './tree-root.ts';
@@ -35,7 +35,7 @@ export function createStore(where: StoreIn, store: bigint, state: TreeState): Tr
   makeFolder(disk, folder);
   // So the journals of a store that was never durable, if any are left, do not go on from here.
   const former = { end: 0, crc: random() };
-  const first = { ...state, store, segment: 0, generation: 1, former };
+  const first = { ...state, store, segment: 0, nextSegment: 1, generation: 1, former };
   return storeOf(where, RootFile.create(disk, rootPath(folder), first), undefined);
 }
 
@@ -90,8 +90,8 @@ function storeOf(where: StoreIn, root: RootFile, chain: JournalChain | undefined
   names.add(folder);
   names.add(dirname(folder));
   if (chain !== undefined && disk.readdir(folder).includes(SEGMENTS)) names.add(`${folder}/${SEGMENTS}`);
-  const { store, segment } = root.root;
-  const segments = new SegmentWriter({ disk, folder, store, names, cache }, segment);
+  const { store, segment, nextSegment } = root.root;
+  const segments = new SegmentWriter({ disk, folder, store, names, cache }, segment, new SegmentNumbers(nextSegment));
   const journals = new Journals({ disk, folder, names, random }, root.root, chain?.read ?? []);
   return new TreeStore({ contents, segments, journals, root, names, turns: new SyncTurns(where.sync) });
 }

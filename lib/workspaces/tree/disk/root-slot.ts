@@ -55,6 +55,7 @@ function writeFields(to: FieldWriter, root: TreeRoot): void {
   to.u32(root.former.crc);
   to.u64(root.store);
   to.u32(root.segment);
+  to.u32(root.nextSegment);
   to.u32(root.epoch);
   to.u32(root.sharedEpoch);
   to.u48(root.version);
@@ -83,6 +84,7 @@ function readFields(from: FieldReader): TreeRoot {
     former: { end: from.u32(), crc: from.u32() },
     store: from.u64(),
     segment: from.u32(),
+    nextSegment: from.u32(),
     epoch: from.u32(),
     sharedEpoch: from.u32(),
     version: from.u48(),

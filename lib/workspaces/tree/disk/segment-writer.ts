@@ -6,8 +6,9 @@ import { type Key, placeKey } from '../../../trees/format/keys.ts';
 import { openIfThere } from './files.ts';
 import type { NewNames } from './new-names.ts';
 import type { ObjectCache } from './object-cache.ts';
-import { createSegment, SEGMENTS, segmentPath } from './segments.ts';
+import { createSegment, SEGMENTS, type SegmentNumbers, segmentPath } from './segments.ts';
 import type { SyncStep } from './sync-steps.ts';
+import type { TreeRoot } from './tree-root.ts';
 import type { Unsynced } from './unsynced.ts';
 
 /** A segment ends before an object that would make it longer. */
@@ -34,6 +35,7 @@ interface Written {
  */
 export class SegmentWriter implements Sink, Unsynced {
   readonly #in: SegmentsIn;
+  readonly #numbers: SegmentNumbers;
   #segment: number;
   /** Of the segment; undefined before the first object. */
   #fd: number | undefined;
@@ -48,14 +50,15 @@ export class SegmentWriter implements Sink, Unsynced {
   #put: Key[] = [];
 
   /** Goes on in a segment of its own; 0: it has none yet. */
-  constructor(where: SegmentsIn, segment: number) {
+  constructor(where: SegmentsIn, segment: number, numbers: SegmentNumbers) {
     this.#in = where;
     this.#segment = segment;
+    this.#numbers = numbers;
   }
 
-  /** The one that is appended to. */
-  get segment(): number {
-    return this.#segment;
+  /** For the root. */
+  get last(): Pick<TreeRoot, 'segment' | 'nextSegment'> {
+    return { segment: this.#segment, nextSegment: this.#numbers.next };
   }
 
   put(object: DirectoryObject): Key {
@@ -123,7 +126,7 @@ export class SegmentWriter implements Sink, Unsynced {
     this.#fd ??= this.#openLast();
     if (this.#fd !== undefined && (this.#end === 0 || this.#end + length <= SEGMENT_BYTES)) return this.#fd;
     const { disk, folder, names } = this.#in;
-    const { fd, segment } = createSegment(disk, folder);
+    const { fd, segment } = createSegment(disk, folder, this.#numbers);
     names.add(folder);
     names.add(`${folder}/${SEGMENTS}`);
     if (this.#fd !== undefined) this.#full.push(this.#fd);

@@ -48,6 +48,8 @@ export interface TreeRoot extends TreeState {
   readonly generation: number;
   /** Of the journal before. */
   readonly former: JournalEnd;
-  /** The segment to which the owner appends. */
+  /** The segment to which the owner appends; 0: there is none yet. */
   readonly segment: number;
+  /** No segment from this number on was begun before the root. */
+  readonly nextSegment: number;
 }

@@ -7,7 +7,7 @@ import { ObjectCache } from '../../../../../lib/workspaces/tree/disk/object-cach
 import { PlacedObjects } from '../../../../../lib/workspaces/tree/disk/placed-objects.ts';
 import { SegmentReader } from '../../../../../lib/workspaces/tree/disk/segment-reader.ts';
 import { SegmentWriter } from '../../../../../lib/workspaces/tree/disk/segment-writer.ts';
-import { createSegment } from '../../../../../lib/workspaces/tree/disk/segments.ts';
+import { SegmentNumbers } from '../../../../../lib/workspaces/tree/disk/segments.ts';
 import { SimulatedDisk } from '../../../disk/simulated-disk.ts';
 import { fileEntry } from '../../../trees/random.ts';
 
@@ -18,15 +18,17 @@ let disk: SimulatedDisk;
 let cache: ObjectCache;
 let reader: SegmentReader;
 let objects: PlacedObjects;
+let numbers: SegmentNumbers;
 beforeEach(() => {
   disk = new SimulatedDisk();
   cache = new ObjectCache(0);
+  numbers = new SegmentNumbers(1);
   reader = new SegmentReader(disk, '/');
   objects = new PlacedObjects(cache, (store) => (store === STORE ? reader : undefined));
 });
 
-function writer(segment = 0): SegmentWriter {
-  return new SegmentWriter({ disk, folder: '/', store: STORE, names: new NewNames(), cache }, segment);
+function writer(segment = 0, from = numbers): SegmentWriter {
+  return new SegmentWriter({ disk, folder: '/', store: STORE, names: new NewNames(), cache }, segment, from);
 }
 
 const directory = (name: string) => encodeObject(0, [fileEntry(name, 'contents')]);
@@ -40,7 +42,7 @@ describe('objects in segments', () => {
   it('go behind what was there, in the segment of the writer', () => {
     const first = writer();
     const a = first.put(directory('a'));
-    const b = writer(first.segment).put(directory('b'));
+    const b = writer(first.last.segment).put(directory('b'));
     expect(placeOf(b)!.offset).toBe(placeOf(a)!.length);
     expect([a, b].map((key) => objects.load(key).nameAt(0))).toEqual(['a', 'b']);
   });
@@ -58,10 +60,15 @@ describe('objects in segments', () => {
   it('of another writer are in segments of its own', () => {
     const sink = writer();
     const mine = sink.put(directory('a'));
-    const { segment, fd } = createSegment(disk, '/');
-    disk.close(fd);
-    const theirs = writer(segment).put(directory('b'));
-    expect([mine, theirs, sink.put(directory('c'))].map((key) => placeOf(key)!.segment)).toEqual([1, 2, 1]);
+    const theirs = writer(0, numbers.lease(1)).put(directory('b'));
+    const next = writer().put(directory('d'));
+    expect([mine, theirs, sink.put(directory('c')), next].map((key) => placeOf(key)!.segment)).toEqual([1, 2, 1, 3]);
+  });
+
+  it('pass over the segments of a server that was killed', () => {
+    const first = writer().put(directory('a'));
+    const again = writer(0, new SegmentNumbers(1)).put(directory('b'));
+    expect([first, again].map((key) => placeOf(key)!.segment)).toEqual([1, 2]);
   });
 
   it('that are not there, or not as they were written, are missing', () => {

@@ -21,6 +21,7 @@ function anyRoot(random: Random): TreeRoot {
     former: { end: u32(), crc: u32() },
     store: store(),
     segment: u32(),
+    nextSegment: u32(),
     epoch: u32(),
     sharedEpoch: u32(),
     version: u48(),

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AbsentObject } from '../../../../../lib/trees/directory/source.ts';
-import { NO_KEY } from '../../../../../lib/trees/format/keys.ts';
+import { NO_KEY, placeOf } from '../../../../../lib/trees/format/keys.ts';
 import { createStore } from '../../../../../lib/workspaces/tree/disk/open-store.ts';
 import { runSteps, type SyncStep } from '../../../../../lib/workspaces/tree/disk/sync-steps.ts';
 import type { TreeStore } from '../../../../../lib/workspaces/tree/disk/tree-store.ts';
@@ -174,6 +174,20 @@ describe('a record whose write failed', () => {
     expect(reopened()).toBe(1);
     append();
     expect(reopened()).toBe(2);
+  });
+});
+
+describe('the number of a segment that a sweep removed', () => {
+  it('is not given again, also by the next server', async () => {
+    await freeze();
+    const swept = placeOf(store.root.slabMaps)!.segment;
+    // This root names no object.
+    await store.freeze((_, begin) => begin(stateAfter(0))).durable;
+    store.close();
+    disk.unlink(`${FOLDER}/trees/${swept}`);
+    store = opened(storeIn(disk, sync, random), history).store;
+    await freeze();
+    expect(placeOf(store.root.slabMaps)!.segment).toBe(swept + 1);
   });
 });
 
