@@ -11,6 +11,7 @@ import { build } from 'esbuild';
 
 const MODULES = [
   'disk/host-disk',
+  'store/open-files',
   'trees/directory/patch-directory',
   'trees/format/entry',
   'trees/format/keys',
@@ -155,7 +156,7 @@ function freeze() {
     store.freeze((sink, begin) => begin(encode({ put: (object) => keys.push(sink.put(object)) && keys.at(-1) })));
   };
   row('  and F1: into the segment, the next journal', milliseconds(run), 'ms', '5.7–6.5');
-  const reader = new rooms.SegmentReader(hostDisk, at.folder);
+  const reader = new rooms.SegmentReader(hostDisk, new rooms.OpenFiles(hostDisk), at.folder);
   const cold = new rooms.PlacedObjects(new rooms.ObjectCache(0), () => reader);
   const load = (/** @type {any} */ objects) => () => {
     for (const key of keys) objects.load(key);

@@ -1,46 +1,52 @@
 import { crc32 } from 'node:zlib';
 import type { Disk } from '../../../disk/disk.ts';
 import { errorCode } from '../../../linux/errno.ts';
+import type { OpenFiles } from '../../../store/open-files.ts';
 import type { Place } from '../../../trees/format/keys.ts';
-import { openIfThere } from './files.ts';
 import { segmentPath } from './segments.ts';
 
-/** Reads objects from the segments of one store. The owner calls `close`. */
+/** Reads objects from the segments of one store. The owner calls `close` before their files go, whose space is held else. */
 export class SegmentReader {
   readonly #disk: Disk;
+  readonly #files: OpenFiles;
   readonly #folder: string;
-  readonly #open = new Map<number, number>();
+  readonly #opened = new Set<number>();
 
-  constructor(disk: Disk, folder: string) {
+  /** `files`: those of the thread. */
+  constructor(disk: Disk, files: OpenFiles, folder: string) {
     this.#disk = disk;
+    this.#files = files;
     this.#folder = folder;
   }
 
   /** undefined: the object is not there, or not as it was written. Throws host errors that may pass. */
   read({ segment, offset, length, crc }: Place): Buffer | undefined {
-    const fd = this.#segment(segment);
-    // A wrong length must not ask for more memory than a segment has.
-    if (fd === undefined || offset + length > this.#disk.size(fd)) return undefined;
-    const bytes = Buffer.allocUnsafeSlow(length);
     try {
+      const fd = this.#fd(segment);
+      // A wrong length must not ask for more memory than a segment has.
+      if (offset + length > this.#disk.size(fd)) return undefined;
+      const bytes = Buffer.allocUnsafeSlow(length);
       if (this.#disk.pread(fd, bytes, offset) < length) return undefined;
+      return crc32(bytes) === crc ? bytes : undefined;
     } catch (error) {
-      if (errorCode(error) === 'EIO') return undefined;
+      const code = errorCode(error);
+      if (code === 'EIO' || code === 'ENOENT') return undefined;
       throw error;
     }
-    return crc32(bytes) === crc ? bytes : undefined;
+  }
+
+  /** Of a segment that is to go. */
+  forget(segment: number): void {
+    if (this.#opened.delete(segment)) this.#files.forget(segmentPath(this.#folder, segment));
   }
 
   close(): void {
-    for (const fd of this.#open.values()) this.#disk.close(fd);
-    this.#open.clear();
+    for (const segment of this.#opened) this.forget(segment);
   }
 
-  #segment(segment: number): number | undefined {
-    const open = this.#open.get(segment);
-    if (open !== undefined) return open;
-    const fd = openIfThere(this.#disk, segmentPath(this.#folder, segment));
-    if (fd !== undefined) this.#open.set(segment, fd);
+  #fd(segment: number): number {
+    const fd = this.#files.fd(segmentPath(this.#folder, segment));
+    this.#opened.add(segment);
     return fd;
   }
 }

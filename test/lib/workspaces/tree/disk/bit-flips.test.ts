@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { OpenFiles } from '../../../../../lib/store/open-files.ts';
 import { AbsentObject } from '../../../../../lib/trees/directory/source.ts';
 import { Damage } from '../../../../../lib/workspaces/delta/damage.ts';
 import { ObjectCache } from '../../../../../lib/workspaces/tree/disk/object-cache.ts';
@@ -81,7 +82,7 @@ describe('a wrong bit', () => {
 
   it('in a segment concerns one object alone', () => {
     const { size } = disk.file(`${FOLDER}/trees/1`);
-    const reader = new SegmentReader(disk, FOLDER);
+    const reader = new SegmentReader(disk, new OpenFiles(disk), FOLDER);
     flip('trees/1', 0, size, () => {
       const objects = new PlacedObjects(new ObjectCache(0), () => reader);
       const reads = [() => objects.load(root.mine.key), () => objects.bytes(root.slabMaps)];

@@ -1,5 +1,6 @@
 import { type ByteString, fromLatin1, splitPath } from '../../../../../lib/byte-string.ts';
 import { Errno } from '../../../../../lib/linux/errno.ts';
+import { OpenFiles } from '../../../../../lib/store/open-files.ts';
 import { EMPTY_DIRECTORY } from '../../../../../lib/trees/format/entry.ts';
 import { type Key, slotKey } from '../../../../../lib/trees/format/keys.ts';
 import { setAttributes, setData } from '../../../../../lib/workspaces/tree/changes/contents.ts';
@@ -174,7 +175,7 @@ function opened(where: StoreIn, finish = true): { tree: LiveTree; store: TreeSto
 }
 
 function treeOf({ disk, folder, cache }: StoreIn, root: TreeRoot): LiveTree {
-  const reader = new SegmentReader(disk, folder);
+  const reader = new SegmentReader(disk, new OpenFiles(disk), folder);
   const epochs = new Epochs(STORE_BYTES, root.epoch, root.sharedEpoch);
   const base = { version: root.version, base: root.base };
   const source = new PlacedObjects(cache, () => reader);

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { OpenFiles } from '../../../../../lib/store/open-files.ts';
 import { AbsentObject } from '../../../../../lib/trees/directory/source.ts';
 import { encodeObject } from '../../../../../lib/trees/format/encode-object.ts';
 import { type Key, placeKey, placeOf } from '../../../../../lib/trees/format/keys.ts';
@@ -16,6 +17,7 @@ const MIB = 1024 * 1024;
 
 let disk: SimulatedDisk;
 let cache: ObjectCache;
+let files: OpenFiles;
 let reader: SegmentReader;
 let objects: PlacedObjects;
 let numbers: SegmentNumbers;
@@ -23,7 +25,8 @@ beforeEach(() => {
   disk = new SimulatedDisk();
   cache = new ObjectCache(0);
   numbers = new SegmentNumbers(1);
-  reader = new SegmentReader(disk, '/');
+  files = new OpenFiles(disk, 4);
+  reader = new SegmentReader(disk, files, '/');
   objects = new PlacedObjects(cache, (store) => (store === STORE ? reader : undefined));
 });
 
@@ -85,6 +88,32 @@ describe('objects in segments', () => {
     const bytes = writer(1).putBytes(Buffer.from('no directory'));
     expect(() => objects.load(bytes)).toThrow(AbsentObject);
     expect(objects.bytes(bytes).toString()).toBe('no directory');
+  });
+});
+
+describe('the descriptors of segments', () => {
+  const written = (segments: number): Key[] =>
+    Array.from({ length: segments }, () => {
+      const sink = writer();
+      const key = sink.put(directory('a'));
+      sink.close();
+      return key;
+    });
+
+  it('are no more than the thread may have, of many segments and stores', () => {
+    const other = new SegmentReader(disk, files, '/');
+    for (const key of written(10)) for (const each of [reader, other]) expect(each.read(placeOf(key)!)).toBeDefined();
+    expect(disk.openFiles).toBe(4);
+  });
+
+  it('are closed with their reader, or when their segment goes', () => {
+    const [first, ...others] = written(3).map((key) => placeOf(key)!);
+    for (const place of [first!, ...others]) reader.read(place);
+    reader.forget(first!.segment);
+    expect(disk.openFiles).toBe(2);
+    reader.close();
+    expect(disk.openFiles).toBe(0);
+    expect(reader.read(first!)).toBeDefined();
   });
 });
 

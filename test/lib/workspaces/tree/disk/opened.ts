@@ -1,4 +1,5 @@
 import type { Disk } from '../../../../../lib/disk/disk.ts';
+import { OpenFiles } from '../../../../../lib/store/open-files.ts';
 import { ObjectCache } from '../../../../../lib/workspaces/tree/disk/object-cache.ts';
 import { createStore, openStore, type StoreIn } from '../../../../../lib/workspaces/tree/disk/open-store.ts';
 import { PlacedObjects } from '../../../../../lib/workspaces/tree/disk/placed-objects.ts';
@@ -24,7 +25,7 @@ export function opened(where: StoreIn, history: History): { store: TreeStore; fo
   const opening = openStore(where);
   if (opening === undefined) return { store: createStore(where, STORE, stateAfter(0)), found: 0 };
   try {
-    const reader = new SegmentReader(where.disk, where.folder);
+    const reader = new SegmentReader(where.disk, new OpenFiles(where.disk), where.folder);
     let found = numberOf(opening.root, new PlacedObjects(where.cache, () => reader));
     reader.close();
     for (const journal of opening.journals()) {
