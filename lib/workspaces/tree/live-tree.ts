@@ -37,8 +37,9 @@ export class LiveTree {
   readonly linkPaths: LinkPaths;
   readonly epochs: Epochs;
   root: OwnDirectory;
-  /** The tree below the patches. */
+  /** The tree below the patches, if head has not moved since. */
   frozen: DirectoryEntry;
+  hasTaken = false;
   base: Root;
   journal: Journal;
   #unrecorded: JournalRecord[] = [];
@@ -64,6 +65,7 @@ export class LiveTree {
   begin(frozen: DirectoryEntry, journal: Journal): void {
     this.root = new OwnDirectory(frozen, null, frozen.name);
     this.frozen = frozen;
+    this.hasTaken = false;
     this.journal = journal;
     this.counters.begin(frozen.totals);
     this.numbering.begin(this.root);

@@ -35,6 +35,8 @@ export interface Freezing {
 export class Freezes {
   readonly #parts: Parts;
   #isRunning = false;
+  /** Number of the journal that the last freeze has begun. */
+  #begun = 0;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -43,6 +45,11 @@ export class Freezes {
   /** The next freeze waits for the end of this one. */
   get isRunning(): boolean {
     return this.#isRunning;
+  }
+
+  /** The root of the last freeze is not durable, because that has not ended or has failed. */
+  get isAhead(): boolean {
+    return this.#parts.root.root.generation < this.#begun;
   }
 
   /**
@@ -65,6 +72,7 @@ export class Freezes {
       return begun;
     });
     this.#isRunning = true;
+    this.#begun = root.generation;
     const durable = this.#finish(root);
     durable.catch(() => {});
     return { root, durable };

@@ -30,12 +30,15 @@ export class RootFile implements Unsynced {
   #isDurable = false;
   #failed = true;
   #mark: Mark | undefined;
+  /** The other slot may have an older root, which is the present one again if power is lost before a sync. */
+  #hasOlder: boolean;
 
-  private constructor(disk: Disk, fd: number, last: Found, mark: Mark | undefined) {
+  private constructor(disk: Disk, fd: number, last: Found, mark: Mark | undefined, hasOlder: boolean) {
     this.#disk = disk;
     this.#fd = fd;
     this.#last = last;
     this.#mark = mark;
+    this.#hasOlder = hasOlder;
   }
 
   /** Not durable. Throws host errors. */
@@ -48,7 +51,7 @@ export class RootFile implements Unsynced {
       disk.close(fd);
       throw error;
     }
-    return new RootFile(disk, fd, { root, slot: 0, copy: false }, undefined);
+    return new RootFile(disk, fd, { root, slot: 0, copy: false }, undefined, false);
   }
 
   /** undefined: there is none, and as far as is known none was ever durable. Throws Damage, and host errors. */
@@ -62,7 +65,7 @@ export class RootFile implements Unsynced {
       const found = newest(
         [0, 1].map((slot) => decodeSlot(bytes.subarray(slot * SLOT_BYTES, (slot + 1) * SLOT_BYTES))),
       );
-      if (found !== undefined) return new RootFile(disk, fd, found, mark);
+      if (found !== undefined) return new RootFile(disk, fd, found, mark, true);
       if (mark !== undefined) throw new Damage('both copies of its root are damaged', path);
     } catch (error) {
       disk.close(fd);
@@ -76,6 +79,11 @@ export class RootFile implements Unsynced {
 
   get root(): TreeRoot {
     return this.#last.root;
+  }
+
+  /** No crash brings back an older one. */
+  get isSole(): boolean {
+    return !this.#hasOlder;
   }
 
   get mark(): Mark | undefined {
@@ -103,6 +111,7 @@ export class RootFile implements Unsynced {
 
   synced(): void {
     this.#isDurable = true;
+    this.#hasOlder = false;
   }
 
   syncFailed(): void {

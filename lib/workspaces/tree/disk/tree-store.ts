@@ -41,6 +41,10 @@ export class TreeStore implements Journal {
     return this.#parts.root.mark;
   }
 
+  get isRooted(): boolean {
+    return this.#parts.root.isSole && !this.#freezes.isAhead;
+  }
+
   /** See `Journal`. Objects and contents that the record names are there already, or will be part of each later sync. */
   append(record: JournalRecord, makesRoom: boolean): void {
     this.#parts.journals.append(record, makesRoom);

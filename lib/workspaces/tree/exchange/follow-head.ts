@@ -11,6 +11,7 @@ import { planTake } from './take.ts';
  * that needs more than `planTake` can do; then the tree is frozen, followed elsewhere, and swapped.
  */
 export function take(tree: LiveTree, move: HeadMove, version: number): boolean {
+  requireRooted(tree);
   const { root, base } = tree;
   if (!identical(base.base, move.from)) return false;
   const clean = root.patch.size === 0 && identical(root.entry, move.from);
@@ -29,13 +30,19 @@ export function rebase(tree: LiveTree, root: Root): void {
 
 /**
  * What was made of the tree when it was frozen as `from` takes its place; what has changed since stays. Answers false, with
- * nothing changed, if both changed the same. Both trees are durable.
+ * nothing changed, if both changed the same, or if head has moved since. Both trees are durable.
  */
 export function swap(tree: LiveTree, from: Key, mine: DirectoryEntry, root: Root): boolean {
+  requireRooted(tree);
   const run = planSwap(tree, from, mine);
   if (run === undefined) return false;
   tree.append({ op: 'root', from, mine, ...root }, true);
   run();
   tree.base = root;
   return true;
+}
+
+/** The caller waits for the freeze, or after an opening for a sync. */
+function requireRooted({ journal }: LiveTree): void {
+  if (!journal.isRooted) throw new Error('trees are exchanged when the root of the last freeze is durable');
 }

@@ -13,11 +13,12 @@ interface Pair {
 
 /**
  * Another frozen tree below what has changed since the tree was frozen as `from`. Answers undefined if a name of a patch is
- * at an entry that differs between the two; else with what does it, which cannot fail.
+ * at an entry that differs between the two; else with what does it, which cannot fail. After a `take` the answer would depend
+ * on which directories are own, and a replay has only those that changed.
  */
 export function planSwap(tree: LiveTree, from: Key, to: DirectoryEntry): (() => void) | undefined {
   const { root, source, counters, frozen } = tree;
-  if (frozen.key !== from) return undefined;
+  if (frozen.key !== from || tree.hasTaken) return undefined;
   const rebased: [OwnDirectory, DirectoryEntry][] = [];
   const pairs: Pair[] = [{ dir: root, from: frozen, to }];
   for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {

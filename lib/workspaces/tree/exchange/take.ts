@@ -55,6 +55,7 @@ class Plan {
 
   run(): void {
     for (const step of this.#steps) step();
+    this.#tree.hasTaken = true;
   }
 
   #replaceRoot(): void {
@@ -65,7 +66,6 @@ class Plan {
     this.#steps.push(() => {
       counters.exchange(root.entry.totals, totals);
       root.rebase(entry);
-      this.#tree.frozen = entry;
     });
   }
 

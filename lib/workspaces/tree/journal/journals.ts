@@ -20,7 +20,7 @@ export interface JournalsIn {
  * The journals that go on from the last durable root: one for each freeze that has begun since, and the one that is written.
  * All are synced together: what was written to an earlier one is needed until a later root is durable.
  */
-export class Journals implements Journal, Unsynced {
+export class Journals implements Omit<Journal, 'isRooted'>, Unsynced {
   readonly #in: JournalsIn;
   readonly #store: bigint;
   /** The last one is written. None before the first record after a root. */

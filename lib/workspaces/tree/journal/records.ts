@@ -60,15 +60,22 @@ export type JournalRecord =
   | ({ readonly op: 'base'; readonly takes: boolean } & Root)
   /**
    * The frozen tree `from` becomes `mine` below what was changed since (`swap`): after a rollback, a discard, a commit, or
-   * when `take` was not possible. Only written when the root that names `from` is durable, as are the objects of `mine`.
-   * So it is never replayed on the tree from which the freeze was made.
+   * when `take` was not possible. The objects of `mine` are durable.
    */
   | ({ readonly op: 'root'; readonly from: Key; readonly mine: DirectoryEntry } & Root);
 
-/** Where records go before anything changes in memory. */
+/**
+ * Where records go before anything changes in memory. `base` and `root` are differences of trees, found by their keys, and a
+ * freeze gives other keys to the same tree. So both are only written while `isRooted`.
+ */
 export interface Journal {
   /** Bytes of its records since its beginning. */
   readonly bytes: number;
+  /**
+   * The root that the records go on from is durable, and no crash brings an older one back. Until then they may be replayed on
+   * the tree from which the freeze was made.
+   */
+  readonly isRooted: boolean;
   /** `makesRoom`: the change frees space, so that a full disk must not prevent it. Throws with nothing written. */
   append(record: JournalRecord, makesRoom: boolean): void;
 }

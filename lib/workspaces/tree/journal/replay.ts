@@ -17,7 +17,7 @@ export class RecordError extends Error {
 }
 
 /** What a replay does is in the journal already. */
-const NOWHERE: Journal = { bytes: 0, append: () => {} };
+const NOWHERE: Journal = { bytes: 0, isRooted: true, append: () => {} };
 
 /**
  * Does what the records of one journal say, on the tree that this journal continues. Afterwards the tree may go on in the

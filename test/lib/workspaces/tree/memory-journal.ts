@@ -5,6 +5,7 @@ export class JournalFull extends Error {}
 export class MemoryJournal implements Journal {
   readonly records: JournalRecord[] = [];
   bytes = 0;
+  isRooted = true;
   /** Appends until one fails. */
   failsAfter = Number.POSITIVE_INFINITY;
   readonly #heard: (record: JournalRecord) => void;

@@ -1,8 +1,9 @@
 import { type ByteString, fromLatin1, splitPath } from '../../../../../lib/byte-string.ts';
 import { Errno } from '../../../../../lib/linux/errno.ts';
 import { OpenFiles } from '../../../../../lib/store/open-files.ts';
-import { EMPTY_DIRECTORY } from '../../../../../lib/trees/format/entry.ts';
-import { type Key, slotKey } from '../../../../../lib/trees/format/keys.ts';
+import type { Source } from '../../../../../lib/trees/directory/source.ts';
+import { type DirectoryEntry, EMPTY_DIRECTORY } from '../../../../../lib/trees/format/entry.ts';
+import { isLocal, type Key, slotKey } from '../../../../../lib/trees/format/keys.ts';
 import { setAttributes, setData } from '../../../../../lib/workspaces/tree/changes/contents.ts';
 import { move } from '../../../../../lib/workspaces/tree/changes/move.ts';
 import { drop, link, put } from '../../../../../lib/workspaces/tree/changes/names.ts';
@@ -13,11 +14,16 @@ import { SegmentReader } from '../../../../../lib/workspaces/tree/disk/segment-r
 import type { TreeRoot, TreeState } from '../../../../../lib/workspaces/tree/disk/tree-root.ts';
 import type { TreeStore } from '../../../../../lib/workspaces/tree/disk/tree-store.ts';
 import { Epochs, type NextEpochs } from '../../../../../lib/workspaces/tree/epochs.ts';
+import { take } from '../../../../../lib/workspaces/tree/exchange/follow-head.ts';
+import { HeadMove } from '../../../../../lib/workspaces/tree/exchange/head-move.ts';
+import { planTake } from '../../../../../lib/workspaces/tree/exchange/take.ts';
 import { freeze } from '../../../../../lib/workspaces/tree/freeze.ts';
 import type { Journal } from '../../../../../lib/workspaces/tree/journal/records.ts';
 import { replaying } from '../../../../../lib/workspaces/tree/journal/replay.ts';
 import { LiveTree } from '../../../../../lib/workspaces/tree/live-tree.ts';
 import { type SimulatedDisk, Stopped } from '../../../disk/simulated-disk.ts';
+import { withEntry } from '../../../trees/edit.ts';
+import type { Memory } from '../../../trees/memory.ts';
 import { directoryEntry, fileEntry, type Random } from '../../../trees/random.ts';
 import { difference, type Flat, flatOf } from '../flat.ts';
 import { MemoryJournal } from '../memory-journal.ts';
@@ -34,6 +40,7 @@ type Change = (tree: LiveTree) => void;
 export class LiveOnDisk {
   readonly #random: Random;
   readonly #thread: SteppedSync;
+  readonly #codebase: Memory;
   readonly #store: TreeStore;
   readonly #tree: LiveTree;
   /** Does each change first, in memory: so the state that a change would lead to is known. */
@@ -45,15 +52,16 @@ export class LiveOnDisk {
   #number: number;
 
   /** `states`: those of the servers before, of which it has found one. */
-  constructor(disk: SimulatedDisk, random: Random, states?: readonly Flat[]) {
+  constructor(disk: SimulatedDisk, random: Random, codebase: Memory, states?: readonly Flat[]) {
     this.#random = random;
+    this.#codebase = codebase;
     this.#thread = new SteppedSync(disk);
     const where = storeIn(disk, this.#thread.sync, random);
-    const first = opened(where);
+    const first = opened(where, codebase);
     this.#store = first.store;
     this.#tree = first.tree;
     this.#tree.journal = first.store;
-    this.#twin = opened(where, false).tree;
+    this.#twin = opened(where, codebase, false).tree;
     const found = flatOf(this.#tree);
     this.answered = states === undefined ? 0 : states.findLastIndex((each) => difference(each, found) === '');
     if (this.answered < 0) throw new Error(`a mix of states: ${difference(found, states!.at(-1)!)}`);
@@ -65,7 +73,8 @@ export class LiveOnDisk {
   async act(): Promise<boolean> {
     try {
       const choice = this.#random(20);
-      if (choice < 14) this.#change();
+      if (choice < 12) this.#change();
+      else if (choice < 14) this.#moveHead();
       else if (choice === 14) this.#becomesDurable(this.#store.sync());
       else if (choice === 15) this.#freeze();
       else await this.#thread.advance();
@@ -104,9 +113,26 @@ export class LiveOnDisk {
     const change = this.#anyChange();
     const expected = outcome(change, this.#twin);
     if (expected === undefined) this.states.push(flatOf(this.#twin));
+    const { end } = this.#store.at;
     const found = outcome(change, this.#tree);
     if (found !== expected) throw new Error(`${found?.errno} instead of ${expected?.errno}`);
-    this.answered = this.states.length - 1;
+    // Without a record, a move of head that was not recorded either may be lost.
+    if (this.#store.at.end > end) this.answered = this.states.length - 1;
+  }
+
+  /** It is recorded with the next change: a crash before that brings back the state of before, and nothing is lost. */
+  #moveHead(): void {
+    if (!this.#store.isRooted) return;
+    const { version, base } = this.#tree.base;
+    const entry = this.#random(3) ? { ...fileEntry('', 'head'), ino: this.#number++ } : undefined;
+    const codebase = this.#codebase;
+    const head = withEntry(codebase, codebase.hashed, base, NAMES[this.#random(3)]!, entry) as DirectoryEntry;
+    const trees = [this.#twin, this.#tree];
+    const moves = trees.map((tree) => [tree, new HeadMove(tree.source, base, head)] as const);
+    // The twin is not frozen, and may have to be followed elsewhere where the other one need not.
+    if (moves.some(([tree, move]) => planTake(tree, move) === undefined)) return;
+    for (const [tree, move] of moves) take(tree, move, version + 1);
+    this.states.push(flatOf(this.#twin));
   }
 
   #anyChange(): Change {
@@ -161,23 +187,24 @@ function outcome(change: Change, tree: LiveTree): Errno | undefined {
 }
 
 /** The live tree that the files have, replayed; in a store that is made if there is none. */
-function opened(where: StoreIn, finish = true): { tree: LiveTree; store: TreeStore } {
+function opened(where: StoreIn, codebase: Memory, finish = true): { tree: LiveTree; store: TreeStore } {
   const opening = openStore(where);
   if (opening === undefined) {
     const store = createStore(where, STORE, stateAfter(0));
-    return { tree: treeOf(where, store.root), store };
+    return { tree: treeOf(where, codebase, store.root), store };
   }
-  const tree = treeOf(where, opening.root);
+  const tree = treeOf(where, codebase, opening.root);
   for (const _ of replaying(tree, opening.journals()));
   if (finish) return { tree, store: opening.finish() };
   opening.close();
   return { tree, store: undefined as never };
 }
 
-function treeOf({ disk, folder, cache }: StoreIn, root: TreeRoot): LiveTree {
+function treeOf({ disk, folder, cache }: StoreIn, codebase: Memory, root: TreeRoot): LiveTree {
   const reader = new SegmentReader(disk, new OpenFiles(disk), folder);
   const epochs = new Epochs(STORE_BYTES, root.epoch, root.sharedEpoch);
   const base = { version: root.version, base: root.base };
-  const source = new PlacedObjects(cache, () => reader);
+  const places = new PlacedObjects(cache, () => reader);
+  const source: Source = { load: (key) => (isLocal(key) ? places : codebase).load(key) };
   return new LiveTree({ source, frozen: root.mine, base, journal: new MemoryJournal(), epochs });
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SimulatedDisk } from '../../../disk/simulated-disk.ts';
+import { Memory } from '../../../trees/memory.ts';
 import { type Random, seeded } from '../../../trees/random.ts';
 import { LiveOnDisk } from './live-on-disk.ts';
 
@@ -11,7 +12,8 @@ async function play(random: Random): Promise<void> {
   let disk = new SimulatedDisk();
   disk.mkdir('/deltas');
   disk.syncFolder('/');
-  let live = new LiveOnDisk(disk, random);
+  const codebase = new Memory();
+  let live = new LiveOnDisk(disk, random, codebase);
   for (let lives = 0; lives < LIVES; lives++) {
     disk.fault = { at: disk.calls + random(120), with: 'stop' };
     for (let acts = 90; acts > 0 && (await live.act()); acts--);
@@ -19,7 +21,7 @@ async function play(random: Random): Promise<void> {
     const killed = random(2) === 0;
     disk = killed ? disk.killed() : disk.crashed(random);
     const { states, answered, durable } = live;
-    live = new LiveOnDisk(disk, random, states);
+    live = new LiveOnDisk(disk, random, codebase, states);
     expect(live.answered).toBeGreaterThanOrEqual(killed ? answered : durable);
     live.durable = killed ? durable : live.answered;
   }

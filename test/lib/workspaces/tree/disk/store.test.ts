@@ -74,6 +74,28 @@ describe('a freeze', () => {
     expect(leastAfterCrash()).toBe(2);
   });
 
+  it('is what records of exchanges wait for: until then, or if it fails, a crash brings back the tree of before', async () => {
+    expect(store.isRooted).toBe(true);
+    const first = freeze();
+    expect(store.isRooted).toBe(false);
+    await first;
+    expect(store.isRooted).toBe(true);
+    failing = 2;
+    await freeze().catch(() => {});
+    expect([store.isFreezing, store.isRooted]).toEqual([false, false]);
+    await freeze();
+    expect(store.isRooted).toBe(true);
+  });
+
+  it('of a server that was killed may not be durable before a sync', async () => {
+    await freeze();
+    disk = disk.killed();
+    const again = opened(storeIn(disk, sync, random), history).store;
+    expect(again.isRooted).toBe(false);
+    await again.sync();
+    expect(again.isRooted).toBe(true);
+  });
+
   it('waits for the one before it', async () => {
     const first = freeze();
     expect(store.isFreezing).toBe(true);

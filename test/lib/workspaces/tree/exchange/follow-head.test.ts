@@ -4,10 +4,12 @@ import { drop, put } from '../../../../../lib/workspaces/tree/changes/names.ts';
 import { rebase, swap, take } from '../../../../../lib/workspaces/tree/exchange/follow-head.ts';
 import { HeadMove } from '../../../../../lib/workspaces/tree/exchange/head-move.ts';
 import { freeze } from '../../../../../lib/workspaces/tree/freeze.ts';
+import { Replay } from '../../../../../lib/workspaces/tree/journal/replay.ts';
 import { MAX_TAKEN } from '../../../../../lib/workspaces/tree/limits.ts';
+import { LiveTree } from '../../../../../lib/workspaces/tree/live-tree.ts';
 import { withEntry } from '../../../trees/edit.ts';
 import { fileEntry } from '../../../trees/random.ts';
-import { countOf, flatOf } from '../flat.ts';
+import { countOf, difference, flatOf } from '../flat.ts';
 import { at, type Live, liveTree, TIME } from '../live.ts';
 import { MemoryJournal } from '../memory-journal.ts';
 
@@ -87,6 +89,54 @@ describe('a tree whose codebase has moved', () => {
       expect(takes(each, moved(each, { d: fileEntry('', 'file', { ino: 60 }) }))).toBe(true);
       expect(contents(each, 'd')).toBe(60);
       expect(each.tree.totals).toEqual(countOf(each.tree));
+    }
+  });
+});
+
+describe('a tree that is replayed after its codebase has moved', () => {
+  /** A file is own, and its directory with it; head has another file there, and then not even the directory. */
+  const later = (live: Live) => {
+    make(live, 'b/own');
+    drop(live.tree, ...at(live.tree, 'b/own'), TIME);
+    const journal = new MemoryJournal();
+    freeze(live.tree, live.memory.placed, () => journal, false);
+    return journal;
+  };
+  const follow = (live: Live) => {
+    for (const change of [{ 'b/x': fileEntry('', 'new', { ino: 50 }) }, { b: undefined }])
+      takes(live, moved(live, change));
+  };
+
+  it('does not follow before no crash brings back the tree that was frozen', () => {
+    const live = liveTree(['b/x', 'c']);
+    const journal = later(live);
+    journal.isRooted = false;
+    const before = flatOf(live.tree);
+    expect(() => follow(live)).toThrow('durable');
+    expect([difference(flatOf(live.tree), before), live.tree.base.version]).toEqual(['', 1]);
+  });
+
+  it('is the same on the tree that was frozen', () => {
+    const live = liveTree(['b/x', 'c']);
+    const journal = later(live);
+    const { source, frozen, base, epochs } = live.tree;
+    const other = new LiveTree({ source, frozen, base, journal: new MemoryJournal(), epochs });
+    follow(live);
+    make(live, 'd');
+    const replay = new Replay(other);
+    for (const record of journal.records) replay.apply(record);
+    expect(difference(flatOf(other), flatOf(live.tree))).toBe('');
+  });
+
+  it('is not swapped below what head changed, whatever directories were looked into', () => {
+    for (const looked of [[], ['b']]) {
+      const live = liveTree(['b/x', 'b/y', 'c']);
+      frozen(live);
+      const from = live.tree.frozen;
+      for (const name of looked) at(live.tree, `${name}/x`);
+      expect(takes(live, moved(live, { 'b/x': fileEntry('', 'new', { ino: 50 }) }))).toBe(true);
+      const to = moved(live, { 'b/y': undefined });
+      expect(swap(live.tree, from.key, to, live.tree.base)).toBe(false);
     }
   });
 });

@@ -1,3 +1,4 @@
+import { fromLatin1, splitPath } from '../../../../../lib/byte-string.ts';
 import { Comparison } from '../../../../../lib/trees/algebra/comparison.ts';
 import { follow } from '../../../../../lib/trees/algebra/follow.ts';
 import { entriesOf } from '../../../../../lib/trees/directory/entries.ts';
@@ -41,32 +42,58 @@ export class Heads {
   step(op: number, now: number): void {
     if (op < 28) this.#moveHead(now);
     else if (op < 29) this.#commit();
-    else if (this.#random(2)) this.#rollback();
+    else if (this.#random(2)) this.#rollback(now);
     else this.#checkpoint();
   }
 
   #moveHead(now: number): void {
-    const { live } = this.#world;
+    this.#upload(now);
+    if (!this.#take()) this.#followFrozen();
+  }
+
+  #upload(now: number): void {
     let head: Entry = this.#world.head.base;
-    for (let times = this.#random(3); times >= 0; times--) head = this.#upload(head, now);
+    for (let times = this.#random(3); times >= 0; times--) head = this.#uploaded(head, now);
     this.#world.head = { version: this.#world.head.version + 1, base: head as DirectoryEntry };
+  }
+
+  #take(): boolean {
+    const { live } = this.#world;
     const { version, base } = this.#world.head;
     const before = flatOf(live);
     const [patched, from] = [live.counters.patched, live.base];
     const mine = this.#copy(live.root);
     const expected = this.#follow(from.base, mine, base);
     const move = new HeadMove(this.#world.memory, from.base, base);
+    this.#waits(() => take(live, move, version));
     if (take(live, move, version)) {
       this.#log(`take ${version}`);
       same(flatOf(live), flatten(this.#world.memory, expected.m), 'take is not follow');
       same(flatten(this.#world.memory, expected.b), flatten(this.#world.memory, base), 'base lags');
       this.#oracle.reset(flatOf(live));
-      return;
+      return true;
     }
     this.#log(`take ${version} refused`);
     same(flatOf(live), before, 'a take that was refused changed something');
     check(live.counters.patched === patched && live.base === from, 'a take that was refused left something');
-    this.#followFrozen();
+    return false;
+  }
+
+  /** Until the last freeze is durable nothing is exchanged. */
+  #waits(exchange: () => void): void {
+    const { live } = this.#world;
+    if (!live.journal.isRooted) {
+      const [before, { base }] = [flatOf(live), live];
+      let refused = false;
+      try {
+        exchange();
+      } catch {
+        refused = live.base === base;
+      }
+      check(refused, 'trees are exchanged while a crash may bring back the one of before');
+      same(flatOf(live), before, 'an exchange that was too early changed something');
+    }
+    this.#world.becomesDurable();
   }
 
   /** The tree is frozen, followed, and swapped, while programs go on. */
@@ -101,13 +128,22 @@ export class Heads {
     this.#checkpoints.push({ mine: this.#world.live.frozen, base: this.#world.live.base });
   }
 
-  #rollback(): void {
+  #rollback(now: number): void {
     const checkpoint = this.#checkpoints[this.#random(Math.max(1, this.#checkpoints.length))];
     if (checkpoint === undefined) return;
     this.#log('rollback');
     const { live, memory } = this.#world;
     this.#world.freeze(false);
     const { frozen, base } = live;
+    this.#world.becomesDurable();
+    if (this.#random(2)) {
+      // Head moves just then. The answer must not depend on what is own: a replay has only what has changed.
+      this.#ownSome();
+      this.#upload(now);
+      this.#take();
+      this.#swap(frozen, checkpoint.mine, checkpoint.base);
+      return;
+    }
     check(swap(live, frozen.key, checkpoint.mine, checkpoint.base), 'a rollback is refused');
     if (this.#random(2)) {
       check(swap(live, checkpoint.mine.key, frozen, base), 'a rollback cannot be undone');
@@ -118,10 +154,17 @@ export class Heads {
     this.#oracle.reset(expected);
   }
 
+  /** As changes do that failed. */
+  #ownSome(): void {
+    for (const path of this.#oracle.paths)
+      if (this.#oracle.isDirectory(path) && this.#random(2)) this.#world.live.ownAt(splitPath(fromLatin1(path)));
+  }
+
   /** After some changes; what they changed stays, and the rest is that of `to`. */
   #swap(from: DirectoryEntry, to: DirectoryEntry, root: Root): boolean {
     const { live, memory } = this.#world;
     for (let times = this.#random(4); times > 0; times--) this.#edit();
+    this.#waits(() => swap(live, from.key, to, root));
     const [now, was, then] = [flatOf(live), flatten(memory, from), flatten(memory, to)];
     const { base } = live;
     if (swap(live, from.key, to, root)) {
@@ -144,7 +187,7 @@ export class Heads {
     return { b: b as DirectoryEntry, m: m as DirectoryEntry };
   }
 
-  #upload(head: Entry, now: number): Entry {
+  #uploaded(head: Entry, now: number): Entry {
     const world = this.#world;
     const paths = [...flatten(world.memory, head).keys(), ...this.#oracle.paths].filter((path) => path !== '');
     const known = paths[this.#random(paths.length)] ?? 'a';

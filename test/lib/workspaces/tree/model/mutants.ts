@@ -152,6 +152,18 @@ const EXCHANGE: readonly Mutant[] = [
     instead: 'if (identical(x, y) || !(item instanceof OwnDirectory)) continue;',
   },
   {
+    fault: 'head is followed while a crash may bring back the tree of before',
+    file: 'exchange/follow-head.ts',
+    text: 'requireRooted(tree);\n  const { root, base } = tree;',
+    instead: 'const { root, base } = tree;',
+  },
+  {
+    fault: 'a tree is swapped although head has moved since',
+    file: 'exchange/swap.ts',
+    text: '|| tree.hasTaken) return undefined;',
+    instead: ') return undefined;',
+  },
+  {
     fault: 'a swapped tree is not known afterwards',
     file: 'exchange/swap.ts',
     text: 'tree.frozen = to;',

@@ -69,6 +69,7 @@ export class World {
     const journal = this.#newJournal();
     const frozen = freeze(this.live, this.memory.placed, () => journal, shared);
     this.#journal = journal;
+    journal.isRooted = false;
     same(before, flatOf(this.live), 'a freeze changed something');
     check(this.live.root.patch.size === 0 && this.live.counters.patched === 0, 'a patch is left');
     const unfrozen = this.#shadows[0];
@@ -76,6 +77,12 @@ export class World {
     this.#shadows = [this.#fresh()];
     if (unfrozen !== undefined) this.#shadows.push({ tree: unfrozen.tree, replay: new Replay(unfrozen.tree) });
     return frozen;
+  }
+
+  /** The root of the last freeze: no crash replays what comes now on the tree of before. */
+  becomesDurable(): void {
+    this.#journal.isRooted = true;
+    this.#shadows.length = 1;
   }
 
   /** A change that may fail half-way; then nothing has changed, and it is made again. */
@@ -111,8 +118,6 @@ export class World {
 
   #newJournal(): MemoryJournal {
     return new MemoryJournal((record) => {
-      // Only written when the former journal is not needed any more.
-      if (record.op === 'root') this.#shadows.length = 1;
       for (const [index, { replay }] of this.#shadows.entries()) this.#replay(replay, record, index);
     });
   }
