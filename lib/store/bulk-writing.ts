@@ -22,7 +22,7 @@ export class BulkWriting extends Writing implements Adoptable {
     const place = { disk, files: new OpenFiles(disk), folder: `${folder}/packs`, open: `${folder}/tmp` };
     const writer = new PackWriter(place, { sealed: (name) => packs.push(name), lost });
     const writable: WritablePacks = {
-      find: () => undefined,
+      has: () => false,
       append: (kind, key, payload) => writer.append(kind, key, payload),
       add: () => {},
       sync: () => {
@@ -32,7 +32,7 @@ export class BulkWriting extends Writing implements Adoptable {
       },
     };
     const nothing = (): void => {};
-    const blobs = new StagedBlobs(disk, `${folder}/tmp`);
+    const blobs = new StagedBlobs(disk);
     super(
       {
         disk,

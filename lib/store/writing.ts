@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { Disk } from '../disk/disk.ts';
 import { ServiceError } from '../errors.ts';
 import type { Sink } from '../trees/directory/source.ts';
@@ -8,13 +8,14 @@ import { BLOB_MODE, type NamedBlobs } from './blobs/blobs.ts';
 import { ContentsWriter, type Stored } from './blobs/contents-writer.ts';
 import { keyOfBytes } from './digest.ts';
 import { MAX_PACKED } from './limits.ts';
+import { quietly } from './packs/pack.ts';
 import type { PackSet } from './packs/pack-set.ts';
 import { RECORD, type RecordKind } from './packs/record.ts';
 import { encodeVersion } from './versions/encode-version.ts';
 import { parseVersion } from './versions/parse-version.ts';
 import type { Version } from './versions/version.ts';
 
-export type WritablePacks = Pick<PackSet, 'find' | 'append' | 'add' | 'sync'>;
+export type WritablePacks = Pick<PackSet, 'has' | 'append' | 'add' | 'sync'>;
 
 /** What a writing needs of its store. */
 export interface WritingPlace {
@@ -122,7 +123,7 @@ export class Writing implements Sink {
       place.adopted(name);
     }
     for (const [key, path] of large) {
-      place.blobs.publish(key, path, 'rename');
+      place.blobs.publish(key, path);
       this.#use(key);
     }
   }
@@ -145,7 +146,7 @@ export class Writing implements Sink {
     const key = keyOfBytes(bytes);
     if (this.keys.has(key)) return key;
     const isSought = kind !== RECORD.blob || this.#finds === 'all';
-    if (!isSought || packs.find(key, false) === undefined) packs.append(kind, key, bytes);
+    if (!isSought || !packs.has(key, bytes)) packs.append(kind, key, bytes);
     this.#use(key);
     return key;
   }
@@ -166,7 +167,7 @@ export class Writing implements Sink {
   }
 
   #link(fd: number, path: string): Stored {
-    const { disk, blobs } = this.#place;
+    const { disk, tmp, blobs } = this.#place;
     const hash = createHash('sha256');
     let size = 0;
     for (const chunk of this.#chunks(fd)) {
@@ -174,11 +175,14 @@ export class Writing implements Sink {
       size += chunk.length;
     }
     const key = hashKey(hash.digest());
+    const named = `${tmp}/${randomBytes(16).toString('hex')}`;
     try {
       disk.datasync(fd);
-      blobs.publish(key, path, 'link');
+      disk.link(path, named);
+      blobs.publish(key, named);
     } catch {
       // Another file system, too many names, or pages of the file that did not reach the disk: a copy has none of these.
+      quietly(() => disk.unlink(named));
       return this.#copy(fd);
     }
     disk.chmod(fd, BLOB_MODE);

@@ -61,20 +61,18 @@ export class Blobs {
     return fd !== undefined;
   }
 
-  /** Gives a synced file its name: by a rename, or by a link beside its own. What has the name already is the same. */
-  publish(key: Key, path: string, how: 'rename' | 'link'): void {
+  /** Renames a synced file of what is being written. It replaces what has the name already, which may be damaged. */
+  publish(key: Key, path: string): void {
     const folder = folderOf(key);
     this.#makeFolder(folder);
     this.condemned.delete(key);
-    if (this.has(key)) {
-      if (how === 'rename') this.#disk.unlink(path);
-      this.use(key);
-      return;
-    }
-    this.#disk[how](path, this.path(key));
+    const isNew = !this.has(key);
+    this.#disk.rename(path, this.path(key));
+    // Two names of one file both stay.
+    if (!isNew) quietly(() => this.#disk.unlink(path));
     this.#synced.delete(folder);
     this.use(key);
-    this.#unsynced.get(folder)!.add(key);
+    if (isNew) this.#unsynced.get(folder)!.add(key);
   }
 
   /** The next sync makes its name durable, unless it is. */

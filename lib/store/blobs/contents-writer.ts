@@ -57,7 +57,7 @@ export class ContentsWriter {
     const { fd, path, hash } = this.#large;
     this.#place.disk.datasync(fd);
     const key = hashKey(hash.digest());
-    this.#place.blobs.publish(key, path, 'rename');
+    this.#place.blobs.publish(key, path);
     this.#large = undefined;
     this.#place.disk.close(fd);
     this.#place.published(key);

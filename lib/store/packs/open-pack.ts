@@ -5,7 +5,7 @@ import type { Key } from '../../trees/format/keys.ts';
 import { MAX_PAYLOAD, SEAL_AT, type SealAt } from '../limits.ts';
 import type { OpenFiles } from '../open-files.ts';
 import { encodeIndex } from './index-rows.ts';
-import { type Pack, quietly } from './pack.ts';
+import { holds, type Pack, quietly } from './pack.ts';
 import {
   isPackHeader,
   PACK_HEADER,
@@ -121,7 +121,7 @@ export class OpenPack implements Pack {
 
   append(kind: RecordKind, key: Key, payload: Uint8Array): Packed {
     const known = this.#records.get(key);
-    if (known !== undefined) return known;
+    if (known !== undefined && holds(this, known, payload)) return known;
     if (payload.length > MAX_PAYLOAD)
       throw new FormatError(`an object of ${payload.length} bytes: at most ${MAX_PAYLOAD}`);
     const length = RECORD_HEADER + payload.length;

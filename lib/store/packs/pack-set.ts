@@ -4,7 +4,7 @@ import { keyOfBytes } from '../digest.ts';
 import { mergeIndexes } from './merge-indexes.ts';
 import { MergedIndex } from './merged-index.ts';
 import type { PackPlace } from './open-pack.ts';
-import { ifReadable, type Pack } from './pack.ts';
+import { holds, ifReadable, type Pack } from './pack.ts';
 import { PackWriter } from './pack-writer.ts';
 import { isRecordOf, type Packed, RECORD_HEADER, type RecordKind } from './record.ts';
 import { SealedPack } from './sealed-pack.ts';
@@ -72,10 +72,20 @@ export class PackSet {
     return this.#sealed.get(name) ?? this.packs.find((pack) => pack.name === name);
   }
 
-  /** The first that has the object, by the indexes alone. With `condemned: false` not in a condemned one. */
-  find(key: Key, condemned = true): Found | undefined {
-    for (const found of this.#places(key)) if (condemned || !this.condemned.has(found.pack.name)) return found;
+  /** The first that has the object, by the indexes alone. */
+  find(key: Key): Found | undefined {
+    for (const found of this.#places(key)) return found;
     return undefined;
+  }
+
+  /** Whether the object is there as it is, in a pack that stays. */
+  has(key: Key, payload: Uint8Array): boolean {
+    for (const { pack, record } of this.#places(key)) {
+      if (this.condemned.has(pack.name) || !ifReadable(() => holds(pack, record, payload))) continue;
+      if (pack instanceof SealedPack) this.#last = pack;
+      return true;
+    }
+    return false;
   }
 
   append(kind: RecordKind, key: Key, payload: Uint8Array): Packed {

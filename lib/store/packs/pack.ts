@@ -1,6 +1,6 @@
 import { errorCode } from '../../linux/errno.ts';
 import type { Key } from '../../trees/format/keys.ts';
-import type { Packed } from './record.ts';
+import { isRecordOf, type Packed, RECORD_HEADER } from './record.ts';
 
 /** A file with many objects. */
 export interface Pack {
@@ -23,6 +23,16 @@ export interface Pack {
 }
 
 export type PackInfo = Pick<Pack, 'name' | 'sealed' | 'objects' | 'bytes'>;
+
+/** Whether the object is there with these bytes: an index says no more than that it was. */
+export function holds(pack: Pack, record: Packed, payload: Uint8Array): boolean {
+  const bytes = pack.read(record);
+  return (
+    isRecordOf(bytes, pack.seed, record.key, payload.length) &&
+    bytes.length === RECORD_HEADER + payload.length &&
+    bytes.compare(payload, 0, payload.length, RECORD_HEADER) === 0
+  );
+}
 
 /** Without an error: of a file that is given up. */
 export function quietly(call: () => void): boolean {

@@ -87,6 +87,13 @@ describe.each([
     disk.close(fd);
   });
 
+  it('renames nothing where both are names of one file', () => {
+    written('a', 'one');
+    disk.link(`${dir}/a`, `${dir}/b`);
+    disk.rename(`${dir}/a`, `${dir}/b`);
+    expect(disk.readdir(dir)).toEqual(['a', 'b']);
+  });
+
   it('links a file under a new name only, and keeps it while it has one', () => {
     written('a', 'one');
     disk.link(`${dir}/a`, `${dir}/b`);

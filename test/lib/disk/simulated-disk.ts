@@ -127,6 +127,7 @@ export class SimulatedDisk implements Disk {
       const node = this.#find('rename', from);
       if (node === undefined) throw failed('ENOENT', 'rename', from);
       const replaced = this.#find('rename', to);
+      if (replaced === node) return;
       if (replaced instanceof SimulatedFile) this.#drop(replaced);
       const removed = { ...this.#parent('rename', from), node: undefined };
       SimulatedFolder.change([removed, { ...this.#parent('rename', to), node }]);

@@ -194,6 +194,42 @@ describe('a sealed pack', () => {
   });
 });
 
+describe('a damaged object that is put again', () => {
+  it.each([true, false])('is whole then, and after a start (in a sealed pack: %s)', (sealed) => {
+    const { disk, path, records } = written(sealed);
+    const store = reopened(disk);
+    for (const { offset } of records) flip(disk.file(path), (offset + 1) * 8);
+    expect(readable(store, records)).toEqual(records.map(() => false));
+    const writing = store.begin();
+    writing.putContents(OBJECTS[0]!);
+    writing.put(directory('a', 'b'));
+    writing.putVersion(version(1));
+    writing.putContents(OBJECTS[3]!);
+    writing.sync();
+    expect(readable(store, records)).toEqual(records.map(() => true));
+    expect(readable(reopened(disk.crashed(() => 0)), records)).toEqual(records.map(() => true));
+  });
+
+  it('is whole if it is a file of large contents', () => {
+    const disk = new SimulatedDisk();
+    const store = newStore(disk);
+    const put = () => {
+      const writing = store.begin();
+      const key = writing.putContents(largeBytes(1));
+      writing.sync();
+      return key;
+    };
+    const key = put();
+    const name = Buffer.from(key, 'latin1').toString('hex', 1);
+    const path = `${FOLDER}/blobs/${name.slice(0, 2)}/${name}`;
+    flip(disk.file(path), 5);
+    put();
+    expect(store.bytes(key, largeBytes(1).length).equals(largeBytes(1))).toBe(true);
+    const after = reopened(disk.crashed(() => 0));
+    expect(after.bytes(key, largeBytes(1).length).equals(largeBytes(1))).toBe(true);
+  });
+});
+
 describe('contents of a file', () => {
   it('that are damaged, cut off or gone are an error of their own', () => {
     const disk = new SimulatedDisk();
