@@ -1,5 +1,6 @@
 import { DirectoryObject } from '../../trees/format/directory-object.ts';
 import type { Key } from '../../trees/format/keys.ts';
+import { keyOfBytes } from '../digest.ts';
 import type { ObjectStore } from '../object-store.ts';
 import type { Pack } from '../packs/pack.ts';
 import { type Packed, RECORD, RECORD_HEADER } from '../packs/record.ts';
@@ -28,7 +29,7 @@ export function* copyLive(
         const { key, length } = record;
         const payload = pack!.read(record).subarray(RECORD_HEADER);
         // If it is damaged here, it may be whole elsewhere; else this throws.
-        if (copy(writing, record, payload) !== key) copy(writing, record, store.bytes(key, 0));
+        copy(writing, record, keyOfBytes(payload) === key ? payload : store.bytes(key, 0));
         bytes += length;
         yield;
       }
@@ -50,8 +51,8 @@ function* liveIn(pack: Pack | undefined, isLive: (key: Key) => boolean): Generat
   return live.sort((a, b) => a.offset - b.offset);
 }
 
-/** Answers with the key of what was written: another one if the bytes are others than they were. */
-function copy(writing: Writing, { kind }: Packed, payload: Buffer): Key {
-  if (kind === RECORD.directory) return writing.put(new DirectoryObject(payload));
-  return kind === RECORD.version ? writing.putVersion(parseVersion(payload)) : writing.putContents(payload);
+function copy(writing: Writing, { kind }: Packed, payload: Buffer): void {
+  if (kind === RECORD.directory) writing.put(new DirectoryObject(payload));
+  else if (kind === RECORD.version) writing.putVersion(parseVersion(payload));
+  else writing.putContents(payload);
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { BulkWriting } from '../../../../lib/store/bulk-writing.ts';
 import { Collection, type Garbage } from '../../../../lib/store/garbage/collection.ts';
 import type { Roots } from '../../../../lib/store/garbage/roots.ts';
 import { SEAL_AT } from '../../../../lib/store/limits.ts';
@@ -12,7 +13,7 @@ import { SimulatedDisk } from '../../disk/simulated-disk.ts';
 import { withEntry } from '../../trees/edit.ts';
 import { keyOfBytes } from '../../trees/memory.ts';
 import { directoryEntry, fileEntry } from '../../trees/random.ts';
-import { largeBytes, newStore, packFiles, reopened, version } from '../stores.ts';
+import { FOLDER, largeBytes, newStore, packFiles, reopened, version } from '../stores.ts';
 import { NO_PLACES, putTree, putVersion, readVersion, rootsOf } from './stored-trees.ts';
 
 const SEAL = { ...SEAL_AT, objects: 4 };
@@ -68,6 +69,31 @@ describe('a garbage collection', () => {
     expect(store.packs().length).toBeLessThan(before);
     expect(readVersion(store, head)).toEqual({ 'd/f5': text(5), ...files(50, 70) });
     expect(collect(disk, store, rootsOf({ head })).packs).toEqual([]);
+  });
+
+  it.each(['stays', 'goes'])('keeps an object that is damaged in one of two packs: the one that %s', (which) => {
+    const { disk, store } = setUp();
+    const bulk = new BulkWriting(disk, FOLDER);
+    const contents = [1, 2, 3].map((n) => ({ key: bulk.putContents(Buffer.from(text(n))), name: 'contents' }));
+    bulk.putVersion(version(9));
+    bulk.sync();
+    const [stays] = bulk.packs;
+    putVersion(store, 1, { a: text(7), b: text(8) });
+    const writing = store.begin();
+    const key = writing.putVersion(version(9));
+    writing.adopt(bulk);
+    writing.sync();
+    writing.end();
+    putVersion(store, 2, files(20, 25));
+    const pack = store.packs().find(({ name }) => {
+      return store.pack(name)!.find(key) !== undefined && (name === stays) === (which === 'stays');
+    })!.name;
+    const { offset } = [...store.pack(pack)!.records()].find((record) => record.key === key)!;
+    disk.file(`${FOLDER}/packs/${pack}.pack`).contents[offset]! ^= 1;
+    const { packs } = collect(disk, store, rootsOf({ head: key }, { contents }));
+    expect(packs).not.toContain(stays);
+    expect(packs.length).toBeGreaterThan(0);
+    expect(store.version(key)).toEqual(version(9));
   });
 
   it('removes files of large contents that nothing names', () => {
