@@ -14,9 +14,12 @@ import type { PackPlace } from './open-pack.ts';
 import { quietly } from './pack.ts';
 import type { SealedPack } from './sealed-pack.ts';
 
+/** Rows of a step: it takes a millisecond or two. */
+const ROWS = 1024;
+
 /**
- * Writes the merged index of these packs, in steps: a part of 256 each. It takes the place of the old one at the end. Not
- * begun for packs of which an index is damaged: they have none that could be merged.
+ * Writes the merged index of these packs, in steps. It takes the place of the old one at the end. Packs of which an index is
+ * damaged are not in it: they have none that could be merged.
  */
 export function* mergeIndexes(
   place: PackPlace,
@@ -24,12 +27,17 @@ export function* mergeIndexes(
   packs: readonly SealedPack[],
 ): Generator<void, void, void> {
   const { disk, files } = place;
-  const whole = packs.filter((pack) => pack.verify());
+  const whole: SealedPack[] = [];
+  for (const pack of packs) {
+    if (pack.verify()) whole.push(pack);
+    yield;
+  }
   const path = `${tmp}/merged.index`;
   quietly(() => disk.unlink(path));
   const fd = disk.open(path, 'create');
   try {
     yield* writeMerged(disk, fd, whole);
+    yield;
     // Zeros in it would only make look-ups slow; a later start reads the packs anyway.
     disk.datasync(fd);
   } catch (error) {
@@ -47,7 +55,7 @@ function* writeMerged(disk: Disk, fd: number, packs: readonly SealedPack[]): Gen
   const head = Buffer.alloc(fanOutAt + MERGED_FAN_OUT_BYTES);
   let rows = 0;
   for (let byte = 0; byte < FAN_OUT; byte++) {
-    const { sorted, counts } = mergedPart(packs.map((pack) => pack.rows(byte)));
+    const { sorted, counts } = yield* mergedPart(packs.map((pack) => pack.rows(byte)));
     if (sorted.length > 0) disk.pwrite(fd, sorted, head.length + rows * MERGED_ROW_BYTES);
     for (let second = 0; second < FAN_OUT; second++) {
       rows += counts[second]!;
@@ -66,15 +74,16 @@ function* writeMerged(disk: Disk, fd: number, packs: readonly SealedPack[]): Gen
 }
 
 /** Rows whose digests begin with one byte, of each pack ascending: in one order, and their number by the second byte. */
-function mergedPart(parts: readonly Buffer[]): { sorted: Buffer; counts: Uint32Array } {
+function* mergedPart(parts: readonly Buffer[]): Generator<void, { sorted: Buffer; counts: Uint32Array }, void> {
   const counts = new Uint32Array(FAN_OUT);
   const bySecond: { part: Buffer; pack: number; at: number }[][] = Array.from({ length: FAN_OUT }, () => []);
   parts.forEach((part, pack) => {
     for (let at = 0; at < part.length; at += ROW_BYTES) bySecond[part[at + 1]!]!.push({ part, pack, at });
   });
+  yield;
   const sorted = Buffer.alloc(parts.reduce((sum, part) => sum + part.length / ROW_BYTES, 0) * MERGED_ROW_BYTES);
-  let to = 0;
-  bySecond.forEach((rows, second) => {
+  let [to, step] = [0, 0];
+  for (const [second, rows] of bySecond.entries()) {
     counts[second] = rows.length;
     rows.sort((a, b) => a.part.compare(b.part, b.at, b.at + DIGEST_BYTES, a.at, a.at + DIGEST_BYTES));
     for (const { part, pack, at } of rows) {
@@ -84,6 +93,10 @@ function mergedPart(parts: readonly Buffer[]): { sorted: Buffer; counts: Uint32A
       part.copy(sorted, to + MERGED_ROW.offset, at + DIGEST_BYTES + 1, at + ROW_BYTES);
       to += MERGED_ROW_BYTES;
     }
-  });
+    step += rows.length;
+    if (step < ROWS) continue;
+    step = 0;
+    yield;
+  }
   return { sorted, counts };
 }

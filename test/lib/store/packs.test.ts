@@ -102,6 +102,28 @@ describe('packs', () => {
     expectAll(again, all);
   });
 
+  it('are merged in steps that read no more than one index', () => {
+    const disk = new SimulatedDisk();
+    const store = newStore(disk);
+    const all = adopted(disk, store, 4, 5000);
+    let read = 0;
+    const pread = disk.pread.bind(disk);
+    disk.pread = (fd, into, offset) => {
+      read += into.length;
+      return pread(fd, into, offset);
+    };
+    const again = reopened(disk);
+    read = 0;
+    const ofSteps: number[] = [];
+    for (const _ of again.mergeIndexes()) {
+      ofSteps.push(read);
+      read = 0;
+    }
+    // An index of 5,000 rows has 41 bytes each.
+    expect(Math.max(...ofSteps)).toBeLessThan(300_000);
+    expectAll(reopened(disk), new Map([...all].slice(0, 100)));
+  });
+
   it('are found without a merged index that is damaged, anywhere', () => {
     const disk = new SimulatedDisk();
     const store = newStore(disk);
