@@ -118,6 +118,11 @@ export class ObjectStore implements Source {
     throw new FormatError(`the object ${hexOf(key)} has ${contents.length} bytes: ${size} in its entry`);
   }
 
+  /** The file of contents that are larger than `MAX_PACKED`. */
+  path(key: Key): string {
+    return this.#blobs.path(key);
+  }
+
   /** All bytes of contents; their digest is checked. */
   bytes(key: Key, size: number): Buffer {
     const fd = size > MAX_PACKED ? this.#blobs.open(key) : undefined;

@@ -9,6 +9,7 @@ import { ContentRecords } from './content-records.ts';
 import { ContentStore } from './contents/content-store.ts';
 import { type DataStat, statData } from './contents/data-files.ts';
 import { truncateFile, writeFile } from './contents/host-io.ts';
+import { TopLayer } from './contents/top-layer.ts';
 import { CopyIn } from './copy-in.ts';
 import { asDamage } from './damage.ts';
 import { DeltaIndex } from './delta-index.ts';
@@ -66,7 +67,7 @@ export class Delta implements Committer {
     const retained = new Retained(prefix, summaries, () => usage.count());
     const usage = new Usage(quota, retained);
     const records = new ContentRecords(index, this, { retained, usage }, now, damaged);
-    const contents = new ContentStore(root, index.top, options, records);
+    const contents = new ContentStore(new TopLayer(root, index.top), options, records);
     const written = new WrittenFiles(contents, this);
     const compaction = new Compaction(index, options, () => written.copyingHostTimes());
     const syncs = new DeltaSyncs(options, index, contents, written);

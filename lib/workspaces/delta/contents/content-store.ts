@@ -13,7 +13,7 @@ import type { LargeFrees } from './large-frees.ts';
 import { placeOf, slabPaths } from './slabs.ts';
 import { SlotContents, type SlotOptions } from './slot-contents.ts';
 import { type DataRef, type FileRef, NO_SLOT, type StoredFile } from './stored-file.ts';
-import { TopLayer } from './top-layer.ts';
+import type { TopLayer } from './top-layer.ts';
 import { Unsynced } from './unsynced.ts';
 
 /** Inodes examined in one step. */
@@ -34,15 +34,13 @@ export class ContentStore {
   /** Files with contents that may not be durable. */
   readonly #unsynced = new Unsynced();
 
-  /** `root`: directory of all layers; `layer`: the writable one. */
   constructor(
-    root: string,
-    layer: string,
+    top: TopLayer,
     options: SlotOptions & { copies: LargeCopies; frees: LargeFrees },
     journal: ContentJournal,
   ) {
-    this.#top = new TopLayer(root, layer);
-    this.#files = new DataFiles(root, options.copies, options.frees);
+    this.#top = top;
+    this.#files = new DataFiles(top.root, options.copies, options.frees);
     this.#journal = journal;
     this.#damages = new DamageReports((inode, message) => journal.damaged(inode, message));
     this.slots = new SlotContents(this.#top, options, this.#files, journal, this.#unsynced, this.#damages);
@@ -71,7 +69,7 @@ export class ContentStore {
    * none without `contents`. Throws Postponed while a large file is copied, Damage for a lost one, and host errors.
    */
   thawFile(inode: StoredFile, contents: boolean): void {
-    const to = { layer: this.#top.layer, id: inode.requireData().id, slot: NO_SLOT };
+    const to = { layer: this.#top.layer, id: inode.id, slot: NO_SLOT };
     if (!contents) {
       this.#journal.placed(inode, to);
       return;
@@ -128,7 +126,7 @@ export class ContentStore {
   open(inode: StoredFile): number {
     if (inode.lost) throw this.#damages.lost(inode);
     if (inode.hasFile) return this.#files.open(inode.requireData(), false, !this.#top.isFrozen(inode));
-    const data = { ...inode.requireData(), layer: this.#top.layer };
+    const data = { ...inode.requireData(), layer: this.#top.layer, id: inode.id };
     if (this.#top.isFrozen(inode)) this.#journal.placed(inode, data);
     const fd = this.#files.open(data, true);
     inode.hasFile = true;

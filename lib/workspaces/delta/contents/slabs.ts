@@ -2,6 +2,8 @@ import { Slab } from './slab.ts';
 import type { StoredFile } from './stored-file.ts';
 
 const SLOT_SIZES = [4096, 16384, 65536];
+/** Number of slabs. */
+export const SLOT_CLASSES = SLOT_SIZES.length;
 /** Contents up to this size in bytes are stored in slabs. */
 export const SMALL = 65536;
 /** Number of deferred slots from which the journal is synced early. */

@@ -182,6 +182,12 @@ export class SlotContents {
     });
   }
 
+  /** Gives a file these contents, which are in a slot then. At most `SMALL` bytes. */
+  put(inode: StoredFile, bytes: Buffer): void {
+    if (bytes.length === 0) this.#changed(inode, NO_SLOT, 0, undefined);
+    else this.#replaceContents(inode, bytes);
+  }
+
   #inSlot(size: number, act: (slot: number) => void): void {
     const slot = this.#top.slabs.allocate(size);
     try {
@@ -241,7 +247,7 @@ export class SlotContents {
 
   /** Throws Postponed while another thread makes durable contents durable in the data file. */
   #moveToFile(inode: StoredFile): void {
-    const data = { ...inode.requireData(), layer: this.#top.layer };
+    const data = { layer: this.#top.layer, id: inode.id, slot: NO_SLOT };
     const isDurable = this.#durable.take(inode, data);
     try {
       if (!isDurable) this.#copyToFile(inode, data);
@@ -267,7 +273,7 @@ export class SlotContents {
   #replace(inode: StoredFile, slot: number, journal: (data: DataRef) => void): void {
     const before = inode.requireData();
     const frozen = this.#top.isFrozen(inode);
-    journal({ layer: this.#top.layer, id: before.id, slot });
+    journal({ layer: this.#top.layer, id: slot === NO_SLOT ? inode.id : before.id, slot });
     if (before.slot === slot && !frozen) return;
     if (slot !== NO_SLOT) this.#top.slabs.assign(slot, inode);
     if (before.slot !== NO_SLOT && !frozen) this.#top.slabs.free(before.slot, !this.#unsynced.has(inode));

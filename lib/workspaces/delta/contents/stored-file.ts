@@ -14,6 +14,7 @@ export const NO_SLOT = -1;
 
 /** A file as its contents need it. What is known of them applies to the location in `data`. */
 export interface StoredFile {
+  /** The number of its next data file. */
   readonly id: number;
   size: number;
   /** Bytes of its size that the disk does not store. Only files with a data file have any. */

@@ -2,15 +2,18 @@ import { layerPath } from '../layers/layer-path.ts';
 import { Slabs } from './slabs.ts';
 import type { StoredFile } from './stored-file.ts';
 
-/** The writable layer of a delta. All other layers are frozen. */
+/** Where new contents go: the writable layer of a delta, or the one layer of a tree. All others are frozen. */
 export class TopLayer {
   /** Directory of all layers. */
   readonly root: string;
+  readonly #isShared: (file: StoredFile) => boolean;
   #layer: string;
   #slabs: Slabs;
 
-  constructor(root: string, layer: string) {
+  /** `isShared`: whether others have contents of this layer, too. Absent: never. */
+  constructor(root: string, layer: string, isShared: (file: StoredFile) => boolean = () => false) {
     this.root = root;
+    this.#isShared = isShared;
     this.#layer = layer;
     this.#slabs = new Slabs(layerPath(root, layer));
   }
@@ -24,9 +27,10 @@ export class TopLayer {
     return this.#slabs;
   }
 
-  /** Whether the contents are in a frozen layer: they are shared and must be copied before a change. */
-  isFrozen({ layer }: StoredFile): boolean {
-    return layer !== undefined && layer !== this.#layer;
+  /** Whether others have the contents, as all those of a frozen layer: they must be copied before a change. */
+  isFrozen(file: StoredFile): boolean {
+    const { layer } = file;
+    return layer !== undefined && (layer !== this.#layer || this.#isShared(file));
   }
 
   /** Replaces the layer by a new one. */

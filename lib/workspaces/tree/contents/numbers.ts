@@ -1,0 +1,31 @@
+/** The numbers of new contents of one store: none is given twice, so keys that are equal name equal contents. */
+export class Numbers {
+  #sequence: number;
+  #file: number;
+
+  constructor({ nextSequence, nextNumber }: { nextSequence: number; nextNumber: number }) {
+    this.#sequence = nextSequence;
+    this.#file = nextNumber;
+  }
+
+  /** As a root keeps them. */
+  get next(): { nextSequence: number; nextNumber: number } {
+    return { nextSequence: this.#sequence, nextNumber: this.#file };
+  }
+
+  /** Of contents in a slot. */
+  sequence(): number {
+    return this.#sequence++;
+  }
+
+  /** Of a data file. */
+  file(): number {
+    return this.#file++;
+  }
+
+  /** These were given after the root was written. */
+  note(sequence: number, file: number): void {
+    this.#sequence = Math.max(this.#sequence, sequence + 1);
+    this.#file = Math.max(this.#file, file + 1);
+  }
+}
