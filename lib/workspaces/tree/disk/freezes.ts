@@ -1,6 +1,7 @@
 import { ServiceError } from '../../../errors.ts';
 import type { Sink } from '../../../trees/directory/source.ts';
 import type { Journals } from '../journal/journals.ts';
+import type { Ending } from './ending.ts';
 import type { NewNames } from './new-names.ts';
 import type { RootFile } from './root-file.ts';
 import { encodeSlot } from './root-slot.ts';
@@ -25,7 +26,7 @@ export type FreezeSink = Sink & Pick<SegmentWriter, 'putBytes'>;
 export interface Freezing {
   readonly root: TreeRoot;
   /** F4 is done: what only the root before it needed is free. UNAVAILABLE: the root before it stays. May be ignored. */
-  readonly durable: Promise<void>;
+  readonly durable: Ending;
 }
 
 /**
@@ -73,22 +74,24 @@ export class Freezes {
     });
     this.#isRunning = true;
     this.#begun = root.generation;
-    const durable = this.#finish(root);
-    durable.catch(() => {});
-    return { root, durable };
+    return { root, durable: this.#finish(root) };
   }
 
-  async #finish(root: TreeRoot): Promise<void> {
-    try {
-      await this.#durably(root).catch(() => this.#durably(root));
-    } catch (cause) {
-      throw new ServiceError('UNAVAILABLE', 'the disk did not take the files of the sandbox', [], { cause });
-    } finally {
-      this.#isRunning = false;
-    }
+  #finish(root: TreeRoot): Ending {
+    return this.#durably(root)
+      .catch(() => this.#durably(root))
+      .then(
+        () => {
+          this.#isRunning = false;
+        },
+        (cause) => {
+          this.#isRunning = false;
+          throw new ServiceError('UNAVAILABLE', 'the disk did not take the files of the sandbox', [], { cause });
+        },
+      );
   }
 
-  #durably(root: TreeRoot): Promise<void> {
+  #durably(root: TreeRoot): Ending {
     const { contents, segments, names, root: file, turns } = this.#parts;
     const f2 = [contents, segments, file, names];
     const f3 = file.replacing(root);

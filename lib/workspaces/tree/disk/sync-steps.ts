@@ -10,7 +10,7 @@ export type SyncStep =
   | { readonly pwrite: number; readonly bytes: Buffer; readonly offset: number };
 
 /** Does the steps in their order, in another thread. Rejects at the first one that fails, and does none after it. */
-export type Sync = (steps: readonly SyncStep[]) => Promise<void>;
+export type Sync = (steps: readonly SyncStep[]) => PromiseLike<void>;
 
 /** Waits for the disk. */
 export function runSteps(disk: Disk, steps: readonly SyncStep[]): void {

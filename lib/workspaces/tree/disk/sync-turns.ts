@@ -1,10 +1,11 @@
+import { Ending } from './ending.ts';
 import type { Sync } from './sync-steps.ts';
 import type { Unsynced } from './unsynced.ts';
 
 /** The syncs of one workspace, one after the other: what one covers is decided when it begins. */
 export class SyncTurns {
   readonly #sync: Sync;
-  #last: Promise<void> = Promise.resolve();
+  #last = new Ending((ended) => ended());
 
   /** `sync` does the steps in another thread. */
   constructor(sync: Sync) {
@@ -12,19 +13,21 @@ export class SyncTurns {
   }
 
   /** Makes the parts durable in this order. Rejects if any of them may not be durable. */
-  run(parts: readonly Unsynced[]): Promise<void> {
+  run(parts: readonly Unsynced[]): Ending {
     const turn = this.#last.then(() => this.#run(parts));
     this.#last = turn.catch(() => {});
     return turn;
   }
 
-  async #run(parts: readonly Unsynced[]): Promise<void> {
-    try {
-      await this.#sync(parts.flatMap((part) => part.steps()));
-    } catch (error) {
-      for (const part of parts) part.syncFailed();
-      throw error;
-    }
-    for (const part of parts) part.synced();
+  #run(parts: readonly Unsynced[]): Ending {
+    return new Ending((begun) => begun(this.#sync(parts.flatMap((part) => part.steps())))).then(
+      () => {
+        for (const part of parts) part.synced();
+      },
+      (error) => {
+        for (const part of parts) part.syncFailed();
+        throw error;
+      },
+    );
   }
 }

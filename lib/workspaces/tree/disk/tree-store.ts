@@ -1,4 +1,5 @@
 import type { Journal, JournalRecord } from '../journal/records.ts';
+import type { Ending } from './ending.ts';
 import { type FreezeSink, Freezes, type Freezing, type Parts } from './freezes.ts';
 import type { Mark } from './mark.ts';
 import type { TreeRoot, TreeState } from './tree-root.ts';
@@ -59,9 +60,12 @@ export class TreeStore implements Journal {
     return this.#freezes.begin(encode);
   }
 
-  /** Makes all present records durable, with the contents and objects that they name, and all journals that they go on from. */
-  sync(): Promise<void> {
-    const { contents, segments, root, journals, names, turns } = this.#parts;
+  /**
+   * Makes all present records durable, with the objects that they name, and all journals that they go on from. `contents`: those
+   * to be durable with them; absent: all.
+   */
+  sync(contents = this.#parts.contents): Ending {
+    const { segments, root, journals, names, turns } = this.#parts;
     const mark = afterwards(
       () => journals.at,
       (at) => root.markSynced(at),

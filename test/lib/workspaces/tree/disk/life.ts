@@ -70,7 +70,7 @@ export class Life {
     while (this.#thread.isRunning) await this.#thread.advance();
   }
 
-  #becomesDurable(promise: Promise<void>): void {
+  #becomesDurable(promise: PromiseLike<void>): void {
     const { length } = this.#history;
     promise.then(
       () => {

@@ -99,7 +99,7 @@ export class LiveOnDisk {
     this.#becomesDurable(durable);
   }
 
-  #becomesDurable(promise: Promise<void>): void {
+  #becomesDurable(promise: PromiseLike<void>): void {
     const state = this.answered;
     promise.then(
       () => {

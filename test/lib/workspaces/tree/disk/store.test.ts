@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AbsentObject } from '../../../../../lib/trees/directory/source.ts';
 import { NO_KEY, placeOf } from '../../../../../lib/trees/format/keys.ts';
+import type { Ending } from '../../../../../lib/workspaces/tree/disk/ending.ts';
 import { createStore } from '../../../../../lib/workspaces/tree/disk/open-store.ts';
 import { runSteps, type SyncStep } from '../../../../../lib/workspaces/tree/disk/sync-steps.ts';
 import type { TreeStore } from '../../../../../lib/workspaces/tree/disk/tree-store.ts';
@@ -38,7 +39,7 @@ function append(): void {
   store.append(record(history.length, 0), false);
 }
 
-function freeze(): Promise<void> {
+function freeze(): Ending {
   return store.freeze((sink, begin) => begin(stateAfter(history.length, sink))).durable;
 }
 
