@@ -16,12 +16,26 @@ interface Created {
   intent?: string | undefined;
 }
 
+/** The head of a codebase on a tree: see lib/codebases/tree/stored-head.ts. */
+export interface StoredHead {
+  /** In decimal digits. */
+  readonly store: string;
+  readonly number: number;
+  /** Digest of the version's object in lower-case hexadecimal. */
+  readonly version: string;
+  /** The entry of the root in base64. */
+  readonly root: string;
+  readonly next_ino: number;
+}
+
 /** `file_count` and `total_size` are not used. */
 export type CodebaseRecord = Readonly<
   Omit<Codebase, 'totals_outdated' | 'revision'> &
     Created & {
       /** The totals of its files; not exact: files have changed since. Absent: never counted. */
       contents?: Readonly<{ files: number; bytes: number; directories: number; isExact: boolean; revision?: string }>;
+      /** Of one on a tree, which has no `contents`. */
+      tree?: StoredHead;
     }
 >;
 

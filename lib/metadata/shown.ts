@@ -24,7 +24,7 @@ export function shownSandbox(record: SandboxRecord, now: number): Sandbox {
 }
 
 /** With the totals of a new one. */
-export function shownCodebase({ intent, contents, ...codebase }: CodebaseRecord): Codebase {
+export function shownCodebase({ intent, contents, tree, ...codebase }: CodebaseRecord): Codebase {
   return { ...codebase, totals_outdated: false, revision: '' };
 }
 

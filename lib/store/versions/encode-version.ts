@@ -1,5 +1,5 @@
 import { fromLatin1, toBuffer } from '../../byte-string.ts';
-import { named } from '../../trees/format/entry.ts';
+import { type DirectoryEntry, named } from '../../trees/format/entry.ts';
 import { writeI48, writeU48 } from '../../trees/format/integers.ts';
 import { KEY_BYTES, NO_KEY, writeKey } from '../../trees/format/keys.ts';
 import { ENTRIES } from '../../trees/format/records.ts';
@@ -31,7 +31,7 @@ export const ROOT_NAME = fromLatin1('root');
 export function encodeVersion(version: Version): Buffer {
   const { commit, request } = version;
   const fields = [
-    rootBytes(version),
+    rootBytes(version.root),
     Buffer.from(version.author),
     Buffer.from(version.message),
     ...version.paths.map(toBuffer),
@@ -51,7 +51,8 @@ export function encodeVersion(version: Version): Buffer {
   return Buffer.concat([head, ...fields.flatMap((field) => [lengthOf(field), field])]);
 }
 
-function rootBytes({ root }: Version): Buffer {
+/** The entry of a root, which `parseRoot` reads. */
+export function rootBytes(root: DirectoryEntry): Buffer {
   const entry = named(root, ROOT_NAME);
   const bytes = Buffer.alloc(ENTRIES.size(entry));
   ENTRIES.write(bytes, entry, 0);

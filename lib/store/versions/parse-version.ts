@@ -60,7 +60,8 @@ function parseHeader(bytes: Buffer): Pick<Version, 'number' | 'kind' | 'createdA
   return { number, kind, createdAt: readI48(bytes, VERSION_AT.createdAt), parent, nextIno };
 }
 
-function parseRoot(bytes: Buffer): DirectoryEntry {
+/** Throws a FormatError for what is no entry of a root in the store of a codebase. */
+export function parseRoot(bytes: Buffer): DirectoryEntry {
   require(checkEntry(bytes, 0, bytes.length) === bytes.length, 'bytes behind the entry of the root');
   const entry = ENTRIES.read(bytes, 0);
   if (!isDirectory(entry) || entry.name !== ROOT_NAME) throw new FormatError('a root that is none');
