@@ -144,7 +144,10 @@ export interface FileChange {
   base_type: FileType;
   /** False if only the permission bits differ. */
   content_changed: boolean;
-  /** Codebase path of an added file that is a renamed one, if known; empty otherwise. */
+  /**
+   * Codebase path of an added file that is a renamed one, or of a modified one whose name a renamed one took, if known; empty
+   * otherwise.
+   */
   renamed_from: string;
   /** True if the codebase's version is no longer the one that the sandbox started from: Commit needs on_conflict. */
   conflict: boolean;

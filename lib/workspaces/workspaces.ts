@@ -110,9 +110,9 @@ export interface WorkspaceChange {
   base?: ChangeSide;
   /** The bytes of a small file in this version, if they were asked for and there was room. */
   contents?: Uint8Array;
-  /** Added: its path in the codebase, as far as known. */
+  /** Added, modified: its path in the codebase, as far as known, if that is a different one. */
   renamedFrom?: ByteString;
-  /** A file with `renamedFrom` and an inode of its own: the codebase's file at that path, and what the rules grant there. */
+  /** An added file with `renamedFrom` and an inode of its own: the codebase's file at that path, and what the rules grant there. */
   origin?: { base: ChangeSide; level: Level };
   /** File or symlink: its path in the codebase when the sandbox first changed it, if that is a different one. */
   movedFrom?: ByteString;

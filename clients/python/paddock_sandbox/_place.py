@@ -103,6 +103,10 @@ class Place:
         found = self._stat()
         return None if found is None else identity_of(found)
 
+    def is_directory(self) -> bool:
+        found = self._stat()
+        return found is not None and stat.S_ISDIR(found.st_mode)
+
     def names(self) -> List[str]:
         """What is in the directory here."""
         found = self._made().enter(self._name)
@@ -143,8 +147,8 @@ class Place:
 
     def _put(self, temporary: str) -> bool:
         """At once, if there is no directory, which must be empty."""
-        above, found = self._made(), self._stat()
-        if found is not None and stat.S_ISDIR(found.st_mode):
+        above = self._made()
+        if self.is_directory():
             os.rmdir(above.at(self._name), **above.within)
         held = {} if above.fd is None else {"src_dir_fd": above.fd, "dst_dir_fd": above.fd}
         os.replace(above.at(temporary), above.at(self._name), **held)
@@ -159,9 +163,8 @@ class Place:
 
     def remove(self) -> None:
         """A file, a symlink or an empty directory."""
-        above, found = self._made(), self._stat()
-        is_directory = found is not None and stat.S_ISDIR(found.st_mode)
-        (os.rmdir if is_directory else os.unlink)(above.at(self._name), **above.within)
+        above = self._made()
+        (os.rmdir if self.is_directory() else os.unlink)(above.at(self._name), **above.within)
 
     def _owner(self) -> Optional[Owner]:
         return owner_of(self._stat(), self._made().stat())

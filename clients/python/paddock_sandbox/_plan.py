@@ -35,8 +35,6 @@ class Wanted:
     #: By path, in the order of the server: what is in a directory is after it.
     written: Dict[str, FileChange] = dataclasses.field(default_factory=dict)
     removed: Dict[str, FileChange] = dataclasses.field(default_factory=dict)
-    #: The new path of a renamed file, by its old one; of all that is listed.
-    renamed: Dict[str, str] = dataclasses.field(default_factory=dict)
     #: What takes the place of a directory, whether it may come or not.
     replacing: Set[str] = dataclasses.field(default_factory=set)
     #: What comes of files of which only some hunks do.
@@ -46,7 +44,7 @@ class Wanted:
 
 
 class Plan:
-    """Decides one path at a time."""
+    """Decides each from what is here, and changes nothing. What else comes is not regarded."""
 
     def __init__(self, tree: Tree, wanted: Wanted, steps: Dict[str, Step]) -> None:
         self._tree = tree
@@ -63,57 +61,44 @@ class Plan:
             step.outcome = APPLIED if self._becomes_directory(path) else CONFLICTS
         elif _is_same(look.found, step.wanted):
             step.outcome = UNCHANGED
-        elif not self._may_replace(step) or (_is_directory(look) and not self._empties(path)):
+        elif not self._may_replace(step) or (_is_directory(look) and self._has_own(path)):
             step.outcome = CONFLICTS
 
     def remove(self, path: str, change: FileChange) -> None:
-        step = self._steps.get(path) or self._removal(path, change)
-        replaced = next((each for each in above(path) if each in self._wanted.replacing), None)
-        replacement = None if replaced is None else self._steps.get(replaced)
-        if replaced is not None and (replacement is None or not replacement.is_done):
-            # With the directory that is replaced, or not at all.
-            step.outcome = CONFLICTS
-        elif replacement is not None and replacement.outcome == UNCHANGED:
-            step.outcome = UNCHANGED
-        elif step.outcome == APPLIED and _is_directory(step.look) and not self._empties(path):
-            step.outcome = CONFLICTS
-
-    def _removal(self, path: str, change: FileChange) -> Step:
-        """Without regard to what is above and below."""
         look = self._look(path)
         step = self._steps[path] = Step(change, None, look or Look())
-        if look is None:
+        replaced = (self._steps.get(each) for each in above(path) if each in self._wanted.replacing)
+        if any(each is not None and each.outcome == UNCHANGED for each in replaced):
+            step.outcome = UNCHANGED
+        elif look is None:
             step.outcome = CONFLICTS
         elif look.found is None:
             step.outcome = UNCHANGED
-        elif not self._may_replace(step) or self._is_needed(path):
+        elif not self._may_replace(step) or self._has_other_case(path):
             step.outcome = CONFLICTS
-        return step
 
-    def _empties(self, path: str) -> bool:
-        """Whether nothing is in the directory but what is removed."""
+    def empties(self, path: str) -> bool:
+        """Of a directory that is to go, after what is in it: whether nothing stays there."""
+        steps = [self._steps.get(f"{path}/{name}") for name in self._names_in(path)]
+        return all(each is not None and each.wanted is None and each.outcome == APPLIED for each in steps)
+
+    def _has_own(self, path: str) -> bool:
+        """Whether something is in the directory that is not to go."""
         waiting = [path]
         while waiting:
             at = waiting.pop()
-            with Place.at(self._tree, at) as place:
-                names = [] if place is None else place.names()
-            for below in (f"{at}/{name}" for name in names):
-                step, change = self._steps.get(below), self._wanted.removed.get(below)
-                if step is None and change is not None:
-                    step = self._removal(below, change)
-                if step is None or step.wanted is not None or step.outcome != APPLIED:
-                    return False
-                if _is_directory(step.look):
-                    waiting.append(below)
-        return True
-
-    def _is_needed(self, path: str) -> bool:
-        """Whether the contents are only here: they do not come to their new path; or that is the same file."""
-        renamed = self._wanted.renamed.get(path)
-        if renamed is not None:
-            step = self._steps.get(renamed)
-            if step is None or not step.is_done:
+            below = [f"{at}/{name}" for name in self._names_in(at)]
+            if any(each not in self._wanted.removed for each in below):
                 return True
+            waiting += below
+        return False
+
+    def _names_in(self, path: str) -> List[str]:
+        with Place.at(self._tree, path) as place:
+            return [] if place is None or not place.is_directory() else place.names()
+
+    def _has_other_case(self, path: str) -> bool:
+        """Whether what comes to a path that is the same in another case has the same file."""
         other = self._folded.get(folded(path))
         identity = None if other is None else self._identity(path)
         return other is not None and identity is not None and identity == self._identity(other)

@@ -14,12 +14,14 @@ from typing import Callable, Dict, List, Optional, Sequence, Set
 
 from ._directories import Tree
 from ._hunks import Taken
+from ._pieces import Pieces
 from ._place import Found, Place
 from ._plan import APPLIED, CONFLICTS, FAILED, SKIPPED, UNCHANGED, Plan, Step, Wanted, above
 from ._pulled import Pulled, PullOptions
 from ._refusal import Judge, Refusal
-from ._renames import halves_of
+from ._renames import Renames
 from ._room import Room
+from ._together import Together
 from .errors import InvalidArgumentError, PaddockError
 from .messages import ChangeKind, FileChange, FileType
 
@@ -43,6 +45,7 @@ class Pull:
         #: Files may have grown since they were listed.
         self._room = Room(self._most)
         self._wanted = Wanted()
+        self._renames = Renames()
         self._steps: Dict[str, Step] = {}
         #: Paths whose step was taken.
         self._taken: Set[str] = set()
@@ -61,9 +64,7 @@ class Pull:
         own = {*parts, *old}
         listed = [*(each for each in listed if each.path not in old), *removals]
         self.chosen = [each for each in listed if only is None or each.path in own or only(each.path)]
-        wanted = self._wanted = Wanted(parts=parts, replace=self._options.get("on_conflict") == "replace")
-        # Also of one that is not chosen: its contents may be only at the old path, which then stays.
-        wanted.renamed = {each.renamed_from: each.path for each in listed if each.renamed_from}
+        self._wanted = Wanted(parts=parts, replace=self._options.get("on_conflict") == "replace")
         return listed
 
     def take(self, listed: Sequence[FileChange]) -> None:
@@ -89,7 +90,8 @@ class Pull:
                 wanted.written[path] = change
 
     def _refusals(self, listed: Sequence[FileChange]) -> Dict[str, Refusal]:
-        halves = halves_of(listed, {each.path for each in self.chosen})
+        self._renames = Renames(listed)
+        halves = self._renames.halves({each.path for each in self.chosen})
         judge = Judge(self._root, [each for each in self.chosen if each.path not in halves])
         allow = [*self._options.get("allow", ()), *judge.named_in(self._paths)]
         return {**halves, **judge.refusals(self._options.get("git", False), allow)}
@@ -103,9 +105,30 @@ class Pull:
                 self._skip(path, _MEANWHILE)
         for path, change in reversed(wanted.removed.items()):
             self._tried(path, change, lambda: plan.remove(path, change))
+        self._hold()
+        for path, change in reversed(wanted.removed.items()):
+            self._tried(path, change, lambda: self._keep_own(path, plan))
         # What is done is done in what is here then.
         self._tree.close()
         return self.result()
+
+    def _hold(self) -> None:
+        """Nothing comes without what it comes together with."""
+        chosen = {each.path: each for each in self.chosen}
+        left = [path for path in chosen if path not in self._steps or not self._steps[path].is_done]
+        together = Together(chosen, self._renames)
+        for path in together.without(left, lambda path: self._is(path, UNCHANGED)):
+            if self._is(path, APPLIED):
+                self._steps[path].outcome = CONFLICTS
+
+    def _is(self, path: str, outcome: str) -> bool:
+        return path in self._steps and self._steps[path].outcome == outcome
+
+    def _keep_own(self, path: str, plan: Plan) -> None:
+        """What is only here keeps its directory, and does not hinder a rename of the others."""
+        step = self._steps[path]
+        if step.outcome == APPLIED and step.look.found == Found(FileType.DIRECTORY) and not plan.empties(path):
+            step.outcome = CONFLICTS
 
     def needed(self, last: bool) -> Set[str]:
         """Paths whose contents are needed.
@@ -118,7 +141,7 @@ class Pull:
     def write(self, paths: Set[str], piece: Callable[[], bytes]) -> None:
         """Writes those of the paths that come in a tar archive. `piece`: its next bytes; empty: the end."""
         missing = set(paths)
-        with tarfile.open(fileobj=_Pieces(piece), mode="r|") as tar:  # type: ignore[call-overload]
+        with tarfile.open(fileobj=Pieces(piece), mode="r|") as tar:  # type: ignore[call-overload]
             for member in tar:
                 path = member.name.strip("/")
                 if path in missing:
@@ -140,6 +163,8 @@ class Pull:
         step = self._steps[path]
         assert step.wanted is not None
         wanted, part = step.wanted, self._wanted.parts.get(path)
+        if not self._may_leave(path):
+            return CONFLICTS
         with Place.at(self._tree, path) as place:
             # No directories are made for what is a conflict.
             if place is None or not place.is_still(step.look):
@@ -179,16 +204,28 @@ class Pull:
                 self._try(path, lambda: self._remove(path, above))
 
     def _remove(self, path: str, below: str) -> str:
-        renamed = self._wanted.renamed.get(path)
+        names = self._renames.new_names_of(path)
         # Without the directory's replacement what is in it stays, as does what did not come to its new path.
         stays = not below and any(each in self._wanted.replacing for each in above(path))
-        if stays or (renamed is not None and not self._is_taken(renamed)):
+        if stays or (names and not any(map(self._is_taken, names))):
             return CONFLICTS
         with Place.at(self._tree, path) as place:
             if place is None or not place.is_still(self._steps[path].look):
                 return CONFLICTS
             place.remove()
         return APPLIED
+
+    def _may_leave(self, path: str) -> bool:
+        """Whether what has this new path, if it is one, still leaves its old one: that was not edited here meanwhile."""
+        old = self._renames.old_name_of(path)
+        step = None if old is None else self._steps.get(old)
+        # A directory has no contents but what is in it.
+        if old is None or step is None or step.change.type == FileType.DIRECTORY or self._is_taken(old):
+            return True
+        if step.outcome != APPLIED:
+            return False
+        with Place.at(self._tree, old) as place:
+            return place is not None and place.is_still(step.look)
 
     def _is_taken(self, path: str) -> bool:
         step = self._steps.get(path)
@@ -253,13 +290,3 @@ class Pull:
 
     def close(self) -> None:
         self._tree.close()
-
-
-class _Pieces:
-    """As much of a file as `tarfile` needs of a stream."""
-
-    def __init__(self, piece: Callable[[], bytes]) -> None:
-        self._piece = piece
-
-    def read(self, _: int) -> bytes:
-        return self._piece()

@@ -44,8 +44,8 @@ class Pulled:
     Attributes:
         applied: Paths that were written or removed here.
         unchanged: Paths that have the sandbox's version already.
-        conflicts: Paths that were edited here, too, or cannot be written without following a symlink. They are as they
-            were.
+        conflicts: Paths that were edited here, too, or cannot be written without following a symlink; and what would
+            come only together with one that does not come, like the other path of a rename. They are as they were.
         skipped: Reasons by path of what is not brought: repositories like .git, what would make a directory one, what
             tools run on sight, symlinks that lead out of the directory, what would lose values that the sandbox saw as
             placeholders, files that `max_bytes` has no room for, one path of a rename, and what changed meanwhile.

@@ -3,33 +3,45 @@
 from __future__ import annotations
 
 import json
-from typing import Dict, List, Sequence, Set
+from typing import Dict, List, Optional, Sequence, Set
 
 from ._refusal import Refusal
 from .messages import ChangeKind, FileChange
 
 
 def may_be_half(change: FileChange) -> bool:
-    """Whether it is part of a rename, as far as can be told from it alone."""
+    """Whether it is part of a rename, as far as can be told from it alone: another may have taken its name."""
     return change.kind == ChangeKind.DELETED or bool(change.renamed_from)
 
 
-def halves_of(listed: Sequence[FileChange], chosen: Set[str]) -> Dict[str, Refusal]:
-    """Chosen paths of which the other half of the rename is not chosen: the old one alone would lose the contents here.
+class Renames:
+    """The names that the sandbox gave to what has another one in the codebase, and left that."""
 
-    `listed`: the changes of the sandbox, listed after the chosen ones, so that what went is known by its new path.
-    """
-    renamed: Dict[str, List[str]] = {each.path: [] for each in listed if each.kind == ChangeKind.DELETED}
-    for each in listed:
-        if each.renamed_from in renamed:
-            renamed[each.renamed_from].append(each.path)
-    halves: Dict[str, Refusal] = {}
-    for old, paths in renamed.items():
-        if old not in chosen:
-            halves.update((path, _half(old)) for path in paths if path in chosen)
-        elif paths and chosen.isdisjoint(paths):
-            halves[old] = _half(paths[0])
-    return halves
+    def __init__(self, listed: Sequence[FileChange] = ()) -> None:
+        """`listed`: the changes of the sandbox, or those among them that matter."""
+        self._new: Dict[str, List[str]] = {each.path: [] for each in listed if may_be_half(each)}
+        self._old: Dict[str, str] = {}
+        for each in listed:
+            if each.renamed_from in self._new:
+                self._new[each.renamed_from].append(each.path)
+                self._old[each.path] = each.renamed_from
+
+    def new_names_of(self, path: str) -> Sequence[str]:
+        """Several, if it had hard links."""
+        return self._new.get(path, ())
+
+    def old_name_of(self, path: str) -> Optional[str]:
+        return self._old.get(path)
+
+    def halves(self, chosen: Set[str]) -> Dict[str, Refusal]:
+        """Chosen paths of which the other half is not chosen: the old one alone would lose the contents here."""
+        halves: Dict[str, Refusal] = {}
+        for old, paths in self._new.items():
+            if old not in chosen:
+                halves.update((path, _half(old)) for path in paths if path in chosen)
+            elif paths and chosen.isdisjoint(paths):
+                halves[old] = _half(paths[0])
+        return halves
 
 
 def _half(other: str) -> Refusal:

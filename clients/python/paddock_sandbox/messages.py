@@ -197,7 +197,8 @@ class FileChange:
         base_mode: Permission bits in the codebase; 0 for an addition.
         base_type: Type of the codebase's file, if it differs from `type`.
         content_changed: False if only the permission bits differ.
-        renamed_from: Codebase path of an added file that is a renamed one, if known; empty
+        renamed_from: Codebase path of an added file that is a renamed one, or of a modified one
+            whose name a renamed one took, if known; empty
             otherwise.
         conflict: True if the codebase's version is no longer the one that the sandbox started
             from: Commit needs on_conflict.

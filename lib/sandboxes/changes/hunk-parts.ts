@@ -62,8 +62,8 @@ export class HunkParts {
     if (this.#chosen.size === 0) return changes;
     const indexes = new Map(changes.map(({ path }, index) => [path, index]));
     const chosen = [...this.#chosen].map(([path, choice]) => ({ change: changes[indexes.get(path) ?? -1], ...choice }));
-    const inConflict = ({ conflict, renamedFrom }: WorkspaceChange) =>
-      conflict || (renamedFrom !== undefined && changes[indexes.get(renamedFrom) ?? -1]?.conflict === true);
+    const inConflict = ({ conflict, origin, renamedFrom }: WorkspaceChange) =>
+      conflict || (origin !== undefined && changes[indexes.get(renamedFrom!) ?? -1]?.conflict === true);
     let bytes = 0;
     for (const { change, choice, at } of chosen) {
       const problem = problemOf(change) ?? (onConflict === 'theirs' && inConflict(change!) ? GIVEN_UP : undefined);

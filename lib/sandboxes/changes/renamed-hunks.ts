@@ -18,7 +18,9 @@ export async function listedWithRenames(
   const found = await listedFor(chosen, list, ahead);
   const subtrees = new Subtrees(chosen.paths);
   const renamed = withHunks.size === 0 ? [] : await filtered(found.listed, ({ path }) => withHunks.has(path));
-  const old = renamed.flatMap(({ renamedFrom }) => renamedFrom ?? []).filter((path) => !subtrees.has(path));
+  const old = renamed
+    .flatMap(({ kind, renamedFrom }) => (kind === 'added' ? (renamedFrom ?? []) : []))
+    .filter((path) => !subtrees.has(path));
   if (old.length === 0) return { ...found, selection: chosen };
   const all = await listedFor({ ...chosen, paths: [...chosen.paths, ...old] }, list);
   const isOld = new Set(old);

@@ -31,7 +31,8 @@ export function shownChange({
 }: WorkspaceChange): FileChange {
   const type = typeOf(now ?? base);
   // Otherwise it has an inode of its own.
-  const cameAlong = renamedFrom !== undefined && now?.version === undefined && CONTENT_TYPES.has(type);
+  const isMoved = kind === 'added' && renamedFrom !== undefined;
+  const cameAlong = isMoved && now?.version === undefined && CONTENT_TYPES.has(type);
   return {
     path: toText(path),
     kind: KINDS[kind],

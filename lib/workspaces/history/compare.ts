@@ -77,6 +77,8 @@ export function* compare(
     base: sideOf(was),
   };
   if (movedFrom !== undefined) change.movedFrom = movedFrom;
+  const renamedFrom = now.basePath === undefined || now.basePath === path ? movedFrom : now.basePath;
+  if (renamedFrom !== undefined) change.renamedFrom = renamedFrom;
   return change;
 }
 

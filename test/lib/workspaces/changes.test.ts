@@ -82,6 +82,28 @@ describe('changes', () => {
     ]);
   });
 
+  it('of names that are exchanged or taken over include the old paths', () => {
+    const s = new Sandbox({ ...BASE, 'e/x': 'xx', b: 'b', c: 'c' });
+    const exchange = (a: string, b: string) => {
+      s.rename(a, 't');
+      s.rename(b, a);
+      s.rename('t', b);
+    };
+    exchange('a', 'd/y');
+    exchange('d/sub', 'e');
+    s.rename('b', 'c');
+    expect(changes(s)).toEqual([
+      'M a from d/y',
+      '- b',
+      'M c from b',
+      '+ d/sub/x from e/x',
+      '- d/sub/z',
+      'M d/y from a',
+      '- e/x',
+      '+ e/z from d/sub/z',
+    ]);
+  });
+
   it('include a file in the place of a directory and a directory in the place of a file', () => {
     const s = new Sandbox(BASE);
     for (const path of ['d/x', 'd/y', 'd/sub/z']) s.unlink(path);

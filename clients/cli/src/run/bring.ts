@@ -47,8 +47,9 @@ async function mergeFile(
   { directory, change, hunks }: Target,
   options: PullOptions,
 ): Promise<boolean> {
-  const { path, kind, type, baseType } = change;
-  const isText = kind === 'modified' && type === 'file' && baseType === 'file';
+  const { path, kind, type, baseType, renamedFrom } = change;
+  // The lines of what was renamed to here belong to another name there.
+  const isText = kind === 'modified' && renamedFrom === '' && type === 'file' && baseType === 'file';
   if (!isText || change.size > MOST_BYTES || change.baseSize > MOST_BYTES) return false;
   const tree = new Tree(directory);
   try {

@@ -22,7 +22,7 @@ export function report(brought: Brought, out: Output, { dryRun = false } = {}): 
     out.note(`${yellow('merged')} ${quotedName(path)}: it was edited here, too, at other lines`);
   for (const path of conflicts)
     out.note(
-      `${red('conflict')} ${quotedName(path)}: it was edited here or committed since, and stays as it is; "paddock pull --replace" takes the sandbox's`,
+      `${red('conflict')} ${quotedName(path)}: it was edited here or committed since, or was renamed with a path that does not come, and stays as it is; "paddock pull --replace" takes the sandbox's`,
     );
   for (const each of skipped) tellLeftOut(each, out);
   for (const { path, error } of failed)

@@ -122,7 +122,10 @@ export interface FileChange {
   baseType: FileType;
   /** False if only the permission bits differ. */
   contentChanged: boolean;
-  /** Codebase path of an added file that is a renamed one, if known; empty otherwise. */
+  /**
+   * Codebase path of an added file that is a renamed one, or of a modified one whose name a renamed one took, if known; empty
+   * otherwise.
+   */
   renamedFrom: string;
   /** True if the codebase's version is no longer the one that the sandbox started from: Commit needs on_conflict. */
   conflict: boolean;

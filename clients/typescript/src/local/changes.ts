@@ -5,8 +5,10 @@ import { codeOf } from './owner.ts';
 import { Place } from './place.ts';
 import { above, isDone, type Outcome, once, Plan, type Step, type Wanted } from './plan.ts';
 import type { Refusal } from './refusal.ts';
+import type { Renames } from './renames.ts';
 import { Room } from './room.ts';
 import { sweep } from './temporary.ts';
+import { Together } from './together.ts';
 import { shown, Tree } from './tree.ts';
 import { turns } from './turns.ts';
 import type { Member } from './untar.ts';
@@ -16,7 +18,10 @@ export interface Pulled {
   applied: string[];
   /** Paths that have the sandbox's version already. */
   unchanged: string[];
-  /** Paths that were edited here, too, or cannot be written without following a symlink. They are as they were. */
+  /**
+   * Paths that were edited here, too, or cannot be written without following a symlink; and what would come only together
+   * with one that does not come, like the other path of a rename. They are as they were.
+   */
   conflicts: string[];
   /**
    * What is not brought here: in a repository like `.git`, what would make a directory one, symlinks that lead out of the
@@ -33,6 +38,7 @@ interface Chosen {
   isChosen: (path: string) => boolean;
   /** Files of which only some hunks come. */
   parts: ReadonlyMap<string, Part>;
+  renames: Renames;
   replace: boolean;
 }
 
@@ -44,6 +50,8 @@ const MOVED = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENOTEMPTY', 'EEXIST', 'EISDIR'];
 /** The changes, and what has become of each of them: `decide`, then `write` and `remove`. */
 export class Changes {
   readonly #tree: Tree;
+  readonly #chosen = new Map<string, FileChange>();
+  readonly #renames: Renames;
   readonly #written = new Map<string, FileChange>();
   readonly #removed = new Map<string, FileChange>();
   readonly #wanted: Wanted;
@@ -55,15 +63,15 @@ export class Changes {
   readonly #turn: ReturnType<typeof turns>;
 
   constructor(directory: string, listed: readonly FileChange[], chosen: Chosen, signal?: AbortSignal) {
-    const { refusals, isChosen, parts, replace } = chosen;
+    const { refusals, isChosen, parts, renames, replace } = chosen;
     this.#tree = new Tree(directory);
+    this.#renames = renames;
     this.#turn = turns(signal);
-    const [renamed, replacing] = [new Map<string, string>(), new Set<string>()];
+    const replacing = new Set<string>();
     for (const change of listed) {
       const { path, kind, type, baseType } = change;
-      // Also of one that is not chosen: its contents may be only at the old path, which then stays.
-      if (change.renamedFrom) renamed.set(change.renamedFrom, path);
       if (!isChosen(path)) continue;
+      this.#chosen.set(path, change);
       const isRemoved = kind === 'deleted';
       if (!isRemoved && type !== 'directory' && baseType === 'directory') replacing.add(path);
       const refusal = refusals.get(path) ?? (type === 'other' && !isRemoved ? OTHER : undefined);
@@ -72,7 +80,7 @@ export class Changes {
       else if (path.includes('\ufffd')) this.#failed.push({ path, error: new Error('its name is not UTF-8') });
       else (isRemoved ? this.#removed : this.#written).set(path, change);
     }
-    this.#wanted = { written: this.#written, removed: this.#removed, renamed, replacing, parts, replace };
+    this.#wanted = { written: this.#written, removed: this.#removed, replacing, parts, replace };
   }
 
   /** Leaves files out that do not fit, and returns them. */
@@ -93,9 +101,26 @@ export class Changes {
     const isLast = ([path]: [string, FileChange]) => this.#wanted.replacing.has(path);
     for (const [path, change] of [...written.filter((each) => !isLast(each)), ...written.filter(isLast)])
       await this.#tried(path, () => plan.write(path, change), change);
-    for (const [path, change] of [...this.#removed].reverse())
-      await this.#tried(path, () => plan.remove(path, change), change);
+    const removed = [...this.#removed].reverse();
+    for (const [path, change] of removed) await this.#tried(path, () => plan.remove(path, change), change);
+    this.#hold();
+    // What is only here keeps its directory, and does not hinder a rename of the others.
+    for (const [path, change] of removed) {
+      const step = this.#steps.get(path)!;
+      if (step.outcome !== 'applied' || step.look.found?.type !== 'directory') continue;
+      await this.#tried(path, async () => ((await plan.empties(path)) ? 'applied' : 'conflicts'), change);
+    }
     return this.result();
+  }
+
+  /** Nothing comes without what it comes together with. */
+  #hold(): void {
+    const left = [...this.#chosen.keys()].filter((path) => !isDone(this.#steps.get(path)));
+    const isHere = (path: string) => this.#steps.get(path)?.outcome === 'unchanged';
+    for (const path of new Together(this.#chosen, this.#renames).without(left, isHere)) {
+      const step = this.#steps.get(path);
+      if (step?.outcome === 'applied') step.outcome = 'conflicts';
+    }
   }
 
   /** Removes what killed clients have left beside the changes. */
@@ -134,6 +159,7 @@ export class Changes {
     const { path, type } = member;
     const step = this.#steps.get(path)!;
     const { wanted, look } = step;
+    if (!(await this.#mayLeave(path))) return 'conflicts';
     const outcome = await Place.use(this.#tree, path, async (place): Promise<Outcome> => {
       // No directories are made for what is a conflict.
       if (!place.isStill(look)) return 'conflicts';
@@ -171,10 +197,10 @@ export class Changes {
   }
 
   async #remove(path: string, below: string): Promise<Outcome> {
-    const renamed = this.#wanted.renamed.get(path);
+    const names = this.#renames.newNamesOf(path);
     // Without the directory's replacement what is in it stays, as does what did not come to its new path.
     const stays = below === '' && above(path).some((each) => this.#wanted.replacing.has(each));
-    if (stays || (renamed !== undefined && !this.#isTaken(renamed))) return 'conflicts';
+    if (stays || (names.length > 0 && !names.some((each) => this.#isTaken(each)))) return 'conflicts';
     const { look } = this.#steps.get(path)!;
     const isRemoved = await Place.use(this.#tree, path, (place) => {
       const isStill = place.isStill(look);
@@ -182,6 +208,16 @@ export class Changes {
       return isStill;
     });
     return isRemoved ? 'applied' : 'conflicts';
+  }
+
+  /** Whether what has this new path, if it is one, still leaves its old one: that was not edited here meanwhile. */
+  async #mayLeave(path: string): Promise<boolean> {
+    const old = this.#renames.oldNameOf(path);
+    const step = old === undefined ? undefined : this.#steps.get(old);
+    // A directory has no contents but what is in it.
+    if (step === undefined || step.change.type === 'directory' || this.#isTaken(old!)) return true;
+    if (step.outcome !== 'applied') return false;
+    return (await Place.use(this.#tree, old!, (place) => place.isStill(step.look))) ?? false;
   }
 
   #isTaken(path: string): boolean {

@@ -22,8 +22,6 @@ export interface Wanted {
   /** By path, in the order of the server: what is in a directory is after it. */
   written: ReadonlyMap<string, FileChange>;
   removed: ReadonlyMap<string, FileChange>;
-  /** The new path of a renamed file, by its old one; of all that is listed. */
-  renamed: ReadonlyMap<string, string>;
   /** What takes the place of a directory, whether it may come or not. */
   replacing: ReadonlySet<string>;
   /** Files of which only some hunks come. */
@@ -34,7 +32,7 @@ export interface Wanted {
 
 const NOTHING: Look = { found: undefined, mark: '' };
 
-/** Decides from what is here, and changes nothing. */
+/** Decides each from what is here, and changes nothing. What else comes is not regarded. */
 export class Plan {
   readonly #tree: Tree;
   readonly #wanted: Wanted;
@@ -57,50 +55,48 @@ export class Plan {
     if (wanted?.type === 'other') step.outcome = 'skipped';
     else if (look === undefined) step.outcome = this.#becomesDirectory(path) ? 'applied' : 'conflicts';
     else if (isSame(look.found, wanted)) step.outcome = 'unchanged';
-    else if (!this.#mayReplace(step) || (look.found?.type === 'directory' && !(await this.#empties(path))))
+    else if (!this.#mayReplace(step) || (look.found?.type === 'directory' && (await this.#hasOwn(path))))
       step.outcome = 'conflicts';
     return step.outcome;
   }
 
   async remove(path: string, change: FileChange): Promise<Outcome> {
-    const step = this.#steps.get(path) ?? (await this.#removal(path, change));
-    const replaced = above(path).find((each) => this.#wanted.replacing.has(each));
-    const replacement = replaced === undefined ? undefined : this.#steps.get(replaced);
-    // With the directory that is replaced, or not at all.
-    if (replaced !== undefined && !isDone(replacement)) step.outcome = 'conflicts';
-    else if (replacement?.outcome === 'unchanged') step.outcome = 'unchanged';
-    else if (step.outcome === 'applied' && step.look.found?.type === 'directory' && !(await this.#empties(path)))
-      step.outcome = 'conflicts';
-    return step.outcome;
-  }
-
-  /** Without regard to what is above and below. */
-  async #removal(path: string, change: FileChange): Promise<Step> {
     const look = await this.#look(path);
     const step: Step = { change, wanted: undefined, look: look ?? NOTHING, outcome: 'applied' };
     this.#steps.set(path, step);
-    if (look === undefined) step.outcome = 'conflicts';
-    else if (look.found === undefined) step.outcome = 'unchanged';
-    else if (!this.#mayReplace(step) || (await this.#isNeeded(path))) step.outcome = 'conflicts';
-    return step;
+    const isReplaced = above(path).some(
+      (each) => this.#wanted.replacing.has(each) && this.#steps.get(each)?.outcome === 'unchanged',
+    );
+    if (isReplaced || look?.found === undefined) step.outcome = isReplaced || look ? 'unchanged' : 'conflicts';
+    else if (!this.#mayReplace(step) || (await this.#hasOtherCase(path))) step.outcome = 'conflicts';
+    return step.outcome;
   }
 
-  /** Whether nothing is in the directory but what is removed. */
-  async #empties(path: string): Promise<boolean> {
-    for (const name of (await Place.use(this.#tree, path, (place) => place.names())) ?? []) {
-      const below = `${path}/${name}`;
-      const change = this.#wanted.removed.get(below);
-      const step = this.#steps.get(below) ?? (change && (await this.#removal(below, change)));
-      if (step?.wanted !== undefined || step?.outcome !== 'applied') return false;
-      if (step.look.found?.type === 'directory' && !(await this.#empties(below))) return false;
+  /** Of a directory that is to go, after what is in it: whether nothing stays there. */
+  async empties(path: string): Promise<boolean> {
+    const names = await this.#namesIn(path);
+    const steps = names.map((name) => this.#steps.get(`${path}/${name}`));
+    return steps.every((step) => step?.outcome === 'applied' && step.wanted === undefined);
+  }
+
+  /** Whether something is in the directory that is not to go. */
+  async #hasOwn(path: string): Promise<boolean> {
+    const waiting = [path];
+    for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+      const below = (await this.#namesIn(at)).map((name) => `${at}/${name}`);
+      if (below.some((each) => !this.#wanted.removed.has(each))) return true;
+      waiting.push(...below);
     }
-    return true;
+    return false;
   }
 
-  /** Whether the contents are only here: they do not come to their new path; or that has the same file, in another case. */
-  async #isNeeded(path: string): Promise<boolean> {
-    const renamed = this.#wanted.renamed.get(path);
-    if (renamed !== undefined && !isDone(this.#steps.get(renamed))) return true;
+  async #namesIn(path: string): Promise<string[]> {
+    const names = (place: Place) => (place.type() === 'directory' ? place.names() : []);
+    return (await Place.use(this.#tree, path, names)) ?? [];
+  }
+
+  /** Whether what comes to a path that is the same in another case has the same file. */
+  async #hasOtherCase(path: string): Promise<boolean> {
     const other = this.#folded.get(folded(path));
     if (other === undefined) return false;
     const identity = await this.#identityOf(path);

@@ -8,7 +8,7 @@ import { partsOf, removalsFor } from './hunks.ts';
 import { Layout } from './layout.ts';
 import { Links } from './links.ts';
 import { type Asked, isPath, type Refusal, refusalFor } from './refusal.ts';
-import { halvesOf, mayBeHalf } from './renames.ts';
+import { mayBeHalf, Renames } from './renames.ts';
 import { Room, without } from './room.ts';
 import { turns } from './turns.ts';
 import { untar } from './untar.ts';
@@ -72,13 +72,14 @@ export async function pull(api: Api, target: Target, directory: string, options:
   const { includeScratch, signal } = selection;
   const lists = isSelection(selection) && chosen.some(mayBeHalf);
   const all = lists ? await listChanges(api, target.sandboxId, { includeScratch, signal }) : listed;
-  const halves = halvesOf(all, new Set(chosen.map(({ path }) => path)));
+  const renames = new Renames(all);
+  const halves = renames.halves(new Set(chosen.map(({ path }) => path)));
   const whole = chosen.filter(({ path }) => !halves.has(path));
   const writes = chosen.some(({ kind }) => kind !== 'deleted');
   const links = await Links.of(directory, { enters: () => writes, signal });
   const asked = { git, allow: [...allow, ...namedIn(selection.paths, whole, links)] };
   const refusals = new Map([...halves, ...(await refusalsOf(directory, whole, { links, asked, signal }))]);
-  const which = { refusals, isChosen, parts, replace: onConflict === 'replace' };
+  const which = { refusals, isChosen, parts, renames, replace: onConflict === 'replace' };
   const changes = new Changes(directory, listed, which, options.signal);
   try {
     const left = changes.limit(maxBytes);

@@ -1,22 +1,43 @@
 import type { FileChange } from '../contract/messages.ts';
 import type { Refusal } from './refusal.ts';
 
-/** Whether it is part of a rename, as far as can be told from it alone. */
+/** Whether it is part of a rename, as far as can be told from it alone: another one may have taken the name of one that left it. */
 export const mayBeHalf = ({ kind, renamedFrom }: FileChange): boolean => kind === 'deleted' || renamedFrom !== '';
 
-/**
- * Chosen paths of which the other half of the rename is not chosen, with the reasons: the old one alone would lose the
- * contents here. `all`: the changes of the sandbox, listed after the chosen ones, so that what went is known by its new path.
- */
-export function halvesOf(all: readonly FileChange[], chosen: ReadonlySet<string>): Map<string, Refusal> {
-  const renamed = new Map(all.flatMap(({ path, kind }) => (kind === 'deleted' ? [[path, [] as string[]]] : [])));
-  for (const { path, renamedFrom } of all) renamed.get(renamedFrom)?.push(path);
-  const halves = new Map<string, Refusal>();
-  const leave = (path: string, other: string) =>
-    halves.set(path, { reason: `it is half of a rename: ${JSON.stringify(other)} must come, too`, again: true });
-  for (const [old, paths] of renamed) {
-    if (!chosen.has(old)) for (const path of paths) chosen.has(path) && leave(path, old);
-    else if (paths.length > 0 && !paths.some((path) => chosen.has(path))) leave(old, paths[0]!);
+/** The names that the sandbox gave to what has another one in the codebase, and left that. */
+export class Renames {
+  readonly #new = new Map<string, string[]>();
+  readonly #old = new Map<string, string>();
+
+  /** `all`: the changes of the sandbox, or those among them that matter. */
+  constructor(all: readonly FileChange[]) {
+    for (const change of all) if (mayBeHalf(change)) this.#new.set(change.path, []);
+    for (const { path, renamedFrom } of all) {
+      const names = this.#new.get(renamedFrom);
+      if (names === undefined) continue;
+      names.push(path);
+      this.#old.set(path, renamedFrom);
+    }
   }
-  return halves;
+
+  /** Several, if it had hard links. */
+  newNamesOf(path: string): readonly string[] {
+    return this.#new.get(path) ?? [];
+  }
+
+  oldNameOf(path: string): string | undefined {
+    return this.#old.get(path);
+  }
+
+  /** Chosen paths of which the other half is not chosen, with the reasons: the old one alone would lose the contents here. */
+  halves(chosen: ReadonlySet<string>): Map<string, Refusal> {
+    const halves = new Map<string, Refusal>();
+    const leave = (path: string, other: string) =>
+      halves.set(path, { reason: `it is half of a rename: ${JSON.stringify(other)} must come, too`, again: true });
+    for (const [old, paths] of this.#new) {
+      if (!chosen.has(old)) for (const path of paths) chosen.has(path) && leave(path, old);
+      else if (paths.length > 0 && !paths.some((path) => chosen.has(path))) leave(old, paths[0]!);
+    }
+    return halves;
+  }
 }
