@@ -278,6 +278,7 @@ it(
         const left = new Set(leftOut.map(({ path }) => path));
         const came = now.filter(([path]) => !left.has(Buffer.from(path, 'hex').toString()));
         expect(asTar(actLocally(to))).toEqual(asTar(came));
+        expect(came.filter(([, type]) => type === 'other')).toEqual([]);
       }),
     );
     await fc.assert(property, { numRuns: RUNS, ...SEED });

@@ -71,6 +71,24 @@ it('archives, with the name of the directory unless its contents are asked for',
   expect(cut.exitCode).toBe(1);
 });
 
+it('names what an archive of a directory does not have: FIFOs and the like, and what the agent may not read', async () => {
+  await using ruled = await served.paddock().sandboxes.create({ rules: { view: ['d/secret'], write: ['**'] } });
+  await ruled.run('mkdir -p d/in && mkfifo d/in/fifo && echo x > d/file', { check: true });
+  await ruled.files.asOwner().write('d/secret', 'x');
+  const leftOut = async (...args: string[]) => {
+    const { exitCode, stderr } = await cp(args);
+    expect(exitCode).toBe(0);
+    return stderr.match(/^left out .*$/gm);
+  };
+  const fifo = 'left out in/fifo: it is neither a file, a directory nor a symlink';
+  expect(await leftOut(`${ruled.id}:d`, at('.'))).toEqual([fifo]);
+  expect(await leftOut('--as', 'agent', `${ruled.id}:d/.`, at('read'))).toEqual([
+    fifo,
+    'left out secret: it is not readable, or not there any more',
+  ]);
+  expect(await leftOut(`${ruled.id}:d`, '-')).toEqual([fifo]);
+});
+
 it('follows no symlink that has the name of the copy, and replaces no device', async () => {
   await inSandbox('mkdir -p led && echo x > led/x');
   await mkdir(at('outside'));

@@ -60,7 +60,7 @@ only if it is named. An archive has everything, and each of these is named on st
     if (!up && isStream) {
       const selection = { ...(remote.path !== '' && { paths: [remote.path] }), signal };
       await warnOfUnpacked(sandbox, { selection, format: 'tar' }, out);
-      return out.flow(packed(remote, copy));
+      return out.flow(packed(remote, copy, (each) => tellLeftOut(each, out)));
     }
     const done = await transfer(up, local, remote, copy);
     for (const each of done.leftOut ?? []) tellLeftOut(each, out);

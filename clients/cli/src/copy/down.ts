@@ -1,11 +1,12 @@
 import { lstat, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { FileStat } from 'paddock-sandbox';
-import { END, headerOf, type Member, padding, shown, untar } from 'paddock-sandbox/local';
+import { END, headerOf, type Member, padding, type Refusal, shown, untar } from 'paddock-sandbox/local';
 import { CliError } from '../command-line/errors.ts';
 import type { Copied, Copy } from './copied.ts';
 import { Extraction } from './extract.ts';
 import { Landing } from './landing.ts';
+import { Omitted } from './omitted.ts';
 import { nameOf, shownPath } from './place-of.ts';
 import { leadsToDirectory, remoteStat } from './remote.ts';
 
@@ -40,10 +41,14 @@ export async function copyDown(source: Source, local: string, copy: Copy): Promi
   const [root, name] = isNamed ? [path, ''] : [dirname(path), basename(path)];
   const extraction = new Extraction(root, name, (member) => home.refusal(member));
   try {
+    const omitted = found.isDirectory ? await Omitted.of(source.path, copy) : undefined;
     for await (const member of membersOf(source, found, copy)) {
+      omitted?.has(member.path);
       const comes = (isNamed && member.path === '') || (await extraction.add(member));
-      if (!comes && member.path === '') break;
+      // Nor what is in it.
+      if (!comes && member.path === '') return { ...extraction.end(), path };
     }
+    for (const each of omitted?.all() ?? []) extraction.leaveOut(each);
     return { ...extraction.end(), path };
   } catch (error) {
     throw shown(error as Error);
@@ -95,9 +100,17 @@ async function below(target: string, name: string): Promise<string> {
   return path;
 }
 
-/** The source as an archive; names in it begin with that of the directory, unless its contents are asked for. */
-export async function* packed(source: Source, copy: Copy): AsyncGenerator<Uint8Array, void, void> {
+/**
+ * The source as an archive; names in it begin with that of the directory, unless its contents are asked for. `tell`: what it
+ * does not have.
+ */
+export async function* packed(
+  source: Source,
+  copy: Copy,
+  tell: (leftOut: { path: string } & Refusal) => void,
+): AsyncGenerator<Uint8Array, void, void> {
   const found = await sourceOf(source, copy);
+  if (found.isDirectory) for (const each of (await Omitted.of(source.path, copy)).special()) tell(each);
   if (source.contents) {
     // As it is: names that are not UTF-8, too.
     yield* pieces(await archive(source.path, copy));

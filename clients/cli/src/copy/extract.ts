@@ -30,12 +30,16 @@ export class Extraction {
   async add(member: Member): Promise<boolean> {
     const refusal = await this.#refusal(member);
     if (refusal) {
-      this.#leftOut.push({ path: member.path || this.#name, ...refusal });
+      this.leaveOut({ path: member.path || this.#name, ...refusal });
       return false;
     }
     const path = member.path === '' ? this.#name : below(this.#name, member.path);
     if (await Place.use(this.#tree, path, (place) => this.#put(place, member).then(() => true))) return true;
     throw new CliError(`${join(this.#tree.root, path, '..')} is not a directory, or is reached by a symbolic link`);
+  }
+
+  leaveOut(refused: { path: string } & Refusal): void {
+    this.#leftOut.push(refused);
   }
 
   async #put(place: Place, { path, type, mode, mtimeMs, target, content }: Member): Promise<void> {
