@@ -42,12 +42,17 @@ export class Collection {
   readonly #candidates: ReadonlySet<string>;
   #isDecided = false;
 
-  /** `roots` is asked once, after the store notes what is used: so that a head that moves meanwhile is in one of both. */
+  /** `roots` is asked once, after the store notes what is used: so that a head that moves meanwhile is in one of both. Throws what it throws. */
   constructor(store: ObjectStore, disk: Disk, roots: () => Roots) {
     this.#store = store;
     this.#disk = disk;
     this.#uses = store.uses();
-    this.#waiting = [roots()];
+    try {
+      this.#waiting = [roots()];
+    } catch (error) {
+      this.#uses.end();
+      throw error;
+    }
     this.#marking = new Marking(store);
     this.#candidates = new Set(store.packs().flatMap(({ name, sealed }) => (sealed ? name : [])));
   }

@@ -149,6 +149,11 @@ export class LiveTree {
     this.#unrecorded.push({ op: 'base', takes: true, ...root });
   }
 
+  /** What waits to be recorded. */
+  get unrecorded(): readonly JournalRecord[] {
+    return this.#unrecorded;
+  }
+
   /** What waits, before a freeze, too: the journal must not be behind the frozen tree. */
   record(makesRoom: boolean): void {
     for (let next = this.#unrecorded[0]; next !== undefined; next = this.#unrecorded[0]) {

@@ -1,3 +1,4 @@
+import type { Key } from '../../trees/format/keys.ts';
 import { storedBytes } from './counters.ts';
 import type { OwnFile } from './items.ts';
 
@@ -8,6 +9,11 @@ export class Unlinked {
 
   get files(): number {
     return this.#files.size;
+  }
+
+  /** Of their contents. */
+  *keys(): Generator<Key, void, void> {
+    for (const { entry } of this.#files) yield entry.key;
   }
 
   keep(file: OwnFile): void {

@@ -3,6 +3,7 @@ import type { Disk } from '../../../disk/disk.ts';
 import { Damage } from '../../delta/damage.ts';
 import { JournalChain } from '../journal/chain.ts';
 import { Journals } from '../journal/journals.ts';
+import type { Named } from '../journal/named.ts';
 import type { JournalRecord } from '../journal/records.ts';
 import { makeFolder } from './files.ts';
 import { isBefore } from './mark.ts';
@@ -59,6 +60,16 @@ class Opening {
 
   get root(): TreeRoot {
     return this.#file.root;
+  }
+
+  /** See `TreeStore`. */
+  get isSole(): boolean {
+    return this.#file.isSole;
+  }
+
+  /** Of the journals that were read. */
+  get named(): Named[] {
+    return this.#chain.read.map(({ named }) => named);
   }
 
   /** What has changed since the root, to be read in this order to the end. Each journal begins with other numbers. */

@@ -62,10 +62,11 @@ export class RootFile implements Unsynced {
       const bytes = Buffer.alloc(MARK_AT + MARK_BYTES);
       disk.pread(fd, bytes, 0);
       const mark = decodeMark(bytes.subarray(MARK_AT));
-      const found = newest(
-        [0, 1].map((slot) => decodeSlot(bytes.subarray(slot * SLOT_BYTES, (slot + 1) * SLOT_BYTES))),
-      );
-      if (found !== undefined) return new RootFile(disk, fd, found, mark, true);
+      const slots = [0, 1].map((slot) => decodeSlot(bytes.subarray(slot * SLOT_BYTES, (slot + 1) * SLOT_BYTES)));
+      const found = newest(slots);
+      // A copy is written when the other slot is durable.
+      const isCopied = slots.every((slot) => 'root' in slot && slot.root.generation === found?.root.generation);
+      if (found !== undefined) return new RootFile(disk, fd, found, mark, !isCopied);
       if (mark !== undefined) throw new Damage('both copies of its root are damaged', path);
     } catch (error) {
       disk.close(fd);

@@ -1,3 +1,4 @@
+import type { Named } from '../journal/named.ts';
 import type { Journal, JournalRecord } from '../journal/records.ts';
 import type { Ending } from './ending.ts';
 import { type FreezeSink, Freezes, type Freezing, type Parts } from './freezes.ts';
@@ -43,7 +44,17 @@ export class TreeStore implements Journal {
   }
 
   get isRooted(): boolean {
-    return this.#parts.root.isSole && !this.#freezes.isAhead;
+    return this.isSole && !this.#freezes.isAhead;
+  }
+
+  /** No crash brings back an older root than `root`. */
+  get isSole(): boolean {
+    return this.#parts.root.isSole;
+  }
+
+  /** What the records since the root name. */
+  get named(): Named[] {
+    return this.#parts.journals.named;
   }
 
   /** See `Journal`. Objects and contents that the record names are there already, or will be part of each later sync. */

@@ -9,6 +9,7 @@ import type { JournalEnd, TreeRoot } from '../disk/tree-root.ts';
 import { decodeRecord } from './decode-record.ts';
 import { FRAME_BYTES, frameAt } from './frames.ts';
 import { decodeHeader, HEADER_BYTES, headerCrc, type JournalHeader } from './header.ts';
+import { Named } from './named.ts';
 import { SALT } from './ops.ts';
 import type { JournalRecord } from './records.ts';
 
@@ -17,6 +18,7 @@ export interface ReadJournal {
   readonly generation: number;
   readonly fd: number;
   readonly at: JournalEnd;
+  readonly named: Named;
 }
 
 interface Opened {
@@ -82,14 +84,19 @@ export class JournalChain {
 
   *#records({ fd, header, bytes }: Opened, until: JournalEnd | undefined): Generator<JournalRecord, void, void> {
     let at: JournalEnd = { end: HEADER_BYTES, crc: headerCrc(bytes) };
+    const named = new Named();
     while (until === undefined || !isSame(at, until)) {
       const frame = frameAt(bytes, at.end, at.crc);
       if (frame === undefined) break;
       const start = at.end + FRAME_BYTES;
-      if (bytes[start] !== SALT) yield this.#record(header, new FieldReader(bytes, start, frame.end));
+      if (bytes[start] !== SALT) {
+        const record = this.#record(header, new FieldReader(bytes, start, frame.end));
+        named.note(record);
+        yield record;
+      }
       at = frame;
     }
-    this.read.push({ generation: header.generation, fd, at });
+    this.read.push({ generation: header.generation, fd, at, named });
   }
 
   #record({ generation }: JournalHeader, from: FieldReader): JournalRecord {

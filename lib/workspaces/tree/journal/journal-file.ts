@@ -3,9 +3,11 @@ import { EIO, ENOSPC, hostErrno } from '../../../linux/errno.ts';
 import { FieldWriter } from '../disk/fields.ts';
 import { createFile, isFull } from '../disk/files.ts';
 import type { JournalEnd } from '../disk/tree-root.ts';
+import type { ReadJournal } from './chain.ts';
 import { encodeRecord } from './encode-record.ts';
 import { FRAME_BYTES, frameAt, sealFrame } from './frames.ts';
 import { encodeHeader, HEADER_BYTES, headerCrc, type JournalHeader } from './header.ts';
+import { Named } from './named.ts';
 import { SALT } from './ops.ts';
 import type { JournalRecord } from './records.ts';
 
@@ -24,6 +26,7 @@ const ZEROS = Buffer.alloc(AHEAD);
 export class JournalFile {
   readonly generation: number;
   readonly fd: number;
+  readonly named: Named;
   /** Bytes that are durable, for the owner to say. */
   synced = 0;
   readonly #disk: Disk;
@@ -36,10 +39,11 @@ export class JournalFile {
   #isBroken = false;
   #record = new FieldWriter(256);
 
-  constructor(disk: Disk, fd: number, generation: number, at: JournalEnd, salt?: number) {
+  constructor(disk: Disk, { fd, generation, at, named }: ReadJournal, salt?: number) {
     this.#disk = disk;
     this.fd = fd;
     this.generation = generation;
+    this.named = named;
     this.#end = at.end;
     this.#crc = at.crc;
     this.#filled = at.end;
@@ -52,7 +56,8 @@ export class JournalFile {
     try {
       const bytes = encodeHeader(header);
       disk.pwrite(fd, bytes, 0);
-      const file = new JournalFile(disk, fd, header.generation, { end: HEADER_BYTES, crc: headerCrc(bytes) });
+      const at = { end: HEADER_BYTES, crc: headerCrc(bytes) };
+      const file = new JournalFile(disk, { fd, generation: header.generation, at, named: new Named() });
       file.#fill(AHEAD);
       return file;
     } catch (error) {
@@ -82,6 +87,7 @@ export class JournalFile {
     crc = sealFrame(fields.bytes, at, fields.at, crc);
     this.#makeRoom(fields.at, makesRoom);
     this.#write(fields.bytes.subarray(0, fields.at));
+    this.named.note(record);
     this.#salt = undefined;
     this.#end += fields.at;
     this.#crc = crc;

@@ -6,6 +6,7 @@ import type { JournalEnd, TreeRoot } from '../disk/tree-root.ts';
 import type { Unsynced } from '../disk/unsynced.ts';
 import { JOURNAL, journalPath, placeIn, type ReadJournal } from './chain.ts';
 import { JournalFile } from './journal-file.ts';
+import type { Named } from './named.ts';
 import type { Journal, JournalRecord } from './records.ts';
 
 export interface JournalsIn {
@@ -35,7 +36,7 @@ export class Journals implements Omit<Journal, 'isRooted'>, Unsynced {
   constructor(where: JournalsIn, root: TreeRoot, read: readonly ReadJournal[]) {
     this.#in = where;
     this.#store = root.store;
-    this.#files = read.map(({ fd, generation, at }) => new JournalFile(where.disk, fd, generation, at, where.random()));
+    this.#files = read.map((journal) => new JournalFile(where.disk, journal, where.random()));
     this.#generation = read.at(-1)?.generation ?? root.generation;
     this.#former = read.at(-2)?.at ?? root.former;
   }
@@ -48,6 +49,11 @@ export class Journals implements Omit<Journal, 'isRooted'>, Unsynced {
   /** Where the next record will be. */
   get at(): Mark {
     return placeIn(this.#generation, this.#written?.at);
+  }
+
+  /** What their records name. */
+  get named(): Named[] {
+    return this.#files.map(({ named }) => named);
   }
 
   append(record: JournalRecord, makesRoom: boolean): void {

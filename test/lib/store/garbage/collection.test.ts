@@ -96,6 +96,21 @@ describe('a garbage collection', () => {
     expect(store.version(key)).toEqual(version(9));
   });
 
+  it('whose roots are not known does not begin, and nothing is noted for it any more', () => {
+    const { disk, store } = setUp();
+    const { uses } = store;
+    const ended: boolean[] = [];
+    store.uses = () => {
+      const begun = uses.call(store);
+      return { ...begun, end: () => ended.push(true) && begun.end() };
+    };
+    const roots = () => {
+      throw new Error('a sandbox is not known');
+    };
+    expect(() => new Collection(store, disk, roots)).toThrow('a sandbox is not known');
+    expect(ended).toEqual([true]);
+  });
+
   it('removes files of large contents that nothing names', () => {
     const { disk, store } = setUp();
     const writing = store.begin();

@@ -20,7 +20,7 @@ export interface Candidates {
   readonly slots: ReadonlyMap<number, Bits>;
   /** Numbers of data files. */
   readonly files: Iterable<number>;
-  /** Contents of files that are open and have no name, or another one's now: these stay. */
+  /** What records since the root name (`Named.trees`), and contents of files that are open and have no name: these stay. */
   readonly open: Iterable<Key>;
 }
 

@@ -9,6 +9,7 @@ import { SimulatedDisk } from '../../../disk/simulated-disk.ts';
 import { seeded } from '../../../trees/random.ts';
 import { record, STORE, stateAfter } from './numbered.ts';
 import { FOLDER, type History, opened, storeIn } from './opened.ts';
+import { settled } from './stepped-sync.ts';
 
 const random = seeded(3);
 let disk: SimulatedDisk;
@@ -16,12 +17,15 @@ let store: TreeStore;
 let history: number[];
 /** Calls of the sync that fail. */
 let failing: number;
+/** The sync does not get to its last step. */
+let held: boolean;
 
 beforeEach(() => {
   disk = new SimulatedDisk();
   disk.mkdir('/deltas');
   disk.syncFolder('/');
   failing = 0;
+  held = false;
   history = [];
   store = createStore(storeIn(disk, sync, random), STORE, stateAfter(0));
 });
@@ -31,7 +35,8 @@ async function sync(steps: readonly SyncStep[]): Promise<void> {
     failing--;
     disk.fault = { at: disk.calls, with: 'EIO' };
   }
-  runSteps(disk, steps);
+  runSteps(disk, held ? steps.slice(0, -1) : steps);
+  if (held) await new Promise(() => {});
 }
 
 function append(): void {
@@ -89,7 +94,9 @@ describe('a freeze', () => {
   });
 
   it('of a server that was killed may not be durable before a sync', async () => {
-    await freeze();
+    held = true;
+    await Promise.race([freeze(), settled()]);
+    held = false;
     disk = disk.killed();
     const again = opened(storeIn(disk, sync, random), history).store;
     expect(again.isRooted).toBe(false);
