@@ -2,6 +2,7 @@ import { fromLatin1, splitPath } from '../../../../../lib/byte-string.ts';
 import { Comparison } from '../../../../../lib/trees/algebra/comparison.ts';
 import { follow } from '../../../../../lib/trees/algebra/follow.ts';
 import { entriesOf } from '../../../../../lib/trees/directory/entries.ts';
+import { childOf } from '../../../../../lib/trees/directory/find-entry.ts';
 import { patchDirectory } from '../../../../../lib/trees/directory/patch-directory.ts';
 import { type DirectoryEntry, type Entry, isDirectory, named } from '../../../../../lib/trees/format/entry.ts';
 import { isLocal, type Key, NO_KEY } from '../../../../../lib/trees/format/keys.ts';
@@ -115,7 +116,7 @@ export class Heads {
     const mine = this.#mapped(frozen, (entry) =>
       isLocal(entry.key) ? { ...entry, key: keyOfBytes(entry.key) } : entry,
     );
-    const base = this.#mapped(mine, (entry) => ({ ...entry, nlink: 1, agentText: false }));
+    const base = this.#published(mine, head.base);
     this.#world.head = { version: head.version + 1, base };
     if (this.#swap(frozen, mine, this.#world.head)) return;
     rebase(live, this.#world.head);
@@ -214,6 +215,21 @@ export class Heads {
       if (each === null) below.delete(name);
       else below.set(name, named(this.#copy(each), name));
     return { ...item.entry, ...this.#listed(below) };
+  }
+
+  /** Head gives a number to one file at one path: what it did not have there gets another one. */
+  #published(mine: DirectoryEntry, head: Entry | undefined): DirectoryEntry {
+    const below = new Map<Entry['name'], Entry>();
+    for (const each of entriesOf(this.#world.memory, mine.key)) {
+      const before = childOf(this.#world.memory, head, each.name);
+      if (isDirectory(each)) below.set(each.name, this.#published(each, before));
+      else below.set(each.name, { ...each, ino: this.#number(each, before), nlink: 1, agentText: false });
+    }
+    return { ...mine, ino: this.#number(mine, head), ...this.#listed(below, true) };
+  }
+
+  #number({ ino }: Entry, head: Entry | undefined): number {
+    return ino === head?.ino ? ino : this.#world.ino();
   }
 
   #mapped(entry: DirectoryEntry, map: (entry: Entry) => Entry): DirectoryEntry {
