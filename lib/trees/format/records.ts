@@ -3,7 +3,7 @@ import { type Entry, TYPE } from './entry.ts';
 import { extensionBytes, noExtension, readExtension, TOTALS_AT, writeExtension } from './extension.ts';
 import { readI48, readU48, writeI48, writeU48 } from './integers.ts';
 import { KEY_BYTES, type Key, KIND, PLACE_LENGTH_AT, readKey, writeKey } from './keys.ts';
-import { addPath, addTotals, readTotals, TOTALS_BYTES, type Totals, writeTotals } from './totals.ts';
+import { addPath, addTotals, ofOneName, readTotals, TOTALS_BYTES, type Totals, writeTotals } from './totals.ts';
 
 /** A record of an index: one object of the level below. `name` is the first one in it. */
 export interface Item {
@@ -108,10 +108,11 @@ export const ENTRIES: Layout<Entry> = {
     const size = readU48(bytes, at + ENTRY_AT.size);
     totals.files++;
     totals.bytes += size;
-    if (bytes.readUInt16LE(at + ENTRY_AT.nlink) > 1) totals.linked++;
+    const nlink = bytes.readUInt16LE(at + ENTRY_AT.nlink);
+    if (nlink > 1) totals.linked++;
     if (kind > KIND.hash) {
       totals.ownEntries++;
-      totals.ownBytes += size - holesOf(bytes, at, nameLength);
+      totals.ownBytes += ofOneName(size - holesOf(bytes, at, nameLength), nlink);
     }
     addPath(totals, nameLength);
   },

@@ -3,14 +3,15 @@ import { MAX_LONGEST } from './limits.ts';
 
 /** What is in a subtree, without the directory at its top. */
 export interface Totals {
-  /** All but directories. */
+  /** All but directories; each name counts, with the size of its file. */
   files: number;
   bytes: number;
   /** Files with several names: each name counts. */
   linked: number;
   directories: number;
-  /** Entries whose contents or objects are in a sandbox's store, the bytes of these. */
+  /** Entries whose contents or objects are in a sandbox's store. */
   ownEntries: number;
+  /** Bytes that the store has of these: those of a file with several names count once. */
   ownBytes: number;
   /** Bytes of the longest path, at most 65,535. */
   longest: number;
@@ -30,6 +31,14 @@ export function addTotals(to: Totals, totals: Totals): void {
   to.directories += totals.directories;
   to.ownEntries += totals.ownEntries;
   to.ownBytes += totals.ownBytes;
+}
+
+/**
+ * What one of the names of a file adds to own bytes: its part, rounded up. So the names together have them once, wherever
+ * they are, and the totals of a directory are still a sum over its own names.
+ */
+export function ofOneName(bytes: number, nlink: number): number {
+  return nlink > 1 ? Math.ceil(bytes / nlink) : bytes;
 }
 
 export function addPath(to: Totals, bytes: number): void {

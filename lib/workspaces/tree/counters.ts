@@ -1,6 +1,6 @@
 import { type Entry, isDirectory } from '../../trees/format/entry.ts';
 import { isLocal, type Key, KIND, kindOf, PLACE_LENGTH_AT } from '../../trees/format/keys.ts';
-import { addTotals, noTotals, type Totals } from '../../trees/format/totals.ts';
+import { addTotals, noTotals, ofOneName, type Totals } from '../../trees/format/totals.ts';
 
 /**
  * What a tree has, exact after each change: the totals that its root would have, but for the objects that the next freeze
@@ -62,7 +62,7 @@ function weigh(to: Totals, entry: Entry, times: number): void {
   if (entry.nlink > 1) to.linked += times;
   if (!local) return;
   to.ownEntries += times;
-  to.ownBytes += times * storedBytes(entry);
+  to.ownBytes += times * ofOneName(storedBytes(entry), entry.nlink);
 }
 
 function addTimes(to: Totals, totals: Totals, times: number): void {

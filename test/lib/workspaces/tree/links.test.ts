@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { fromLatin1 } from '../../../../lib/byte-string.ts';
+import { findEntry } from '../../../../lib/trees/directory/find-entry.ts';
+import { placeOf, slotKey } from '../../../../lib/trees/format/keys.ts';
 import { setAttributes } from '../../../../lib/workspaces/tree/changes/contents.ts';
 import { move } from '../../../../lib/workspaces/tree/changes/move.ts';
-import { drop, link } from '../../../../lib/workspaces/tree/changes/names.ts';
+import { drop, link, put } from '../../../../lib/workspaces/tree/changes/names.ts';
 import { thaw } from '../../../../lib/workspaces/tree/changes/thaw.ts';
 import { freeze } from '../../../../lib/workspaces/tree/freeze.ts';
 import { entryOf } from '../../../../lib/workspaces/tree/items.ts';
+import { fileEntry } from '../../trees/random.ts';
 import { flatOf } from './flat.ts';
 import { at, type Live, liveTree, TIME } from './live.ts';
 import { MemoryJournal } from './memory-journal.ts';
@@ -32,6 +35,21 @@ function modes(live: Live): Record<string, string> {
 }
 
 describe('a file with several names in a frozen tree', () => {
+  it('takes its bytes once of what the sandbox may store, as before it was frozen', () => {
+    const live = liveTree(['a/', 'b/']);
+    const key = slotKey({ store: 7n, class: 0, slot: 1, sequence: 1, birth: 1, crc: 0 });
+    put(live.tree, ...at(live.tree, 'a/file'), { ...fileEntry('', 'x'.repeat(1200), { ino: 90 }), key }, TIME);
+    for (const other of ['a/2', 'b/3', 'b/4']) linked(live, 'a/file', other);
+    expect(live.tree.totals).toMatchObject({ files: 4, bytes: 4800, ownBytes: 1200 });
+    frozen(live);
+    const keys = ['a', 'b'].map((each) => findEntry(live.memory, live.tree.frozen.key, fromLatin1(each))!.key);
+    const objects = keys.reduce((bytes, each) => bytes + placeOf(each)!.length, 0);
+    expect(live.tree.totals).toMatchObject({ files: 4, bytes: 4800, ownBytes: 1200 + objects });
+    const before = live.tree.totals.ownBytes;
+    drop(live.tree, ...at(live.tree, 'b/3'), TIME);
+    expect(live.tree.totals).toMatchObject({ files: 3, bytes: 3600, ownBytes: before });
+  });
+
   it('changes at all of them', () => {
     const live = liveTree(['a/file', 'b/']);
     linked(live, 'a/file', 'b/other');

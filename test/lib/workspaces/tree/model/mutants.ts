@@ -68,6 +68,12 @@ const CHANGES: readonly Mutant[] = [
     instead: '  counters.add(file.entry);',
   },
   {
+    fault: 'bytes of a file count at each of its names',
+    file: 'counters.ts',
+    text: 'ofOneName(storedBytes(entry), entry.nlink)',
+    instead: 'storedBytes(entry)',
+  },
+  {
     fault: 'written bytes are not counted',
     file: 'changes/contents.ts',
     text: 'counters.add(file.entry, names.length);',
