@@ -1,53 +1,74 @@
 import type { Disk } from '../disk/disk.ts';
+import type { Source } from '../trees/directory/source.ts';
+import type { DirectoryObject } from '../trees/format/directory-object.ts';
 import type { Key } from '../trees/format/keys.ts';
 import { StagedBlobs } from './blobs/staged-blobs.ts';
+import { directoryOf } from './directory-of.ts';
+import type { SealAt } from './limits.ts';
 import { OpenFiles } from './open-files.ts';
-import { PackWriter } from './packs/pack-writer.ts';
+import { quietly } from './packs/pack.ts';
+import { PackSet } from './packs/pack-set.ts';
 import { type Adoptable, type WritablePacks, Writing } from './writing.ts';
 
 /**
- * A writing in another thread than that of the store, with packs of its own. They are open in `tmp/`, and come to the others
- * sealed. Its large contents stay there. After its `sync` the writing of the store adopts both. It finds nothing but what it put.
+ * A writing in any thread, with packs of its own. They are open in `tmp/`, and come to the others sealed. Its large contents stay
+ * there. After its `sync` the writing of the store adopts both. It finds and reads nothing but what it put: so what it takes does
+ * not grow with the store. What is there twice then is garbage, once. The holder calls `end`, or `drop` if nobody adopts it.
  */
-export class BulkWriting extends Writing implements Adoptable {
-  readonly packs: readonly string[];
+export class BulkWriting extends Writing implements Adoptable, Source {
   readonly large: ReadonlyMap<Key, string>;
+  readonly #disk: Disk;
+  readonly #packs: PackSet;
 
-  constructor(disk: Disk, folder: string) {
-    const packs: string[] = [];
+  constructor(disk: Disk, folder: string, sealAt?: SealAt) {
     let losses = 0;
     const lost = (): void => {
       losses++;
     };
-    const place = { disk, files: new OpenFiles(disk), folder: `${folder}/packs`, open: `${folder}/tmp` };
-    const writer = new PackWriter(place, { sealed: (name) => packs.push(name), lost });
+    const tmp = `${folder}/tmp`;
+    const place = {
+      disk,
+      files: new OpenFiles(disk, 8),
+      folder: `${folder}/packs`,
+      open: tmp,
+      ...(sealAt && { sealAt }),
+    };
+    const packs = new PackSet(place, lost);
     const writable: WritablePacks = {
       has: () => false,
-      append: (kind, key, payload) => writer.append(kind, key, payload),
+      append: (kind, key, payload) => packs.append(kind, key, payload),
       add: () => {},
       sync: () => {
-        writer.finish();
+        packs.finish();
         // One that could not be sealed is no one's.
-        if (writer.open.size > 0) lost();
+        if (packs.packs.some(({ sealed }) => !sealed)) lost();
       },
     };
-    const nothing = (): void => {};
     const blobs = new StagedBlobs(disk);
-    super(
-      {
-        disk,
-        tmp: `${folder}/tmp`,
-        packs: writable,
-        blobs,
-        losses: () => losses,
-        lost,
-        used: nothing,
-        adopted: nothing,
-        ended: nothing,
-      },
-      'all',
-    );
-    this.packs = packs;
+    const nothing = (): void => {};
+    const told = { losses: () => losses, lost, used: nothing, adopted: nothing, ended: nothing };
+    super({ disk, tmp, packs: writable, blobs, ...told }, 'all');
+    this.#disk = disk;
+    this.#packs = packs;
     this.large = blobs.files;
+  }
+
+  /** Those that are sealed. */
+  get packs(): readonly string[] {
+    return this.#packs.packs.flatMap(({ name, sealed }) => (sealed ? name : []));
+  }
+
+  load(key: Key): DirectoryObject {
+    return directoryOf(this.#packs.payload(key));
+  }
+
+  override end(): void {
+    this.#packs.close();
+  }
+
+  /** Nothing is left of it. Not after it was adopted. */
+  drop(): void {
+    this.#packs.drop();
+    for (const path of this.large.values()) quietly(() => this.#disk.unlink(path));
   }
 }

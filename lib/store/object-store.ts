@@ -1,13 +1,15 @@
 import type { Disk } from '../disk/disk.ts';
 import { errorCode } from '../linux/errno.ts';
 import type { Source } from '../trees/directory/source.ts';
-import { DirectoryObject, HEADER, MAGIC } from '../trees/format/directory-object.ts';
+import type { DirectoryObject } from '../trees/format/directory-object.ts';
 import { FormatError } from '../trees/format/format-error.ts';
 import type { Key } from '../trees/format/keys.ts';
 import { Blobs } from './blobs/blobs.ts';
+import { BulkWriting } from './bulk-writing.ts';
 import type { Cache, CachePart } from './cache.ts';
 import { DamagedObject } from './damaged-object.ts';
 import { keyOfBytes } from './digest.ts';
+import { directoryOf } from './directory-of.ts';
 import { MAX_PACKED, type SealAt } from './limits.ts';
 import type { OpenFiles } from './open-files.ts';
 import { type Pack, type PackInfo, quietly } from './packs/pack.ts';
@@ -92,12 +94,8 @@ export class ObjectStore implements Source {
   load(key: Key): DirectoryObject {
     const cached = this.#cache.get(key);
     if (cached !== undefined) return cached;
-    const bytes = this.#payload(key);
-    // The digest says that these bytes were stored; that they are a directory is what the tree says that names them.
-    if (bytes.length < HEADER.bytes || bytes.toString('latin1', 0, MAGIC.length) !== MAGIC)
-      throw new FormatError('an object that is no directory');
-    const object = new DirectoryObject(bytes);
-    this.#cache.set(key, object, bytes.length);
+    const object = directoryOf(this.#payload(key));
+    this.#cache.set(key, object, object.bytes.length);
     return object;
   }
 
@@ -158,6 +156,12 @@ export class ObjectStore implements Source {
     );
     this.#writings.add(writing);
     return writing;
+  }
+
+  /** For many objects, of which most are new: see there. */
+  bulk(): BulkWriting {
+    const { disk, sealAt } = this.#parts;
+    return new BulkWriting(disk, this.#folder, sealAt);
   }
 
   uses(): Uses {

@@ -114,7 +114,7 @@ export class Writing implements Sink {
     }
   }
 
-  /** What another writer has synced: packs that it sealed in the folder of packs, and files of large contents. */
+  /** What another writer has synced: packs that it sealed in the folder of packs, and files of large contents. It must not drop them. */
   adopt({ packs, large }: Adoptable): void {
     const place = this.#place;
     for (const name of packs) {
@@ -122,9 +122,14 @@ export class Writing implements Sink {
       place.packs.add(name);
       place.adopted(name);
     }
-    for (const [key, path] of large) {
-      place.blobs.publish(key, path);
-      this.#use(key);
+    try {
+      for (const [key, path] of large) {
+        place.blobs.publish(key, path);
+        this.#use(key);
+      }
+    } catch (error) {
+      for (const path of large.values()) quietly(() => place.disk.unlink(path));
+      throw error;
     }
   }
 

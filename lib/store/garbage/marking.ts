@@ -1,9 +1,9 @@
 import type { Source } from '../../trees/directory/source.ts';
-import { DirectoryObject, HEADER, MAGIC } from '../../trees/format/directory-object.ts';
+import type { DirectoryObject } from '../../trees/format/directory-object.ts';
 import { TYPE } from '../../trees/format/entry.ts';
-import { FormatError } from '../../trees/format/format-error.ts';
 import { type Key, KIND, kindOf, readKey } from '../../trees/format/keys.ts';
 import { ENTRY_AT } from '../../trees/format/records.ts';
+import { directoryOf } from '../directory-of.ts';
 import type { ObjectStore } from '../object-store.ts';
 import { KeySet } from './key-set.ts';
 import type { Roots } from './roots.ts';
@@ -80,11 +80,4 @@ export class Marking {
       }
     }
   }
-}
-
-/** The digest was checked: so it is what was stored, but perhaps no directory. */
-function directoryOf(bytes: Buffer): DirectoryObject {
-  if (bytes.length < HEADER.bytes || bytes.toString('latin1', 0, MAGIC.length) !== MAGIC)
-    throw new FormatError('an object that is no directory');
-  return new DirectoryObject(bytes);
 }

@@ -4,7 +4,7 @@ import { keyOfBytes } from '../digest.ts';
 import { mergeIndexes } from './merge-indexes.ts';
 import { MergedIndex } from './merged-index.ts';
 import type { PackPlace } from './open-pack.ts';
-import { holds, ifReadable, type Pack } from './pack.ts';
+import { holds, ifReadable, type Pack, quietly } from './pack.ts';
 import { PackWriter } from './pack-writer.ts';
 import { isRecordOf, type Packed, RECORD_HEADER, type RecordKind } from './record.ts';
 import { SealedPack } from './sealed-pack.ts';
@@ -116,6 +116,11 @@ export class PackSet {
     });
   }
 
+  /** Ends the pack that is open: it is synced, and sealed if possible. */
+  finish(): void {
+    this.#writer.finish();
+  }
+
   remove(name: string): void {
     const pack = this.#sealed.get(name);
     if (pack === undefined) return;
@@ -124,6 +129,11 @@ export class PackSet {
     this.#unmerged = this.#unmerged.filter((other) => other !== pack);
     this.condemned.delete(name);
     if (this.#last === pack) this.#last = undefined;
+  }
+
+  /** All files are gone, and it is of no use any more. */
+  drop(): void {
+    for (const pack of this.packs) quietly(() => pack.remove());
   }
 
   *mergeIndexes(tmp: string): Generator<void, void, void> {

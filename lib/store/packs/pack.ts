@@ -20,6 +20,7 @@ export interface Pack {
   fd(record: Packed): number;
   /** Holds no descriptor any more. */
   close(): void;
+  remove(): void;
 }
 
 export type PackInfo = Pick<Pack, 'name' | 'sealed' | 'objects' | 'bytes'>;

@@ -7,7 +7,7 @@ import type { DirectoryObject } from '../../../lib/trees/format/directory-object
 import type { Key } from '../../../lib/trees/format/keys.ts';
 import { SimulatedDisk } from '../disk/simulated-disk.ts';
 import { keyOfBytes } from '../trees/memory.ts';
-import { FOLDER, largeBytes, newStore, packFiles, reopened } from './stores.ts';
+import { directory, FOLDER, largeBytes, newStore, packFiles, reopened } from './stores.ts';
 
 const textOf = (n: number): Buffer => Buffer.from(`contents ${n}`);
 
@@ -20,6 +20,7 @@ function adopted(disk: SimulatedDisk, store: ObjectStore, packs: number, each = 
     for (const text of [...texts, textOf(n % 7)]) all.set(bulk.putContents(text), text);
     bulk.sync();
     const writing = store.begin();
+    bulk.end();
     writing.adopt(bulk);
     writing.sync();
     writing.end();
@@ -242,6 +243,58 @@ describe('large contents of another thread', () => {
     const store = newStore(disk);
     new BulkWriting(disk, FOLDER).putContents(largeBytes(1));
     expect([...store.blobs()]).toEqual([]);
+  });
+});
+
+describe('what another thread writes', () => {
+  const filled = (disk: SimulatedDisk): BulkWriting => {
+    const bulk = new BulkWriting(disk, FOLDER, { ...SEAL_AT, objects: 3 });
+    for (let n = 0; n < 8; n++) bulk.putContents(textOf(n));
+    bulk.putContents(largeBytes(1));
+    return bulk;
+  };
+
+  it.each([true, false])('is gone if it is dropped (after its sync: %s)', (synced) => {
+    const disk = new SimulatedDisk();
+    newStore(disk).close();
+    const bulk = filled(disk);
+    expect(packFiles(disk).length).toBe(2);
+    if (synced) bulk.sync();
+    bulk.drop();
+    expect([packFiles(disk), disk.readdir(`${FOLDER}/tmp`)]).toEqual([[], []]);
+    expect(disk.openFiles).toBe(0);
+  });
+
+  it('holds no descriptor after its end, and is adopted then', () => {
+    const disk = new SimulatedDisk();
+    const store = newStore(disk);
+    const bulk = filled(disk);
+    bulk.sync();
+    bulk.end();
+    expect(disk.openFiles).toBe(0);
+    const writing = store.begin();
+    writing.adopt(bulk);
+    writing.sync();
+    expectAll(store, new Map([textOf(7), largeBytes(1)].map((bytes) => [keyOfBytes(bytes), bytes])));
+  });
+
+  it('leaves nothing of it where its large contents cannot be adopted', () => {
+    const disk = new SimulatedDisk();
+    const store = newStore(disk);
+    const bulk = filled(disk);
+    bulk.putContents(largeBytes(2));
+    bulk.sync();
+    disk.fault = { at: disk.calls + 2, with: 'EIO' };
+    expect(() => store.begin().adopt(bulk)).toThrow('EIO');
+    expect(disk.readdir(`${FOLDER}/tmp`)).toEqual([]);
+  });
+
+  it('is read there, directories that it put first, too', () => {
+    const disk = new SimulatedDisk();
+    newStore(disk).close();
+    const bulk = filled(disk);
+    const keys = ['a', 'b', 'c', 'd', 'e'].map((name) => bulk.put(directory(name)));
+    expect(keys.map((key) => bulk.load(key).nameAt(0))).toEqual(['a', 'b', 'c', 'd', 'e']);
   });
 });
 
