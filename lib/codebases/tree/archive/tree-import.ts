@@ -1,5 +1,6 @@
 import { TarReader } from '../../../archive/tar-reader.ts';
 import type { ImportMode } from '../../../field-values.ts';
+import type { Writing } from '../../../store/writing.ts';
 import { otherRevision } from '../../archive/refused-imports.ts';
 import type { ChangeQueue } from '../change-queue.ts';
 import type { Edit } from '../edit.ts';
@@ -18,7 +19,8 @@ export type Imported = StagedCounts['shown'];
 export class TreeImport {
   readonly #parts: TreeParts;
   readonly #queue: ChangeQueue;
-  readonly #writing;
+  readonly #bulk;
+  #writing: Writing | undefined;
   readonly #members: StagedMembers;
   readonly #reader: TarReader;
 
@@ -27,11 +29,11 @@ export class TreeImport {
     const { root, nextIno } = parts.head();
     this.#parts = parts;
     this.#queue = queue;
-    this.#writing = store.begin();
+    this.#bulk = store.bulk();
     queue.numbers.passOver(nextIno);
     this.#members = new StagedMembers({
-      source: store,
-      writing: this.#writing,
+      source: this.#bulk,
+      writing: this.#bulk,
       numbers: queue.numbers,
       limits: quota.most(contentsOf(root.totals)),
       time: timeOfMs(now()),
@@ -56,7 +58,7 @@ export class TreeImport {
    */
   async finish(mode: ImportMode, onlyAt: string): Promise<Imported> {
     this.#reader.finish();
-    const staged = await this.#parts.run(this.#members.finish()).catch((error) => {
+    const staged = await this.#stage().catch((error) => {
       throw storeError(error);
     });
     await this.#queue.add({
@@ -69,7 +71,18 @@ export class TreeImport {
 
   drop(): void {
     this.#members.drop();
-    this.#writing.end();
+    if (this.#writing === undefined) this.#bulk.drop();
+    else this.#writing.end();
+  }
+
+  /** All is durable, and the store has it. */
+  async #stage(): Promise<StagedTree> {
+    const staged = await this.#parts.run(this.#members.finish());
+    this.#bulk.sync();
+    this.#writing = this.#parts.store.begin();
+    this.#bulk.end();
+    this.#writing.adopt(this.#bulk);
+    return staged;
   }
 }
 

@@ -5,6 +5,7 @@ import { fromText, NO_BYTES } from '../../../../lib/byte-string.ts';
 import { StagedMembers } from '../../../../lib/codebases/tree/archive/staged-members.ts';
 import { revisionOf } from '../../../../lib/codebases/tree/head.ts';
 import { Numbers } from '../../../../lib/codebases/tree/numbers.ts';
+import { FOLDER } from '../../store/stores.ts';
 import { archiveOf, type Members } from './archives.ts';
 import { codeOf, START, TreeScratch } from './trees.ts';
 
@@ -19,6 +20,7 @@ const infoOf = (path: string) =>
   scratch.codebase
     .list({ path: '', recursive: true, page_size: 1000, page_token: '' })
     .files.find((file) => file.path === path);
+const numbered = (files: number): Members => Array.from({ length: files }, (_, n) => [`file-${n}`, `text ${n}`]);
 const NOW = START / 1000;
 
 describe('an import', () => {
@@ -51,6 +53,37 @@ describe('an import', () => {
     members.end();
     for (let n = 0; n < 64_999; n++) link(`a${n}`, n % 2 === 0 ? 'file' : 'a0');
     expect(() => link('b', 'a1')).toThrow('hard link');
+  });
+
+  it('leaves no file behind if it is dropped', async () => {
+    const left = () => ['packs', 'tmp'].map((folder) => scratch.disk.readdir(`${FOLDER}/${folder}`));
+    const before = left();
+    const importing = scratch.codebase.import();
+    await importing.feed(archiveOf([['large', 'x'.repeat(100_000)], ...numbered(20)]).subarray(0, 110_000));
+    expect(left()).not.toEqual(before);
+    importing.drop();
+    expect(left()).toEqual(before);
+  });
+
+  it('looks nothing up in the packs that are there', async () => {
+    for (let packs = 0; packs < 20; packs++) {
+      const [bulk, writing] = [scratch.store.bulk(), scratch.store.begin()];
+      bulk.putContents(Buffer.from(`pack ${packs}`));
+      bulk.sync();
+      bulk.end();
+      writing.adopt(bulk);
+      writing.end();
+    }
+    let reads = 0;
+    const pread = scratch.disk.pread.bind(scratch.disk);
+    scratch.disk.pread = (...call) => {
+      reads++;
+      return pread(...call);
+    };
+    const importing = scratch.codebase.import();
+    await importing.feed(archiveOf(numbered(1000)));
+    expect(reads).toBeLessThan(100);
+    importing.drop();
   });
 
   it('is one version', async () => {
