@@ -12,8 +12,10 @@ import { LargeCopies } from './delta/contents/large-copies.ts';
 import { LargeFrees } from './delta/contents/large-frees.ts';
 import { makeDeltaDirectory } from './delta/delta-directory.ts';
 import { FrozenLayers } from './delta/layers/frozen-layers.ts';
+import type { Engine } from './engine.ts';
 import { Holds, whenOpen } from './holds.ts';
 import { homeName, homeOf, keyOf, openBeside } from './home.ts';
+import { LAYERED } from './layered-engine.ts';
 import { MemoryBudget } from './memory-budget.ts';
 import { HostFiles } from './nodes/host-files.ts';
 import type { Node } from './nodes/node.ts';
@@ -21,10 +23,9 @@ import { NodeTable, ROOT_NODEID } from './nodes/node-table.ts';
 import { StatAhead } from './nodes/stat-ahead.ts';
 import { requireNotHeld } from './pause.ts';
 import { Places } from './places.ts';
-import { layeredFiles } from './stored/layered-files.ts';
 import { ChangeTeller } from './watching/told-changes.ts';
 import { ToucherRequests } from './watching/toucher-requests.ts';
-import { Workspace } from './workspace.ts';
+import type { Workspace } from './workspace.ts';
 import type { WorkspaceFileSystemOptions } from './workspace-file-system-options.ts';
 import { WorkspaceMap } from './workspace-map.ts';
 import type { WorkspaceSpec } from './workspaces.ts';
@@ -34,7 +35,7 @@ const ITEMS_PER_STEP = 64;
 
 /** The workspaces of one mount, with what they share. */
 export class AttachedWorkspaces {
-  readonly nodes = new NodeTable<Workspace>();
+  readonly nodes: NodeTable<Workspace>;
   readonly files: HostFiles;
   readonly bases: BaseTrees;
   readonly ahead: StatAhead;
@@ -47,7 +48,7 @@ export class AttachedWorkspaces {
   readonly holds: Holds;
   readonly places: Places<Workspace>;
   readonly teller: ChangeTeller;
-  readonly touchers = new ToucherRequests(this.nodes);
+  readonly touchers: ToucherRequests;
   /** Called when operations that are Postponed with this cause may be run again. */
   readonly released: (cause: number) => void;
   readonly #attached = new WorkspaceMap();
@@ -55,6 +56,7 @@ export class AttachedWorkspaces {
   readonly #byName = new Map<string, Workspace>();
   /** Leases: workspaces that are not attached and are open for the duration of one call. */
   readonly #leased = new Map<string, Workspace>();
+  readonly #engine: Engine;
   readonly #notifier: Notifier;
   readonly #clock = new Clock();
   readonly #memory: MemoryBudget;
@@ -62,6 +64,9 @@ export class AttachedWorkspaces {
   readonly #startSteps: ((steps: Steps<unknown>) => void) | undefined;
 
   constructor(notifier: Notifier, options: WorkspaceFileSystemOptions) {
+    this.#engine = options.engine ?? LAYERED;
+    this.nodes = new NodeTable((id) => this.#engine.directory(id));
+    this.touchers = new ToucherRequests(this.nodes);
     this.#notifier = notingStale(notifier, this.nodes);
     const { answer = () => undefined, damaged = () => undefined, refused = () => undefined } = options;
     this.#reports = { answer, damaged, refused };
@@ -140,7 +145,7 @@ export class AttachedWorkspaces {
       const counter = new StepCounter(ITEMS_PER_STEP);
       for (const node of workspace.tree.nodes()) {
         this.#notifier.invalInode(node.id);
-        this.files.close(node);
+        workspace.tree.closeFile(node);
         if (counter.count()) yield;
       }
       workspace.handles.closeAll(workspace.tree);
@@ -190,11 +195,15 @@ export class AttachedWorkspaces {
     return this.#attached.ofCodebase(codebaseId);
   }
 
-  /** Runs steps on a workspace; one that is not attached is opened for their duration. `resumes`: they end an earlier server's commit. */
-  lease<T>(spec: WorkspaceSpec, act: (workspace: Workspace) => Steps<T>, resumes = false): Steps<T> {
+  /** Runs steps on a workspace; one that is not attached is opened for their duration. `begin` is called before. */
+  lease<T>(
+    spec: WorkspaceSpec,
+    act: (workspace: Workspace) => Steps<T>,
+    begin: (workspace: Workspace) => void = () => undefined,
+  ): Steps<T> {
     const attached = this.#attached.get(spec.id);
     const leased = attached ?? this.#leased.get(spec.id) ?? this.#open(spec);
-    leased.awaitsRebase ||= resumes && !leased.isOpen;
+    begin(leased);
     if (attached !== undefined) return this.holds.holdOpen(attached, act(attached));
     requireNotHeld(leased);
     this.#leased.set(spec.id, leased);
@@ -256,7 +265,7 @@ export class AttachedWorkspaces {
     this.#leased.delete(id);
     if (!leased?.isOpen) return;
     for (const node of leased.tree.nodes()) {
-      this.files.close(node);
+      leased.tree.closeFile(node);
       this.nodes.delete(node);
     }
     try {
@@ -273,7 +282,6 @@ export class AttachedWorkspaces {
       ...{ nodes, files, bases, ahead, teller, frozen, copies, syncs, frees },
       notifier: this.#notifier,
       clock: this.#clock,
-      storedFiles: layeredFiles,
       memory: this.#memory,
       ...this.#reports,
       background: this.#startSteps ?? ((steps: Steps<unknown>) => void complete(steps)),
@@ -285,6 +293,6 @@ export class AttachedWorkspaces {
           return workspace.heldBy;
         }),
     };
-    return new Workspace(spec, shared, root);
+    return this.#engine.workspace(spec, shared, root);
   }
 }

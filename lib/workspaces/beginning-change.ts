@@ -2,6 +2,7 @@ import type { Steps } from '../fuse/connection/steps.ts';
 import { Postponed } from '../fuse/filesystem.ts';
 import type { AttachedWorkspaces } from './attached-workspaces.ts';
 import { preserveMoved } from './history/preserve-removed.ts';
+import { requireLayered } from './layered-workspace.ts';
 import { workspaceError } from './workspace-error.ts';
 import type { ChangingBase, Unpreserved } from './workspaces.ts';
 
@@ -24,7 +25,7 @@ export function* beginningChange(
     yield* bases.leavingOf(codebaseId).begin(removed, by, holds.newCause(), others.length === 0);
     for (const workspace of others) {
       try {
-        yield* holds.forOne(workspace, preserveMoved(workspace, removed));
+        yield* holds.forOne(workspace, preserveMoved(requireLayered(workspace), removed));
       } catch (error) {
         if (error instanceof Postponed) throw error;
         unpreserved.push({ id: workspace.spec.id, reason: reasonOf(error) });

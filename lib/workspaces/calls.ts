@@ -1,6 +1,7 @@
 import type { ByteString } from '../byte-string.ts';
 import type { PermissionRule } from '../contract/messages.ts';
 import type { Actor } from '../field-values.ts';
+import type { Steps } from '../fuse/connection/steps.ts';
 import type { RefusedPath } from './access/refusals.ts';
 import type { Asked } from './history/changes.ts';
 import type { PathFilter } from './history/path-filter.ts';
@@ -281,3 +282,13 @@ export function callsThrough(call: Call): WorkspaceCalls {
     call('files', [id, actor, operation, args]);
   return { ...Object.fromEntries(calls), files };
 }
+
+/**
+ * The operations that may take long, as steps, between which other requests are served. The workspaces that one is about
+ * are held until its steps are done. undefined: the method of that name does it at once.
+ */
+export type LongOperations = {
+  readonly [O in keyof WorkspaceOperations]?: (
+    ...args: Parameters<WorkspaceOperations[O]>
+  ) => Steps<ReturnType<WorkspaceOperations[O]>> | undefined;
+};

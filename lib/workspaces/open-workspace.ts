@@ -2,13 +2,13 @@ import type { Notifier } from '../fuse/filesystem.ts';
 import type { Base } from './base/base.ts';
 import type { BaseTrees } from './base/base-trees.ts';
 import type { Delta } from './delta/delta.ts';
-import type { NodeTree } from './nodes/node-tree.ts';
+import type { LayeredNodeTree } from './nodes/layered-node-tree.ts';
 
 /** A workspace whose delta has been read. */
 export interface OpenWorkspace {
   readonly base: Base;
   readonly delta: Delta;
-  readonly tree: NodeTree;
+  readonly tree: LayeredNodeTree;
   /** A directory was renamed since the changes were listed for a commit. */
   hasMoved: boolean;
   /** A directory that shows one of the codebase was moved since the codebase lost files last. */

@@ -11,7 +11,6 @@ import type { MemoryBudget } from './memory-budget.ts';
 import type { HostFiles } from './nodes/host-files.ts';
 import type { NodeTable } from './nodes/node-table.ts';
 import type { StatAhead } from './nodes/stat-ahead.ts';
-import type { StoredFiles } from './stored/stored-files.ts';
 import type { ChangeTeller } from './watching/told-changes.ts';
 import type { DamageReport } from './workspaces.ts';
 
@@ -24,8 +23,6 @@ export interface Shared<Workspace> {
   readonly notifier: Notifier;
   readonly teller: Pick<ChangeTeller, 'changed' | 'ruled'>;
   readonly clock: Clock;
-  /** How the files of a workspace are stored. */
-  readonly storedFiles: (workspace: Workspace) => StoredFiles;
   readonly frozen: FrozenLayers;
   readonly copies: LargeCopies;
   readonly frees: LargeFrees;

@@ -4,11 +4,14 @@ import type { CurrentWorkspace } from './current-workspace.ts';
 import type { BackgroundCopy } from './delta/contents/background-copy.ts';
 import type { BackgroundFree } from './delta/contents/background-free.ts';
 import type { BackgroundSync } from './delta/contents/background-sync.ts';
+import type { Engine } from './engine.ts';
 import type { ToldChanges } from './watching/told-changes.ts';
 import type { DamageReport } from './workspaces.ts';
 
 /** Options of `WorkspaceFileSystem`. */
 export interface WorkspaceFileSystemOptions {
+  /** How workspaces keep their files; default: as deltas over bases. */
+  engine?: Engine;
   /** Limit of open host files, pinned ones excluded; default 256. */
   maxOpenFiles?: number;
   /** Limit of open codebase directories; default 256. */

@@ -7,13 +7,14 @@ import type { Notifier } from '../fuse/filesystem.ts';
 import type { RefusedPath } from './access/refusals.ts';
 import { AttachedWorkspaces } from './attached-workspaces.ts';
 import { shownFrom } from './base/shown-from.ts';
-import { TRAITS, type WorkspaceOperations } from './calls.ts';
+import { type LongOperations, TRAITS, type WorkspaceOperations } from './calls.ts';
 import { hasEffects, isLong, runFileOperation } from './files/index.ts';
 import { type Asked, changePages } from './history/changes.ts';
 import type { PathFilter } from './history/path-filter.ts';
 import { smallContents } from './history/taken-contents.ts';
 import { KernelRequests } from './kernel-requests.ts';
-import { type LongOperations, longOperations } from './long-operations.ts';
+import { requireLayered } from './layered-workspace.ts';
+import { longOperations } from './long-operations.ts';
 import { requireRunning } from './pause.ts';
 import { workspaceError } from './workspace-error.ts';
 import type { WorkspaceFileSystemOptions } from './workspace-file-system-options.ts';
@@ -125,7 +126,7 @@ export class WorkspaceFileSystem extends KernelRequests implements ControlledFil
   }
 
   changes(id: string, after: ByteString, limit: number, asked?: Asked): ChangePage {
-    const steps = changePages(this.workspaces.get(id), after, limit, asked);
+    const steps = changePages(requireLayered(this.workspaces.get(id)), after, limit, asked);
     const changes: WorkspaceChange[] = [];
     for (;;) {
       const { done, value } = steps.next();
@@ -139,7 +140,7 @@ export class WorkspaceFileSystem extends KernelRequests implements ControlledFil
   }
 
   contents(id: string, inodes: readonly number[]): (Uint8Array | undefined)[] {
-    return smallContents(this.workspaces.get(id), inodes);
+    return smallContents(requireLayered(this.workspaces.get(id)), inodes);
   }
 
   redactedTexts(id: string, path: ByteString, as: 'agent' | 'commit'): RedactedTexts {
@@ -177,7 +178,7 @@ export class WorkspaceFileSystem extends KernelRequests implements ControlledFil
 
   /** Frees a part of the disk space released by `revert` and `rebase`. Returns whether to call again. */
   trim(id: string): boolean {
-    return this.workspaces.get(id).delta.trim();
+    return requireLayered(this.workspaces.get(id)).delta.trim();
   }
 
   freeze(id: string, limited = false): Frozen {
@@ -189,7 +190,7 @@ export class WorkspaceFileSystem extends KernelRequests implements ControlledFil
   }
 
   setCheckpoints(id: string, layers: readonly string[]): void {
-    if (this.workspaces.find(id)) this.workspaces.get(id).setCheckpoints(layers);
+    if (this.workspaces.find(id)) requireLayered(this.workspaces.get(id)).setCheckpoints(layers);
   }
 
   rollback(id: string, layer: string): void {
@@ -217,7 +218,7 @@ export class WorkspaceFileSystem extends KernelRequests implements ControlledFil
   }
 
   shownFrom(id: string, path: ByteString): ByteString | undefined {
-    return shownFrom(this.workspaces.get(id), path);
+    return shownFrom(requireLayered(this.workspaces.get(id)), path);
   }
 
   refusals(id: string): RefusedPath[] {
@@ -225,8 +226,7 @@ export class WorkspaceFileSystem extends KernelRequests implements ControlledFil
   }
 
   usage(id: string): { bytes: number; files: number } {
-    const { delta } = this.workspaces.get(id);
-    return { bytes: delta.bytes + delta.retained.bytes, files: delta.inodes + delta.retained.files };
+    return this.workspaces.get(id).room.held;
   }
 
   synced(id: number, errnos: readonly number[] | undefined): void {

@@ -2,25 +2,13 @@ import type { ByteString } from '../byte-string.ts';
 import { complete, resumed, type Steps, Waiting } from '../fuse/connection/steps.ts';
 import { Postponed } from '../fuse/filesystem.ts';
 import { ESTALE } from '../linux/errno.ts';
-import { S_IFDIR } from '../linux/mode.ts';
 import type { Time } from '../linux/time.ts';
 import { compileRules, compiling, type RuleSet, type RuleState } from '../permissions/index.ts';
 import { Refusals } from './access/refusals.ts';
-import { Base } from './base/base.ts';
-import type { ChangingPaths } from './base/base-trees.ts';
-import { Damage } from './delta/damage.ts';
-import { Delta } from './delta/delta.ts';
-import { quotaOf } from './delta/quota-of.ts';
-import type { Quota } from './delta/usage.ts';
 import { Handles } from './files/handles.ts';
 import { Unpackings } from './files/unpackings.ts';
-import { recordOlderDirectories } from './history/older-directories.ts';
-import { fitToBase } from './history/unused-directories.ts';
-import { layersFor } from './layers-for.ts';
 import { LISTED_BYTES, type MemoryHolder, NODE_BYTES } from './memory-budget.ts';
-import type { Node } from './nodes/node.ts';
-import { NodeTree } from './nodes/node-tree.ts';
-import type { OpenWorkspace } from './open-workspace.ts';
+import type { NodeTree } from './nodes/node-tree.ts';
 import { ResultCache } from './result-cache.ts';
 import type { Shared } from './shared.ts';
 import type { StoredFiles } from './stored/stored-files.ts';
@@ -31,15 +19,43 @@ const STEPS_PER_REQUEST = 32;
 /** The same for the steps that open a workspace; some of them read 64 KiB. */
 const OPENING_STEPS = 8;
 
-type Opened = Pick<OpenWorkspace, 'base' | 'delta' | 'tree'>;
+interface Held {
+  readonly bytes: number;
+  readonly files: number;
+}
 
-/** One attached sandbox: base, delta, rules and the nodes that the kernel knows. Its owner calls `close`. */
-export class Workspace implements MemoryHolder {
+/** What may be written yet, and what is there already, beside it, too. */
+interface Room {
+  /** Bytes by which all sandboxes of the owner may grow; Infinity: no limit. */
+  readonly ownerRoom: number;
+  /** The same of the disk. */
+  readonly diskRoom: number;
+  readonly used: Held;
+  /** As `used`, without what is beside it. */
+  readonly held: Held;
+}
+
+/** A workspace whose state has been read. */
+export interface Opened {
+  readonly tree: NodeTree;
+  readonly room: Room;
+  /** Bytes in memory besides nodes and listings; `ownMemory`: without what others share. */
+  readonly memory: number;
+  readonly ownMemory: number;
+  /** The keys of the placeholders that texts of the agent may have, in hexadecimal; the sandbox's own may be missing. */
+  readonly placeholderKeys: readonly string[];
+  /** Makes it durable. Throws host errors. */
+  syncing(): Steps<void>;
+  /** Without a sync. */
+  close(): void;
+}
+
+/** One attached sandbox: its files, rules and the nodes that the kernel knows. Its owner calls `close`. */
+export abstract class Workspace<O extends Opened = Opened> implements MemoryHolder {
   readonly spec: WorkspaceSpec;
   readonly shared: Shared<Workspace>;
-  readonly changing: ChangingPaths;
   /** How its files are stored. */
-  readonly stored: StoredFiles;
+  abstract readonly stored: StoredFiles;
   /** Files that API clients have open. */
   readonly handles = new Handles();
   readonly unpackings = new Unpackings();
@@ -52,40 +68,36 @@ export class Workspace implements MemoryHolder {
   pausedBy = 0;
   /** FORGET requests received while the workspace is held. */
   readonly pendingForgets: [nodeid: number, nlookup: number][] = [];
-  /** See `OpenWorkspace`, as the next four; incremented when a change begins, too: cached results are valid for one value. */
+  /** Incremented by every change of names or rules, also when it begins: cached results are valid for one value. */
   generation = 0;
-  hasMoved = false;
-  hasMovedOfBase = false;
-  fittedTo: number | undefined;
-  awaitsRebase = false;
   readonly #results = new ResultCache();
-  /** Its root, if the kernel knew the directory before the workspace took it. */
-  readonly #place: Node<Workspace> | undefined;
   /** Nodes that the kernel knows, and names in their listings; both count as memory. */
   knownNodes = 0;
   listedNames = 0;
   #rules: RuleSet | undefined;
   /** The rules as they were given. */
   givenRules: WorkspaceSpec['rules'];
-  #checkpoints: readonly string[];
-  #opened: Opened | undefined;
+  #opened: O | undefined;
   /** The error of opening in steps, until a request reports it. */
   #openFailure: { error: unknown } | undefined;
   #closed = false;
-  /** The delta has been read and is being adapted to the base. */
+  /** Its state has been read, and opening goes on. */
   #isOpening = false;
-  /** Why the delta cannot be read. */
-  #damage: Damage | undefined;
 
-  constructor(spec: WorkspaceSpec, shared: Shared<Workspace>, place?: Node<Workspace>) {
+  constructor(spec: WorkspaceSpec, shared: Shared<Workspace>) {
     this.spec = spec;
     this.givenRules = spec.rules;
     this.shared = shared;
-    this.stored = shared.storedFiles(this);
-    this.#place = place;
-    this.changing = shared.bases.changingOf(spec.codebaseId);
-    this.#checkpoints = spec.checkpoints ?? [];
   }
+
+  /** Reads the state, in steps. */
+  protected abstract loading(): Steps<O>;
+
+  /** What is done once the state was read, before it is used. */
+  protected abstract settling(opened: O): Steps<void>;
+
+  /** Called after `close`. */
+  protected abstract closed(): void;
 
   /** The rules, which opening compiles in steps; before that, all at once. Throws INVALID_ARGUMENT. */
   get rules(): RuleSet {
@@ -98,27 +110,26 @@ export class Workspace implements MemoryHolder {
     this.#rules = compiled;
   }
 
-  setCheckpoints(layers: readonly string[]): void {
-    this.#checkpoints = layers;
-    if (this.#opened !== undefined) this.#countCheckpoints(this.#opened.delta);
+  /** Opens the workspace at first use. Throws ESTALE, Damage, host errors and Postponed. */
+  protected get opened(): O {
+    return this.#open();
   }
 
-  #countCheckpoints(delta: Delta): void {
-    const rest = delta.setCheckpoints(this.#checkpoints);
-    if (rest !== undefined) this.shared.background(rest);
-  }
-
-  /** This and the next two open the workspace at first use. They throw ESTALE, Damage, host errors and Postponed. */
-  get base(): Base {
-    return this.#open().base;
-  }
-
-  get delta(): Delta {
-    return this.#open().delta;
-  }
-
-  get tree(): NodeTree {
+  get tree(): O['tree'] {
     return this.#open().tree;
+  }
+
+  get room(): Room {
+    return this.#open().room;
+  }
+
+  get placeholderKeys(): readonly string[] {
+    return this.#open().placeholderKeys;
+  }
+
+  /** Undefined before it is opened. */
+  protected get openedYet(): O | undefined {
+    return this.#opened;
   }
 
   /** Whether the workspace has been used. If not, the kernel knows nothing of it, or nothing but that its root exists. */
@@ -145,7 +156,7 @@ export class Workspace implements MemoryHolder {
 
   #memoryOf(which: 'memory' | 'ownMemory'): number {
     const nodes = this.knownNodes * NODE_BYTES + this.listedNames * LISTED_BYTES;
-    return nodes + this.unpackings.memory + (this.#opened?.delta.table[which] ?? 0);
+    return nodes + this.unpackings.memory + (this.#opened?.[which] ?? 0);
   }
 
   now(): Time {
@@ -201,7 +212,7 @@ export class Workspace implements MemoryHolder {
 
   /** Makes index and contents durable (fsync(2)), in steps. Throws host errors. */
   *syncing(): Steps<void> {
-    if (this.#opened !== undefined) yield* this.#opened.delta.syncs.syncing();
+    if (this.#opened !== undefined) yield* this.#opened.syncing();
   }
 
   /** Releases everything, without a sync. Later use throws ESTALE. */
@@ -211,23 +222,19 @@ export class Workspace implements MemoryHolder {
     this.shared.memory.delete(this);
     this.#opened = undefined;
     if (opened === undefined) return;
-    this.#releaseBase();
-    opened.delta.close();
-  }
-
-  #releaseBase(): void {
-    this.shared.bases.release(this.spec.codebaseId, this.spec.base);
+    this.closed();
+    opened.close();
   }
 
   /** Starts steps with the workspace held. Returns false during another long operation; the caller is a part of it. */
-  #start(steps: Steps<unknown>): boolean {
+  protected start(steps: Steps<unknown>): boolean {
     if (this.heldBy !== 0 || this.#isOpening) return false;
     this.shared.startHeld?.(this, steps);
     return true;
   }
 
   /** Opens the workspace at first use, not when it is attached: most of a thousand sandboxes are never used. */
-  #open(): Opened {
+  #open(): O {
     if (this.#opened !== undefined) return this.#opened;
     const failure = this.#openFailure;
     this.#openFailure = undefined;
@@ -252,48 +259,19 @@ export class Workspace implements MemoryHolder {
     }
   }
 
-  /** Opens the workspace in steps. The caller prevents every other use in the meantime. Throws as `base`. */
-  *opening(): Steps<Opened> {
+  /** Opens the workspace in steps. The caller prevents every other use in the meantime. Throws as `opened`. */
+  *opening(): Steps<O> {
     if (this.#opened !== undefined) return this.#opened;
     if (this.#closed) throw ESTALE;
     this.#rules ??= yield* compiling(this.spec.rules);
-    const { codebaseId } = this.spec;
-    const base = new Base(this.spec.base, this.shared.bases.use(codebaseId, this.spec.base));
-    try {
-      const delta = yield* this.#openDelta(quotaOf(this));
-      if (this.#checkpoints.length > 0) this.#countCheckpoints(delta);
-      const root = this.#place ?? this.shared.nodes.add(this, S_IFDIR);
-      const tree = new NodeTree(this, base, delta, root);
-      this.#opened = { base, delta, tree };
-      if (!this.spec.isHome) this.shared.memory.add(this);
-    } catch (error) {
-      this.#releaseBase();
-      throw error;
-    }
+    this.#opened = yield* this.loading();
+    if (!this.spec.isHome) this.shared.memory.add(this);
     this.#isOpening = true;
     try {
-      if (this.#opened.delta.older) yield* recordOlderDirectories(this);
-      // The base may have changed while the workspace was not open.
-      yield* fitToBase(this);
+      yield* this.settling(this.#opened);
     } finally {
       this.#isOpening = false;
     }
     return this.#opened;
-  }
-
-  /** A damaged delta is reported once and not read again. */
-  *#openDelta(quota: Quota): Steps<Delta> {
-    if (this.#damage !== undefined) throw this.#damage;
-    const startSteps = this.shared.startHeld && ((steps: Steps<unknown>) => this.#start(steps));
-    const layers = layersFor(this, { isHeld: () => this.heldBy !== 0, startSteps });
-    try {
-      return yield* Delta.load(this.spec.delta, layers, quota, () => this.now());
-    } catch (error) {
-      if (!(error instanceof Damage)) throw error;
-      const what = this.spec.isHome ? 'HOME' : 'the delta';
-      this.#damage = new Damage(`${what} of the sandbox is damaged: ${error.message}`);
-      this.shared.damaged({ id: this.spec.id, message: this.#damage.message });
-      throw this.#damage;
-    }
   }
 }

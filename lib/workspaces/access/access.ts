@@ -1,6 +1,6 @@
 import type { ByteString } from '../../byte-string.ts';
 import { S_IFREG } from '../../linux/mode.ts';
-import { type Level, MERGED, REDACTED, type RuleSet, type RuleState, WRITE } from '../../permissions/index.ts';
+import { type Level, MERGED, REDACTED, type RuleState, WRITE } from '../../permissions/index.ts';
 import type { Node } from '../nodes/node.ts';
 
 /** The authority by which an operation decides. Every operation takes it as a parameter; there is no ambient one. */
@@ -18,13 +18,6 @@ export interface Access {
   ruleOf(dir: Node, name: ByteString): RuleState;
   /** The rules of the entries of a directory; single entries may have a higher level. */
   shownRule(dir: Node): RuleState;
-  /**
-   * The rules of the base directory that a renamed directory shows. Returns undefined if they do not apply in addition
-   * to those of its path.
-   */
-  baseRule(dir: Node): RuleState | undefined;
-  /** As `baseRule`, for a path of the base. Returns undefined if there is no such path or its rules do not apply. */
-  baseRuleAt(rules: RuleSet, basePath: ByteString | undefined): RuleState | undefined;
 }
 
 /** The access of the sandbox by its rules; the only access of the kernel's requests. */
@@ -45,14 +38,6 @@ export class AgentAccess implements Access {
 
   shownRule(dir: Node): RuleState {
     return dir.agentShownRule;
-  }
-
-  baseRule(dir: Node): RuleState | undefined {
-    return dir.baseRule;
-  }
-
-  baseRuleAt(rules: RuleSet, basePath: ByteString | undefined): RuleState | undefined {
-    return basePath === undefined ? undefined : rules.state(basePath);
   }
 }
 

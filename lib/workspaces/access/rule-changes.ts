@@ -2,16 +2,7 @@ import type { ByteString } from '../../byte-string.ts';
 import type { PermissionRule } from '../../contract/messages.ts';
 import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import type { Notifier } from '../../fuse/filesystem.ts';
-import {
-  compiling,
-  isRedactedLevel,
-  type Level,
-  type RuleSet,
-  type RuleState,
-  strictest,
-  VIEW,
-} from '../../permissions/index.ts';
-import { applyRule } from '../nodes/directory-rules.ts';
+import { compiling, isRedactedLevel, type Level, type RuleSet, type RuleState, VIEW } from '../../permissions/index.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Workspace } from '../workspace.ts';
 import { AGENT } from './access.ts';
@@ -52,14 +43,9 @@ function* applyRules(workspace: Workspace, compiled: RuleSet): Steps<void> {
   tree.levels.reset();
   yield* applyRulesBelow(workspace, tree.root, compiled.root);
   for (const node of tree.orphans) {
-    const state = workspace.stateOf(tree.pathOf(node));
-    if (node.isDirectory) {
-      yield* applyRulesBelow(workspace, node, state);
-    } else {
-      const shown = node.inode === undefined && node.basePath !== undefined;
-      const level = shown ? strictest(state.level, workspace.stateOf(node.requireBasePath()).level) : state.level;
-      if (yield* updateLevel(workspace, node, level)) yield* invalidateFile(shared.notifier, node);
-    }
+    if (node.isDirectory) yield* applyRulesBelow(workspace, node, workspace.stateOf(tree.pathOf(node)));
+    else if (yield* updateLevel(workspace, node, tree.levelOfOrphan(node)))
+      yield* invalidateFile(shared.notifier, node);
   }
 }
 
@@ -86,7 +72,7 @@ function* applyRulesBelow(workspace: Workspace, top: Node, state: RuleState): St
   const renewed: [dir: Node, was: RuleState][] = [];
   const renewDirectory = (dir: Node, to: RuleState) => {
     renewed.push([dir, dir.agentShownRule]);
-    applyRule(workspace.rules, dir, to);
+    dir.applyRule(workspace.rules, to);
   };
   renewDirectory(top, state);
   // Grows during the loop.
@@ -111,9 +97,10 @@ function* applyRulesBelow(workspace: Workspace, top: Node, state: RuleState): St
  * that already have their level.
  */
 function* updateFileLevels(workspace: Workspace, dir: Node, linked: Set<Node>, counter: StepCounter): Steps<Set<Node>> {
-  const { uniformBelow } = dir.requireAgentRule();
-  const levelOf = (name: ByteString) =>
-    dir.baseRule === undefined && uniformBelow !== undefined ? uniformBelow : dir.agentRuleOf(name).level;
+  const { agentShownRule } = dir;
+  // Of other rules than those of its path, entries that the sandbox made have a higher level.
+  const uniform = agentShownRule === dir.agentRule ? agentShownRule.uniformBelow : undefined;
+  const levelOf = (name: ByteString) => uniform ?? dir.agentRuleOf(name).level;
   const untold = new Set<Node>();
   for (const [name, child] of dir.children ?? []) {
     if (counter.count()) yield;

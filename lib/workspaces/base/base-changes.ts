@@ -3,11 +3,11 @@ import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory, S_IFMT, S_IFREG } from '../../linux/mode.ts';
 import { DividedList } from '../divided-list.ts';
 import { removeUnusedDirectories } from '../history/unused-directories.ts';
+import type { LayeredWorkspace } from '../layered-workspace.ts';
+import type { LayeredNode } from '../nodes/layered-node.ts';
 import { mergeNodes } from '../nodes/merge-nodes.ts';
-import type { Node } from '../nodes/node.ts';
 import { PathMemo } from '../nodes/path-memo.ts';
 import { nodesFrom } from '../nodes/walk-nodes.ts';
-import type { Workspace } from '../workspace.ts';
 import { sameFile } from './base.ts';
 
 /** Nodes examined in one step. */
@@ -20,7 +20,7 @@ const MOST_TYPES = 512;
  * contents. `added`: what the workspace's own commit adds; undefined for any other change.
  */
 export function* baseChanging(
-  workspace: Workspace,
+  workspace: LayeredWorkspace,
   paths: readonly ByteString[],
   added: readonly ByteString[] | undefined,
 ): Steps<void> {
@@ -40,7 +40,7 @@ export function* baseChanging(
   yield* pinOrphans(workspace, new Set(paths));
 }
 
-function recordType({ tree, base }: Workspace, path: ByteString): void {
+function recordType({ tree, base }: LayeredWorkspace, path: ByteString): void {
   const { changingTypes } = base;
   if (changingTypes === undefined || changingTypes.size >= MOST_TYPES) return;
   for (const dir of tree.atBasePath(parentOf(path))) {
@@ -52,7 +52,7 @@ function recordType({ tree, base }: Workspace, path: ByteString): void {
 }
 
 /** Pins the files without a name at or below base paths. Both may be thousands, so each orphan is examined once. */
-function* pinOrphans(workspace: Workspace, changing: ReadonlySet<ByteString>): Steps<void> {
+function* pinOrphans(workspace: LayeredWorkspace, changing: ReadonlySet<ByteString>): Steps<void> {
   const within = new PathMemo(changing.has(ROOT_PATH), (above, _name, path) => above || changing.has(path));
   const counter = new StepCounter(ITEMS_PER_STEP);
   for (const loose of workspace.tree.orphans) {
@@ -72,7 +72,11 @@ export interface ChangedPaths {
  * Called after base paths changed on disk, or failed to: detaches nodes of replaced files and invalidates what the
  * kernel caches. `wasFitted`: its records fitted to the base before the change.
  */
-export function* baseChanged(workspace: Workspace, { paths, kept }: ChangedPaths, wasFitted: boolean): Steps<void> {
+export function* baseChanged(
+  workspace: LayeredWorkspace,
+  { paths, kept }: ChangedPaths,
+  wasFitted: boolean,
+): Steps<void> {
   if (!workspace.isOpen) return;
   const { shared, spec } = workspace;
   // Records that a full disk or an error left are examined at the next opening.
@@ -100,7 +104,7 @@ export function* baseChanged(workspace: Workspace, { paths, kept }: ChangedPaths
 }
 
 /** The nodes that show a base path unchanged. */
-function* atBasePath({ tree }: Workspace, path: ByteString): Generator<Node> {
+function* atBasePath({ tree }: LayeredWorkspace, path: ByteString): Generator<LayeredNode> {
   yield* tree.atBasePath(path);
   const name = baseNameOf(path);
   for (const parent of tree.atBasePath(parentOf(path))) {
@@ -109,14 +113,14 @@ function* atBasePath({ tree }: Workspace, path: ByteString): Generator<Node> {
   }
 }
 
-function* pin(workspace: Workspace, top: Node): Steps<void> {
+function* pin(workspace: LayeredWorkspace, top: LayeredNode): Steps<void> {
   for (const node of nodesFrom(top)) {
     pinFile(workspace, node);
     yield;
   }
 }
 
-function pinFile(workspace: Workspace, node: Node): void {
+function pinFile(workspace: LayeredWorkspace, node: LayeredNode): void {
   if (node.type !== S_IFREG || node.inode !== undefined || node.base === undefined) return;
   const { base, shared } = workspace;
   try {
@@ -127,9 +131,9 @@ function pinFile(workspace: Workspace, node: Node): void {
 }
 
 /** Detaches all nodes below a removed directory. */
-function* detachBelow(workspace: Workspace, dir: Node): Steps<void> {
+function* detachBelow(workspace: LayeredWorkspace, dir: LayeredNode): Steps<void> {
   const counter = new StepCounter(ITEMS_PER_STEP);
-  const below = new DividedList<Node>();
+  const below = new DividedList<LayeredNode>();
   for (const node of nodesFrom(dir)) {
     below.push(node);
     if (counter.count()) yield;
@@ -145,7 +149,7 @@ function* detachBelow(workspace: Workspace, dir: Node): Steps<void> {
 }
 
 /** All names of a directory of which the kernel may hold a dentry, positive or negative. */
-function* namesBelow(workspace: Workspace, dir: Node): Steps<Set<ByteString>> {
+function* namesBelow(workspace: LayeredWorkspace, dir: LayeredNode): Steps<Set<ByteString>> {
   const counter = new StepCounter(ITEMS_PER_STEP);
   const names = new Set<ByteString>();
   for (const known of [dir.children?.keys(), dir.listing?.names()]) {
@@ -167,16 +171,16 @@ function* namesBelow(workspace: Workspace, dir: Node): Steps<Set<ByteString>> {
  * examined once.
  */
 class Refresh {
-  readonly #workspace: Workspace;
-  readonly #names = new Map<Node, Set<ByteString>>();
-  readonly #directories = new Set<Node>();
+  readonly #workspace: LayeredWorkspace;
+  readonly #names = new Map<LayeredNode, Set<ByteString>>();
+  readonly #directories = new Set<LayeredNode>();
 
-  constructor(workspace: Workspace) {
+  constructor(workspace: LayeredWorkspace) {
     this.#workspace = workspace;
   }
 
   /** `isNamed`: the change names it, and not only a directory above it. */
-  *name(dir: Node, name: ByteString, isNamed: boolean): Steps<void> {
+  *name(dir: LayeredNode, name: ByteString, isNamed: boolean): Steps<void> {
     let names = this.#names.get(dir);
     if (names === undefined) {
       names = new Set();
@@ -190,7 +194,7 @@ class Refresh {
   }
 
   /** Refreshes a directory and everything below it. */
-  *directory(top: Node): Steps<void> {
+  *directory(top: LayeredNode): Steps<void> {
     const waiting = [top];
     for (let dir = waiting.pop(); dir !== undefined; dir = waiting.pop()) {
       if (this.#directories.has(dir)) continue;
@@ -205,7 +209,7 @@ class Refresh {
   }
 }
 
-function* refreshName(workspace: Workspace, dir: Node, name: ByteString, isNamed: boolean): Steps<void> {
+function* refreshName(workspace: LayeredWorkspace, dir: LayeredNode, name: ByteString, isNamed: boolean): Steps<void> {
   if (dir.inode?.entries?.has(name)) {
     yield* mergeNodes(workspace, dir, [name]);
     return;

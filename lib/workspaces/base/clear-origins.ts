@@ -3,7 +3,7 @@ import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { MERGES, OPAQUE, type Op } from '../delta/index/records.ts';
 import { isBelow } from '../history/renamed-directories.ts';
 import { detachBelow } from '../history/show-base.ts';
-import type { Workspace } from '../workspace.ts';
+import type { LayeredWorkspace } from '../layered-workspace.ts';
 import type { OwnDirectory } from '../workspaces.ts';
 
 /** Names examined in one step. */
@@ -15,7 +15,7 @@ const ITEMS_PER_STEP = 16;
  * show it. From then on they are like directories that the sandbox made.
  */
 export function* clearOrigins(
-  workspace: Workspace,
+  workspace: LayeredWorkspace,
   removed: readonly ByteString[],
   renamed: readonly OwnDirectory[],
 ): Steps<void> {

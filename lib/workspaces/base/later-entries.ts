@@ -2,7 +2,7 @@ import { type ByteString, joinPath } from '../../byte-string.ts';
 import type { Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory } from '../../linux/mode.ts';
 import { isBelow } from '../history/renamed-directories.ts';
-import type { Workspace } from '../workspace.ts';
+import type { LayeredWorkspace } from '../layered-workspace.ts';
 import type { BaseStat } from './base.ts';
 
 /**
@@ -11,7 +11,7 @@ import type { BaseStat } from './base.ts';
  * renamed.
  */
 export function* hasLaterEntries(
-  { base, delta }: Workspace,
+  { base, delta }: LayeredWorkspace,
   origins: ReadonlySet<ByteString>,
   path: ByteString,
   { mode }: Pick<BaseStat, 'mode'>,

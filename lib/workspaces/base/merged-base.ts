@@ -1,7 +1,7 @@
 import { type ByteString, joinPath } from '../../byte-string.ts';
 import { isDirectory } from '../../linux/mode.ts';
 import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
-import type { Node } from '../nodes/node.ts';
+import type { LayeredNode } from '../nodes/layered-node.ts';
 import type { Base } from './base.ts';
 
 /**
@@ -24,12 +24,12 @@ export function mergedBase(
  * Whether a new directory of this name merges with what the base gets at its path later. Not if the base has a
  * directory there now, which the sandbox removed or renamed: that one stays hidden.
  */
-export function mergesAt(workspace: { readonly base: Base }, dir: Node, name: ByteString): boolean {
+export function mergesAt(workspace: { readonly base: Base }, dir: LayeredNode, name: ByteString): boolean {
   return dir.inode?.entries?.get(name) !== WHITEOUT || !hidesDirectory(workspace, dir, name);
 }
 
 /** Whether a new entry of this name replaces a base directory. */
-export function hidesDirectory({ base }: { readonly base: Base }, dir: Node, name: ByteString): boolean {
+export function hidesDirectory({ base }: { readonly base: Base }, dir: LayeredNode, name: ByteString): boolean {
   return dir.basePath !== undefined && isBaseDirectory(base, joinPath(dir.basePath, name));
 }
 

@@ -1,14 +1,14 @@
 import { type ByteString, joinPath, ROOT_PATH, splitPath } from '../../byte-string.ts';
 import { WHITEOUT } from '../delta/index/inode.ts';
 import { ROOT_ID } from '../delta/index/inode-table.ts';
-import type { Workspace } from '../workspace.ts';
+import type { LayeredWorkspace } from '../layered-workspace.ts';
 import { mergedBase } from './merged-base.ts';
 
 /**
  * Returns the base path that a workspace path shows, or would show: a different one below a renamed directory. Returns
  * undefined if the path is the sandbox's own or removed by it.
  */
-export function shownFrom(workspace: Workspace, path: ByteString): ByteString | undefined {
+export function shownFrom(workspace: LayeredWorkspace, path: ByteString): ByteString | undefined {
   let dir = workspace.delta.table.get(ROOT_ID);
   let basePath: ByteString | undefined = ROOT_PATH;
   for (const name of splitPath(path)) {

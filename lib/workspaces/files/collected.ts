@@ -2,7 +2,7 @@ import { badLink, belowOther, twoTypes } from '../../archive/member-path.ts';
 import { type ByteString, parentOf } from '../../byte-string.ts';
 import { ServiceError } from '../../errors.ts';
 import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
-import type { Workspace } from '../workspace.ts';
+import type { LayeredWorkspace } from '../layered-workspace.ts';
 import type { ArchiveMember, UnpackedCounts } from '../workspace-files.ts';
 import type { Collected, CollectedFile, HeldArchive } from './unpackings.ts';
 
@@ -15,7 +15,7 @@ const MEMBER_BYTES = 400;
 
 /** The members of one archive, with the contents of its files, which nothing else knows until all are given names. */
 export class Unpacking implements HeldArchive {
-  readonly #workspace: Workspace;
+  readonly #workspace: LayeredWorkspace;
   readonly #byPath = new Map<ByteString, Collected>();
   readonly #files = new Set<CollectedFile>();
   #layer: string | undefined;
@@ -23,7 +23,7 @@ export class Unpacking implements HeldArchive {
   #bytes = 0;
   #memory = 0;
 
-  constructor(workspace: Workspace) {
+  constructor(workspace: LayeredWorkspace) {
     this.#workspace = workspace;
   }
 

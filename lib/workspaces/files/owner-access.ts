@@ -31,10 +31,6 @@ class OwnerAccess implements Access {
   shownRule(): RuleState {
     return EVERYTHING;
   }
-
-  baseRule(): undefined {}
-
-  baseRuleAt(): undefined {}
 }
 
 /** The one `OwnerAccess`; it has no state. */

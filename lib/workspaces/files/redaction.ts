@@ -5,8 +5,8 @@ import { isRedactedLevel } from '../../permissions/index.ts';
 import { AGENT } from '../access/access.ts';
 import type { Node } from '../nodes/node.ts';
 import { requireFile } from '../operations/contents.ts';
-import { placeholdersIn } from '../redacted/committed-text.ts';
 import { isRedacted, redactedForm } from '../redacted/redacted-file.ts';
+import { placeholdersIn } from '../redacted/shown-values.ts';
 import type { Redaction } from '../workspace-files.ts';
 import type { FileRequest } from './file-request.ts';
 
@@ -24,12 +24,11 @@ export function redaction(request: FileRequest, path: ByteString, follow: boolea
 /** Of a file that the agent wrote at a redacted path: with the values of the base that a commit would put back. */
 function textOf({ workspace, isOwner }: FileRequest, node: Node): Redaction | undefined {
   const link = node.links[0];
-  const { inode } = node;
-  if (!isOwner || link === undefined || inode?.isAgentText !== true) return undefined;
+  if (!isOwner || link === undefined || !node.isAgentText) return undefined;
   const state = link.parent.agentRuleOf(link.name);
   if (!isRedactedLevel(state.level)) return undefined;
   const { content, replaced } = workspace.computeOrPostpone([placeholdersIn, node, node.version], () =>
-    placeholdersIn(workspace, workspace.tree.pathOf(node), state, inode),
+    placeholdersIn(workspace, node, workspace.tree.pathOf(node), state),
   );
   return { content, isHidden: false, replaced };
 }

@@ -7,6 +7,8 @@ import type { Time } from '../../linux/time.ts';
 import { mayChangeName, type RuleState } from '../../permissions/index.ts';
 import { mergesAt } from '../base/merged-base.ts';
 import { Change } from '../history/change.ts';
+import { type LayeredWorkspace, requireLayered } from '../layered-workspace.ts';
+import type { LayeredNode } from '../nodes/layered-node.ts';
 import type { Node } from '../nodes/node.ts';
 import { requireShortPath } from '../nodes/path-limit.ts';
 import { requireAbsent } from '../operations/entries.ts';
@@ -35,14 +37,17 @@ interface NewDirectory {
 }
 
 /** A directory that receives members: an existing one, or one that this change creates. */
-type TargetDirectory = { state: RuleState } & ({ node: Node; id?: undefined } | { node?: undefined; id: number });
+type TargetDirectory = { state: RuleState } & (
+  | { node: LayeredNode; id?: undefined }
+  | { node?: undefined; id: number }
+);
 
 /** A new entry of an existing directory. */
 interface NewName {
-  dir: Node;
+  dir: LayeredNode;
   name: ByteString;
   type: number;
-  old: Node | undefined;
+  old: LayeredNode | undefined;
 }
 
 /** Throws what `unpack` would throw for `path` itself, as far as it is known now; changes nothing visible. */
@@ -51,7 +56,7 @@ export function beginUnpack(request: FileRequest, path: ByteString): number {
   if (spot?.node !== undefined && !spot.node.isDirectory) throw ENOTDIR;
   if (spot?.dir !== undefined && spot.node === undefined)
     requireAbsent(request.workspace, request.access, spot.dir, spot.name);
-  return request.workspace.unpackings.begin(new Unpacking(request.workspace));
+  return request.workspace.unpackings.begin(new Unpacking(requireLayered(request.workspace)));
 }
 
 /** See `Unpacking.add`. */
@@ -75,7 +80,7 @@ export function* dropUnpack({ workspace }: FileRequest, handle: number): Steps<v
  * not followed. Throws ServiceErrors that name the member's path. The caller holds the workspace.
  */
 export function* unpack(request: FileRequest, handle: number, path: ByteString): Steps<UnpackedCounts> {
-  const { workspace } = request;
+  const workspace = requireLayered(request.workspace);
   const collected = workspace.unpackings.get(handle);
   const members = yield* collected.inOrder();
   const counts = yield* collected.counts();
@@ -84,8 +89,8 @@ export function* unpack(request: FileRequest, handle: number, path: ByteString):
   const node = top.node ?? made(top.dir!, top.name);
   if (!node.isDirectory) throw ENOTDIR;
   const counter = new StepCounter(ITEMS_PER_STEP);
-  const names = new MemberNames(request, path, node);
-  yield* Change.making(request.workspace, function* (change) {
+  const names = new MemberNames(request, workspace, path, node as LayeredNode);
+  yield* Change.making(workspace, function* (change) {
     for (const [at, member] of members) {
       if (counter.count()) yield;
       try {
@@ -106,12 +111,14 @@ export function* unpack(request: FileRequest, handle: number, path: ByteString):
 
 class MemberNames {
   readonly #request: FileRequest;
+  readonly #workspace: LayeredWorkspace;
   readonly #top: ByteString;
   readonly #directories = new Map<ByteString, TargetDirectory>();
   readonly #newNames: NewName[] = [];
 
-  constructor(request: FileRequest, top: ByteString, node: Node) {
+  constructor(request: FileRequest, workspace: LayeredWorkspace, top: ByteString, node: LayeredNode) {
     this.#request = request;
+    this.#workspace = workspace;
     this.#top = top;
     this.#directories.set(ROOT_PATH, { state: request.access.rule(node), node });
   }
@@ -130,8 +137,7 @@ class MemberNames {
     if (member.type === 'file') member.id ??= this.#file(change, member);
     const id = member.type === 'file' ? member.id! : change.create(S_IFLNK | 0o777, uid, gid, member);
     const type = member.type === 'file' ? S_IFREG : S_IFLNK;
-    if (!this.#request.isOwner && isTextAt(this.#stateOf(into, name), type))
-      stageText(this.#request.workspace, change, id);
+    if (!this.#request.isOwner && isTextAt(this.#stateOf(into, name), type)) stageText(this.#workspace, change, id);
     this.#link(change, into, name, id, type, old);
   }
 
@@ -149,13 +155,12 @@ class MemberNames {
   }
 
   #file(change: Change, { handle, body, mode, mtime }: CollectedFile): number {
-    const { workspace, caller } = this.#request;
-    if (handle !== undefined) return workspace.handles.get(handle).inode!.id;
-    return change.createFile(S_IFREG | mode, caller, mtime, body!);
+    if (handle !== undefined) return (this.#workspace.handles.get(handle) as LayeredNode).inode!.id;
+    return change.createFile(S_IFREG | mode, this.#request.caller, mtime, body!);
   }
 
   /** The existing directories that get new entries. */
-  changed(): Set<Node> {
+  changed(): Set<LayeredNode> {
     return new Set(this.#newNames.map(({ dir }) => dir));
   }
 
@@ -164,14 +169,13 @@ class MemberNames {
     const counter = new StepCounter(ITEMS_PER_STEP);
     for (const { dir, name, type, old } of this.#newNames) {
       if (old !== undefined) {
-        this.#request.workspace.tree.unlink(this.#request.access, old, dir, name);
+        this.#workspace.tree.unlink(this.#request.access, old, dir, name);
         invalidateInode(this.#request, old);
         dir.listing?.remove(name);
       }
       dir.listing?.add(name, type);
       invalidateName(this.#request, dir, name);
-      const { workspace } = this.#request;
-      workspace.shared.teller.changed(workspace, dir, name, old?.type, type);
+      this.#workspace.shared.teller.changed(this.#workspace, dir, name, old?.type, type);
       if (counter.count()) yield;
     }
   }
@@ -204,7 +208,7 @@ class MemberNames {
     { mode, mtime }: NewDirectory,
   ): TargetDirectory {
     const request = this.#request;
-    const node = into.node && request.child(into.node, name);
+    const node = into.node && this.#child(into.node, name);
     if (node?.type === S_IFLNK) {
       const where = quotePath(joinPath(this.#top, path));
       throw new ServiceError('FAILED_PRECONDITION', `${where} is a symbolic link, which is not followed`);
@@ -213,20 +217,24 @@ class MemberNames {
     if (node !== undefined) return { state: request.access.rule(node), node };
     this.#vacate(change, into, name);
     this.#requireShort(path);
-    const merges = into.node === undefined || mergesAt(request.workspace, into.node, name);
+    const merges = into.node === undefined || mergesAt(this.#workspace, into.node, name);
     const id = change.create(S_IFDIR | mode, request.caller.uid, request.caller.gid, { merges, mtime });
     this.#link(change, into, name, id, S_IFDIR, undefined);
     return { state: into.state.child(name), id };
   }
 
+  #child(dir: LayeredNode, name: ByteString): LayeredNode | undefined {
+    return this.#request.child(dir, name) as LayeredNode | undefined;
+  }
+
   /** Removes the existing file of a name and returns its node. Throws unless the name may be given to a member. */
-  #vacate(change: Change, into: TargetDirectory, name: ByteString): Node | undefined {
+  #vacate(change: Change, into: TargetDirectory, name: ByteString): LayeredNode | undefined {
     const request = this.#request;
     if (into.node === undefined) {
       if (!mayChangeName(into.state.child(name).level)) throw EACCES;
       return undefined;
     }
-    const old = request.child(into.node, name);
+    const old = this.#child(into.node, name);
     if (old === undefined) {
       requireAbsent(request.workspace, request.access, into.node, name);
       request.require(into.node, MAY_WRITE | MAY_PASS);
@@ -248,7 +256,7 @@ class MemberNames {
     name: ByteString,
     id: number,
     type: number,
-    old: Node | undefined,
+    old: LayeredNode | undefined,
   ): void {
     if (into.node === undefined) {
       change.linkIn(into.id, name, id);

@@ -12,8 +12,8 @@ import type { Inode } from '../delta/index/inode.ts';
 import { ROOT_ID } from '../delta/index/inode-table.ts';
 import { memoryOf } from '../delta/index/memory.ts';
 import { type Body, type FileBody, MERGES, OPAQUE, type Op, type OpNamed, timesOf } from '../delta/index/records.ts';
-import type { Node } from '../nodes/node.ts';
-import type { Workspace } from '../workspace.ts';
+import type { LayeredWorkspace } from '../layered-workspace.ts';
+import type { LayeredNode } from '../nodes/layered-node.ts';
 
 /** Copied-up nodes processed in one step. */
 const ITEMS_PER_STEP = 16;
@@ -41,14 +41,14 @@ interface Staged {
 export class Change {
   /** Time of the change. */
   readonly now: Time;
-  readonly #workspace: Workspace;
+  readonly #workspace: LayeredWorkspace;
   readonly #ops: Op[] = [];
-  readonly #staged = new Map<Node, Staged>();
+  readonly #staged = new Map<LayeredNode, Staged>();
   #newInodes = 0;
   #newBytes = 0;
   #memory = 0;
 
-  private constructor(workspace: Workspace) {
+  private constructor(workspace: LayeredWorkspace) {
     this.#workspace = workspace;
     this.now = workspace.now();
   }
@@ -58,7 +58,7 @@ export class Change {
    * so a full disk does not prevent it and it may exceed the memory limit a little. Throws what `stage` throws, EDQUOT,
    * Postponed and host errors, with nothing changed.
    */
-  static make<T>(workspace: Workspace, stage: (change: Change) => T, makesRoom = false): T {
+  static make<T>(workspace: LayeredWorkspace, stage: (change: Change) => T, makesRoom = false): T {
     const change = new Change(workspace);
     try {
       const result = stage(change);
@@ -71,7 +71,7 @@ export class Change {
   }
 
   /** As `make`, of many operations in steps. The caller holds the workspace. */
-  static *making(workspace: Workspace, stage: (change: Change) => Steps<void>): Steps<void> {
+  static *making(workspace: LayeredWorkspace, stage: (change: Change) => Steps<void>): Steps<void> {
     const change = new Change(workspace);
     try {
       yield* stage(change);
@@ -114,12 +114,12 @@ export class Change {
   }
 
   /** Returns the id of a directory in the index; copies it up with its parents if necessary. */
-  directory(node: Node): number {
+  directory(node: LayeredNode): number {
     let known = this.#idOf(node);
     if (known !== undefined) return known;
     // The tree can be deeper than the stack, so there is no recursion.
-    const missing: Node[] = [];
-    for (let at: Node | undefined = node; at !== undefined && this.#idOf(at) === undefined; at = at.parent)
+    const missing: LayeredNode[] = [];
+    for (let at: LayeredNode | undefined = node; at !== undefined && this.#idOf(at) === undefined; at = at.parent)
       missing.push(at);
     for (const dir of missing.reverse()) {
       const link = dir.links[0];
@@ -130,7 +130,7 @@ export class Change {
     return known!;
   }
 
-  #idOf(node: Node): number | undefined {
+  #idOf(node: LayeredNode): number | undefined {
     return node.inode?.id ?? this.#staged.get(node)?.id;
   }
 
@@ -138,7 +138,7 @@ export class Change {
    * Returns the id of a node in the index; copies it up if necessary, a file without `contents` as an empty one. Throws
    * EDQUOT, Postponed while a large file is copied, ESTALE and host errors.
    */
-  node(node: Node, contents = true): number {
+  node(node: LayeredNode, contents = true): number {
     if (node.isDirectory) return this.directory(node);
     const known = node.inode?.id ?? this.#staged.get(node)?.id;
     if (known !== undefined) return known;
@@ -148,7 +148,7 @@ export class Change {
   }
 
   /** Copies a base file up with these contents, at most `SMALL` bytes, in place of its own; returns its id. */
-  nodeWith(node: Node, contents: Buffer): number {
+  nodeWith(node: LayeredNode, contents: Buffer): number {
     const { delta } = this.#workspace;
     const id = delta.table.newId();
     delta.claims.bytes(contents.length);
@@ -157,7 +157,7 @@ export class Change {
     return this.#copyUp(node, id, contents.length > 0 ? delta.copyIn.put(contents, id) : undefined);
   }
 
-  #copyUp(node: Node, id: number, copied: FileBody | undefined): number {
+  #copyUp(node: LayeredNode, id: number, copied: FileBody | undefined): number {
     this.#stage(node, id, copied ?? this.#bodyOf(node, id), copied);
     for (const { parent, name } of node.links) {
       this.#add(['link', this.directory(parent), name, id]);
@@ -170,7 +170,7 @@ export class Change {
   }
 
   /** Links an inode; replaces an existing link of the name. */
-  link(dir: Node, name: ByteString, id: number): void {
+  link(dir: LayeredNode, name: ByteString, id: number): void {
     this.#add(['link', this.directory(dir), name, id]);
   }
 
@@ -184,7 +184,7 @@ export class Change {
    * A directory whose base directory no longer exists becomes like a new one. Returns true if it merges with nothing of
    * the base from then on.
    */
-  moveDirectory(node: Node, toDir: Node, toName: ByteString): boolean {
+  moveDirectory(node: LayeredNode, toDir: LayeredNode, toName: ByteString): boolean {
     this.#workspace.hasMoved = true;
     const { inode } = node;
     if (inode === undefined || (inode.origin === undefined && !inode.merges)) return false;
@@ -199,7 +199,7 @@ export class Change {
   }
 
   /** Unlinks an existing name, with a whiteout if the base has it. */
-  unlink(dir: Node, name: ByteString): void {
+  unlink(dir: LayeredNode, name: ByteString): void {
     const id = this.directory(dir);
     const { base, delta } = this.#workspace;
     const below = dir.basePath === undefined ? undefined : base.lstat(joinPath(dir.basePath, name));
@@ -222,7 +222,7 @@ export class Change {
   }
 
   /** Updates mtime and ctime of a directory. */
-  touch(dir: Node): void {
+  touch(dir: LayeredNode): void {
     this.#add(['touch', this.directory(dir), this.now.sec, this.now.nsec]);
   }
 
@@ -232,7 +232,11 @@ export class Change {
   }
 
   /** Sets attributes of a node; copies it up if necessary. */
-  attr(node: Node, to: Pick<Inode, 'mode' | 'uid' | 'gid' | 'atime' | 'mtime' | 'ctime'>, contents = true): void {
+  attr(
+    node: LayeredNode,
+    to: Pick<Inode, 'mode' | 'uid' | 'gid' | 'atime' | 'mtime' | 'ctime'>,
+    contents = true,
+  ): void {
     if (node.isDirectory && to.mode !== node.shown.mode) this.#recordBaseMode(node);
     if (node.inode !== undefined) {
       this.#add(this.#workspace.delta.attrOp(node.inode, to, node.fd === -1 ? undefined : node.fd));
@@ -252,7 +256,7 @@ export class Change {
    * Records the base version, which a commit is compared with: from now on the sandbox does not see the base at this
    * path.
    */
-  #recordBaseVersion(dir: Node, name: ByteString, base: BaseStat): void {
+  #recordBaseVersion(dir: LayeredNode, name: ByteString, base: BaseStat): void {
     if (dir.basePath === undefined) return;
     const path = joinPath(dir.basePath, name);
     if (this.#workspace.delta.table.baseVersions.get(path) === undefined)
@@ -260,7 +264,7 @@ export class Change {
   }
 
   /** Records the base version of a directory whose mode the sandbox changes. */
-  #recordBaseMode(node: Node): void {
+  #recordBaseMode(node: LayeredNode): void {
     const link = node.links[0];
     if (link === undefined || node.basePath === undefined || link.parent.basePath === undefined) return;
     if (node.basePath !== joinPath(link.parent.basePath, link.name)) return;
@@ -274,14 +278,14 @@ export class Change {
     this.#add(['seen', node.basePath, ...identityOf(base)]);
   }
 
-  #stage(node: Node, id: number, body: Body, contents?: FileBody): void {
+  #stage(node: LayeredNode, id: number, body: Body, contents?: FileBody): void {
     const { ino, mode, uid, gid } = node.requireBase();
     this.#staged.set(node, { id, contents });
     this.#add(['new', id, ino, mode, uid, gid, timesOf(node.requireBase()), body]);
     this.#newInodes++;
   }
 
-  #copy(node: Node, id: number): FileBody {
+  #copy(node: LayeredNode, id: number): FileBody {
     const { base, delta, shared } = this.#workspace;
     const { size, holes } = node.requireBase();
     const fd = shared.files.of(node, () => base.open(node.requireBasePath(), node.requireBase()));
@@ -293,7 +297,7 @@ export class Change {
     return copied;
   }
 
-  #bodyOf(node: Node, id: number): Body {
+  #bodyOf(node: LayeredNode, id: number): Body {
     if (node.type === S_IFLNK) return fromBuffer(this.#workspace.base.readlink(node.requireBasePath()));
     return node.type === S_IFREG ? this.#empty(id) : node.requireBase().rdev;
   }

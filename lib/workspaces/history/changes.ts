@@ -10,7 +10,7 @@ import { hasLaterEntries } from '../base/later-entries.ts';
 import { identityOf, sameIdentity } from '../delta/index/base-versions.ts';
 import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
 import { ROOT_ID } from '../delta/index/inode-table.ts';
-import type { Workspace } from '../workspace.ts';
+import type { LayeredWorkspace } from '../layered-workspace.ts';
 import type { ChangePage, ChangeSelection, WorkspaceChange } from '../workspaces.ts';
 import { allNames, baseNames, changedNames, keysAfter } from './changed-names.ts';
 import { Choice, type Examined } from './choice.ts';
@@ -45,7 +45,7 @@ export interface Asked {
  * list.
  */
 export function* changePages(
-  workspace: Workspace,
+  workspace: LayeredWorkspace,
   after: ByteString,
   limit: number,
   asked?: Asked,
@@ -77,7 +77,7 @@ export function* changePages(
  * examined.
  */
 export function* changesOf(
-  workspace: Workspace,
+  workspace: LayeredWorkspace,
   after: ByteString,
   asked?: Asked,
 ): Generator<WorkspaceChange | undefined> {
@@ -90,7 +90,7 @@ export function* changesOf(
  * shows.
  */
 export function* changesBelow(
-  workspace: Workspace,
+  workspace: LayeredWorkspace,
   path: ByteString,
   inode: Inode,
   basePath: ByteString | undefined,
@@ -116,7 +116,7 @@ export function* changesBelow(
 }
 
 interface Walk {
-  workspace: Workspace;
+  workspace: LayeredWorkspace;
   choice: Choice | undefined;
   /** What is left out is not listed. */
   omits: boolean;

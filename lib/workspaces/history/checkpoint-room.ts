@@ -1,9 +1,9 @@
 import { ServiceError } from '../../errors.ts';
-import type { Workspace } from '../workspace.ts';
+import type { LayeredWorkspace } from '../layered-workspace.ts';
 import { NO_ROOM } from '../workspace-error.ts';
 
 /** Throws RESOURCE_EXHAUSTED if the sandbox would exceed its quota, or its owner's limit, with a new checkpoint. */
-export function requireRoom({ delta, spec }: Workspace): void {
+export function requireRoom({ delta, spec }: LayeredWorkspace): void {
   const more = delta.layers.indexToFreeze;
   if (delta.claims.isAboveOwnersLimit(more)) {
     throw new ServiceError(

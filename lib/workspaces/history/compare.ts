@@ -2,7 +2,7 @@ import type { ByteString } from '../../byte-string.ts';
 import { isDirectory, S_IFLNK, S_IFMT, S_IFREG } from '../../linux/mode.ts';
 import { NONE } from '../../permissions/index.ts';
 import type { BaseStat } from '../base/base.ts';
-import type { Workspace } from '../workspace.ts';
+import type { LayeredWorkspace } from '../layered-workspace.ts';
 import type { WorkspaceChange } from '../workspaces.ts';
 import { type Present, targetOf } from './present.ts';
 import { isSame, PERMISSIONS, sameMode } from './same-as-base.ts';
@@ -12,7 +12,7 @@ import { isSame, PERMISSIONS, sameMode } from './same-as-base.ts';
  * by one: a literal of spread parts is several times as large, and a sandbox can have a million changes.
  */
 export function oneSided(
-  workspace: Workspace,
+  workspace: LayeredWorkspace,
   path: ByteString,
   now: Present | undefined,
   was: BaseStat | undefined,
@@ -56,7 +56,7 @@ const isFile = ({ mode }: { mode: number }): boolean => (mode & S_IFMT) === S_IF
  * `sameBytes`: whether two files of equal size have the same contents, if it is known.
  */
 export function* compare(
-  workspace: Workspace,
+  workspace: LayeredWorkspace,
   path: ByteString,
   now: Present | undefined,
   was: BaseStat | undefined,
@@ -82,7 +82,7 @@ export function* compare(
   return change;
 }
 
-function presentSide(workspace: Workspace, now: Present): NonNullable<WorkspaceChange['now']> {
+function presentSide(workspace: LayeredWorkspace, now: Present): NonNullable<WorkspaceChange['now']> {
   const { inode, base, basePath } = now;
   const side: NonNullable<WorkspaceChange['now']> = sideOf(inode ?? base!);
   const type = side.mode & S_IFMT;
@@ -99,7 +99,7 @@ function presentSide(workspace: Workspace, now: Present): NonNullable<WorkspaceC
  * Returns the base path at which the sandbox first changed what it has here, if different. A copied-up file keeps the
  * inode number of the base.
  */
-function movedFromOf({ delta }: Workspace, path: ByteString, { inode }: Present): ByteString | undefined {
+function movedFromOf({ delta }: LayeredWorkspace, path: ByteString, { inode }: Present): ByteString | undefined {
   if (inode === undefined || inode.isDirectory) return undefined;
   const { baseVersions } = delta.table;
   // Most are where they were: to build a path takes longer than to find it.
@@ -109,7 +109,7 @@ function movedFromOf({ delta }: Workspace, path: ByteString, { inode }: Present)
 }
 
 /** Returns the base path of what the sandbox has here, if the sandbox removed it there. */
-function originOf(workspace: Workspace, path: ByteString, { inode, basePath }: Present): ByteString | undefined {
+function originOf(workspace: LayeredWorkspace, path: ByteString, { inode, basePath }: Present): ByteString | undefined {
   if (basePath !== undefined) return basePath === path ? undefined : basePath;
   if (inode === undefined) return undefined;
   return workspace.delta.table.baseVersions.pathOf(inode.ino);

@@ -1,13 +1,13 @@
 import { ServiceError } from '../../errors.ts';
 import type { Steps } from '../../fuse/connection/steps.ts';
-import type { Workspace } from '../workspace.ts';
+import type { LayeredWorkspace } from '../layered-workspace.ts';
 
 /**
  * Throws RESOURCE_EXHAUSTED if a fork of the present state, or of a checkpoint (its layer; '': the present state),
  * would need layers with more garbage than the quota. What the sandbox removed or overwrote stays in layers shared with
  * forks and counts for none of them, so each fork must start with a bounded amount of it.
  */
-export function* requireForkRoom({ delta, spec }: Workspace, checkpoint: string): Steps<void> {
+export function* requireForkRoom({ delta, spec }: LayeredWorkspace, checkpoint: string): Steps<void> {
   const most = spec.maxBytes;
   const remains = most === 0 ? undefined : yield* delta.layers.findingRemainsAbove(most, checkpoint);
   if (remains === undefined) return;

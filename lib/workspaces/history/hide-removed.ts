@@ -4,7 +4,7 @@ import { isDirectory } from '../../linux/mode.ts';
 import { hasLaterEntries } from '../base/later-entries.ts';
 import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
 import type { Op } from '../delta/index/records.ts';
-import type { Workspace } from '../workspace.ts';
+import type { LayeredWorkspace } from '../layered-workspace.ts';
 
 const NONE: ReadonlySet<ByteString> = new Set();
 /** Names examined in one step. */
@@ -14,7 +14,7 @@ const ITEMS_PER_STEP = 16;
  * Called for a directory that replaced the base's and is merged with it from now on, with those of the sandbox in it.
  * Entries that were equal to the base's are not part of the commit: those removed since need whiteouts, by the returned operations.
  */
-export function* hidingRemoved(workspace: Workspace, top: Inode, topPath: ByteString): Steps<Op[]> {
+export function* hidingRemoved(workspace: LayeredWorkspace, top: Inode, topPath: ByteString): Steps<Op[]> {
   const counter = new StepCounter(ITEMS_PER_STEP);
   const ops: Op[] = [];
   const waiting: [Inode, ByteString][] = [[top, topPath]];

@@ -2,7 +2,7 @@ import { type ByteString, joinPath, parentOf, sliceOf } from '../../byte-string.
 import type { Steps } from '../../fuse/connection/steps.ts';
 import { isBaseDirectory } from '../base/merged-base.ts';
 import type { Inode } from '../delta/index/inode.ts';
-import type { Workspace } from '../workspace.ts';
+import type { LayeredWorkspace } from '../layered-workspace.ts';
 import type { RebaseStage } from '../workspaces.ts';
 import { renamedDirectories } from './renamed-directories.ts';
 
@@ -23,7 +23,7 @@ export type MovedDirectories = ReadonlyMap<ByteString, readonly Moved[]>;
  * came from it since.
  */
 export function* movedDirectories(
-  workspace: Workspace,
+  workspace: LayeredWorkspace,
   stage: RebaseStage,
   { committed, renamed, isRenamed }: CommittedDirectories,
 ): Steps<MovedDirectories> {
@@ -52,7 +52,10 @@ interface CommittedDirectories {
   isRenamed: boolean;
 }
 
-export function* committedDirectories({ delta }: Workspace, { paths }: RebaseStage): Steps<CommittedDirectories> {
+export function* committedDirectories(
+  { delta }: LayeredWorkspace,
+  { paths }: RebaseStage,
+): Steps<CommittedDirectories> {
   const committed = new Map<number, ByteString>();
   const renamed = new Map<ByteString, ByteString>();
   let isRenamed = false;
@@ -68,7 +71,11 @@ export function* committedDirectories({ delta }: Workspace, { paths }: RebaseSta
 }
 
 /** The path at which the base has a directory that was shown at or below a renamed one. */
-function relocated({ base }: Workspace, origin: ByteString, renamed: ReadonlyMap<ByteString, ByteString>): ByteString {
+function relocated(
+  { base }: LayeredWorkspace,
+  origin: ByteString,
+  renamed: ReadonlyMap<ByteString, ByteString>,
+): ByteString {
   for (let top = origin; top !== ''; top = parentOf(top)) {
     const path = renamed.get(top);
     if (path === undefined) continue;

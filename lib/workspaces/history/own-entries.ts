@@ -6,8 +6,8 @@ import type { Base, BaseStat } from '../base/base.ts';
 import { mergedBase } from '../base/merged-base.ts';
 import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
 import { ROOT_ID } from '../delta/index/inode-table.ts';
+import type { LayeredWorkspace } from '../layered-workspace.ts';
 import { PathMemo } from '../nodes/path-memo.ts';
-import type { Workspace } from '../workspace.ts';
 import type { ChangingBase } from '../workspaces.ts';
 import { filterOf, hashOf, type PathFilter, type PathHash } from './path-filter.ts';
 import { isBelow, pathsByOrigin, renamedDirectories, shownAt } from './renamed-directories.ts';
@@ -61,7 +61,7 @@ interface Way {
  * Finds the entries of the delta in place of these base paths, in steps; also below renamed directories, except of
  * removed paths, which the sandbox keeps there.
  */
-export function* ownEntries(workspace: Workspace, { paths, removed }: ChangingBase): Steps<OwnEntries> {
+export function* ownEntries(workspace: LayeredWorkspace, { paths, removed }: ChangingBase): Steps<OwnEntries> {
   const { base, delta } = workspace;
   const found: OwnEntries = { entries: [], replaced: new Set(), shown: [], equal: [] };
   const root = delta.table.get(ROOT_ID);
@@ -139,7 +139,7 @@ function ownEntry(base: Base, way: Way, path: ByteString, basePath: ByteString):
 }
 
 /** Of a directory of the sandbox's own that is merged with the base's; not of one that follows that anyway. */
-function isEqualDirectory({ base, delta: { table } }: Workspace, way: Way, path: ByteString): boolean {
+function isEqualDirectory({ base, delta: { table } }: LayeredWorkspace, way: Way, path: ByteString): boolean {
   const name = baseNameOf(path);
   const entry = way.dir?.entries?.get(name);
   if (entry === undefined || entry === WHITEOUT || !entry.isDirectory) return false;
@@ -149,7 +149,7 @@ function isEqualDirectory({ base, delta: { table } }: Workspace, way: Way, path:
 }
 
 /** Returns a filter of all base paths, and their directories, for which `ownEntries` may find entries, in steps. */
-export function* ownPathFilter(workspace: Workspace): Steps<PathFilter> {
+export function* ownPathFilter(workspace: LayeredWorkspace): Steps<PathFilter> {
   const counter = new StepCounter(ITEMS_PER_STEP);
   const hashes: PathHash[] = [];
   for (const path of allOwnPaths(workspace)) {
@@ -160,7 +160,7 @@ export function* ownPathFilter(workspace: Workspace): Steps<PathFilter> {
 }
 
 /** The paths of the filter, some of them repeatedly. */
-function* allOwnPaths({ base, delta }: Workspace): Generator<ByteString> {
+function* allOwnPaths({ base, delta }: LayeredWorkspace): Generator<ByteString> {
   const root = delta.table.get(ROOT_ID);
   if (root === undefined) return;
   for (const [path] of delta.table.baseVersions.entries()) yield path;

@@ -2,7 +2,7 @@ import { type ByteString, fromBuffer, joinPath } from '../../byte-string.ts';
 import type { BaseStat } from '../base/base.ts';
 import { mergedBase } from '../base/merged-base.ts';
 import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
-import type { Workspace } from '../workspace.ts';
+import type { LayeredWorkspace } from '../layered-workspace.ts';
 
 /** What the sandbox has at a path: an inode of the delta, or a base entry (possibly below a renamed directory). */
 export interface Present {
@@ -13,7 +13,7 @@ export interface Present {
 }
 
 /** Returns what the sandbox has by a name in a directory, if anything. */
-export function presentAt(workspace: Workspace, dir: Present, name: ByteString): Present | undefined {
+export function presentAt(workspace: LayeredWorkspace, dir: Present, name: ByteString): Present | undefined {
   const entry = dir.inode?.entries?.get(name);
   if (entry === WHITEOUT) return undefined;
   if (entry !== undefined) {
@@ -30,6 +30,6 @@ export function modeOf({ inode, base }: Present): number {
 }
 
 /** Returns the target of a symlink. */
-export function targetOf(workspace: Workspace, { inode, basePath }: Present): ByteString {
+export function targetOf(workspace: LayeredWorkspace, { inode, basePath }: Present): ByteString {
   return inode === undefined ? fromBuffer(workspace.base.readlink(basePath!)) : inode.target!;
 }

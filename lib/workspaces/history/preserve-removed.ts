@@ -5,8 +5,8 @@ import { READ, WRITE } from '../../permissions/index.ts';
 import { AGENT } from '../access/access.ts';
 import { isVisible } from '../access/visibility.ts';
 import { clearOrigins } from '../base/clear-origins.ts';
-import type { Node } from '../nodes/node.ts';
-import type { Workspace } from '../workspace.ts';
+import type { LayeredWorkspace } from '../layered-workspace.ts';
+import type { LayeredNode } from '../nodes/layered-node.ts';
 import type { OwnDirectory } from '../workspaces.ts';
 import { Change } from './change.ts';
 import { pathsByOrigin, renamedDirectories, shownAt } from './renamed-directories.ts';
@@ -17,7 +17,7 @@ import { pathsByOrigin, renamedDirectories, shownAt } from './renamed-directorie
  * all. Each file is preserved independently: throws the first error (quota, full disk) after all were tried. Throws
  * Postponed while a large file is copied.
  */
-export function* preserveRemoved(workspace: Workspace, paths: readonly ByteString[]): Steps<boolean> {
+export function* preserveRemoved(workspace: LayeredWorkspace, paths: readonly ByteString[]): Steps<boolean> {
   let renamed = yield* withOrigin(workspace);
   const byOrigin = pathsByOrigin(renamed);
   let failure: { error: unknown } | undefined;
@@ -43,17 +43,17 @@ export function* preserveRemoved(workspace: Workspace, paths: readonly ByteStrin
  * As `preserveRemoved`, if a directory of the base was moved since the base lost files last: that may have been after
  * `preserveRemoved`.
  */
-export function* preserveMoved(workspace: Workspace, paths: readonly ByteString[]): Steps<void> {
+export function* preserveMoved(workspace: LayeredWorkspace, paths: readonly ByteString[]): Steps<void> {
   if (!workspace.isOpen || !workspace.hasMovedOfBase) return;
   yield* preserveRemoved(workspace, paths);
   workspace.hasMovedOfBase = false;
 }
 
-function* withOrigin(workspace: Workspace): Steps<OwnDirectory[]> {
+function* withOrigin(workspace: LayeredWorkspace): Steps<OwnDirectory[]> {
   return (yield* renamedDirectories(workspace)).filter(({ origin }) => origin !== undefined);
 }
 
-function preserve(workspace: Workspace, path: ByteString, removed: ByteString): void {
+function preserve(workspace: LayeredWorkspace, path: ByteString, removed: ByteString): void {
   const { tree } = workspace;
   const node = nodeAt(workspace, path);
   if (node === undefined) return;
@@ -69,13 +69,13 @@ function preserve(workspace: Workspace, path: ByteString, removed: ByteString): 
  * Whether the rules permit copying it up: an entry that they hide at its base path must not become visible under those
  * of its new path.
  */
-function mayPreserve(workspace: Workspace, node: Node, removed: ByteString): boolean {
+function mayPreserve(workspace: LayeredWorkspace, node: LayeredNode, removed: ByteString): boolean {
   const state = workspace.stateOf(removed);
   return node.isDirectory ? isVisible(state, true) : state.level >= READ;
 }
 
 /** Returns the node of a path, regardless of rules. */
-function nodeAt({ tree }: Workspace, path: ByteString): Node | undefined {
+function nodeAt({ tree }: LayeredWorkspace, path: ByteString): LayeredNode | undefined {
   let node = tree.root;
   for (const name of splitPath(path)) {
     if (!node.isDirectory) return undefined;

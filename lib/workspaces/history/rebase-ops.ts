@@ -8,9 +8,9 @@ import { identityOf } from '../delta/index/base-versions.ts';
 import { directoryIn } from '../delta/index/directory-in.ts';
 import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
 import type { Op } from '../delta/index/records.ts';
+import type { LayeredWorkspace } from '../layered-workspace.ts';
 import { PathMemo } from '../nodes/path-memo.ts';
 import { isCommittedText } from '../redacted/committed-text.ts';
-import type { Workspace } from '../workspace.ts';
 import type { RebasedPath, RebaseStage } from '../workspaces.ts';
 import { hidingRemoved } from './hide-removed.ts';
 import { knownAt } from './known-versions.ts';
@@ -38,7 +38,7 @@ export class RebaseOps {
   readonly bases = new Map<ByteString, BaseStat | undefined>();
   /** Inodes that lose a name. */
   readonly released: Inode[] = [];
-  readonly #workspace: Workspace;
+  readonly #workspace: LayeredWorkspace;
   readonly #root: Inode;
   readonly #resumed: boolean;
   readonly #later: ReadonlySet<ByteString>;
@@ -56,7 +56,7 @@ export class RebaseOps {
 
   /** `later`: see `RebaseStage`. */
   constructor(
-    workspace: Workspace,
+    workspace: LayeredWorkspace,
     root: Inode,
     { commit, stage, resumed }: RebaseStage,
     later: ReadonlySet<ByteString>,
@@ -281,7 +281,7 @@ export class RebaseOps {
   }
 }
 
-function* isAsCommitted(workspace: Workspace, path: ByteString, entry: Inode, base: BaseStat): Steps<boolean> {
+function* isAsCommitted(workspace: LayeredWorkspace, path: ByteString, entry: Inode, base: BaseStat): Steps<boolean> {
   const rule = workspace.stateOf(path);
   if (!entry.isAgentText || !isRedactedLevel(rule.level)) return yield* isBaseAt(workspace, path, entry, base);
   return sameMode(entry.mode, base.mode) && (yield* isCommittedText(workspace, path, rule, entry, base));

@@ -5,10 +5,10 @@ import { baseChanged } from '../base/base-changes.ts';
 import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
 import { ROOT_ID } from '../delta/index/inode-table.ts';
 import type { Op } from '../delta/index/records.ts';
+import type { LayeredWorkspace } from '../layered-workspace.ts';
+import type { LayeredNode } from '../nodes/layered-node.ts';
 import { mergeNodes } from '../nodes/merge-nodes.ts';
-import type { Node } from '../nodes/node.ts';
 import { PathMemo } from '../nodes/path-memo.ts';
-import type { Workspace } from '../workspace.ts';
 import type { RebaseStage } from '../workspaces.ts';
 import { showsBase } from './merged-at.ts';
 import { RebaseOps } from './rebase-ops.ts';
@@ -21,7 +21,7 @@ import { removeUnusedDirectories } from './unused-directories.ts';
  * What was changed since stays, as a change of the present base version. A resumed stage that was rebased before is
  * skipped.
  */
-export function* rebase(workspace: Workspace, request: RebaseStage): Steps<void> {
+export function* rebase(workspace: LayeredWorkspace, request: RebaseStage): Steps<void> {
   const { withheld } = workspace.base;
   const added: ByteString[] = [];
   for (const { path } of request.paths) {
@@ -44,7 +44,7 @@ export function* rebase(workspace: Workspace, request: RebaseStage): Steps<void>
 }
 
 /** `added`: paths that the base has for this workspace from now on. */
-function* rebaseTo(workspace: Workspace, request: RebaseStage, added: readonly ByteString[]): Steps<void> {
+function* rebaseTo(workspace: LayeredWorkspace, request: RebaseStage, added: readonly ByteString[]): Steps<void> {
   const { delta } = workspace;
   if (delta.table.get(ROOT_ID) === undefined) return;
   const { commit, stage, revertPaths, resumed } = request;
@@ -58,7 +58,7 @@ function* rebaseTo(workspace: Workspace, request: RebaseStage, added: readonly B
 }
 
 /** Reverts one path. A path inside a directory that was reverted already is skipped. */
-function* revertQuietly(workspace: Workspace, path: ByteString): Steps<void> {
+function* revertQuietly(workspace: LayeredWorkspace, path: ByteString): Steps<void> {
   try {
     yield* revert(workspace, [path]);
   } catch (error) {
@@ -67,7 +67,7 @@ function* revertQuietly(workspace: Workspace, path: ByteString): Steps<void> {
 }
 
 function* rebaseAll(
-  workspace: Workspace,
+  workspace: LayeredWorkspace,
   stage: RebaseStage,
   added: readonly ByteString[],
   later: ReadonlySet<ByteString>,
@@ -96,10 +96,10 @@ function* rebaseAll(
 }
 
 /** Updates the nodes at these places. A directory is updated before its entries. */
-function* updateNodes(workspace: Workspace, { shown, bases }: RebaseOps): Steps<void> {
-  const nodes = new PathMemo<Node | undefined>(workspace.tree.root, (above, name) => above?.children?.get(name));
+function* updateNodes(workspace: LayeredWorkspace, { shown, bases }: RebaseOps): Steps<void> {
+  const nodes = new PathMemo<LayeredNode | undefined>(workspace.tree.root, (above, name) => above?.children?.get(name));
   // Nodes that were updated with their directory.
-  const done = new Set<Node>();
+  const done = new Set<LayeredNode>();
   for (const { dirPath, name, base } of shown) {
     yield;
     const node = nodes.at(dirPath);
@@ -122,7 +122,7 @@ function* updateNodes(workspace: Workspace, { shown, bases }: RebaseOps): Steps<
  * Removes the recorded base versions of paths at which the sandbox shows the base again: the next change starts from
  * the present base.
  */
-function* removeShownVersions({ delta }: Workspace, root: Inode): Steps<void> {
+function* removeShownVersions({ delta }: LayeredWorkspace, root: Inode): Steps<void> {
   const ops: Op[] = [];
   for (const [path] of delta.table.baseVersions.entries()) {
     yield;
@@ -133,11 +133,11 @@ function* removeShownVersions({ delta }: Workspace, root: Inode): Steps<void> {
 
 /** Updates the node of a changed directory that remains, merged with the base at its own path from now on. */
 function* remergeDirectory(
-  workspace: Workspace,
-  dir: Node,
+  workspace: LayeredWorkspace,
+  dir: LayeredNode,
   name: ByteString,
   inode: Inode,
-  { done, bases }: { done: Set<Node>; bases: RebaseOps['bases'] },
+  { done, bases }: { done: Set<LayeredNode>; bases: RebaseOps['bases'] },
 ): Steps<void> {
   const node = dir.children?.get(name);
   if (node === undefined) return;

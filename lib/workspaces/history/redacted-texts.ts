@@ -3,8 +3,8 @@ import type { Steps } from '../../fuse/connection/steps.ts';
 import { isRedactedLevel, NONE, type RuleState } from '../../permissions/index.ts';
 import type { BaseStat } from '../base/base.ts';
 import { ROOT_ID } from '../delta/index/inode-table.ts';
+import type { LayeredWorkspace } from '../layered-workspace.ts';
 import { committedText, shownText } from '../redacted/committed-text.ts';
-import type { Workspace } from '../workspace.ts';
 import type { RedactedTexts, WorkspaceChange } from '../workspaces.ts';
 import { compare, sideOf } from './compare.ts';
 import type { Present } from './present.ts';
@@ -15,7 +15,7 @@ import { sameMode } from './same-as-base.ts';
  * is as the agent was shown the codebase's is unchanged: otherwise the agent could guess values and see which are right.
  */
 export function* compareAt(
-  workspace: Workspace,
+  workspace: LayeredWorkspace,
   path: ByteString,
   rule: RuleState,
   now: Present | undefined,
@@ -43,7 +43,11 @@ export function* compareAt(
 }
 
 /** See `WorkspaceOperations.redactedTexts`. */
-export function* redactedTexts(workspace: Workspace, path: ByteString, as: 'agent' | 'commit'): Steps<RedactedTexts> {
+export function* redactedTexts(
+  workspace: LayeredWorkspace,
+  path: ByteString,
+  as: 'agent' | 'commit',
+): Steps<RedactedTexts> {
   const rule = workspace.stateOf(path);
   const was = workspace.base.lstat(path);
   let inode = workspace.delta.table.get(ROOT_ID);

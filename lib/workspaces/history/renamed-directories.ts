@@ -3,7 +3,7 @@ import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { isBaseDirectory, mergedBase } from '../base/merged-base.ts';
 import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
 import { ROOT_ID } from '../delta/index/inode-table.ts';
-import type { Workspace } from '../workspace.ts';
+import type { LayeredWorkspace } from '../layered-workspace.ts';
 import type { OwnDirectory } from '../workspaces.ts';
 
 /** Inodes examined in one step. */
@@ -22,7 +22,7 @@ interface Merged {
  * but in a directory that is not, are returned as well.
  */
 export function* renamedDirectories(
-  { base, delta: { table } }: Workspace,
+  { base, delta: { table } }: LayeredWorkspace,
   originOf?: (dir: Inode, origin: ByteString) => ByteString,
   inMoved = false,
 ): Steps<OwnDirectory[], undefined> {

@@ -4,7 +4,7 @@ import { isDirectory } from '../../linux/mode.ts';
 import { Subtrees } from '../../subtrees.ts';
 import { dividedIfLarge, type LargeMap } from '../delta/index/divided-map.ts';
 import { DividedList } from '../divided-list.ts';
-import type { Workspace } from '../workspace.ts';
+import type { LayeredWorkspace } from '../layered-workspace.ts';
 import type { ChangeSelection, WorkspaceChange } from '../workspaces.ts';
 import { changesOf } from './changes.ts';
 import { renamedDirectories } from './renamed-directories.ts';
@@ -19,7 +19,7 @@ const ITEMS_PER_STEP = 64;
  * `revert`.
  */
 export function* revertSelected(
-  workspace: Workspace,
+  workspace: LayeredWorkspace,
   paths: readonly ByteString[],
   keeping: Omit<ChangeSelection, 'paths'> = { exclude: [], scratch: true },
 ): Steps<number> {
@@ -32,7 +32,7 @@ export function* revertSelected(
 type Paths = LargeMap<ByteString, true>;
 
 /** The paths to revert, each with everything below. */
-function* topsOf(workspace: Workspace, selection: ChangeSelection): Steps<Iterable<ByteString>> {
+function* topsOf(workspace: LayeredWorkspace, selection: ChangeSelection): Steps<Iterable<ByteString>> {
   const counter = new StepCounter(ITEMS_PER_STEP);
   const chosen = new DividedList<Pick<WorkspaceChange, 'path' | 'now'>>();
   let above: Paths = new Map();

@@ -3,9 +3,9 @@ import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { Errno } from '../../linux/errno.ts';
 import { WHITEOUT } from '../delta/index/inode.ts';
 import type { Op } from '../delta/index/records.ts';
-import type { Node } from '../nodes/node.ts';
+import type { LayeredWorkspace } from '../layered-workspace.ts';
+import type { LayeredNode } from '../nodes/layered-node.ts';
 import { PathMemo } from '../nodes/path-memo.ts';
-import type { Workspace } from '../workspace.ts';
 import type { ChangingBase } from '../workspaces.ts';
 import { changesBelow } from './changes.ts';
 import { type OwnEntry, ownEntries, type ReplacedDirectory } from './own-entries.ts';
@@ -35,7 +35,7 @@ interface Unchanged {
 }
 
 /** Whether `revertUnchanged` would have anything to do or to compare, in steps. Opens no file. */
-export function* mayRevertUnchanged(workspace: Workspace, changing: ChangingBase): Steps<boolean> {
+export function* mayRevertUnchanged(workspace: LayeredWorkspace, changing: ChangingBase): Steps<boolean> {
   const { entries, shown, equal, replaced } = yield* mayBeUnchanged(workspace, changing);
   return entries.length + shown.length + equal.length + replaced.length > 0;
 }
@@ -45,7 +45,7 @@ export function* mayRevertUnchanged(workspace: Workspace, changing: ChangingBase
  * permission bits; absent in both). They are no changes, and would hide the new version and be in conflict with it. Open
  * files continue as those of the base do. Times that the sandbox set are lost. Returns the number of names.
  */
-export function* revertUnchanged(workspace: Workspace, changing: ChangingBase): Steps<number> {
+export function* revertUnchanged(workspace: LayeredWorkspace, changing: ChangingBase): Steps<number> {
   const { replaced } = yield* mayBeUnchanged(workspace, changing);
   const same: ByteString[] = [];
   const budget = { left: MAX_BELOW };
@@ -56,7 +56,7 @@ export function* revertUnchanged(workspace: Workspace, changing: ChangingBase): 
 
 /** Whether a directory that the sandbox created equals the base's; it is reverted completely or not at all. */
 function* isSameBelow(
-  workspace: Workspace,
+  workspace: LayeredWorkspace,
   { path, inode }: ReplacedDirectory,
   budget: { left: number },
 ): Steps<boolean> {
@@ -72,7 +72,7 @@ function* isSameBelow(
   return true;
 }
 
-function* revertSame(workspace: Workspace, changing: ChangingBase): Steps<number> {
+function* revertSame(workspace: LayeredWorkspace, changing: ChangingBase): Steps<number> {
   const { delta, tree } = workspace;
   const { entries, shown, equal } = yield* mayBeUnchanged(workspace, changing);
   const same: OwnEntry[] = [];
@@ -91,7 +91,7 @@ function* revertSame(workspace: Workspace, changing: ChangingBase): Steps<number
   }
   if (ops.length + equal.length === 0) return 0;
   if (ops.length > 0) yield* delta.committing(ops, true);
-  const nodes = new PathMemo<Node | undefined>(tree.root, (above, name) => above?.children?.get(name));
+  const nodes = new PathMemo<LayeredNode | undefined>(tree.root, (above, name) => above?.children?.get(name));
   for (const { dirPath, name, entry, base } of same) {
     yield;
     const node = nodes.at(dirPath);
@@ -104,7 +104,7 @@ function* revertSame(workspace: Workspace, changing: ChangingBase): Steps<number
   return reverted.length;
 }
 
-function* mayBeUnchanged(workspace: Workspace, changing: ChangingBase): Steps<Unchanged> {
+function* mayBeUnchanged(workspace: LayeredWorkspace, changing: ChangingBase): Steps<Unchanged> {
   const counter = new StepCounter(ITEMS_PER_STEP);
   const own = yield* ownEntries(workspace, changing);
   const entries: OwnEntry[] = [];
@@ -119,7 +119,7 @@ function* mayBeUnchanged(workspace: Workspace, changing: ChangingBase): Steps<Un
   return { entries, shown: own.shown, equal: own.equal, replaced };
 }
 
-function* isSame(workspace: Workspace, { entry, basePath, base }: OwnEntry): Steps<boolean> {
+function* isSame(workspace: LayeredWorkspace, { entry, basePath, base }: OwnEntry): Steps<boolean> {
   if (entry === WHITEOUT || base === undefined) return true;
   try {
     return yield* comparedWithBase(workspace, basePath, entry, base);

@@ -12,8 +12,8 @@ import { ROOT_ID } from '../delta/index/inode-table.ts';
 import { memoryOf } from '../delta/index/memory.ts';
 import type { Op } from '../delta/index/records.ts';
 import { DividedList } from '../divided-list.ts';
-import type { Node } from '../nodes/node.ts';
-import type { Workspace } from '../workspace.ts';
+import type { LayeredWorkspace } from '../layered-workspace.ts';
+import type { LayeredNode } from '../nodes/layered-node.ts';
 import { renamedDirectories } from './renamed-directories.ts';
 import { showBase } from './show-base.ts';
 import { removeUnusedDirectories } from './unused-directories.ts';
@@ -41,7 +41,7 @@ interface Removal {
   /** Those of directories among them. */
   origins: DividedList<ByteString>;
   /** Of directories that the kernel knows, with the mode of what had the name; undefined: it was removed. */
-  known: DividedList<[dir: Node, name: ByteString, before: number | undefined]>;
+  known: DividedList<[dir: LayeredNode, name: ByteString, before: number | undefined]>;
 }
 
 /**
@@ -50,11 +50,11 @@ interface Removal {
  * changed, for a path inside a directory that the sandbox renamed, removed or replaced: only the whole directory has a
  * version in the base.
  */
-export function* revert(workspace: Workspace, paths: Iterable<ByteString>): Steps<number> {
+export function* revert(workspace: LayeredWorkspace, paths: Iterable<ByteString>): Steps<number> {
   return yield* workspace.delta.releasing(revertAll(workspace, paths));
 }
 
-function* revertAll(workspace: Workspace, paths: Iterable<ByteString>): Steps<number> {
+function* revertAll(workspace: LayeredWorkspace, paths: Iterable<ByteString>): Steps<number> {
   const counter = new StepCounter(ITEMS_PER_STEP);
   const { table } = workspace.delta;
   const root = table.get(ROOT_ID);
@@ -110,7 +110,7 @@ function* revertAll(workspace: Workspace, paths: Iterable<ByteString>): Steps<nu
 }
 
 /** Called when the names show the base. */
-function* tellWatchers(workspace: Workspace, { known }: Removal, counter: StepCounter): Steps<void> {
+function* tellWatchers(workspace: LayeredWorkspace, { known }: Removal, counter: StepCounter): Steps<void> {
   const { base, shared } = workspace;
   for (const [dir, name, before] of known) {
     if (counter.count()) yield;
@@ -120,7 +120,12 @@ function* tellWatchers(workspace: Workspace, { known }: Removal, counter: StepCo
 }
 
 /** Returns the entries of these paths, which may be a million. Throws FAILED_PRECONDITION as `revert`. */
-function* findAll(workspace: Workspace, root: Inode, paths: Iterable<ByteString>, counter: StepCounter): Steps<Places> {
+function* findAll(
+  workspace: LayeredWorkspace,
+  root: Inode,
+  paths: Iterable<ByteString>,
+  counter: StepCounter,
+): Steps<Places> {
   let places: Places = new Map();
   for (const path of paths) {
     for (const place of path === '' ? namesOf(root) : [find(workspace, root, path)]) {
@@ -139,7 +144,7 @@ function* namesOf(root: Inode): Generator<Place> {
 /**
  * Finds the entry of a path in the delta. Returns undefined if there is none. Throws FAILED_PRECONDITION as `revert`.
  */
-function find(workspace: Workspace, root: Inode, path: ByteString): Place | undefined {
+function find(workspace: LayeredWorkspace, root: Inode, path: ByteString): Place | undefined {
   const names = splitPath(path);
   let dir = root;
   let dirPath = ROOT_PATH;
@@ -177,7 +182,7 @@ function inside(path: ByteString, directory: ByteString): ServiceError {
  * no recursion.
  */
 function* stageRemoval(
-  { tree }: Workspace,
+  { tree }: LayeredWorkspace,
   { dir, name }: Place,
   { ops, dropped, origins, known }: Removal,
   counter: StepCounter,
@@ -211,7 +216,7 @@ function* stageRemoval(
  * that the sandbox showed at the new path. Entries that other renamed directories still show are excluded.
  */
 function* removedWith(
-  workspace: Workspace,
+  workspace: LayeredWorkspace,
   { dropped, origins }: Removal,
   places: Places,
   counter: StepCounter,
@@ -242,8 +247,8 @@ function* removedWith(
   return { ops, memory };
 }
 
-function nodeAt(workspace: Workspace, path: ByteString): Node | undefined {
-  let node: Node | undefined = workspace.tree.root;
+function nodeAt(workspace: LayeredWorkspace, path: ByteString): LayeredNode | undefined {
+  let node: LayeredNode | undefined = workspace.tree.root;
   for (const name of splitPath(path)) node = node?.children?.get(name);
   return node;
 }

@@ -2,10 +2,10 @@ import { type ByteString, joinPath } from '../../byte-string.ts';
 import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { WRITE } from '../../permissions/index.ts';
 import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
-import type { Node } from '../nodes/node.ts';
+import type { LayeredWorkspace } from '../layered-workspace.ts';
+import type { LayeredNode } from '../nodes/layered-node.ts';
+import type { LayeredNodeTree } from '../nodes/layered-node-tree.ts';
 import { NodeSet } from '../nodes/node-set.ts';
-import type { NodeTree } from '../nodes/node-tree.ts';
-import type { Workspace } from '../workspace.ts';
 import { recordOlderDirectories } from './older-directories.ts';
 import { fitToBase } from './unused-directories.ts';
 
@@ -25,15 +25,15 @@ interface Known {
  * Rolls the delta back to a frozen layer, in steps. Nodes are bound to what their names resolve to now; nodes without a
  * counterpart of the same type expire. Throws Damage and host errors; RESOURCE_EXHAUSTED is the caller's.
  */
-export function* rollback(workspace: Workspace, layer: string): Steps<void> {
+export function* rollback(workspace: LayeredWorkspace, layer: string): Steps<void> {
   const counter = new StepCounter(ITEMS_PER_STEP);
   const { delta, tree, shared } = workspace;
   // Handles of API clients become invalid; staged files belong to the replaced state.
   workspace.handles.closeAll(tree);
   workspace.warnReaders();
   workspace.unpackings.endAll();
-  const before = new Map<Node, Known>();
-  const versions = new Map<Node, string>();
+  const before = new Map<LayeredNode, Known>();
+  const versions = new Map<LayeredNode, string>();
   for (const node of tree.nodes()) {
     if (counter.count()) yield;
     // The others in `rebind`: those that show the base will mostly do so again.
@@ -44,7 +44,7 @@ export function* rollback(workspace: Workspace, layer: string): Steps<void> {
     }
     before.set(node, { entries: node.inode?.entries, basePath: node.basePath });
   }
-  const orphans = new NodeSet();
+  const orphans = new NodeSet<LayeredNode>();
   for (const node of tree.orphans) {
     orphans.add(node);
     if (counter.count()) yield;
@@ -54,7 +54,7 @@ export function* rollback(workspace: Workspace, layer: string): Steps<void> {
   tree.reset();
   if (delta.older) yield* recordOlderDirectories(workspace);
   yield* fitToBase(workspace);
-  const shown = new NodeSet();
+  const shown = new NodeSet<LayeredNode>();
   shown.add(tree.root);
   const waiting = [tree.root];
   for (let dir = waiting.pop(); dir !== undefined; dir = waiting.pop()) {
@@ -86,11 +86,11 @@ export function* rollback(workspace: Workspace, layer: string): Steps<void> {
 }
 
 function renewFile(
-  workspace: Workspace,
-  dir: Node,
+  workspace: LayeredWorkspace,
+  dir: LayeredNode,
   name: ByteString,
-  file: Node,
-  versions: ReadonlyMap<Node, string>,
+  file: LayeredNode,
+  versions: ReadonlyMap<LayeredNode, string>,
 ): void {
   const { notifier, teller } = workspace.shared;
   notifier.invalInode(file.id);
@@ -99,18 +99,23 @@ function renewFile(
 }
 
 /** Differs if the contents of a file do. */
-function versionOf({ shown: { size, mtime, mode } }: Node): string {
+function versionOf({ shown: { size, mtime, mode } }: LayeredNode): string {
   return `${size} ${mtime.sec} ${mtime.nsec} ${mode}`;
 }
 
 /** The mode of what has a name now. */
-function modeAt({ tree }: Workspace, dir: Node, name: ByteString): number | undefined {
+function modeAt({ tree }: LayeredWorkspace, dir: LayeredNode, name: ByteString): number | undefined {
   const found = tree.find(dir, name, WRITE);
   return (found?.inode ?? found?.base)?.mode;
 }
 
 /** Tells programs that watch of the names that have no node, besides those in `told`. */
-function* tellWatchers(workspace: Workspace, dir: Node, before: Known, told: Set<ByteString>): Steps<void> {
+function* tellWatchers(
+  workspace: LayeredWorkspace,
+  dir: LayeredNode,
+  before: Known,
+  told: Set<ByteString>,
+): Steps<void> {
   if (dir.nlookup === 0) return;
   const counter = new StepCounter(ITEMS_PER_STEP);
   for (const entries of [before.entries, dir.inode?.entries]) {
@@ -132,7 +137,7 @@ function* tellWatchers(workspace: Workspace, dir: Node, before: Known, told: Set
  * Tells the kernel of the names that may exist now and of which it may hold a negative dentry. A name that existed before
  * has one only if rules hid it; then it may have a node, too.
  */
-function* tellNames(workspace: Workspace, dir: Node, before: Known): Steps<void> {
+function* tellNames(workspace: LayeredWorkspace, dir: LayeredNode, before: Known): Steps<void> {
   const counter = new StepCounter(ITEMS_PER_STEP);
   const { hiddenMisses } = dir;
   const all = hiddenMisses === 'many';
@@ -157,7 +162,12 @@ function* tellNames(workspace: Workspace, dir: Node, before: Known): Steps<void>
 }
 
 /** Expires a node and everything below it that has no other link. */
-function* expireTree(workspace: Workspace, tree: NodeTree, top: Node, counter: StepCounter): Steps<void> {
+function* expireTree(
+  workspace: LayeredWorkspace,
+  tree: LayeredNodeTree,
+  top: LayeredNode,
+  counter: StepCounter,
+): Steps<void> {
   const { notifier } = workspace.shared;
   const waiting = [top];
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {

@@ -4,7 +4,7 @@ import { S_IFLNK, S_IFMT, S_IFREG } from '../../linux/mode.ts';
 import { type BaseStat, sameFile } from '../base/base.ts';
 import { Damage } from '../delta/damage.ts';
 import type { Inode } from '../delta/index/inode.ts';
-import type { Workspace } from '../workspace.ts';
+import type { LayeredWorkspace } from '../layered-workspace.ts';
 import { modeOf, type Present, targetOf } from './present.ts';
 import { bytesSource, fileSource, type Source, sameContents } from './same-contents.ts';
 
@@ -12,7 +12,7 @@ export const PERMISSIONS = 0o777;
 
 /** Whether type and contents are equal. `sameBytes`: that of two files of equal size, if it is known. */
 export function* isSame(
-  workspace: Workspace,
+  workspace: LayeredWorkspace,
   path: ByteString,
   now: Present,
   was: BaseStat,
@@ -43,7 +43,7 @@ export function sameMode(now: number, was: number): boolean {
 
 /** Whether the base has the same as the inode at a path: type, contents, and permission bits except of a symlink. */
 export function* comparedWithBase(
-  workspace: Workspace,
+  workspace: LayeredWorkspace,
   path: ByteString,
   inode: Inode,
   was: BaseStat,
@@ -53,7 +53,7 @@ export function* comparedWithBase(
 
 /** As `comparedWithBase`, also of a text with placeholders: whether the base has them as they are. */
 export function* isBaseAt(
-  workspace: Workspace,
+  workspace: LayeredWorkspace,
   path: ByteString,
   inode: Inode,
   was: BaseStat,
@@ -69,14 +69,14 @@ export function mayBeAsInBase(inode: Inode, was: BaseStat): boolean {
   return sameMode(inode.mode, was.mode) && ((was.mode & S_IFMT) !== S_IFREG || inode.size === was.size);
 }
 
-function sourceOf(workspace: Workspace, { inode, base, basePath }: Present): Source {
+function sourceOf(workspace: LayeredWorkspace, { inode, base, basePath }: Present): Source {
   return inode === undefined ? baseSource(workspace, basePath!, base!) : inodeSource(workspace, inode);
 }
 
-export function inodeSource({ delta }: Workspace, inode: Inode): Source {
+export function inodeSource({ delta }: LayeredWorkspace, inode: Inode): Source {
   return inode.hasFile ? fileSource(() => delta.openFile(inode)) : () => bytesSource(delta.small(inode));
 }
 
-export function baseSource(workspace: Workspace, path: ByteString, stat: BaseStat): Source {
+export function baseSource(workspace: LayeredWorkspace, path: ByteString, stat: BaseStat): Source {
   return fileSource(() => workspace.base.open(path, stat));
 }

@@ -5,7 +5,7 @@ import type { RuleState } from '../../permissions/index.ts';
 import type { BaseStat } from '../base/base.ts';
 import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
 import { ROOT_ID } from '../delta/index/inode-table.ts';
-import type { Workspace } from '../workspace.ts';
+import type { LayeredWorkspace } from '../layered-workspace.ts';
 import { modeOf, type Present, presentAt } from './present.ts';
 
 /** Names examined in one step. */
@@ -39,7 +39,7 @@ interface Entry {
  *
  * `inPlace`: the directory shows the base's entries at this path.
  */
-export function isScratch(workspace: Workspace, parent: Parent, inPlace: boolean, entry: Entry): boolean {
+export function isScratch(workspace: LayeredWorkspace, parent: Parent, inPlace: boolean, entry: Entry): boolean {
   const { path, now, was, rule } = entry;
   if (!rule.scratch) return false;
   if (now === undefined) return parent.now === undefined ? parent.goneAsScratch : inPlace || parent.rule.scratch;
@@ -56,7 +56,7 @@ export function isScratch(workspace: Workspace, parent: Parent, inPlace: boolean
 }
 
 /** Whether the absence of a renamed directory at its base path is scratch, which its path is. */
-function leavesScratch(workspace: Workspace, basePath: ByteString): boolean {
+function leavesScratch(workspace: LayeredWorkspace, basePath: ByteString): boolean {
   const inode = workspace.delta.table.get(ROOT_ID);
   let dir: Present | undefined = { inode, base: undefined, basePath: ROOT_PATH };
   let path = ROOT_PATH;

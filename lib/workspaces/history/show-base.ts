@@ -3,7 +3,7 @@ import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory, S_IFMT } from '../../linux/mode.ts';
 import type { BaseStat } from '../base/base.ts';
 import { DividedList } from '../divided-list.ts';
-import type { Node } from '../nodes/node.ts';
+import type { LayeredNode } from '../nodes/layered-node.ts';
 import type { OpenWorkspace } from '../open-workspace.ts';
 
 /** Names examined in one step. */
@@ -16,14 +16,14 @@ const ITEMS_PER_STEP = 16;
  */
 export function* showBase(
   workspace: OpenWorkspace,
-  top: Node,
+  top: LayeredNode,
   topName: ByteString,
   known?: { stat: BaseStat | undefined },
-  done?: Set<Node>,
+  done?: Set<LayeredNode>,
 ): Steps<void> {
   const counter = new StepCounter(ITEMS_PER_STEP);
   // The tree can be deeper than the stack, so there is no recursion.
-  const waiting = new DividedList<[Node, ByteString]>();
+  const waiting = new DividedList<[LayeredNode, ByteString]>();
   waiting.push([top, topName]);
   for (let next = waiting.pop(), stat = known; next !== undefined; next = waiting.pop(), stat = undefined) {
     const [dir, name] = next;
@@ -41,10 +41,10 @@ export function* showBase(
 /** Updates one node. Returns it if it is a directory, whose entries must be updated, too. */
 function* showName(
   workspace: OpenWorkspace,
-  dir: Node,
+  dir: LayeredNode,
   name: ByteString,
   known: { stat: BaseStat | undefined } | undefined,
-): Steps<Node | undefined> {
+): Steps<LayeredNode | undefined> {
   const { base, tree, shared, delta } = workspace;
   const path = dir.basePath === undefined ? undefined : joinPath(dir.basePath, name);
   const stat = known !== undefined ? known.stat : path === undefined ? undefined : base.lstat(path);
@@ -77,10 +77,10 @@ function* showName(
 }
 
 /** Detaches everything below a removed directory. */
-export function* detachBelow(workspace: OpenWorkspace, top: Node): Steps<void> {
+export function* detachBelow(workspace: OpenWorkspace, top: LayeredNode): Steps<void> {
   const counter = new StepCounter(ITEMS_PER_STEP);
-  const below = new DividedList<[dir: Node, name: ByteString, child: Node]>();
-  const waiting = new DividedList<Node>();
+  const below = new DividedList<[dir: LayeredNode, name: ByteString, child: LayeredNode]>();
+  const waiting = new DividedList<LayeredNode>();
   waiting.push(top);
   for (let dir = waiting.pop(); dir !== undefined; dir = waiting.pop()) {
     for (const [name, child] of dir.children ?? []) {

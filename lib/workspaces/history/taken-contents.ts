@@ -4,7 +4,7 @@ import { isRedactedLevel, type RuleState } from '../../permissions/index.ts';
 import { MAX_COMPARED } from '../base/base.ts';
 import { Damage } from '../delta/damage.ts';
 import type { Inode } from '../delta/index/inode.ts';
-import type { Workspace } from '../workspace.ts';
+import type { LayeredWorkspace } from '../layered-workspace.ts';
 import type { WorkspaceChange } from '../workspaces.ts';
 import type { Present } from './present.ts';
 
@@ -16,10 +16,10 @@ const MAX_BYTES = 4 << 20;
  * base. Those for which there is no room are asked for by `contents`.
  */
 export class TakenContents {
-  readonly #workspace: Workspace;
+  readonly #workspace: LayeredWorkspace;
   #room = MAX_BYTES;
 
-  constructor(workspace: Workspace) {
+  constructor(workspace: LayeredWorkspace) {
     this.#workspace = workspace;
   }
 
@@ -59,7 +59,7 @@ const isSmall = ({ mode, data, hasFile }: Inode) => (mode & S_IFMT) === S_IFREG 
  * Returns the contents of inodes without a host file; undefined for an inode that no longer exists or has one. Throws
  * Damage.
  */
-export function smallContents(workspace: Workspace, inodes: readonly number[]): (Uint8Array | undefined)[] {
+export function smallContents(workspace: LayeredWorkspace, inodes: readonly number[]): (Uint8Array | undefined)[] {
   return inodes.map((id) => {
     const inode = workspace.delta.table.get(id);
     return inode?.data === undefined || inode.hasFile ? undefined : workspace.delta.small(inode);

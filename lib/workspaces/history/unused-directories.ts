@@ -6,7 +6,7 @@ import type { BaseStat } from '../base/base.ts';
 import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
 import { ROOT_ID } from '../delta/index/inode-table.ts';
 import type { Op } from '../delta/index/records.ts';
-import type { Node } from '../nodes/node.ts';
+import type { LayeredNode } from '../nodes/layered-node.ts';
 import { PathMemo } from '../nodes/path-memo.ts';
 import type { OpenWorkspace } from '../open-workspace.ts';
 import { showBase } from './show-base.ts';
@@ -67,7 +67,7 @@ export function* removeUnusedDirectories(
     const node = tree.nodeOf(inode);
     if (node !== undefined) shared.notifier.invalInode(node.id);
   }
-  const nodes = new PathMemo<Node | undefined>(tree.root, (above, name) => above?.children?.get(name));
+  const nodes = new PathMemo<LayeredNode | undefined>(tree.root, (above, name) => above?.children?.get(name));
   // A directory is updated before its entries.
   for (const { inode, path, name, base } of dropped.reverse()) {
     yield;

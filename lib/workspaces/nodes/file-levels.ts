@@ -2,9 +2,7 @@ import { complete, StepCounter, type Steps } from '../../fuse/connection/steps.t
 import type { Notifier } from '../../fuse/filesystem.ts';
 import { S_IFREG } from '../../linux/mode.ts';
 import { isRedactedLevel, type Level, type RuleSet, strictest, WRITE } from '../../permissions/index.ts';
-import { LinkLevels } from '../access/link-levels.ts';
 import type { Node } from './node.ts';
-import type { NodeIndex } from './node-index.ts';
 
 /** Hard links of one file examined in one step. */
 const LINKS_PER_STEP = 64;
@@ -16,19 +14,24 @@ export interface LevelsOwner {
 }
 
 /** The levels of files: the strictest of all links of each. Those of files with several links are cached. */
-export class FileLevels {
-  readonly #workspace: LevelsOwner;
-  readonly #index: NodeIndex;
-  #ofLinks: LinkLevels;
+export abstract class FileLevels<N extends Node = Node> {
+  readonly #notifier: Notifier;
 
-  constructor(workspace: LevelsOwner, index: NodeIndex) {
-    this.#workspace = workspace;
-    this.#index = index;
-    this.#ofLinks = new LinkLevels(workspace.rules);
+  constructor({ shared }: LevelsOwner) {
+    this.#notifier = shared.notifier;
   }
 
+  /** The strictest level of all links, known to the kernel or not; undefined: its node has all that count. */
+  protected abstract ofAllLinks(file: N): Steps<Level> | undefined;
+
+  /** The files with several links that the sandbox has changed. */
+  protected abstract linked(): Iterable<N>;
+
+  /** Drops the cached levels, after the rules changed. */
+  abstract reset(): void;
+
   /** As `finding`, at once. */
-  find(node: Node, ofPath: Level): Level {
+  find(node: N, ofPath: Level): Level {
     return complete(this.finding(node, ofPath));
   }
 
@@ -36,27 +39,20 @@ export class FileLevels {
    * Returns the strictest level of a file's links. Adding and removing a link requires WRITE, so only new rules change
    * the result, or a link with MERGED (`relevel`).
    */
-  *finding(node: Node, ofPath: Level): Steps<Level> {
+  *finding(node: N, ofPath: Level): Steps<Level> {
     const counter = new StepCounter(LINKS_PER_STEP);
     let level = ofPath;
     for (const { parent, name } of node.links.length > 1 ? node.links : []) {
       level = strictest(level, parent.agentRuleOf(name).level);
       if (counter.count()) yield;
     }
-    const { inode } = node;
-    return inode === undefined || inode.linkCount < 2 ? level : strictest(level, yield* this.#ofLinks.find(inode));
-  }
-
-  /** Drops the cached levels, after the rules changed. */
-  reset(): void {
-    this.#ofLinks = new LinkLevels(this.#workspace.rules);
+    const ofAll = this.ofAllLinks(node);
+    return ofAll === undefined ? level : strictest(level, yield* ofAll);
   }
 
   /** Sets the level of a file under new rules. */
-  set(node: Node, level: Level): void {
-    const isIndexed = this.#index.removeBaseLink(node);
+  set(node: N, level: Level): void {
     node.agentLevel = level;
-    if (isIndexed) this.#index.addBaseLink(node, level);
   }
 
   /**
@@ -64,13 +60,11 @@ export class FileLevels {
    */
   updateAll(): void {
     this.reset();
-    for (const node of this.#index.withInode()) {
-      if (!node.isDirectory && (node.inode?.linkCount ?? 0) > 1) this.#update(node);
-    }
+    for (const node of this.linked()) this.#update(node);
   }
 
   /** Updates the level of one file, after the owner removed a link that the rules protect from the sandbox. */
-  update(node: Node): void {
+  update(node: N): void {
     this.reset();
     this.#update(node);
   }
@@ -79,7 +73,7 @@ export class FileLevels {
    * Updates the level of a file that the agent gave a link, at a path with level `given`, or took one, where the levels WRITE
    * and MERGED meet.
    */
-  relevel(node: Node, given: Level = WRITE): void {
+  relevel(node: N, given: Level = WRITE): void {
     const link = node.links[0];
     if (node.isDirectory || link === undefined) return;
     this.reset();
@@ -89,12 +83,12 @@ export class FileLevels {
     this.set(node, isChanged ? strictest(level, given) : this.find(node, link.parent.agentRuleOf(link.name).level));
   }
 
-  #update(node: Node): void {
+  #update(node: N): void {
     const link = node.links[0];
     if (link === undefined) return;
     const level = this.find(node, link.parent.agentRuleOf(link.name).level);
     if (level === node.agentLevel && !isRedactedLevel(level)) return;
     this.set(node, level);
-    this.#workspace.shared.notifier.invalInode(node.id);
+    this.#notifier.invalInode(node.id);
   }
 }

@@ -1,5 +1,5 @@
 import { closeQuietly } from '../../linux/close.ts';
-import type { Node } from './node.ts';
+import type { LayeredNode } from './layered-node.ts';
 
 /**
  * Open host files of nodes: at most `limit`, plus pinned ones. With OPEN answered by ENOSYS the kernel sends no
@@ -13,7 +13,7 @@ export class HostFiles {
   readonly #limit: number;
   readonly #maxPinned: number;
   #pinned = 0;
-  readonly #byUse = new Set<Node>();
+  readonly #byUse = new Set<LayeredNode>();
 
   constructor(limit: number, maxPinned = 4 * limit) {
     this.#limit = limit;
@@ -21,7 +21,7 @@ export class HostFiles {
   }
 
   /** Returns the descriptor of the node's host file; `open` opens it if necessary. It stays owned by this class. */
-  of(node: Node, open: () => number): number {
+  of(node: LayeredNode, open: () => number): number {
     if (node.fd === -1) {
       node.fd = open();
       this.#byUse.add(node);
@@ -37,7 +37,7 @@ export class HostFiles {
    * Keeps the node's host file open until `unpin` or `close`; `open` opens it if necessary. Does nothing beyond the
    * limit: reads of such a file fail once its path has another file.
    */
-  pin(node: Node, open: () => number): void {
+  pin(node: LayeredNode, open: () => number): void {
     if (node.pinned) return;
     if (this.#pinned >= (node.fd === -1 ? this.#maxPinned : 2 * this.#maxPinned)) return;
     this.of(node, open);
@@ -47,26 +47,26 @@ export class HostFiles {
   }
 
   /** Makes a pinned file subject to eviction again. */
-  unpin(node: Node): void {
+  unpin(node: LayeredNode): void {
     if (!node.pinned) return;
     this.#release(node);
     if (node.fd !== -1) this.#byUse.add(node);
   }
 
   /** Closes the node's host file, pinned or not. */
-  close(node: Node): void {
+  close(node: LayeredNode): void {
     this.#byUse.delete(node);
     if (node.fd !== -1) closeQuietly(node.fd);
     node.fd = -1;
     this.#release(node);
   }
 
-  #release(node: Node): void {
+  #release(node: LayeredNode): void {
     if (node.pinned) this.#pinned--;
     node.pinned = false;
   }
 
-  #evict(but: Node): void {
+  #evict(but: LayeredNode): void {
     for (const node of this.#byUse) {
       if (node === but) continue;
       this.close(node);

@@ -1,5 +1,5 @@
 import { FIRST_INO } from '../delta/index/inode.ts';
-import type { Node } from './node.ts';
+import type { LayeredNode } from './layered-node.ts';
 
 /** Offset added to the number of a base file while another file has that number; those of base files are smaller. */
 const RELOCATED_INO = 2 ** 50;
@@ -13,20 +13,20 @@ const LAST_INO = 2 ** 53 - 1;
 export class InodeNumbers {
   readonly #table: () => { keepsIno(ino: number): boolean };
   /** Nodes that keep a number of a base file, or one with the offset, which they do not show any more: the host may reuse it. */
-  readonly #keepers = new Map<number, Node>();
+  readonly #keepers = new Map<number, LayeredNode>();
 
   /** `table`: returns the present inode table of the delta. */
   constructor(table: () => { keepsIno(ino: number): boolean }) {
     this.#table = table;
   }
 
-  of(node: Node): number {
+  of(node: LayeredNode): number {
     node.ino ??= this.#relocated(node);
     return node.ino ?? shownIno(node)!;
   }
 
   /** Call before a node shows something else, and `settle` afterwards. */
-  keep(node: Node): void {
+  keep(node: LayeredNode): void {
     if (node.nlookup === 0 || shownIno(node) === undefined) return;
     node.ino = this.of(node);
     const isOfBase = node.ino < FIRST_INO || node.ino >= RELOCATED_INO;
@@ -34,21 +34,21 @@ export class InodeNumbers {
   }
 
   /** Frees what `keep` recorded if the node shows a file of this number. */
-  settle(node: Node): void {
+  settle(node: LayeredNode): void {
     if (node.ino === undefined || node.ino !== shownIno(node)) return;
     this.release(node);
     node.ino = undefined;
   }
 
   /** Call when a node is freed. */
-  release(node: Node): void {
+  release(node: LayeredNode): void {
     if (node.ino !== undefined && this.#keepers.get(node.ino) === node) this.#keepers.delete(node.ino);
   }
 
-  #relocated(node: Node): number | undefined {
+  #relocated(node: LayeredNode): number | undefined {
     if (node.inode !== undefined) return undefined;
     const { ino } = node.requireBase();
-    const isKept = (by: Node | undefined) => by !== undefined && by.base?.ino !== ino;
+    const isKept = (by: LayeredNode | undefined) => by !== undefined && by.base?.ino !== ino;
     if (!this.#table().keepsIno(ino) && !isKept(this.#keepers.get(ino))) return undefined;
     let free = ino + RELOCATED_INO;
     while (isKept(this.#keepers.get(free)) && free + RELOCATED_INO <= LAST_INO) free += RELOCATED_INO;
@@ -56,6 +56,6 @@ export class InodeNumbers {
   }
 }
 
-function shownIno({ inode, base }: Node): number | undefined {
+function shownIno({ inode, base }: LayeredNode): number | undefined {
   return inode?.ino ?? base?.ino;
 }

@@ -2,15 +2,15 @@ import type { ByteString } from '../../byte-string.ts';
 import type { Steps } from '../../fuse/connection/steps.ts';
 import { mergedBase } from '../base/merged-base.ts';
 import { showBase } from '../history/show-base.ts';
-import type { Workspace } from '../workspace.ts';
-import type { Node } from './node.ts';
+import type { LayeredWorkspace } from '../layered-workspace.ts';
+import type { LayeredNode } from './layered-node.ts';
 
 /**
  * Updates nodes after directories were added to, or removed from, the base at paths where the sandbox made directories:
  * of `names` in a directory and everything below, the known nodes show what they merge with now.
  */
-export function* mergeNodes(workspace: Workspace, top: Node, names: Iterable<ByteString>): Steps<void> {
-  const waiting: [Node, Iterable<ByteString>][] = [[top, names]];
+export function* mergeNodes(workspace: LayeredWorkspace, top: LayeredNode, names: Iterable<ByteString>): Steps<void> {
+  const waiting: [LayeredNode, Iterable<ByteString>][] = [[top, names]];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const [parent, below] = next;
     for (const name of below) {
@@ -24,7 +24,7 @@ export function* mergeNodes(workspace: Workspace, top: Node, names: Iterable<Byt
 }
 
 /** Updates one node. Returns false if it shows the right directory already. */
-function* show(workspace: Workspace, parent: Node, name: ByteString, node: Node): Steps<boolean> {
+function* show(workspace: LayeredWorkspace, parent: LayeredNode, name: ByteString, node: LayeredNode): Steps<boolean> {
   const { base, tree, shared } = workspace;
   const path = mergedBase(base, node.inode!, parent.basePath, name);
   if (path === node.basePath) return false;

@@ -7,8 +7,8 @@ import { isVisible } from '../access/visibility.ts';
 import type { Base } from '../base/base.ts';
 import { WHITEOUT } from '../delta/index/inode.ts';
 import { LISTED_BYTES, type MemoryBudget, type MemoryHolder } from '../memory-budget.ts';
+import type { LayeredNode } from './layered-node.ts';
 import { Listing } from './listing.ts';
-import type { Node } from './node.ts';
 
 /** Number of entries in the delta from which on a directory is listed in steps. */
 const MANY_ENTRIES = 4096;
@@ -39,16 +39,16 @@ interface RequestOwner extends ListingOwner {
 }
 
 /** A directory of the merged tree, with or without a node: of the delta, of the base, or of both. */
-export type DirectoryRef = Pick<Node, 'inode' | 'basePath' | 'listing'>;
+export type DirectoryRef = Pick<LayeredNode, 'inode' | 'basePath' | 'listing'>;
 
 /** Whether listing the directory takes more than one step. */
-function isLarge({ inode, basePath, base, outdatedListing }: Node): boolean {
+function isLarge({ inode, basePath, base, outdatedListing }: LayeredNode): boolean {
   const names = Math.max(inode?.entries?.size ?? 0, outdatedListing?.size ?? 0);
   return names > MANY_ENTRIES || (basePath !== undefined && (base?.size ?? 0) > MANY_BYTES);
 }
 
 /** Bytes that a listing of so many names needs in addition to the outdated one, which counts until it is replaced. */
-function growth(names: number, dir: Node): number {
+function growth(names: number, dir: LayeredNode): number {
   return (names - (dir.outdatedListing?.size ?? 0)) * LISTED_BYTES;
 }
 
@@ -61,7 +61,7 @@ function growth(names: number, dir: Node): number {
  * `baseChanged` waits, too; it then corrects each name that changed in the base if the node has the listing, and
  * otherwise makes the listing be rebuilt.
  */
-export function mergedListing(workspace: RequestOwner, dir: Node): Listing {
+export function mergedListing(workspace: RequestOwner, dir: LayeredNode): Listing {
   if (dir.listing !== undefined) return dir.listing;
   const { inode, basePath, outdatedListing: former } = dir;
   const list = () => listNames(workspace, { inode, basePath, listing: undefined }, former);
@@ -79,7 +79,7 @@ export function mergedListing(workspace: RequestOwner, dir: Node): Listing {
  * anything: throws Postponed while the listing is built. Beyond the memory limit it is not listed, and tried again after
  * as many failed lookups.
  */
-export function listMissedOften(workspace: RequestOwner, dir: Node): void {
+export function listMissedOften(workspace: RequestOwner, dir: LayeredNode): void {
   if (dir.misses < MISSES_TO_LIST || dir.listing !== undefined || !isLarge(dir)) return;
   const bytes = dir.base?.size ?? 0;
   const entries = dir.inode?.entries?.size ?? 0;
@@ -93,12 +93,12 @@ export function listMissedOften(workspace: RequestOwner, dir: Node): void {
 }
 
 /** As `mergedListing` after many failed lookups, if it is cheap. Returns undefined otherwise. */
-export function listingForMisses(workspace: ListingOwner, dir: Node): Listing | undefined {
+export function listingForMisses(workspace: ListingOwner, dir: LayeredNode): Listing | undefined {
   return dir.misses < MISSES_TO_LIST ? undefined : cheapListing(workspace, dir);
 }
 
 /** As `mergedListing` if it is cheap. Returns undefined if it would take long or exceed the memory limit. */
-export function cheapListing(workspace: ListingOwner, dir: Node): Listing | undefined {
+export function cheapListing(workspace: ListingOwner, dir: LayeredNode): Listing | undefined {
   if (dir.listing !== undefined) return dir.listing;
   const names = dir.inode?.entries?.size ?? 0;
   if (isLarge(dir) || workspace.shared.memory.isOver(workspace, growth(names, dir), true)) return undefined;
@@ -110,7 +110,7 @@ export function cheapListing(workspace: ListingOwner, dir: Node): Listing | unde
  * As `mergedListing`, in steps. The caller holds the workspace. Beyond the memory limit the node does not keep the
  * listing.
  */
-export function* cachedListing(workspace: ListingOwner, dir: Node): Steps<Listing, undefined> {
+export function* cachedListing(workspace: ListingOwner, dir: LayeredNode): Steps<Listing, undefined> {
   if (dir.listing !== undefined) return dir.listing;
   const listing = yield* listNames(workspace, dir, dir.outdatedListing);
   if (!workspace.shared.memory.isOver(workspace, growth(listing.size, dir), true)) dir.listing = listing;
@@ -149,7 +149,7 @@ export type Emptiness = 'empty' | 'hidden' | 'visible';
  * Returns whether a directory is empty. For requests, before they change anything: throws Postponed while a large
  * directory is examined.
  */
-export function emptiness(workspace: RequestOwner, access: Access, dir: Node): Emptiness {
+export function emptiness(workspace: RequestOwner, access: Access, dir: LayeredNode): Emptiness {
   const { inode, basePath, listing } = dir;
   if ((listing?.size ?? inode?.entries?.size ?? 0) === 0 && (listing !== undefined || basePath === undefined))
     return 'empty';
@@ -159,7 +159,7 @@ export function emptiness(workspace: RequestOwner, access: Access, dir: Node): E
     : complete(find());
 }
 
-function* findEmptiness(workspace: BaseOwner, access: Access, dir: Node): Steps<Emptiness> {
+function* findEmptiness(workspace: BaseOwner, access: Access, dir: LayeredNode): Steps<Emptiness> {
   const counter = new StepCounter(ITEMS_PER_STEP);
   const listing = yield* listNames(workspace, dir);
   if (listing.size === 0) return 'empty';

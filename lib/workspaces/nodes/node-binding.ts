@@ -5,11 +5,10 @@ import type { Base, BaseStat } from '../base/base.ts';
 import type { ChangingPaths } from '../base/base-trees.ts';
 import { mergedBase } from '../base/merged-base.ts';
 import type { Inode } from '../delta/index/inode.ts';
-import { applyRule } from './directory-rules.ts';
 import type { FileLevels, LevelsOwner } from './file-levels.ts';
 import type { HostFiles } from './host-files.ts';
 import type { InodeNumbers } from './inode-numbers.ts';
-import type { Found, Node } from './node.ts';
+import type { LayeredFound, LayeredNode } from './layered-node.ts';
 import type { NodeIndex } from './node-index.ts';
 
 /** The part of a workspace that the binding of its nodes needs. */
@@ -36,7 +35,13 @@ export class NodeBinding {
   }
 
   /** Binds a node without one to what its name in `dir` resolves to; `state` are the rules of the name. */
-  bind(node: Node, dir: Node, name: ByteString, state: RuleState, { inode, base, isNew }: Found): void {
+  bind(
+    node: LayeredNode,
+    dir: LayeredNode,
+    name: ByteString,
+    state: RuleState,
+    { inode, base, isNew }: LayeredFound,
+  ): void {
     node.inode = inode;
     if (inode !== undefined) {
       this.#index.addInode(node);
@@ -55,7 +60,7 @@ export class NodeBinding {
   }
 
   /** Binds a node to its inode after its copy-up. */
-  copiedUp(node: Node, inode: Inode): void {
+  copiedUp(node: LayeredNode, inode: Inode): void {
     if (!node.isDirectory) {
       this.#index.removeBaseLink(node);
       this.#workspace.shared.files.close(node);
@@ -68,7 +73,7 @@ export class NodeBinding {
   }
 
   /** Binds a node to the base again, at `path`: the delta no longer has an inode for it. */
-  revertToBase(node: Node, path: ByteString, base: BaseStat): void {
+  revertToBase(node: LayeredNode, path: ByteString, base: BaseStat): void {
     this.#numbers.keep(node);
     this.#index.removeInode(node);
     this.#workspace.shared.files.close(node);
@@ -83,14 +88,14 @@ export class NodeBinding {
   }
 
   /** The directory of the base that a node shows was replaced. */
-  renewBase(node: Node, base: BaseStat): void {
+  renewBase(node: LayeredNode, base: BaseStat): void {
     this.#numbers.keep(node);
     node.base = base;
     this.#numbers.settle(node);
   }
 
   /** Merges a changed directory with the base directory at `path`. */
-  mergeWith(node: Node, path: ByteString, base: BaseStat): void {
+  mergeWith(node: LayeredNode, path: ByteString, base: BaseStat): void {
     this.#index.removeBase(node);
     node.base = base;
     node.basePath = path;
@@ -99,7 +104,7 @@ export class NodeBinding {
   }
 
   /** Gives a changed directory another origin. */
-  changeOrigin(node: Node, origin: ByteString): void {
+  changeOrigin(node: LayeredNode, origin: ByteString): void {
     if (node.basePath === origin) return;
     this.#index.removeBaseDirectory(node);
     node.basePath = origin;
@@ -108,7 +113,7 @@ export class NodeBinding {
   }
 
   /** Makes a changed directory show nothing of the base. */
-  unmerge(node: Node): void {
+  unmerge(node: LayeredNode): void {
     this.#index.removeBase(node);
     node.base = undefined;
     node.basePath = undefined;
@@ -116,15 +121,15 @@ export class NodeBinding {
     node.outdateListing();
   }
 
-  #applyRule(dir: Node, byPath: RuleState): void {
-    applyRule(this.#workspace.rules, dir, byPath);
+  #applyRule(dir: LayeredNode, byPath: RuleState): void {
+    dir.applyRule(this.#workspace.rules, byPath);
   }
 
   /**
    * Pins a base file that is looked up while its path is being replaced, so that processes that open it keep its
    * contents.
    */
-  #pinIfChanging(node: Node): void {
+  #pinIfChanging(node: LayeredNode): void {
     const { changing, shared } = this.#workspace;
     if (node.type !== S_IFREG || node.base === undefined || node.inode !== undefined) return;
     for (let path = node.requireBasePath(); ; path = parentOf(path)) {

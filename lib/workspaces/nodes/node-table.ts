@@ -1,8 +1,7 @@
 import { ESTALE } from '../../linux/errno.ts';
-import { S_IFDIR } from '../../linux/mode.ts';
 import { dividedIfLarge, type LargeMap } from '../delta/index/divided-map.ts';
 import { FormCache } from '../redacted/form-cache.ts';
-import { Node, type NodeOwner } from './node.ts';
+import type { Node, NodeOwner } from './node.ts';
 
 /** FUSE_ROOT_ID. */
 export const ROOT_NODEID = 1;
@@ -13,9 +12,13 @@ export class NodeTable<Owner extends NodeOwner = NodeOwner> {
   /** What agents see of redacted files. */
   readonly forms = new FormCache();
   #next = ROOT_NODEID + 1;
-  readonly root: Node<Owner> = new Node<Owner>(ROOT_NODEID, undefined, S_IFDIR);
+  readonly root: Node<Owner>;
+  readonly #directory: (id: number) => Node<Owner>;
 
-  constructor() {
+  /** `directory`: makes a directory of no workspace. */
+  constructor(directory: (id: number) => Node<Owner>) {
+    this.#directory = directory;
+    this.root = directory(ROOT_NODEID);
     this.#nodes.set(ROOT_NODEID, this.root);
   }
 
@@ -24,17 +27,20 @@ export class NodeTable<Owner extends NodeOwner = NodeOwner> {
     return this.#nodes.size;
   }
 
-  /** Allocates a node of a type (S_IFMT bits). */
-  add(workspace: Owner, type: number): Node<Owner> {
-    const node = new Node(this.#next++, workspace, type);
+  /** For a node that is made, and added. */
+  newId(): number {
+    return this.#next++;
+  }
+
+  /** Adds a node of a workspace. */
+  add(node: Node<Owner>): void {
     this.#nodes = dividedIfLarge(this.#nodes).set(node.id, node);
-    workspace.knownNodes++;
-    return node;
+    node.workspace!.knownNodes++;
   }
 
   /** Allocates a directory of no workspace: nothing but its attributes is served. */
   reserve(): Node<Owner> {
-    const node = new Node<Owner>(this.#next++, undefined, S_IFDIR);
+    const node = this.#directory(this.newId());
     this.#nodes = dividedIfLarge(this.#nodes).set(node.id, node);
     return node;
   }
@@ -62,6 +68,6 @@ export class NodeTable<Owner extends NodeOwner = NodeOwner> {
     if (!this.#nodes.delete(node.id) || node.workspace === undefined) return;
     node.workspace.knownNodes--;
     this.forms.delete(node);
-    node.listing = undefined;
+    node.freed();
   }
 }

@@ -4,8 +4,8 @@ import type { RuleState } from '../../permissions/index.ts';
 import { isVisible } from '../access/visibility.ts';
 import type { Base, BaseStat } from '../base/base.ts';
 import type { BaseTrees } from '../base/base-trees.ts';
+import type { LayeredNode } from './layered-node.ts';
 import type { Listing } from './listing.ts';
-import type { Node } from './node.ts';
 
 /** How long a step takes, in ms: a request that arrives meanwhile waits for its end. */
 const STEP_MS = 0.05;
@@ -23,7 +23,7 @@ interface AheadOwner {
 
 interface Plan {
   readonly owner: AheadOwner;
-  readonly dir: Node;
+  readonly dir: LayeredNode;
   readonly listing: Listing;
   readonly ruleOf: (name: ByteString) => RuleState;
   /** After the names that were examined. */
@@ -56,14 +56,20 @@ export class StatAhead {
   }
 
   /** Plans to read the attributes of the names after `cookie`; `ruleOf`: the rules of a name in the directory. */
-  plan(owner: AheadOwner, dir: Node, listing: Listing, cookie: number, ruleOf: (name: ByteString) => RuleState): void {
+  plan(
+    owner: AheadOwner,
+    dir: LayeredNode,
+    listing: Listing,
+    cookie: number,
+    ruleOf: (name: ByteString) => RuleState,
+  ): void {
     if (!this.#isDriven || dir.basePath === undefined) return;
     // A reply may be shorter than what was read ahead for it.
     if (this.#dir !== dir.id || this.#path !== dir.basePath || !this.#holds()) this.#beginAnew(owner, dir);
     this.#plan = { owner, dir, listing, ruleOf, cookie, left: MOST - this.#found.size };
   }
 
-  #beginAnew({ spec }: AheadOwner, dir: Node): void {
+  #beginAnew({ spec }: AheadOwner, dir: LayeredNode): void {
     this.#found.clear();
     this.#dir = dir.id;
     this.#path = dir.basePath;
@@ -87,7 +93,7 @@ export class StatAhead {
   }
 
   /** Returns the attributes of a name in a directory if they were read ahead and still hold; once. */
-  take(dir: Node, name: ByteString): BaseStat | undefined {
+  take(dir: LayeredNode, name: ByteString): BaseStat | undefined {
     if (this.#dir !== dir.id || this.#path !== dir.basePath) return undefined;
     const stat = this.#found.get(name);
     if (stat === undefined) return undefined;

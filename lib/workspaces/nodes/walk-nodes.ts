@@ -4,7 +4,7 @@ import type { Node } from './node.ts';
  * A node and all nodes below it, parents first. Nodes may be removed during the iteration. The children of a directory,
  * which may be a million, are taken one by one.
  */
-export function* nodesFrom(top: Node): Generator<Node> {
+export function* nodesFrom<N extends Node>(top: N): Generator<N> {
   yield top;
   const ways = [childrenOf(top)];
   for (let way = ways.at(-1); way !== undefined; way = ways.at(-1)) {
@@ -18,6 +18,6 @@ export function* nodesFrom(top: Node): Generator<Node> {
   }
 }
 
-function childrenOf({ children }: Node): Iterator<Node, undefined> {
-  return (children ?? new Map<never, Node>()).values();
+function childrenOf<N extends Node>({ children }: N): Iterator<N, undefined> {
+  return (children ?? new Map<never, N>()).values();
 }

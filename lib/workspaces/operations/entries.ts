@@ -101,8 +101,8 @@ export function link(workspace: Workspace, access: Access, node: Node, dir: Node
   workspace.stored.names.link(node, { dir, name }, isTextAt(state, node.type));
   dir.listsLinks = true;
   for (const { parent } of node.links) parent.listsLinks = true;
-  const found = { inode: node.inode, base: undefined };
-  return entryFor(workspace, access, workspace.tree.adopt(access, dir, name, state, found));
+  workspace.tree.link(access, node, dir, name, state);
+  return entryFor(workspace, access, node);
 }
 
 /**

@@ -14,10 +14,10 @@ const MANY_FILES = 2 ** 32;
 export function statfs(workspace: Workspace | undefined): StatFs {
   if (workspace === undefined)
     return { blocks: 0, bfree: 0, bavail: 0, files: 0, ffree: 0, bsize: BLOCK, namelen: MAX_NAME_BYTES };
-  const { delta, spec } = workspace;
-  const room = Math.min(delta.claims.ownerRoom, delta.claims.diskRoom);
-  const host = Math.min(blocksLeft(spec.delta, BLOCK), Math.max(0, Math.floor(room / BLOCK)));
-  const held = delta.claims.used;
+  const { room, spec } = workspace;
+  const most = Math.min(room.ownerRoom, room.diskRoom);
+  const host = Math.min(blocksLeft(spec.delta, BLOCK), Math.max(0, Math.floor(most / BLOCK)));
+  const held = room.used;
   const used = Math.ceil(held.bytes / BLOCK);
   const blocks = spec.maxBytes > 0 ? Math.ceil(spec.maxBytes / BLOCK) : used + host;
   const bfree = Math.max(0, Math.min(blocks - used, host));

@@ -10,7 +10,6 @@ import {
   findingValues,
   MAX_REDACTED_BYTES,
   piecesOf,
-  type Replaced,
   redacting,
 } from '../../redaction/redacted-form.ts';
 import type { BaseStat } from '../base/base.ts';
@@ -18,7 +17,7 @@ import { identityOf } from '../delta/index/base-versions.ts';
 import type { Inode } from '../delta/index/inode.ts';
 import { baseSource, inodeSource } from '../history/same-as-base.ts';
 import type { Source } from '../history/same-contents.ts';
-import type { Workspace } from '../workspace.ts';
+import type { LayeredWorkspace } from '../layered-workspace.ts';
 import { allPlaceholders, keysOf } from './placeholder-keys.ts';
 import { type FormKind, kindAt } from './redacted-file.ts';
 
@@ -41,14 +40,14 @@ interface Kept {
   text: CommittedText;
 }
 
-const TEXTS = new WeakMap<Workspace, Map<ByteString, Kept>>();
+const TEXTS = new WeakMap<LayeredWorkspace, Map<ByteString, Kept>>();
 
 /**
  * What a commit stores of a file of the delta in place of the base file at the same path (`was`), in steps; undefined: the
  * file itself. `rule`: of the path. Throws Damage and host errors.
  */
 export function* committedText(
-  workspace: Workspace,
+  workspace: LayeredWorkspace,
   path: ByteString,
   rule: RuleState,
   inode: Inode,
@@ -117,7 +116,7 @@ function keepsPlaceholders(bytes: Buffer, base: Buffer): boolean {
  * places since, and with them other placeholders.
  */
 export function* isCommittedText(
-  workspace: Workspace,
+  workspace: LayeredWorkspace,
   path: ByteString,
   rule: RuleState,
   inode: Inode,
@@ -130,7 +129,7 @@ export function* isCommittedText(
   return yield* isForm(written, originOf(workspace, contents, kindAt(rule, baseNameOf(path))));
 }
 
-function originOf(workspace: Workspace, base: Buffer, { redactor, bound }: FormKind): Origin {
+function originOf(workspace: LayeredWorkspace, base: Buffer, { redactor, bound }: FormKind): Origin {
   // Under another rule before, the agent may have been shown the other ones.
   const placeholders = [...allPlaceholders(workspace)].flatMap((each) =>
     bound ? [each.bound, each] : [each, each.bound],
@@ -140,7 +139,7 @@ function originOf(workspace: Workspace, base: Buffer, { redactor, bound }: FormK
 
 /** What the agent is shown of a file of the delta, or of the base, at a path under a redacting rule, in steps. */
 export function* shownText(
-  workspace: Workspace,
+  workspace: LayeredWorkspace,
   path: ByteString,
   rule: RuleState,
   file: Inode | { base: BaseStat },
@@ -156,30 +155,6 @@ export function* shownText(
   const contents = isLarge ? Buffer.alloc(0) : wholeOf(source, stat.size);
   if (isText) return contents;
   return (yield* redacting(contents, isLarge ? 'all' : redactor, bound ? own.bound : own)).bytes;
-}
-
-/** A text of the agent, with the values of the base at the same path whose placeholders it has at any place. */
-export function* placeholdersIn(
-  workspace: Workspace,
-  path: ByteString,
-  rule: RuleState,
-  inode: Inode,
-): Steps<{ content: string; replaced: Replaced[] }> {
-  const was = workspace.base.lstat(path);
-  if (inode.size > MAX_REDACTED_BYTES) return { content: '', replaced: [] };
-  const content = wholeOf(inodeSource(workspace, inode), inode.size).toString('utf8');
-  const replaced: Replaced[] = [];
-  const present = new Set(content.match(/pdk[a-z2-7]{24}/g));
-  if (was === undefined || (was.mode & S_IFMT) !== S_IFREG || was.size > MAX_REDACTED_BYTES)
-    return { content, replaced };
-  const { redactor, bound } = kindAt(rule, baseNameOf(path));
-  const found = yield* findingValues(wholeOf(baseSource(workspace, path, was), was.size), redactor);
-  for (const each of found === undefined ? [] : allPlaceholders(workspace)) {
-    for (const { value } of yield* piecesOf(found!, bound ? each.bound : each)) {
-      if (value !== undefined && present.has(value.placeholder.slice(-27))) replaced.push(value);
-    }
-  }
-  return { content, replaced };
 }
 
 function wholeOf(open: Source, size: number): Buffer {

@@ -27,6 +27,6 @@ const MAX_ANCESTORS = 8;
 export function* allPlaceholders(workspace: Workspace): Generator<Placeholders> {
   const { key, own } = keysOf(workspace);
   yield own;
-  const others = workspace.delta.table.placeholderKeys.filter((other) => other !== key);
+  const others = workspace.placeholderKeys.filter((other) => other !== key);
   for (const other of others.slice(-MAX_ANCESTORS)) yield new Placeholders(Buffer.from(other, 'hex'));
 }

@@ -2,6 +2,8 @@ import type { ByteString } from '../../byte-string.ts';
 import type { Steps } from '../../fuse/connection/steps.ts';
 import type { RuleState } from '../../permissions/index.ts';
 import type { Access } from '../access/access.ts';
+import type { LayeredWorkspace } from '../layered-workspace.ts';
+import type { LayeredNode } from '../nodes/layered-node.ts';
 import type { Listing } from '../nodes/listing.ts';
 import {
   cachedListing,
@@ -11,41 +13,39 @@ import {
   listMissedOften,
   mergedListing,
 } from '../nodes/merged-listing.ts';
-import type { Node } from '../nodes/node.ts';
-import type { Workspace } from '../workspace.ts';
 import { checkingBelow, requireWritableBelow } from './layered-subtrees.ts';
 import type { StoredListings } from './stored-files.ts';
 
 /** The directories of a workspace that is a delta over a base. */
 export class LayeredListings implements StoredListings {
-  readonly #workspace: Workspace;
+  readonly #workspace: LayeredWorkspace;
 
-  constructor(workspace: Workspace) {
+  constructor(workspace: LayeredWorkspace) {
     this.#workspace = workspace;
   }
 
-  listed(dir: Node): Listing {
+  listed(dir: LayeredNode): Listing {
     return mergedListing(this.#workspace, dir);
   }
 
-  listing(dir: Node): Steps<Listing, undefined> {
+  listing(dir: LayeredNode): Steps<Listing, undefined> {
     return cachedListing(this.#workspace, dir);
   }
 
-  aboutToLookUp(dir: Node): void {
+  aboutToLookUp(dir: LayeredNode): void {
     listMissedOften(this.#workspace, dir);
   }
 
-  aboutToList(dir: Node, after: number, ruleOf: (name: ByteString) => RuleState): void {
+  aboutToList(dir: LayeredNode, after: number, ruleOf: (name: ByteString) => RuleState): void {
     const { shared } = this.#workspace;
     if (dir.listing !== undefined) shared.ahead.plan(this.#workspace, dir, dir.listing, after, ruleOf);
   }
 
-  emptiness(access: Access, dir: Node): Emptiness {
+  emptiness(access: Access, dir: LayeredNode): Emptiness {
     return emptiness(this.#workspace, access, dir);
   }
 
-  linkCount(dir: Node): number {
+  linkCount(dir: LayeredNode): number {
     const { inode, base, basePath } = dir;
     if (inode === undefined) return base!.nlink;
     if (basePath === undefined) return 2 + inode.subdirs;
@@ -53,11 +53,11 @@ export class LayeredListings implements StoredListings {
     return listing === undefined ? 1 : 2 + listing.subdirs;
   }
 
-  requireWritableBelow(access: Access, top: Node, to: RuleState): void {
+  requireWritableBelow(access: Access, top: LayeredNode, to: RuleState): void {
     requireWritableBelow(this.#workspace, access, top, to);
   }
 
-  checkingBelow(access: Access, top: Node, to: RuleState): Steps<void> {
+  checkingBelow(access: Access, top: LayeredNode, to: RuleState): Steps<void> {
     return checkingBelow(this.#workspace, access, top, to);
   }
 }

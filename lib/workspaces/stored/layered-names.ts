@@ -1,20 +1,22 @@
 import { isDirectory, S_IFMT } from '../../linux/mode.ts';
 import { mergesAt } from '../base/merged-base.ts';
 import { Change } from '../history/change.ts';
-import type { Found, Node } from '../nodes/node.ts';
+import type { LayeredWorkspace } from '../layered-workspace.ts';
+import type { LayeredFound, LayeredNode } from '../nodes/layered-node.ts';
 import { keysOf } from '../redacted/placeholder-keys.ts';
-import type { Workspace } from '../workspace.ts';
 import type { FileAttributes, Made, NameIn, StoredNames } from './stored-files.ts';
+
+type Name = NameIn<LayeredNode>;
 
 /** The names of a workspace that is a delta over a base. */
 export class LayeredNames implements StoredNames {
-  readonly #workspace: Workspace;
+  readonly #workspace: LayeredWorkspace;
 
-  constructor(workspace: Workspace) {
+  constructor(workspace: LayeredWorkspace) {
     this.#workspace = workspace;
   }
 
-  create({ dir, name }: NameIn, made: Made, asText: boolean): Found {
+  create({ dir, name }: Name, made: Made, asText: boolean): LayeredFound {
     const workspace = this.#workspace;
     const merges = isDirectory(made.mode) && mergesAt(workspace, dir, name);
     const id = Change.make(workspace, (change) => {
@@ -28,12 +30,12 @@ export class LayeredNames implements StoredNames {
     return { inode: workspace.delta.table.require(id), base: undefined, isNew: true };
   }
 
-  createUnlinked({ mode, uid, gid }: Made): Found {
+  createUnlinked({ mode, uid, gid }: Made): LayeredFound {
     const id = Change.make(this.#workspace, (change) => change.create(mode, uid, gid, {}));
     return { inode: this.#workspace.delta.table.require(id), base: undefined, isNew: true };
   }
 
-  link(node: Node, { dir, name }: NameIn, asText: boolean): void {
+  link(node: LayeredNode, { dir, name }: Name, asText: boolean): void {
     Change.make(this.#workspace, (change) => {
       const id = change.node(node);
       if (asText) stageText(this.#workspace, change, id);
@@ -44,7 +46,7 @@ export class LayeredNames implements StoredNames {
     dir.listing?.add(name, node.type);
   }
 
-  remove(node: Node, { dir, name }: NameIn): void {
+  remove(node: LayeredNode, { dir, name }: Name): void {
     const stage = (change: Change) => {
       stageLoss(change, node);
       change.unlink(dir, name);
@@ -54,7 +56,7 @@ export class LayeredNames implements StoredNames {
     dir.listing?.remove(name);
   }
 
-  move(node: Node, from: NameIn, to: NameIn, replaced: Node | undefined, asText: boolean): void {
+  move(node: LayeredNode, from: Name, to: Name, replaced: LayeredNode | undefined, asText: boolean): void {
     this.#requireStays(node);
     const isAlone = Change.make(this.#workspace, (change) => {
       const id = change.node(node);
@@ -76,7 +78,7 @@ export class LayeredNames implements StoredNames {
     to.dir.listing?.add(to.name, node.type);
   }
 
-  exchange(a: Node, at: NameIn, b: Node, bAt: NameIn, asText: { a: boolean; b: boolean }): void {
+  exchange(a: LayeredNode, at: Name, b: LayeredNode, bAt: Name, asText: { a: boolean; b: boolean }): void {
     this.#requireStays(a);
     this.#requireStays(b);
     const [aAlone, bAlone] = Change.make(this.#workspace, (change) => {
@@ -100,7 +102,13 @@ export class LayeredNames implements StoredNames {
     bAt.dir.listing?.add(bAt.name, a.type);
   }
 
-  place(node: Node, { dir, name }: NameIn, replaced: Node | undefined, mode: number, asText: boolean): void {
+  place(
+    node: LayeredNode,
+    { dir, name }: Name,
+    replaced: LayeredNode | undefined,
+    mode: number,
+    asText: boolean,
+  ): void {
     const { id, uid, gid, atime, mtime } = node.inode!;
     Change.make(this.#workspace, (change) => {
       if (replaced !== undefined) {
@@ -115,12 +123,12 @@ export class LayeredNames implements StoredNames {
     dir.listing?.add(name, node.type);
   }
 
-  setAttributes(node: Node, to: FileAttributes, makesRoom: boolean): void {
+  setAttributes(node: LayeredNode, to: FileAttributes, makesRoom: boolean): void {
     Change.make(this.#workspace, (change) => change.attr(node, to), makesRoom);
   }
 
   /** Throws Postponed while a change of the codebase removes files that the directory would still show at its new path. */
-  #requireStays({ isDirectory, basePath, inode }: Node): void {
+  #requireStays({ isDirectory, basePath, inode }: LayeredNode): void {
     if (!isDirectory || basePath === undefined || inode?.origin !== undefined) return;
     const { spec, shared } = this.#workspace;
     shared.bases.leavingOf(spec.codebaseId).requireStays(basePath, spec.id);
@@ -128,7 +136,7 @@ export class LayeredNames implements StoredNames {
   }
 }
 
-function touchBoth(change: Change, a: NameIn, b: NameIn): void {
+function touchBoth(change: Change, a: Name, b: Name): void {
   change.touch(a.dir);
   if (b.dir !== a.dir) change.touch(b.dir);
 }
@@ -137,7 +145,7 @@ function touchBoth(change: Change, a: NameIn, b: NameIn): void {
  * Stages what the removal of one link does to the node itself: the new ctime, and the copy-up of a base file with other
  * links.
  */
-export function stageLoss(change: Change, node: Node): void {
+export function stageLoss(change: Change, node: LayeredNode): void {
   if (node.isDirectory) return;
   if (node.inode === undefined) {
     // The other links must show one link less, so the file is copied up.
@@ -146,7 +154,7 @@ export function stageLoss(change: Change, node: Node): void {
 }
 
 /** Stages that a file is the agent's text (`Inode.isAgentText`). */
-export function stageText(workspace: Workspace, change: Change, id: number): void {
+export function stageText(workspace: LayeredWorkspace, change: Change, id: number): void {
   const { key } = keysOf(workspace);
   const { placeholderKeys } = workspace.delta.table;
   change.text(id, placeholderKeys.includes(key) ? [] : [key]);

@@ -6,10 +6,10 @@ import { type RuleState, WRITE } from '../../permissions/index.ts';
 import type { Access } from '../access/access.ts';
 import { mergedBase } from '../base/merged-base.ts';
 import { WHITEOUT } from '../delta/index/inode.ts';
+import type { LayeredWorkspace } from '../layered-workspace.ts';
+import type { LayeredNode } from '../nodes/layered-node.ts';
 import type { Listing } from '../nodes/listing.ts';
 import { type DirectoryRef, listNames } from '../nodes/merged-listing.ts';
-import type { Node } from '../nodes/node.ts';
-import type { Workspace } from '../workspace.ts';
 
 /** Names examined in one step. */
 const ENTRIES_PER_STEP = 64;
@@ -22,19 +22,29 @@ interface States {
 }
 
 /** See `StoredListings.requireWritableBelow`; entries of the base must be WRITE by their path in the base, too. */
-export function requireWritableBelow(workspace: Workspace, access: Access, top: Node, to: RuleState): void {
+export function requireWritableBelow(
+  workspace: LayeredWorkspace,
+  access: Access,
+  top: LayeredNode,
+  to: RuleState,
+): void {
   const states = statesOf(access, top, to);
   if (areWritable(states)) return;
   const { from, base } = states;
   workspace.computeOrPostpone([checking, access, top, from, to, base], () => checking(workspace, access, top, states));
 }
 
-export function checkingBelow(workspace: Workspace, access: Access, top: Node, to: RuleState): Steps<void> {
+export function checkingBelow(
+  workspace: LayeredWorkspace,
+  access: Access,
+  top: LayeredNode,
+  to: RuleState,
+): Steps<void> {
   return checking(workspace, access, top, statesOf(access, top, to));
 }
 
-function statesOf(access: Access, top: Node, to: RuleState): States {
-  return { from: access.rule(top), to, base: access.baseRule(top) };
+function statesOf(access: Access, top: LayeredNode, to: RuleState): States {
+  return { from: access.rule(top), to, base: access.actor === 'agent' ? top.baseRule : undefined };
 }
 
 function areWritable({ from, to, base }: States): boolean {
@@ -43,7 +53,7 @@ function areWritable({ from, to, base }: States): boolean {
   );
 }
 
-function* checking(workspace: Workspace, access: Access, top: Node, ofTop: States): Steps<void> {
+function* checking(workspace: LayeredWorkspace, access: Access, top: LayeredNode, ofTop: States): Steps<void> {
   let looked = 0;
   const waiting: [DirectoryRef, States][] = [[top, ofTop]];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
@@ -52,8 +62,7 @@ function* checking(workspace: Workspace, access: Access, top: Node, ofTop: State
     const listing = yield* listNames(workspace, dir);
     for (const [name, below, directory] of namesBelow(workspace, dir, listing)) {
       const [from, to] = [states.from.child(name), states.to.child(name)];
-      const base =
-        below.inode === undefined ? states.base?.child(name) : access.baseRuleAt(workspace.rules, below.basePath);
+      const base = below.inode === undefined ? states.base?.child(name) : ruleInBase(workspace, access, below);
       if (from.level !== WRITE || to.level !== WRITE) throw EACCES;
       if (below.inode === undefined && (base?.level ?? WRITE) !== WRITE) throw EACCES;
       if (directory) waiting.push([below, { from, to, base }]);
@@ -63,8 +72,13 @@ function* checking(workspace: Workspace, access: Access, top: Node, ofTop: State
   }
 }
 
+/** undefined: there is no such path, or its rules do not apply. */
+function ruleInBase({ rules }: LayeredWorkspace, access: Access, { basePath }: DirectoryRef): RuleState | undefined {
+  return access.actor === 'owner' || basePath === undefined ? undefined : rules.state(basePath);
+}
+
 function* namesBelow(
-  workspace: Workspace,
+  workspace: LayeredWorkspace,
   dir: DirectoryRef,
   listing: Listing,
 ): Generator<[ByteString, DirectoryRef, boolean]> {

@@ -8,8 +8,8 @@ import type { Emptiness } from '../nodes/merged-listing.ts';
 import type { Found, Node } from '../nodes/node.ts';
 
 /** A name in a directory. */
-export interface NameIn {
-  readonly dir: Node;
+export interface NameIn<N extends Node = Node> {
+  readonly dir: N;
   readonly name: ByteString;
 }
 
@@ -111,6 +111,8 @@ export interface StoredContents {
   read(node: Node, offset: number, into: Buffer): number;
   /** The host file that has the contents; undefined: there is none. */
   hostFile(node: Node): HostFile | undefined;
+  /** The codebase's regular file at a path as the sandbox has seen it; undefined: there is none, or it has more bytes. */
+  codebaseFile(path: ByteString, most: number): Buffer | undefined;
   /** Before a file is changed: gives the sandbox its own; without `contents` an empty one. */
   makeOwn(node: Node, contents: boolean): void;
   /** As `makeOwn`, with these contents, which are text of the agent. At most `SMALL` bytes. */

@@ -4,14 +4,13 @@ import { isDirectory, S_IFREG } from '../../linux/mode.ts';
 import type { RuleState } from '../../permissions/index.ts';
 import { AGENT } from '../access/access.ts';
 import { isVisible, isVisibleNode } from '../access/visibility.ts';
-import type { Base } from '../base/base.ts';
-import { listNames } from '../nodes/merged-listing.ts';
 import type { Node } from '../nodes/node.ts';
 import type { NodeTree } from '../nodes/node-tree.ts';
+import type { StoredListings } from '../stored/stored-files.ts';
 
 /** The part of a workspace that is needed to tell of its changes. */
 interface ToldOwner {
-  readonly base: Base;
+  readonly stored: { readonly listings: Pick<StoredListings, 'listing'> };
   readonly tree: NodeTree;
   readonly isOpen: boolean;
   readonly spec: { readonly id: string; readonly place?: string };
@@ -98,7 +97,7 @@ export class ChangeTeller {
       const rule = ruled?.get(ino);
       if (rule === undefined || rule.dir.nlookup === 0) continue;
       const gone = new Map(rule.since);
-      for (const { name, type } of (yield* listNames(workspace, rule.dir)).values()) {
+      for (const { name, type } of (yield* workspace.stored.listings.listing(rule.dir)).values()) {
         yield;
         // What is new was never shown under the former rules.
         const isNew = gone.has(name) && gone.get(name) === undefined;

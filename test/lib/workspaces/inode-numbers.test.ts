@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { S_IFREG } from '../../../lib/linux/mode.ts';
 import type { BaseStat } from '../../../lib/workspaces/base/base.ts';
 import { InodeNumbers } from '../../../lib/workspaces/nodes/inode-numbers.ts';
-import { Node } from '../../../lib/workspaces/nodes/node.ts';
+import { LayeredNode } from '../../../lib/workspaces/nodes/layered-node.ts';
 
 let ids = 2;
 
-function nodeOn(ino: number): Node {
-  const node = new Node(ids++, undefined, S_IFREG);
+function nodeOn(ino: number): LayeredNode {
+  const node = new LayeredNode(ids++, undefined, S_IFREG);
   node.nlookup = 1;
   node.base = { ino } as BaseStat;
   return node;
@@ -18,7 +18,7 @@ function numbersWith(kept: readonly number[] = []): InodeNumbers {
 }
 
 /** As a node that shows another base file from then on. */
-function rebase(numbers: InodeNumbers, node: Node, ino: number): void {
+function rebase(numbers: InodeNumbers, node: LayeredNode, ino: number): void {
   numbers.keep(node);
   node.base = { ino } as BaseStat;
   numbers.settle(node);

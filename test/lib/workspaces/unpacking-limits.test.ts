@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { AttachedWorkspaces } from '../../../lib/workspaces/attached-workspaces.ts';
+import { requireLayered } from '../../../lib/workspaces/layered-workspace.ts';
 import type { WorkspaceSpec } from '../../../lib/workspaces/workspaces.ts';
 import { Sandbox } from './sandbox.ts';
 
@@ -57,7 +58,7 @@ describe('the members of archives that are being unpacked', () => {
     const handle = begin();
     add(handle, [{ path: 'f', type: 'file', mode: 0o644, mtime, size: 3, at: 0 }], Buffer.from('abc'));
     const { workspaces } = s.fs as unknown as { workspaces: AttachedWorkspaces };
-    const { copyIn } = workspaces.find('sb_1')!.delta;
+    const { copyIn } = requireLayered(workspaces.find('sb_1')!).delta;
     vi.spyOn(copyIn, 'adopt').mockImplementationOnce(() => {
       throw new Error('disk');
     });
