@@ -4,8 +4,7 @@ import { openKeyAccess } from './access/key-access.ts';
 import { noKeys, openAccess } from './access/no-keys.ts';
 import { CleanupStack } from './cleanup-stack.ts';
 import { archiveThreads } from './codebases/archive/server-threads.ts';
-import { StoredCodebases } from './codebases/codebases.ts';
-import { spreadBelow } from './codebases/commits/spread.ts';
+import { type OpenedCodebases, openCodebases, type SandboxBases } from './codebases/open-codebases.ts';
 import type { CodebaseThreads } from './codebases/options.ts';
 import type { DockerEnvironment } from './config/load.ts';
 import { previewDomainOf } from './config/preview-domain-of.ts';
@@ -109,18 +108,19 @@ async function build(config: Config, environment: Environment, cleanup: CleanupS
   const retries = await KeptAnswers.open({ path: `${storage.dbPath}.answers`, log });
   cleanup.add('answers', () => retries.close());
   const platform = await openPlatform(config, environment, cleanup);
-  const codebases = await StoredCodebases.open({
+  const codebases = await openCodebases({
     path: storage.codebasePath,
+    format: storage.codebaseFormat,
     records: metadata.codebases,
     limits: { maxBytes: storage.maxCodebaseBytes, maxFiles: storage.maxCodebaseFiles },
     reserve: storage.reserveBytes,
     owners,
     transfers: platform.descriptors.transfers,
     archives: platform.archives,
+    entry: environment.entry,
     log,
   });
   cleanup.add('codebases', () => codebases.close());
-  void spreadBelow(storage.codebasePath);
   const images = await openImages(config, platform, log);
   const dialer = new Dialer(createSocketMaker);
   const secrets = openSecrets(config, metadata, (secret) => sandboxes.secretChanged(secret));
@@ -129,7 +129,7 @@ async function build(config: Config, environment: Environment, cleanup: CleanupS
     metadata,
     { owners, ownerDeltas, dialer },
     platform,
-    { codebases, images, secrets },
+    { bases: codebases.bases, images, secrets },
     log,
   );
   images.connect((id) => sandboxes.usersOfImage(id));
@@ -148,7 +148,7 @@ async function build(config: Config, environment: Environment, cleanup: CleanupS
       sessions,
       networks,
       ports,
-      codebases,
+      codebases: codebases.service,
       images,
       owners: ownerDeltas === undefined ? owners : watchedLimits(owners, ownerDeltas),
       retries,
@@ -163,7 +163,7 @@ async function build(config: Config, environment: Environment, cleanup: CleanupS
     maxConnections: platform.descriptors.maxConnections,
     resume: async () => {
       await resume();
-      void codebases.clean().then(() => codebases.verifier.keep());
+      codebases.goOn();
     },
     close: () => cleanup.unwind(),
     abandon: () => abandonMount(platform.layout.fs),
@@ -234,7 +234,7 @@ function openSandboxes(
   metadata: Metadata,
   { owners, ownerDeltas, dialer }: { owners: OwnerLimitSource; ownerDeltas: OwnerDeltas | undefined; dialer: Dialer },
   { layout, descriptors, runtimes, mount, archives, diffs, sandboxNetworks, authorities }: Platform,
-  { codebases, images, secrets }: { codebases: StoredCodebases; images: ImageStore; secrets: StoredSecrets },
+  { bases, images, secrets }: { bases: SandboxBases; images: ImageStore; secrets: StoredSecrets },
   log: Log,
 ): { sandboxes: SandboxKeeper; processes: Processes; sessions: Sessions; networks: Networks; ports: Ports } {
   const { maxDeltaBytes, maxDeltaFiles, maxIndexBytes } = config.sandbox;
@@ -249,9 +249,9 @@ function openSandboxes(
       rootOf: (image) => images.rootOf(image),
       descriptors,
       graces: new AbortController(),
-      basePath: (id) => codebases.filesPath(id),
-      apply: (id, plan) => codebases.apply(id, plan),
-      finishCommit: (id) => codebases.finishCommit(id),
+      basePath: (id) => bases.filesPath(id),
+      apply: (id, plan) => bases.apply(id, plan),
+      finishCommit: (id) => bases.finishCommit(id),
       unzstd: archives.unzstd,
       diffs,
       removeTree: (path) => removals.remove(path),
@@ -314,7 +314,7 @@ function watchedLimits(owners: LimitsOfOwners, deltas: OwnerDeltas): LimitsOfOwn
  * Lets codebases and the workspace file system call sandboxes. Subscribed only after construction: a callback passed to
  * a constructor could run while a later constructor still waits.
  */
-function connect(sandboxes: SandboxKeeper, codebases: StoredCodebases, mount: WorkspaceMount, retries: Retries): void {
+function connect(sandboxes: SandboxKeeper, codebases: OpenedCodebases, mount: WorkspaceMount, retries: Retries): void {
   mount.subscribe({
     lost: (reason, back) => sandboxes.workspacesLost(reason, back),
     unreadable: (id, reason) => sandboxes.workspaceUnreadable(id, reason),

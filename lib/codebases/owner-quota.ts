@@ -84,13 +84,21 @@ export class OwnerQuota {
   }
 
   #refusal(id: string, ownerId: string, bytes: number): ServiceError | undefined {
-    if (bytes <= this.#room(id, ownerId)) return undefined;
-    const { stored_bytes: limit } = this.#owners.of(ownerId);
-    return new ServiceError(
-      'RESOURCE_EXHAUSTED',
-      `the codebases of owner ${JSON.stringify(ownerId)} would hold ${this.#held(id, ownerId) + bytes} bytes, ` +
-        `the most is ${limit} (${this.#owners.placeOf(ownerId, 'stored_bytes')})`,
-    );
+    return ownerRefusal(this.#bytesOf(ownerId, this.#held(id, ownerId)), bytes);
+  }
+
+  /** What the owner stores and may store; undefined: there is no limit. */
+  of(ownerId: string): OwnerBytes | undefined {
+    return this.#isLimited(ownerId) ? this.#bytesOf(ownerId, this.#held('', ownerId)) : undefined;
+  }
+
+  #bytesOf(owner: string, held: number): OwnerBytes {
+    return {
+      owner,
+      held,
+      limit: this.#owners.of(owner).stored_bytes,
+      place: this.#owners.placeOf(owner, 'stored_bytes'),
+    };
   }
 
   /** Bytes of all codebases of the owner, with the reservations of all but `id`. */
@@ -102,6 +110,25 @@ export class OwnerQuota {
     }
     return bytes;
   }
+}
+
+/** The bytes of all codebases of an owner, with a limit. */
+export interface OwnerBytes {
+  readonly owner: string;
+  readonly held: number;
+  /** 0: none. */
+  readonly limit: number;
+  /** Where it was set. */
+  readonly place: string;
+}
+
+/** RESOURCE_EXHAUSTED if the codebases may not hold so many bytes more. */
+export function ownerRefusal({ owner, held, limit, place }: OwnerBytes, bytes: number): ServiceError | undefined {
+  if (limit === 0 || held + bytes <= limit) return undefined;
+  return new ServiceError(
+    'RESOURCE_EXHAUSTED',
+    `the codebases of owner ${JSON.stringify(owner)} would hold ${held + bytes} bytes, the most is ${limit} (${place})`,
+  );
 }
 
 /** What one codebase may take of the bytes of its owner. */

@@ -1,7 +1,7 @@
 import type { CodebaseRecord } from '../metadata/metadata.ts';
 
 /** How the files of codebases are stored. */
-const CODEBASE_FORMATS = ['plain', 'tree'] as const;
+export const CODEBASE_FORMATS = ['plain', 'tree'] as const;
 export type CodebaseFormat = (typeof CODEBASE_FORMATS)[number];
 
 /** Throws an error of one line if a codebase is stored in another format. Call it before anything is changed. */

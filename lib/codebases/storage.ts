@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { mkdir, open, readdir, rmdir, unlink } from 'node:fs/promises';
+import { mkdir, readdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeTree } from '../host-tree/remove-tree.ts';
 import { isId } from '../ids.ts';
@@ -9,9 +9,9 @@ import { removeLater } from './archive/import-archive.ts';
 import { FILES, INCOMING } from './codebase-tree.ts';
 import { JOURNAL, STAGING } from './commit-journal.ts';
 import { SPREAD } from './commits/spread.ts';
+import { DeletionMarks, markedId, syncFolder } from './deletion-marks.ts';
 import { filesLost } from './resolve-path.ts';
 
-const DELETING = '.deleting-';
 /** What a commit leaves until its end. */
 const TRACES = [JOURNAL, `${JOURNAL}.new`, STAGING];
 
@@ -22,12 +22,14 @@ const TRACES = [JOURNAL, `${JOURNAL}.new`, STAGING];
  */
 export class Storage {
   readonly #path: string;
+  readonly #marks: DeletionMarks;
   /** Codebases whose `tmp` may have what a crash left. */
   readonly #unclean = new Set<string>();
   readonly #cleaning = new Map<string, Promise<void>>();
 
   constructor(path: string) {
     this.#path = path;
+    this.#marks = new DeletionMarks(path);
   }
 
   /** Host path of a codebase's directory, which may be absent. */
@@ -40,19 +42,18 @@ export class Storage {
     await mkdir(this.directory(id), { mode: 0o755 });
     await mkdir(join(this.directory(id), FILES), { mode: 0o755 });
     await mkdir(join(this.directory(id), INCOMING), { mode: 0o700 });
-    await sync(this.directory(id));
-    await sync(this.#path);
+    await syncFolder(this.directory(id));
+    await syncFolder(this.#path);
   }
 
   /** From here on `recover` removes the codebase if it has no record. Durable when it resolves. */
   async markDeleting(id: string): Promise<void> {
-    await (await open(this.#mark(id), 'w', 0o600)).close();
-    await sync(this.#path);
+    await this.#marks.make(id);
   }
 
   /** Removes the mark of a deletion in progress, if there is one. */
   async unmarkDeleting(id: string): Promise<void> {
-    await unlink(this.#mark(id)).catch(ignoreAbsent);
+    await this.#marks.remove(id);
   }
 
   /** Removes a codebase's directory with everything in it, then the mark. May be repeated after a failure. */
@@ -73,11 +74,18 @@ export class Storage {
     const names = new Set(await readdir(this.#path));
     for (const name of names) {
       if (name.startsWith(SPREAD)) await rmdir(join(this.#path, name)).catch(() => undefined);
-      const id = name.startsWith(DELETING) ? name.slice(DELETING.length) : name;
+      const marked = markedId(name);
+      if (marked === undefined) continue;
+      if (known(marked)) await this.unmarkDeleting(marked);
+      else {
+        await this.remove(marked);
+        names.delete(marked);
+      }
+    }
+    for (const id of names) {
       if (!isId('cb', id)) continue;
-      if (name !== id) await (known(id) ? this.unmarkDeleting(id) : this.remove(id));
-      else if (known(id)) this.#unclean.add(id);
-      else if (!names.has(DELETING + id)) await this.#removeUnused(id, log);
+      if (known(id)) this.#unclean.add(id);
+      else await this.#removeUnused(id, log);
     }
   }
 
@@ -146,13 +154,4 @@ export class Storage {
       });
     }
   }
-
-  #mark(id: string): string {
-    return join(this.#path, DELETING + id);
-  }
-}
-
-async function sync(directory: string): Promise<void> {
-  const handle = await open(directory, 'r');
-  await handle.sync().finally(() => handle.close());
 }

@@ -1,3 +1,4 @@
+import { CODEBASE_FORMATS } from '../codebases/require-format.ts';
 import { DEFAULT_OUTPUT_BYTES } from '../command-limits.ts';
 import { ON_EXPIRE } from '../field-values.ts';
 import { LOG_FORMATS, LOG_LEVELS } from '../log.ts';
@@ -74,6 +75,7 @@ export const SCHEMA = {
   },
   storage: {
     codebase_path: key(storagePath),
+    codebase_format: key(oneOf(...CODEBASE_FORMATS), 'plain'),
     mount_path: key(storagePath),
     db_path: key(storagePath),
     reserve_bytes: key(autoOr(byteSize), 'auto'),

@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
 import { expect } from 'vitest';
 import { directoryOfFile } from '../directory.ts';
 import { collect } from './client.ts';
 import { expectRefusal, type Scene } from './scene.ts';
-import { type Case, contract, everywhere, REAL } from './suite.ts';
+import { type Case, everywhere, onBothFormats, REAL } from './suite.ts';
 
 const sha256 = (content: string | Uint8Array) => createHash('sha256').update(content).digest('hex');
 
@@ -34,6 +35,7 @@ const cases: Case[] = [
   {
     name: 'imports and exports an archive, which a running sandbox sees at once',
     runtimes: REAL,
+    hasSandboxes: true,
     async run(scene) {
       const codebase = await scene.codebase({ 'kept/a': 'a\n', 'bin/run': 'old\n' });
       const { id } = codebase;
@@ -97,6 +99,49 @@ const cases: Case[] = [
         'NOT_FOUND',
         /"none"/,
       );
+    },
+  },
+  {
+    name: 'imports archives, plain or compressed, by all modes, and exports equal ones',
+    async run(scene) {
+      const { id } = await scene.codebase({ 'kept/a': 'a\n', 'bin/run': 'old\n' });
+      const codebase_id = id;
+      const bring = (mode: string, bytes: Buffer) =>
+        scene.client.write('ImportCodebaseFiles', { codebase_id, mode }, bytes);
+      const counts = { files: 2, directories: 1, symlinks: 1, size: 2 * '#!/bin/sh\necho ran\n'.length };
+      expect(await bring('merge', packedScript())).toMatchObject(counts);
+      expect(await paths(scene, { codebase_id, recursive: true })).toEqual(
+        ['bin/', 'bin/run', 'bin/same', 'go', 'kept/', 'kept/a'].sort(),
+      );
+      const zstd = execFileSync('zstd', ['-c'], { input: gunzipSync(packedScript()) });
+      const { revision } = await bring('replace', zstd);
+      expect(await paths(scene, { codebase_id })).toEqual(['bin/', 'go']);
+      expect(await scene.client.call('GetCodebase', { codebase_id })).toMatchObject({ revision, file_count: 3 });
+      await bring('update', gunzipSync(packed(': > .wh.go && mkdir bin && echo new > bin/new')));
+      const exported = await collect(scene.client.read('ExportCodebaseFiles', { codebase_id, path: 'bin' }));
+      const verbose = execFileSync('tar', ['-tvf', '-'], { input: exported }).toString();
+      expect(verbose.match(/(?<=\d\d:\d\d ).*/g)).toEqual(['new', 'run', 'same link to run']);
+      expect(verbose).toMatch(/-rwxr-xr-x \S+ +19 .* run\n/);
+      await expectRefusal(
+        scene.client.write('ImportCodebaseFiles', { codebase_id, mode: 'merge', if_revision: revision }, exported),
+        'ABORTED',
+        /if_revision/,
+      );
+    },
+  },
+  {
+    name: 'an archive that is cut off, or that is none, changes nothing',
+    async run(scene) {
+      const { id: codebase_id } = await scene.codebase({ a: 'a\n' });
+      const { revision } = await scene.client.call('GetCodebase', { codebase_id });
+      const tar = gunzipSync(packedScript());
+      for (const bytes of [tar.subarray(0, 700), packedScript().subarray(0, 90), Buffer.alloc(3000, 'none')])
+        await expectRefusal(
+          scene.client.write('ImportCodebaseFiles', { codebase_id, mode: 'replace' }, bytes),
+          'INVALID_ARGUMENT',
+        );
+      expect((await scene.client.call('GetCodebase', { codebase_id })).revision).toBe(revision);
+      expect(await paths(scene, { codebase_id })).toEqual(['a']);
     },
   },
   {
@@ -349,6 +394,7 @@ const cases: Case[] = [
   },
   {
     name: 'refuses to delete a codebase that sandboxes use, listing them',
+    hasSandboxes: true,
     async run(scene) {
       const codebase = await scene.codebase({ 'a.txt': 'a' });
       const sandboxes = [await scene.sandbox(codebase), await scene.sandbox(codebase)];
@@ -366,4 +412,4 @@ const cases: Case[] = [
   },
 ];
 
-contract('a codebase', everywhere(cases));
+onBothFormats('a codebase', everywhere(cases));

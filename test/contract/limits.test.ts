@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Sandbox } from '../../lib/contract/messages.ts';
 import { eventually, expectRefusal, refusal } from './scene.ts';
-import { type Case, contract, everywhere, REAL } from './suite.ts';
+import { type Case, contract, everywhere, onBothFormats, REAL } from './suite.ts';
 
 const perUser: Case[] = [
   {
@@ -219,6 +219,7 @@ const quota: Case[] = [
   {
     name: 'refuses a commit above storage.max_codebase_bytes or max_codebase_files, and changes nothing',
     runtimes: REAL,
+    hasSandboxes: true,
     async run(scene) {
       const codebase = await scene.codebase({ old: 'old\n' });
       const sandbox = await scene.sandbox(codebase);
@@ -238,6 +239,7 @@ const quota: Case[] = [
   {
     name: 'reports an automatic commit that the quota of the codebase refuses, and commits once there is room',
     runtimes: REAL,
+    hasSandboxes: true,
     async run(scene) {
       const codebase = await scene.codebase({});
       const sandbox = await scene.sandbox(codebase, undefined, { auto_commit: 'on_exec' });
@@ -251,6 +253,8 @@ const quota: Case[] = [
     },
   },
 ];
+
+const QUOTAS = { storage: { max_codebase_bytes: '1MiB', max_codebase_files: 20 } };
 
 const late: Case[] = [
   {
@@ -288,10 +292,11 @@ const late: Case[] = [
   },
 ];
 
-contract('max_per_user, expiry and codebase quotas', everywhere([...perUser, ...expiry, ...quota]), {
-  storage: { max_codebase_bytes: '1MiB', max_codebase_files: 20 },
+contract('max_per_user and expiry', everywhere([...perUser, ...expiry]), {
+  ...QUOTAS,
   sandbox: { max_per_user: 3, cleanup_interval: '300ms' },
 });
+onBothFormats('codebase quotas', everywhere(quota), QUOTAS);
 contract('expiry without a check, and timeouts', everywhere(late), {
   sandbox: { cleanup_interval: '1h', default_expiration: '0s' },
   runtime: { default_timeout: '700ms', max_timeout: '2s' },

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { expectError, json } from './rest-answers.ts';
 import { filePath, type RawAnswer } from './rest-client.ts';
 import type { Scene } from './scene.ts';
-import { type Case, contract, everywhere } from './suite.ts';
+import { type Case, everywhere, onBothFormats } from './suite.ts';
 
 const sha256 = (content: string) => createHash('sha256').update(content).digest('hex');
 
@@ -97,4 +97,4 @@ function postFiles(scene: Scene, codebaseId: string, parts: readonly Part[]): Pr
   return scene.rest.send('POST', `/v1/codebases/${codebaseId}/files`, { body, headers });
 }
 
-contract('files over REST', everywhere(cases, { protocols: ['rest'] }));
+onBothFormats('files over REST', everywhere(cases, { protocols: ['rest'] }));

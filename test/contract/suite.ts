@@ -18,6 +18,8 @@ export interface Case {
   protocols?: readonly Protocol[];
   /** Absent: the suite's own. */
   timeoutMs?: number;
+  /** Whether it creates sandboxes, which codebases on trees have not yet. */
+  hasSandboxes?: boolean;
   run(scene: Scene): Promise<void>;
 }
 
@@ -29,6 +31,14 @@ export function contract(topic: string, cases: readonly Case[], config: Sections
       .filter(({ runtimes = REAL }) => runtimes.includes(runtime));
     if (possible.length > 0) describe(`${topic} on ${runtime}`, () => column(runtime, possible, config));
   }
+}
+
+/** As `contract`; those without sandboxes on codebases of the other format, too, where the runtime makes no difference. */
+export function onBothFormats(topic: string, cases: readonly Case[], config: Sections = {}): void {
+  contract(topic, cases, config);
+  const without = cases.filter(({ hasSandboxes }) => !hasSandboxes);
+  const storage = { ...config.storage, codebase_format: 'tree' };
+  contract(`${topic}, on trees`, everywhere(without, { runtimes: ['mock'] }), { ...config, storage });
 }
 
 /** The cases, on every runtime where they name none. */

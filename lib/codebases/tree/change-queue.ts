@@ -9,8 +9,14 @@ import type { TreeParts } from './tree-parts.ts';
 
 interface Waiting {
   readonly change: Change;
-  resolve(answer: never): void;
+  resolve(done: Done<never>): void;
   reject(error: unknown): void;
+}
+
+/** What a change answered, and the first head that has it. */
+interface Done<Answer> {
+  readonly answer: Answer;
+  readonly head: Head;
 }
 
 /** How often a version is made again because somebody else has moved the head meanwhile. */
@@ -30,7 +36,7 @@ export class ChangeQueue {
     this.#parts = parts;
   }
 
-  add<Answer>(change: Change<Answer>): Promise<Answer> {
+  add<Answer>(change: Change<Answer>): Promise<Done<Answer>> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ change, resolve, reject });
       void this.#turns.run(() => this.#next());
@@ -66,9 +72,12 @@ export class ChangeQueue {
         this.numbers.passOver(from.nextIno);
         made = undefined;
         made = await this.#version(from, group);
-        const isMade = made.head === undefined || (await this.#parts.advance(from, made.head));
+        const moved = made.head === undefined || (await this.#parts.advance(from, made.head));
         made.writing.end();
-        if (isMade) return answer(group, made);
+        if (moved === true) return answer(group, made, made.head ?? from);
+        if (moved === false) continue;
+        made = undefined;
+        throw moved;
       }
       throw new ServiceError('ABORTED', 'the codebase is changed by others all the time; try again');
     } catch (error) {
@@ -93,9 +102,9 @@ export class ChangeQueue {
   }
 }
 
-function answer(group: readonly Waiting[], { outcomes }: Made): void {
+function answer(group: readonly Waiting[], { outcomes }: Made, head: Head): void {
   for (const [index, outcome] of outcomes.entries()) {
     if ('refusal' in outcome) group[index]!.reject(outcome.refusal);
-    else group[index]!.resolve(outcome.answer as never);
+    else group[index]!.resolve({ answer: outcome.answer as never, head });
   }
 }

@@ -1,3 +1,4 @@
+import type { ServiceError } from '../../errors.ts';
 import type { DirectoryEntry } from '../../trees/format/entry.ts';
 import { digestOf, type Key } from '../../trees/format/keys.ts';
 
@@ -17,8 +18,8 @@ export interface Head {
 export interface Heads {
   /** undefined: the codebase is gone. */
   read(): Head | undefined;
-  /** Durable when it resolves. false: the head is no longer `from`. */
-  advance(from: Head, to: Head): Promise<boolean>;
+  /** Durable when it resolves. false: the head is no longer `from`. An error: it is, and `to` is refused. */
+  advance(from: Head, to: Head): Promise<boolean | ServiceError>;
 }
 
 /** Another one after each change, and none that was there before. */

@@ -65,7 +65,7 @@ export class TreeCodebase {
   /** Removes a file or symlink, and the directories above it that become empty. NOT_FOUND. */
   async remove(path: string): Promise<void> {
     const parsed = parseFilePath('file_path', path);
-    return this.#queue.add({ kind: 'remove', apply: (edit) => inOneStep(() => removeEntry(edit, parsed)) });
+    await this.#queue.add({ kind: 'remove', apply: (edit) => inOneStep(() => removeEntry(edit, parsed)) });
   }
 
   import(): TreeImport {
@@ -116,9 +116,8 @@ export class TreeCodebase {
       const first = numbers.next;
       // Before others can take some, while the head moves.
       numbers.passOver(first + count);
-      if (!(await advance(from, { ...from, nextIno: first + count })))
-        throw new ServiceError('ABORTED', 'the codebase is changed by others; try again');
-      return first;
+      if ((await advance(from, { ...from, nextIno: first + count })) === true) return first;
+      throw new ServiceError('ABORTED', 'the codebase is changed by others; try again');
     });
   }
 

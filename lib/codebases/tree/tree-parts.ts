@@ -1,6 +1,6 @@
 import type { Disk } from '../../disk/disk.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
-import type { Head } from './head.ts';
+import type { Head, Heads } from './head.ts';
 import type { TreeQuota } from './tree-quota.ts';
 
 /** Runs work that was divided into steps, and lets others have their turn between them. */
@@ -18,5 +18,5 @@ export interface TreeParts {
   /** The present one. Throws NOT_FOUND if the codebase is gone. */
   head(): Head;
   /** See `Heads`. */
-  advance(from: Head, to: Head): Promise<boolean>;
+  readonly advance: Heads['advance'];
 }

@@ -25,6 +25,8 @@ export async function createSandbox(request: NewSandbox, context: SandboxContext
   const network = newPolicy(request.network, runtime, context);
   const permissions = await rulesOf(request);
   const { owner_id } = codebaseOf(request.codebase_id, context);
+  // Before anything is made: throws if no workspace can show its files.
+  context.platform.basePath(request.codebase_id);
   await requireSecrets(request.secrets ?? [], owner_id, context);
   await context.platform.runtime(runtime);
   context.refuseWhenClosing();

@@ -13,7 +13,8 @@ import { graft } from './graft.ts';
 import type { StagedCounts } from './staged-counts.ts';
 import { StagedMembers, type StagedTree } from './staged-members.ts';
 
-export type Imported = StagedCounts['shown'];
+/** With the revision that the import made. */
+export type Imported = StagedCounts['shown'] & { revision: string };
 
 /** An archive that arrives. Its members are stored at once, and become visible together. The caller must call `drop`. */
 export class TreeImport {
@@ -61,12 +62,12 @@ export class TreeImport {
     const staged = await this.#stage().catch((error) => {
       throw storeError(error);
     });
-    await this.#queue.add({
+    const { head } = await this.#queue.add({
       kind: 'import',
       writing: this.#writing,
       apply: (edit) => bring(edit, staged, mode, onlyAt),
     });
-    return this.#members.counts.shown;
+    return { ...this.#members.counts.shown, revision: revisionOf(head) };
   }
 
   drop(): void {

@@ -14,6 +14,7 @@ import { TreeScratch } from './trees.ts';
 
 let folder: string;
 let metadata: Metadata;
+let opened: Metadata[];
 let isBroken: boolean;
 let refusal: ServiceError | undefined;
 /** Those of a codebase that grows and shrinks. */
@@ -34,10 +35,11 @@ async function open(): Promise<void> {
     return file;
   }) as typeof fs.open;
   metadata = await openMetadata(join(folder, 'db.json'), silentLog, { fileSystem: { ...fs, open: opening } });
+  opened.push(metadata);
 }
 
 beforeEach(async () => {
-  [isBroken, refusal] = [false, undefined];
+  [isBroken, refusal, opened] = [false, undefined, []];
   folder = mkdtempSync(join(tmpdir(), 'paddock-heads-'));
   const scratch = new TreeScratch();
   const head = () => storedHead(scratch.codebase.head);
@@ -51,7 +53,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   isBroken = false;
-  await metadata.close();
+  for (const each of opened) await each.close();
   rmSync(folder, { recursive: true });
 });
 

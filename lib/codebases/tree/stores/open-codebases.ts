@@ -1,0 +1,132 @@
+import { randomBytes } from 'node:crypto';
+import type { Disk } from '../../../disk/disk.ts';
+import { UploadRoom } from '../../../host-tree/upload-room.ts';
+import type { Reserve } from '../../../linux/disk-room.ts';
+import type { StoredHead } from '../../../metadata/metadata.ts';
+import { Cache } from '../../../store/cache.ts';
+import { ObjectStore, type StoreParts } from '../../../store/object-store.ts';
+import { OpenFiles } from '../../../store/open-files.ts';
+import { FormatError } from '../../../trees/format/format-error.ts';
+import type { CodebaseLimits } from '../../quota.ts';
+import { firstVersion } from '../create-codebase.ts';
+import { inUnits } from '../in-units.ts';
+import { storedHead } from '../stored-head.ts';
+import { TreeCodebase } from '../tree-codebase.ts';
+import { TreeQuota } from '../tree-quota.ts';
+import { MovingHead } from './moving-head.ts';
+import { OwnerRoom } from './owner-room.ts';
+import type { HeadKeeper, Place } from './tree-stores.ts';
+
+export interface StoresOptions {
+  /** `storage.codebase_path`. */
+  readonly path: string;
+  readonly limits: CodebaseLimits;
+  /** Room of the disk that uploads may not use. */
+  readonly reserve: Reserve;
+}
+
+/** Bytes of directory objects in memory, of all stores of a thread. */
+const CACHE_BYTES = 32 * 1024 * 1024;
+/** Stores that stay open without being used: each has the index of its open pack in memory. */
+const MOST_IDLE = 32;
+
+/** A codebase whose store is open. */
+export interface OpenCodebase {
+  readonly codebase: TreeCodebase;
+  readonly store: ObjectStore;
+  readonly owner: OwnerRoom;
+  /** Calls, and what they have open. */
+  users: number;
+  isForgotten: boolean;
+}
+
+/** The codebases whose stores are open in this thread, the most recently used ones. */
+export class OpenCodebases {
+  readonly disk: Disk;
+  readonly #options: StoresOptions;
+  readonly #keeper: HeadKeeper;
+  readonly #parts: StoreParts;
+  /** By id; the least recently used one comes first. */
+  readonly #open = new Map<string, OpenCodebase>();
+
+  constructor(options: StoresOptions, keeper: HeadKeeper, disk: Disk) {
+    this.disk = disk;
+    this.#options = options;
+    this.#keeper = keeper;
+    this.#parts = { disk, files: new OpenFiles(disk), cache: new Cache(CACHE_BYTES) };
+  }
+
+  /** A new store, in a folder that does not exist. */
+  create(id: string, ms: number): StoredHead {
+    const { path } = this.#options;
+    const folder = this.#folder(id);
+    this.disk.mkdir(folder);
+    // What is in it comes later to the disk than its name: a folder without a mark, or a record, is empty.
+    this.disk.syncFolder(path);
+    const store = ObjectStore.create(this.#parts, folder, randomBytes(8).readBigUInt64LE() | 1n);
+    try {
+      return storedHead(firstVersion(store, ms));
+    } finally {
+      store.close();
+    }
+  }
+
+  /** The caller must call `leave`. Throws a FormatError for a store that is missing, or another one. */
+  enter({ id, head, owner }: Place): OpenCodebase {
+    const open = this.#open.get(id) ?? this.#opened(id, head);
+    this.#open.delete(id);
+    this.#open.set(id, open);
+    open.users++;
+    open.owner.present = owner;
+    return open;
+  }
+
+  leave(open: OpenCodebase): void {
+    open.users--;
+    if (this.#open.size <= MOST_IDLE) return;
+    for (const [id, each] of this.#open) {
+      if (each.users > 0) continue;
+      this.#open.delete(id);
+      each.store.close();
+      return;
+    }
+  }
+
+  /** Nobody enters it any more. Resolves after the changes in progress. */
+  async forget(id: string): Promise<void> {
+    const open = this.#open.get(id);
+    if (open === undefined) return;
+    this.#open.delete(id);
+    open.isForgotten = true;
+    await open.codebase.end(async () => {}).catch(() => undefined);
+    open.store.close();
+  }
+
+  close(): void {
+    for (const { store } of this.#open.values()) store.close();
+    this.#open.clear();
+  }
+
+  #opened(id: string, head: StoredHead): OpenCodebase {
+    const { limits, reserve } = this.#options;
+    const store = ObjectStore.open(this.#parts, this.#folder(id));
+    if (String(store.number) !== head.store) {
+      store.close();
+      throw new FormatError(`the store of codebase ${id} is another one than its record says`);
+    }
+    const owner = new OwnerRoom();
+    const codebase = new TreeCodebase({
+      id,
+      store,
+      disk: this.disk,
+      heads: new MovingHead(id, head, this.#keeper),
+      quota: new TreeQuota(limits, owner, new UploadRoom(this.#folder(id), reserve)),
+      run: inUnits,
+    });
+    return { codebase, store, owner, users: 0, isForgotten: false };
+  }
+
+  #folder(id: string): string {
+    return `${this.#options.path}/${id}`;
+  }
+}
