@@ -72,7 +72,7 @@ describe('files', () => {
     await scratch.codebases.importArchive(from, 'replace', chunks(members.subarray(0, 700), members.subarray(700)));
     const exported = await scratch.export(from);
     await scratch.codebases.importArchive(to, 'replace', chunks(exported));
-    expect(await scratch.export(to)).toEqual(exported);
+    expect((await scratch.export(to)).equals(exported)).toBe(true);
     await expect(scratch.export(to, 'absent')).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 

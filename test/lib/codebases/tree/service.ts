@@ -17,8 +17,8 @@ import { chunks } from '../scratch.ts';
 
 /** The service of codebases on trees, on a disk and metadata of its own, in this thread. */
 export class ServiceScratch {
-  readonly path = mkdtempSync(join(tmpdir(), 'tree-codebases-'));
-  readonly folder = join(this.path, 'codebases');
+  readonly path: string;
+  readonly folder: string;
   sandboxes: string[] = [];
   limits = { maxBytes: 0, maxFiles: 0 };
   owners: OwnerLimitSource | undefined;
@@ -29,6 +29,11 @@ export class ServiceScratch {
   metadata!: Metadata;
   readonly #opened: Metadata[] = [];
   codebases!: TreeCodebases;
+
+  constructor(path = mkdtempSync(join(tmpdir(), 'tree-codebases-'))) {
+    this.path = path;
+    this.folder = join(path, 'codebases');
+  }
 
   /** Also a start after a crash: nothing is ended before. */
   async open(): Promise<TreeCodebases> {
