@@ -3,6 +3,7 @@ import { fromLatin1 } from '../../../../../lib/byte-string.ts';
 import { Collection } from '../../../../../lib/store/garbage/collection.ts';
 import { SEAL_AT } from '../../../../../lib/store/limits.ts';
 import type { ObjectStore } from '../../../../../lib/store/object-store.ts';
+import { OpenFiles } from '../../../../../lib/store/open-files.ts';
 import { findEntry } from '../../../../../lib/trees/directory/find-entry.ts';
 import type { Source } from '../../../../../lib/trees/directory/source.ts';
 import type { DirectoryEntry } from '../../../../../lib/trees/format/entry.ts';
@@ -64,7 +65,7 @@ function upload(files: Record<string, string>): DirectoryEntry {
 }
 
 function treeOf(root: TreeRoot, journal: Journal): LiveTree {
-  const reader = new SegmentReader(disk, where().folder);
+  const reader = new SegmentReader(disk, new OpenFiles(disk), where().folder);
   const places = new PlacedObjects(where().cache, () => reader);
   const source: Source = { load: (key) => (isLocal(key) ? places : codebase).load(key) };
   const base = { version: root.version, base: root.base };
