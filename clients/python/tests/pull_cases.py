@@ -144,7 +144,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("content-length", str(len(content)))
         self.end_headers()
-        self.wfile.write(content)
+        breaks = "format=" in url.query and self._cases.case.get("breaks")
+        self.wfile.write(content[:512] if breaks else content)
 
     def do_DELETE(self) -> None:
         self._cases.destroyed = True

@@ -47,7 +47,7 @@ export function chosen<T extends ChangeSelection>(selection: T): T {
 }
 
 /** Whether it may leave changes out. */
-export const isSelection = ({ paths, exclude, hunks }: CommitOptions): boolean =>
+export const isSelection = ({ paths, exclude, hunks }: Pick<CommitOptions, 'paths' | 'exclude' | 'hunks'>): boolean =>
   [paths, exclude, hunks].some((each) => each !== undefined && each.length > 0);
 
 export async function listChanges(api: Api, sandboxId: string, selection: ShownChanges): Promise<FileChange[]> {

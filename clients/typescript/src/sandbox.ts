@@ -27,7 +27,7 @@ import type {
 } from './contract/messages.ts';
 import { type CreateOptions, createSandbox } from './create.ts';
 import { asyncDispose, removed } from './dispose.ts';
-import { ConflictError, FailedPreconditionError } from './errors.ts';
+import { FailedPreconditionError } from './errors.ts';
 import { Files } from './files.ts';
 import { type ForkOptions, forkSandbox } from './fork.ts';
 import { type CallOptions, divided } from './http/call.ts';
@@ -39,6 +39,7 @@ import { Ports } from './ports.ts';
 import { Process, type StartOptions } from './process.ts';
 import { Rules } from './rules.ts';
 import { Session } from './session.ts';
+import { Unpulled } from './unpulled.ts';
 
 /** Whose server is used; absent: that of PADDOCK_URL and PADDOCK_KEY. */
 export interface Client {
@@ -61,8 +62,7 @@ export class Sandbox {
   readonly #runner: Runner;
   readonly #ownsSandbox: boolean;
   #ownsCodebase: boolean;
-  /** What pulls did not bring, and is nowhere else. */
-  #unpulled: readonly string[] = [];
+  readonly #unpulled = new Unpulled();
 
   /** `owns`: what `await using` removes. */
   constructor(api: Api, info: SandboxInfo, owns: { sandbox?: boolean; codebase?: boolean } = {}) {
@@ -155,7 +155,7 @@ export class Sandbox {
     // Before the answer, which may be lost: what was committed is never deleted.
     if (!options.dryRun) this.#ownsCodebase = false;
     const committed = await commitChanges(this.api, this.id, options);
-    if (!options.dryRun && !isSelection(options)) this.#unpulled = [];
+    if (!options.dryRun && !isSelection(options)) this.#unpulled.clear();
     return committed;
   }
 
@@ -166,26 +166,23 @@ export class Sandbox {
   async pull(directory: string, options: PullOptions = {}): Promise<Pulled> {
     const { isLeft, pull } = await loadLocal();
     const target = { sandboxId: this.id, codebaseId: this.info.codebaseId };
-    const keep = (left: readonly string[], brought: readonly string[] = []) => {
-      const all = new Set([...this.#unpulled.filter((path) => !brought.includes(path)), ...left]);
-      if (!options.dryRun) this.#unpulled = [...all];
-    };
+    const pulling = pull(this.api, target, directory, options);
+    if (options.dryRun) return pulling;
     try {
-      const pulled = await pull(this.api, target, directory, options);
-      const left = [...pulled.failed, ...pulled.skipped.filter(isLeft)];
-      keep([...pulled.conflicts, ...left.map(({ path }) => path)], [...pulled.applied, ...pulled.unchanged]);
-      return pulled;
+      const { applied, unchanged, conflicts, skipped, failed } = await pulling;
+      const left = [...conflicts, ...[...failed, ...skipped.filter(isLeft)].map(({ path }) => path)];
+      this.#unpulled.pulled(options, { left, brought: [...applied, ...unchanged] });
     } catch (error) {
-      if (error instanceof ConflictError) keep(error.paths);
-      throw error;
+      this.#unpulled.failed(options, error);
     }
+    return pulling;
   }
 
   /** Drops changes, all or nothing. Returns at how many paths. */
   async discard(selection: ChangeSelection = {}): Promise<number> {
     const [choice, call] = divided(chosen(selection));
     const { discarded } = await this.api.discard({ ...choice, ...this.#of }, call);
-    if (!isSelection(selection)) this.#unpulled = [];
+    if (!isSelection(selection)) this.#unpulled.clear();
     return discarded;
   }
 
@@ -252,7 +249,7 @@ export class Sandbox {
    * `keepCodebase` to `create` if there are any. `discard`: do not commit automatically. Does nothing if the sandbox is gone.
    */
   async destroy({ discard, ...call }: { discard?: boolean } & CallOptions = {}): Promise<void> {
-    this.#unpulled = [];
+    this.#unpulled.clear();
     await removed(this.api.destroySandbox({ ...this.#of, discard }, call));
     await this.#deleteCodebase(call);
   }
@@ -270,11 +267,10 @@ export class Sandbox {
 
   async [asyncDispose](): Promise<void> {
     if (!this.#ownsSandbox) return;
-    const [path] = this.#unpulled;
-    if (path !== undefined) {
-      const left = `${this.#unpulled.length} of its changes could not be pulled, for example ${JSON.stringify(path)}`;
+    const { told } = this.#unpulled;
+    if (told !== undefined) {
       // biome-ignore lint/suspicious/noConsole: at the end of a block there is nobody else to tell.
-      console.warn(`sandbox ${this.id} is kept: ${left}; pull them elsewhere, or destroy it`);
+      console.warn(`sandbox ${this.id} is kept: ${told}; pull them elsewhere, or destroy it`);
       return;
     }
     await this.destroy();

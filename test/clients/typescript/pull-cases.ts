@@ -39,6 +39,7 @@ export interface Case {
   refusals?: Record<string, object>;
   listed?: Record<string, Record<string, unknown>>;
   archive?: Tree;
+  breaks?: boolean;
   meanwhile?: string[][];
   umask?: string;
   readonly?: string[];
@@ -132,7 +133,8 @@ export async function pulled(
     if (!searchParams.has('format'))
       return json({ changes: changesOf(given, searchParams), next_page_token: '' })(res, seen);
     for (const step of meanwhile.splice(0)) act(root, step);
-    archive ? archive(res, seen) : res.end(tarOf(given));
+    if (given.breaks) res.write(tarOf(given).subarray(0, 512), () => setImmediate(() => res.destroy()));
+    else archive ? archive(res, seen) : res.end(tarOf(given));
   });
   const options: PullOptions = {
     ...{ ...rest, dryRun, onConflict: on_conflict, maxBytes: max_bytes },
@@ -141,14 +143,15 @@ export async function pulled(
   };
   const info = { id: 'sb_1', codebaseId: 'cb_1' } as never;
   const sandbox = new Sandbox(new Paddock({ url, maxRetries: 0 }).api, info, { sandbox: true });
-  const result = await sandbox.pull(root, options);
+  const pulling = sandbox.pull(root, options);
   if (!dryRun && given.kept !== undefined) {
+    await pulling.catch(() => undefined);
     const warn = vi.spyOn(console, 'warn').mockReturnValue();
     await sandbox[asyncDispose]();
     warn.mockRestore();
     expect(requests.some(({ method }) => method === 'DELETE')).toBe(!given.kept);
   }
-  const { skipped, failed, ...lists } = result;
+  const { skipped, failed, ...lists } = await pulling;
   return {
     ...lists,
     skipped: Object.fromEntries(skipped.map(({ path, reason }) => [path, reason])),

@@ -63,7 +63,7 @@ class AsyncChanges(AsyncState):
             self._owns_codebase = False
         answer = await self.api.commit(sandbox_id=self.id, paths=chosen, **options)
         if chosen is None and not any(options.get(each) for each in ("dry_run", "exclude", "hunks")):
-            self._unpulled = ()
+            self._unpulled.clear()
         return answer
 
     async def discard(self, paths: Paths = None, **options: Unpack[DiscardRequest]) -> int:
@@ -71,7 +71,7 @@ class AsyncChanges(AsyncState):
         chosen = _checked(paths)
         discarded = (await self.api.discard(sandbox_id=self.id, paths=chosen, **options)).discarded
         if chosen is None and not options.get("exclude"):
-            self._unpulled = ()
+            self._unpulled.clear()
         return discarded
 
     async def checkpoint(self, name: str, **options: Unpack[CreateCheckpointRequest]) -> Checkpoint:
@@ -103,8 +103,8 @@ class AsyncChanges(AsyncState):
         placeholders only, if `allow` does. Of modes only the execute bit is taken.
 
         Changes stay in the sandbox; pull before a commit, which makes the codebase the sandbox's version. As a context
-        manager the sandbox is kept if its pulls left conflicts, failures, or what another pull may bring: they are
-        nowhere else.
+        manager the sandbox is kept if its pulls failed, or left conflicts, failures, or what another pull may bring:
+        they are nowhere else.
         """
         return await pulled(self, os.fspath(directory), _checked(paths), options)
 

@@ -22,6 +22,22 @@ Paths = Optional[Sequence[str]]
 
 async def pulled(sandbox: "AsyncChanges", directory: str, paths: Paths, options: PullOptions) -> Pulled:
     """See `pull` of a sandbox."""
+    if options.get("dry_run"):
+        return (await _pulled(sandbox, directory, paths, options))[0]
+    try:
+        result, left = await _pulled(sandbox, directory, paths, options)
+    except BaseException as error:
+        sandbox._unpulled.failed(paths, options, error)
+        raise
+    left = [*result.conflicts, *result.failed, *left]
+    sandbox._unpulled.pulled(paths, options, left, [*result.applied, *result.unchanged])
+    return result
+
+
+async def _pulled(
+    sandbox: "AsyncChanges", directory: str, paths: Paths, options: PullOptions
+) -> Tuple[Pulled, List[str]]:
+    """Also what another pull may bring."""
     on_conflict, hunks, exclude = options.get("on_conflict", "keep"), options.get("hunks", ()), options.get("exclude")
     if on_conflict not in ("keep", "replace", "raise"):
         raise InvalidArgumentError('on_conflict must be "keep", "replace" or "raise"')
@@ -39,13 +55,11 @@ async def pulled(sandbox: "AsyncChanges", directory: str, paths: Paths, options:
         await in_thread(pull.take, all_listed)
         result = await in_thread(pull.decide)
         if on_conflict == "raise" and result.conflicts:
-            if not options.get("dry_run"):
-                sandbox._unpulled = tuple({**dict.fromkeys(sandbox._unpulled), **dict.fromkeys(result.conflicts)})
             error = ConflictError(f"edited locally since they were brought in: {', '.join(result.conflicts[:10])}")
             error.paths = result.conflicts
             raise error
         if options.get("dry_run"):
-            return result
+            return result, []
         left = [*(exclude or ()), *without(pull.too_large)]
         await in_thread(pull.sweep)
         for last in (False, True):
@@ -55,10 +69,7 @@ async def pulled(sandbox: "AsyncChanges", directory: str, paths: Paths, options:
                     await fed(pull.write, pieces, needed)
                 finally:
                     await pieces.aclose()
-        result = await in_thread(pull.remove)
-        former = [each for each in sandbox._unpulled if each not in {*result.applied, *result.unchanged}]
-        sandbox._unpulled = tuple(dict.fromkeys([*former, *result.conflicts, *result.failed, *pull.left]))
-        return result
+        return await in_thread(pull.remove), pull.left
     finally:
         pull.close()
 

@@ -11,6 +11,7 @@ from .._removal import removal
 from .._rules import with_preset
 from .._error_of import error_of
 from .._settings import settings
+from .._unpulled import Unpulled
 from ..errors import FailedPreconditionError, InvalidArgumentError
 from ..messages import Sandbox as SandboxInfo
 from ..options import SandboxOptions
@@ -61,7 +62,7 @@ class AsyncSandbox(AsyncCommands, AsyncChanges):
         self._owns_codebase = owns_codebase
         self._owns_sandbox = owns_sandbox
         self._destroyed = False
-        self._unpulled = ()
+        self._unpulled = Unpulled()
 
     @classmethod
     def create(
@@ -193,10 +194,9 @@ class AsyncSandbox(AsyncCommands, AsyncChanges):
 
     async def __aexit__(self, *_: object) -> None:
         try:
-            if self._owns_sandbox and self._unpulled and not self._destroyed:
+            if self._owns_sandbox and self._unpulled.told and not self._destroyed:
                 warnings.warn(
-                    f"sandbox {self.id} is kept: {len(self._unpulled)} of its changes could not be pulled, for example"
-                    f" {self._unpulled[0]!r}; pull them elsewhere, or destroy it",
+                    f"sandbox {self.id} is kept: {self._unpulled.told}; pull them elsewhere, or destroy it",
                     RuntimeWarning,
                     stacklevel=2,
                 )

@@ -64,7 +64,7 @@ class Changes(State):
             self._owns_codebase = False
         answer = self.api.commit(sandbox_id=self.id, paths=chosen, **options)
         if chosen is None and not any(options.get(each) for each in ("dry_run", "exclude", "hunks")):
-            self._unpulled = ()
+            self._unpulled.clear()
         return answer
 
     def discard(self, paths: Paths = None, **options: Unpack[DiscardRequest]) -> int:
@@ -72,7 +72,7 @@ class Changes(State):
         chosen = _checked(paths)
         discarded = (self.api.discard(sandbox_id=self.id, paths=chosen, **options)).discarded
         if chosen is None and not options.get("exclude"):
-            self._unpulled = ()
+            self._unpulled.clear()
         return discarded
 
     def checkpoint(self, name: str, **options: Unpack[CreateCheckpointRequest]) -> Checkpoint:
@@ -104,8 +104,8 @@ class Changes(State):
         placeholders only, if `allow` does. Of modes only the execute bit is taken.
 
         Changes stay in the sandbox; pull before a commit, which makes the codebase the sandbox's version. As a context
-        manager the sandbox is kept if its pulls left conflicts, failures, or what another pull may bring: they are
-        nowhere else.
+        manager the sandbox is kept if its pulls failed, or left conflicts, failures, or what another pull may bring:
+        they are nowhere else.
         """
         return pulled(self, os.fspath(directory), _checked(paths), options)
 

@@ -23,6 +23,22 @@ Paths = Optional[Sequence[str]]
 
 def pulled(sandbox: "Changes", directory: str, paths: Paths, options: PullOptions) -> Pulled:
     """See `pull` of a sandbox."""
+    if options.get("dry_run"):
+        return (_pulled(sandbox, directory, paths, options))[0]
+    try:
+        result, left = _pulled(sandbox, directory, paths, options)
+    except BaseException as error:
+        sandbox._unpulled.failed(paths, options, error)
+        raise
+    left = [*result.conflicts, *result.failed, *left]
+    sandbox._unpulled.pulled(paths, options, left, [*result.applied, *result.unchanged])
+    return result
+
+
+def _pulled(
+    sandbox: "Changes", directory: str, paths: Paths, options: PullOptions
+) -> Tuple[Pulled, List[str]]:
+    """Also what another pull may bring."""
     on_conflict, hunks, exclude = options.get("on_conflict", "keep"), options.get("hunks", ()), options.get("exclude")
     if on_conflict not in ("keep", "replace", "raise"):
         raise InvalidArgumentError('on_conflict must be "keep", "replace" or "raise"')
@@ -40,13 +56,11 @@ def pulled(sandbox: "Changes", directory: str, paths: Paths, options: PullOption
         in_thread(pull.take, all_listed)
         result = in_thread(pull.decide)
         if on_conflict == "raise" and result.conflicts:
-            if not options.get("dry_run"):
-                sandbox._unpulled = tuple({**dict.fromkeys(sandbox._unpulled), **dict.fromkeys(result.conflicts)})
             error = ConflictError(f"edited locally since they were brought in: {', '.join(result.conflicts[:10])}")
             error.paths = result.conflicts
             raise error
         if options.get("dry_run"):
-            return result
+            return result, []
         left = [*(exclude or ()), *without(pull.too_large)]
         in_thread(pull.sweep)
         for last in (False, True):
@@ -56,10 +70,7 @@ def pulled(sandbox: "Changes", directory: str, paths: Paths, options: PullOption
                     fed(pull.write, pieces, needed)
                 finally:
                     pieces.close()
-        result = in_thread(pull.remove)
-        former = [each for each in sandbox._unpulled if each not in {*result.applied, *result.unchanged}]
-        sandbox._unpulled = tuple(dict.fromkeys([*former, *result.conflicts, *result.failed, *pull.left]))
-        return result
+        return in_thread(pull.remove), pull.left
     finally:
         pull.close()
 

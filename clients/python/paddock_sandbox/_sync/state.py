@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Tuple
-
+from .._unpulled import Unpulled
 from ..messages import Runtime, SandboxStatus
 from ..messages import Sandbox as SandboxInfo
 from .api import Api
@@ -21,8 +20,7 @@ class State:
     api: Api
     info: SandboxInfo
     _owns_codebase: bool
-    #: Changes that the last `pull` could not bring: they are only in the sandbox.
-    _unpulled: Tuple[str, ...]
+    _unpulled: Unpulled
 
     @property
     def id(self) -> str:
