@@ -52,6 +52,7 @@ export const rollback = define(
     access: { role: 'owner', scope: 'sandboxes:write', on: 'sandbox' },
     retry: 'again',
     example: { body: { checkpoint: 'before' } },
+    constraints: { checkpoint: { required: true } },
   },
   ({ request }, { services }) => services.sandboxes.rollback(request.sandbox_id, request.checkpoint),
 );

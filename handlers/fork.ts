@@ -10,7 +10,7 @@ export const fork = define(
     counts: ['create'],
     maxBody: LISTS,
     example: { body: { count: 2 } },
-    constraints: { ...newSandbox, count: { minimum: 0, maximum: 100, default: 1 } },
+    constraints: { ...newSandbox, count: { minimum: 1, maximum: 100, orZero: true, default: 1 } },
   },
   async ({ request }, { services, intent, guard }) => {
     const results = await services.sandboxes.fork({ ...request, intent });

@@ -13,7 +13,7 @@ export const waitPort = define(
     counts: ['stream'],
     example: { query: { port: 8000, wait: 1000 } },
     constraints: {
-      port: { minimum: 0, maximum: MAX_PORT },
+      port: { minimum: 1, maximum: MAX_PORT, orZero: true },
       wait: { minimum: 0, maximum: MAX_WAIT_MS, unit: 'milliseconds' },
     },
   },

@@ -83,3 +83,64 @@ function byName(messages, formIn, together = {}) {
   });
   return Object.fromEntries(values.filter(([, value]) => value !== 'plain'));
 }
+
+/** Forms of fields by their type, where that is not "string", or no range. */
+const BY_TYPE = { bool: 'boolean', bytes: 'bytes', int32: 'integer', int64: 'integer', uint32: 'integer' };
+
+/**
+ * What a client checks of a field before it sends it (see its module of forms). An explicit 0 is refused where it only stands
+ * for what is left out.
+ */
+function checkOf(field, { minimum, maximum, note, values }, durations) {
+  if (field.map) return 'map';
+  if (field.kind === 'message') return field.repeated ? 'objects' : 'object';
+  if (field.kind === 'enum' || durations.has(field.name)) return 'converted';
+  if (field.repeated) return 'strings';
+  if (values) return `one ${values.join('|')}`;
+  const form = BY_TYPE[field.type] ?? 'string';
+  if (form !== 'integer' || minimum === undefined) return form;
+  const highest = maximum === undefined ? '' : ` ${maximum}${note === undefined ? '' : ` ${note}`}`;
+  return `integer ${minimum}${highest}`;
+}
+
+/** Fields that are sent under the name of another one, by their type. */
+const UNITED = { command: ['argv', 'command'], stdin: ['stdin_bytes', 'text'] };
+
+function unitedCheck({ name }, fields) {
+  const [other, check] = UNITED[name] ?? [];
+  return fields.some((each) => each.name === other) ? check : undefined;
+}
+
+/**
+ * The checks of all fields of requests: by name, and by "operation.name" those that differ. `fieldsIn`: of each operation,
+ * with its constraints.
+ */
+export function checksOf(fieldsIn, durations) {
+  const all = fieldsIn.flatMap(({ operation, fields, constraints }) =>
+    fields.map((field) => ({
+      at: `${operation}.${field.name}`,
+      name: field.name,
+      check: unitedCheck(field, fields) ?? checkOf(field, constraints[field.name] ?? {}, durations),
+    })),
+  );
+  const found = new Map();
+  for (const { at, name, check } of all) {
+    if (!found.has(name)) found.set(name, check);
+    else if (found.get(name) !== check) found.set(at, check);
+  }
+  return Object.fromEntries([...found].filter(([at, check]) => check !== 'string' || at.includes('.')));
+}
+
+/** Whether the service refuses a request without it. */
+const isNeeded = ({ required, format, minimum, orZero, default: standsFor }) =>
+  required || format === 'file-path' || (minimum > 0 && !orZero && standsFor === undefined);
+
+/** The fields of a request as clients give them: "name!" must not be empty, "name!other" unless there is the other one. */
+export const namesOf = (fields, required, constraints, nameOf = (/** @type {any} */ { name }) => name) =>
+  fields
+    .map((field) => {
+      const { requiredWithout: other, ...constraint } = constraints[field.name] ?? {};
+      const without = fields.some(({ name }) => name === other) ? other : '';
+      return `${nameOf(field)}${without || isNeeded(constraint) || required.includes(field.name) ? `!${without}` : ''}`;
+    })
+    .join(' ');

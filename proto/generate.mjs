@@ -10,7 +10,7 @@
 //
 //   proto/service/v1/released.txt   names, numbers and types that clients rely on, and what each operation needs
 //   docs/openapi.json         the REST interface, for people, generators of clients, and /docs of the server
-//   clients/python/paddock_sandbox/{_table,requests,_async/api,_sync/api}.py    that table, the requests and a method
+//   clients/python/paddock_sandbox/{_table,_fields,requests,_async/api,_sync/api}.py    that table, the requests and a method
 //                             for each operation, for the Python client
 //   docs/*.md                 their tables of operations
 //   docs/access.md            its table of scopes
@@ -36,7 +36,7 @@ import { renderOnSight, renderPythonOnSight } from './render-on-sight.mjs';
 import { renderPython } from './render-python.mjs';
 import { renderPythonApi, renderPythonRequests } from './render-python-api.mjs';
 import { renderPythonSync } from './render-python-sync.mjs';
-import { renderPythonTable } from './render-python-table.mjs';
+import { renderPythonFields, renderPythonTable } from './render-python-table.mjs';
 import { renderSchema } from './render-schema.mjs';
 import { renderScopes } from './render-scopes.mjs';
 import { renderTables } from './render-tables.mjs';
@@ -96,6 +96,7 @@ export async function generateFromTable() {
     [join(CLIENT, 'on-sight.ts')]: renderOnSight(names),
     [join(PYTHON, '_on_sight.py')]: renderPythonOnSight(names),
     [join(PYTHON, '_table.py')]: renderPythonTable(contract, operations),
+    [join(PYTHON, '_fields.py')]: renderPythonFields(contract, operations),
     [join(PYTHON, 'requests.py')]: inWords(renderPythonRequests(contract, operations), words),
     [join(PYTHON, '_async/api.py')]: inWords(api._async, words),
     [join(PYTHON, '_sync/api.py')]: inWords(api._sync, words),

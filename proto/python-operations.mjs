@@ -5,11 +5,11 @@ import { SCALARS } from './render-python.mjs';
 
 export const DO_NOT_EDIT = 'Generated from proto/service/v1 and handlers/index.ts by `npm run generate`; do not edit.';
 /** Fields that the methods fill themselves. */
-const OWN = new Set('argv chunk keepalive page_size page_token stdin_bytes'.split(' '));
+export const OWN = new Set('argv chunk keepalive page_size page_token stdin_bytes'.split(' '));
 /** Fields that are sent under the name of another one, by their type. */
 const UNITED = { command: ['argv', 'Command'], stdin: ['stdin_bytes', 'str | bytes'] };
 /** Fields that are arguments of their own, so that methods by hand can have another default or type. */
-const SUBJECTS = new Set('count path paths port validate_only'.split(' '));
+const SUBJECTS = new Set('count path paths port process_id validate_only'.split(' '));
 export const OPTIONS = ['timeout', 'max_retries'];
 export const WIDTH = 120;
 
@@ -35,7 +35,7 @@ export function operationsOf(contract, table) {
       const isRequired = (field) => required.includes(field.name);
       const response = byName.get(rpc?.response);
       return {
-        ...{ name, row, rpc, response, listed: listedOf(response) },
+        ...{ name, row, rpc, response, listed: listedOf(response), all: all.filter((each) => !each.isTwin) },
         required: fields.filter(isRequired),
         subjects: fields.filter((each) => !isRequired(each) && SUBJECTS.has(each.name)),
         optional: fields.filter((each) => !isRequired(each) && !SUBJECTS.has(each.name)),

@@ -1,11 +1,13 @@
 // Renders the TypeScript client's view of the contract: names in camelCase, and of a request only what must be set.
 import {
+  checksOf,
   commentOf,
   durationsOf,
   formsOf,
   isOptionalTime,
   isTime,
   listedOf,
+  namesOf,
   prefixesOf,
   prefixOf,
   wordsOf,
@@ -102,6 +104,17 @@ export function renderClientOperations(contract, operations, version) {
   const rows = rowsOf(operations);
   const byName = new Map(messages.map((message) => [message.name, message]));
   const entries = [...rows].map(([name, row]) => renderRow(name, row, rpcs, byName));
+  const checks = checksOf(
+    [...rows].map(([name, { handler }]) => ({
+      operation: methodName(name),
+      fields: givenFields(
+        rpcs.find((each) => each.name === name),
+        byName,
+      ),
+      constraints: handler.constraints ?? {},
+    })),
+    durationsOf(contract),
+  );
   const methods = [...rows].map(([name, row]) => renderMethod(name, row, rpcs, byName));
   const used = [...new Set(methods.flatMap(({ types }) => types))].sort(ignoringCase);
   const text = [
@@ -112,6 +125,7 @@ export function renderClientOperations(contract, operations, version) {
     `/** Fields whose values are converted, by name. The keys of a map are the caller's own. */\n${constant('forms', formsOf(contract))}`,
     `/** Lengths of time in requests, by name: how many units of the wire are a second. */\n${constant('durations', Object.fromEntries(durationsOf(contract)), 'number')}`,
     `/** The values of enums in requests, by the name of the field. */\n${renderEnums(contract)}`,
+    `/** What the fields of requests must be, if it is not "string": by name, and by "operation.name". */\n${constant('checks', inCamel(checks))}`,
     `/** How each operation is called over HTTP. */\nexport const operations = {\n${entries.join('')}} as const;\n`,
     `/** One method for each operation of the service. */\nexport interface Operations {\n${methods.map(({ text }) => text).join('')}}\n`,
   ].join('\n');
@@ -131,16 +145,28 @@ function renderEnums(contract) {
 /** Lists ask for their pages themselves. */
 const isPaging = ({ name }) => name === 'page_size' || name === 'page_token';
 
+/** The fields that a caller may give. */
+const givenFields = (rpc, byName) =>
+  (byName.get(rpc?.request)?.fields ?? []).filter(
+    (field) => !field.isTwin && field.name !== BODY_FIELD && !isPaging(field),
+  );
+
+const inCamel = (values) => Object.fromEntries(Object.entries(values).map(([name, value]) => [camel(name), value]));
+
 const constant = (name, values, type = 'string') =>
   `export const ${name}: Readonly<Record<string, ${type}>> = {\n${Object.entries(values)
-    .map(([field, value]) => `  ${field}: ${type === 'string' ? `'${value}'` : value},\n`)
+    .map(
+      ([field, value]) =>
+        `  ${field.includes('.') ? `'${field}'` : field}: ${type === 'string' ? `'${value}'` : value},\n`,
+    )
     .join('')}};\n`;
 
-function renderRow(name, { method, path, kind, retry, query, cursor }, rpcs, byName) {
+function renderRow(name, { method, path, kind, retry, query, cursor, handler }, rpcs, byName) {
   const rpc = rpcs.find((each) => each.name === name);
   const list = listedOf(byName.get(rpc?.response));
   const template = path.replace(/\{(\w+)(\+?)\}/g, (_, field, more) => `{${camel(field)}${more}}`);
-  const fields = { method, path: template, kind, retry };
+  const names = namesOf(givenFields(rpc, byName), requiredFields({ path, handler }), handler.constraints ?? {});
+  const fields = { method, path: template, kind, retry, fields: camel(names) };
   if (query) fields.query = query;
   if (cursor) Object.assign(fields, { cursor: cursor.from, position: cursor.id });
   if (rpc?.response === 'Empty') fields.empty = true;

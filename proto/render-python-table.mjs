@@ -1,5 +1,5 @@
-import { durationsOf, prefixesOf, prefixOf } from './client-forms.mjs';
-import { DO_NOT_EDIT, operationsOf } from './python-operations.mjs';
+import { checksOf, durationsOf, namesOf, prefixesOf, prefixOf } from './client-forms.mjs';
+import { argument, DO_NOT_EDIT, flowed, OWN, operationsOf } from './python-operations.mjs';
 
 const TABLE = `"""How the operations of the service are called over HTTP.
 
@@ -64,5 +64,46 @@ export function renderPythonTable(contract, table) {
       .sort()
       .map((name) => `"${name}"`)
       .join(', ')}))\n`
+  );
+}
+
+const FIELDS = `"""The fields of the requests of the service, as callers give them.
+
+${DO_NOT_EDIT}
+"""
+
+from __future__ import annotations
+
+`;
+
+/** Returns what `require_arguments` reads. */
+export function renderPythonFields(contract, table) {
+  const operations = operationsOf(contract, table);
+  const constraintsOf = ({ row }) => row.handler.constraints ?? {};
+  const fields = operations.map((each) => {
+    const { name, rpc, required, subjects, optional } = each;
+    const given = [...required, ...subjects, ...optional];
+    const isRequired = required.map((field) => field.name);
+    const names = namesOf(given, isRequired, constraintsOf(each), argument);
+    const line = `    "${name}": "${names}",\n`;
+    if (rpc === undefined || line.length <= 121) return line;
+    const lines = flowed(names, '         ').trimEnd().split('\n');
+    return `    "${name}": (\n${lines.map((each, at) => `        "${each.trim()}${at < lines.length - 1 ? ' ' : ''}"\n`).join('')}    ),\n`;
+  });
+  const checks = checksOf(
+    operations.map((each) => ({ operation: each.name, fields: each.all, constraints: constraintsOf(each) })),
+    durationsOf(contract),
+  );
+  const lines = Object.entries(checks)
+    .filter(([at]) => !OWN.has(at))
+    .flatMap(([at, check]) => {
+      const line = `    "${at}": "${check}",\n`;
+      if (line.length <= 121) return [line];
+      const parts = check.match(/.{1,90}(\||$)/g);
+      return [`    "${at}": (\n${parts.map((part) => `        "${part}"\n`).join('')}    ),\n`];
+    });
+  return (
+    `${FIELDS}#: By operation. "name!": it must not be empty.\nFIELDS: dict[str, str] = {\n${fields.join('')}}\n\n` +
+    `#: What they must be, if it is not "string": by name, and by "operation.name".\nCHECKS: dict[str, str] = {\n${lines.join('')}}\n`
   );
 }

@@ -340,7 +340,11 @@ const cases: Case[] = [
       await checkpoint(scene, sandbox, 'c');
       await expectRefusal(checkpoint(scene, sandbox, 'c'), 'ALREADY_EXISTS', /^sandbox \S+ has a checkpoint c$/);
       for (const count of [-1, 101]) {
-        await expectRefusal(fork(scene, sandbox, { count }), 'INVALID_ARGUMENT', /^count must be between 0 and 100/);
+        await expectRefusal(
+          fork(scene, sandbox, { count }),
+          'INVALID_ARGUMENT',
+          /^count must be 0 or between 1 and 100/,
+        );
       }
       await expectRefusal(fork(scene, sandbox, { checkpoint: 'none' }), 'NOT_FOUND', /^checkpoint: .*"none"/);
       await expectRefusal(fork(scene, sandbox, { preset: 'none' }), 'INVALID_ARGUMENT', /^preset must be one of/);

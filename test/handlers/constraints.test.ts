@@ -31,7 +31,7 @@ const refused: Refused[] = [
   ['no command', exec, {}, 'command is required'],
   ['a shell for argv', exec, { argv: ['a'], shell: 'bash' }, 'shell must be empty with argv'],
   ['a negative timeout', exec, { ...command, timeout: -1 }, 'timeout must be at least 0 seconds'],
-  ['a number beyond its range', fork, { count: 101 }, 'count must be between 0 and 100'],
+  ['a number beyond its range', fork, { count: 101 }, 'count must be 0 or between 1 and 100'],
   [
     'a number that may be 0',
     fork,

@@ -33,7 +33,7 @@ async function create(config: PaddockConfig, options: Record<string, unknown> = 
     ...given,
     ...(name !== undefined && { name: String(name) }),
     ...(image !== undefined && { image: String(image) }),
-    ...(timeout !== undefined && { expiresIn: `${Number(timeout)}ms` }),
+    ...(timeout !== undefined && { expiresIn: wholeSeconds(Number(timeout)) }),
     env: { ...given.env, ...(envs as Record<string, string> | undefined) },
     labels: { ...given.labels, ...Object.fromEntries(labels), [LABEL]: 'true', ...ownership(given) },
     signal: signal as AbortSignal | undefined,
@@ -51,9 +51,12 @@ async function orNull<T>(found: Promise<T>): Promise<T | null> {
   }
 }
 
+/** The service counts in seconds. */
+const wholeSeconds = (ms: number) => `${Math.ceil(ms / 1000)}s` as const;
+
 async function runCommand(sandbox: Sandbox, command: string, options: RunCommandOptions = {}): Promise<CommandResult> {
   const { cwd: workdir, env, timeout: ms, background, onStdout, onStderr } = options;
-  const timeout = ms === undefined ? undefined : (`${ms}ms` as const);
+  const timeout = ms === undefined ? undefined : wholeSeconds(ms);
   if (background) {
     await sandbox.start(command, { workdir, env, timeout });
     return { stdout: '', stderr: '', exitCode: 0, durationMs: 0 };

@@ -32,7 +32,7 @@ export class PaddockBackend extends BaseSandbox {
   async execute(command: string, options: { timeout?: number } = {}): Promise<ExecuteResponse> {
     const timeout = options.timeout ?? this.#timeout;
     const { output, truncated, end } = await runToEnd(this.sandbox, command, {
-      timeout: `${timeout}s`,
+      timeout: `${Math.ceil(timeout)}s`,
       signal: this.#signal,
     });
     if (end.reason !== 'timeout') return { output, truncated, exitCode: end.exitCode };

@@ -20,8 +20,10 @@ def exact_seconds(option: str, value: Duration) -> float:
     if value is None:
         return 0.0
     if isinstance(value, timedelta):
+        if value < timedelta():
+            raise InvalidArgumentError(f"{option} must not be negative")
         return value.total_seconds()
     found = _DURATION.fullmatch(value) if isinstance(value, str) else None
     if found is None:
         raise InvalidArgumentError(f'{option} is like "500ms", "30s", "5m" or "2h", or a timedelta, not {value!r}')
-    return float(found[1]) * _UNITS[found[2]]
+    return round(float(found[1]) * _UNITS[found[2]], 6)

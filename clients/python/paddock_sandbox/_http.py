@@ -13,6 +13,7 @@ from urllib.parse import quote, urlencode
 
 import httpx
 
+from ._arguments import require_arguments
 from ._duration import Duration, exact_seconds
 from ._json import encode
 from ._table import ROUTES, Route
@@ -111,10 +112,17 @@ class Call:
         return ROUTES[self.operation]
 
 
-def call_of(settings: Settings, operation: str, given: Mapping[str, Any], content: Optional[Content] = None) -> Call:
-    """`given`: the fields of the request, and the options of the call."""
+def call_of(
+    settings: Settings,
+    operation: str,
+    given: Mapping[str, Any],
+    content: Optional[Content] = None,
+    page: Mapping[str, Any] = {},
+) -> Call:
+    """`given`: the fields of the request, and the options of the call. `page`: further fields, of a list."""
+    require_arguments(operation, given)
     route = ROUTES[operation]
-    fields = dict(given)
+    fields = {**given, **page}
     retries, key = fields.pop("max_retries", None), fields.pop("idempotency_key", None)
     timeout = fields.get("timeout") if route.timed else fields.pop("timeout", None)
     # Nothing must not be taken for empty content: it would empty what is there.
@@ -129,7 +137,7 @@ def call_of(settings: Settings, operation: str, given: Mapping[str, Any], conten
         body=body,
         key=str(uuid.uuid4()) if key is None and route.retry == "key" else key,
         timeout=_wait(settings, operation, timeout, fields.get("wait")),
-        attempts=1 if is_once else 1 + (settings.max_retries if retries is None else max(0, retries)),
+        attempts=1 if is_once else 1 + (settings.max_retries if retries is None else int(retries)),
         is_repeatable=is_repeatable and not is_once,
     )
 

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta, timezone
 from enum import StrEnum
 from typing import Any, Dict, Mapping, Tuple, Type, TypeVar, Union, cast
 
-from ._duration import exact_seconds
+from ._duration import Duration, exact_seconds
 from ._table import DURATIONS, MAPS, WORDS
 from .errors import InvalidArgumentError
 
@@ -83,15 +83,13 @@ _UNITED: Dict[Tuple[str, type], str] = {
 
 def _encoded(name: str, value: Any) -> Any:
     if name in DURATIONS:
-        # Rounded up, so that no time limit becomes 0, which means none.
-        return int(-(-exact_seconds(name, value) * DURATIONS[name] // 1))
+        return _units(name, value)
+    if name in WORDS:
+        return _name(name, value)
     if isinstance(value, str):
-        return _name(name, value) if name in WORDS else value
+        return value
     if isinstance(value, (bytes, bytearray, memoryview)):
         return base64.b64encode(value).decode()
-    if callable(value):
-        # JSON has none.
-        raise InvalidArgumentError(f"{name} is not a known option")
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         given = {each.name: getattr(value, each.name) for each in dataclasses.fields(value) if _is_given(each, value)}
         return encode(given)
@@ -100,6 +98,14 @@ def _encoded(name: str, value: Any) -> Any:
     if isinstance(value, (list, tuple, set, frozenset)):
         return [_encoded(name, each) for each in value]
     return value
+
+
+def _units(name: str, value: Duration) -> int:
+    """As the service counts it. A part of a unit would be another time limit than the caller's."""
+    units = round(exact_seconds(name, value) * DURATIONS[name], 6)
+    if not units.is_integer():
+        raise InvalidArgumentError(f"{name} must be whole {'seconds' if DURATIONS[name] == 1 else 'milliseconds'}")
+    return int(units)
 
 
 def _name(field: str, word: str) -> str:

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from ._duration import Duration, exact_seconds
+from ._forms import require_form
 from .errors import InvalidArgumentError
 
 DEFAULT_URL = "http://127.0.0.1:8080"
@@ -72,6 +73,7 @@ def settings(
     max_retries: int = 3,
 ) -> Settings:
     """Reads the arguments of a client; see `ClientOptions`."""
+    require_form("max_retries", max_retries, "!integer 0")
     default = os.environ.get("PADDOCK_URL") or DEFAULT_URL
     address = url or default
     parts = urlsplit(address)
@@ -92,7 +94,7 @@ def settings(
         tls=_context(parts.scheme, ca_file, tls),
         timeout=None if timeout is None else exact_seconds("timeout", timeout),
         connect_timeout=None if connect_timeout is None else exact_seconds("connect_timeout", connect_timeout),
-        max_retries=max(0, max_retries),
+        max_retries=max_retries,
     )
 
 

@@ -165,9 +165,6 @@ class ListPortsRequest(CallOptions, total=False):
 class StartProcessRequest(CallOptions, total=False):
     """Of StartProcess."""
 
-    #: Id chosen by the caller, unique in the sandbox, so that a repeated request starts nothing twice; empty: the
-    #: server chooses one. 1 to 64 letters, digits, "-", "_" and ".", the first one a letter or a digit.
-    process_id: str | None
     #: Environment variables, in addition to the sandbox's own, over which they take precedence.
     env: Mapping[str, str] | None
     #: Working directory; a relative path starts at /workspace. Empty: the sandbox's `workdir`, or /workspace.
@@ -481,13 +478,6 @@ class CreateCheckpointRequest(CallOptions, total=False):
 
     #: Chosen at random if it is left out.
     idempotency_key: str | None
-
-
-class RollbackRequest(CallOptions, total=False):
-    """Of Rollback."""
-
-    #: Name of the checkpoint.
-    checkpoint: str | None
 
 
 class ForkRequest(CallOptions, total=False):

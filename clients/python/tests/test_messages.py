@@ -96,7 +96,7 @@ class Messages(TestCase):
     def test_a_request_is_as_the_service_takes_it(self) -> None:
         for given, sent in (
             ({"timeout": "0s", "wait": "1.5s", "expires_in": None}, {"timeout": 0, "wait": 1500}),
-            ({"timeout": "100ms", "idle_timeout": timedelta(seconds=1.5)}, {"timeout": 1, "idle_timeout": 2}),
+            ({"timeout": "1.1m", "idle_timeout": timedelta(seconds=2)}, {"timeout": 66, "idle_timeout": 2}),
             ({"command": ["a", "b"], "stdin": b"\0"}, {"argv": ["a", "b"], "stdin_bytes": "AA=="}),
             ({"command": "a", "stdin": "b", "as_": "owner"}, {"command": "a", "stdin": "b", "as": "owner"}),
             ({"permissions": [{"permission": "read"}]}, {"permissions": [{"permission": "PERMISSION_READ"}]}),

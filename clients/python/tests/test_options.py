@@ -1,57 +1,54 @@
-"""Options that methods do not have, as in the other clients."""
+"""Calls that are refused before a request leaves, as in the other clients."""
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict
+import inspect
+from typing import Any, Dict
 
-from paddock_sandbox import InvalidArgumentError
-from support import ServerCase
+from fake import FakeServer
+from paddock_sandbox import InvalidArgumentError, Paddock, Process, Sandbox, Session
+from paddock_sandbox import messages
+from support import TestCase
 from test_ignore import spec
 
 
-class Options(ServerCase):
-    def calls(self, directory: str, given: Dict[str, Any]) -> Dict[str, Callable[[], Any]]:
-        """Calls each method with an option that it does not have."""
-        sandbox, codebases, sandboxes = self.sandbox, self.client.codebases, self.client.sandboxes
-        files, codebase = sandbox.files, self.sandbox.codebase_id
-        return {
-            "run": lambda: sandbox.run("touch done", **given),
-            "stream": lambda: next(sandbox.stream("touch done", **given)),
-            "start": lambda: sandbox.start("touch done", **given),
-            "session": lambda: sandbox.session(**given),
-            "session.run": lambda: sandbox.session().run("touch done", **given),
-            "changes": lambda: sandbox.changes(**given),
-            "patch": lambda: sandbox.patch(**given),
-            "commit": lambda: sandbox.commit(**given),
-            "discard": lambda: sandbox.discard(**given),
-            "pull": lambda: sandbox.pull(directory, **given),
-            "checkpoint": lambda: sandbox.checkpoint("a", **given),
-            "fork": lambda: sandbox.fork(**given),
-            "stop": lambda: sandbox.stop(**given),
-            "destroy": lambda: sandbox.destroy(**given),
-            "create": lambda: sandboxes.create(**given),
-            "files.read": lambda: files.read("a", **given),
-            "files.write": lambda: files.write("a", "x", **given),
-            "files.list": lambda: list(files.list(**given)),
-            "files.remove": lambda: files.remove("a", **given),
-            "files.mkdir": lambda: files.mkdir("a", **given),
-            "files.upload": lambda: files.upload(directory, **given),
-            "rules.explain": lambda: sandbox.rules.explain("a", **given),
-            "ports.list": lambda: sandbox.ports.list(**given),
-            "network.explain": lambda: sandbox.network.explain("a", **given),
-            "codebases.upload": lambda: codebases.upload(codebase, directory, **given),
-            "codebases.list": lambda: list(codebases.list(**given)),
-            "sandboxes.list": lambda: list(sandboxes.list(**given)),
-        }
+class Options(TestCase):
+    def call(self, case: Dict[str, Any], options: Dict[str, Any]) -> None:
+        """Carries out a call, after which nothing was sent."""
+        directory = self.directory({})
+        arguments = [directory if each == "$DIRECTORY" else each for each in case.get("arguments", ())]
+        with FakeServer() as fake, Paddock(url=fake.url) as client:
+            sandbox = Sandbox(client.api, messages.Sandbox(id="sb_1", codebase_id="cb_1"))
+            session = Session(client.api, messages.Session(id="se_1"))
+            process = Process(client.api, messages.Process(sandbox_id="sb_1", process_id="p_1"))
+            part, _, name = case["method"].rpartition(".")
+            roots = {"": sandbox, "session": session, "process": process, **vars(sandbox), **vars(client)}
+            try:
+                answer = getattr(roots[part], name)(*arguments, **options)
+                if inspect.isgenerator(answer):
+                    next(answer)
+            finally:
+                self.assertEqual(fake.requests, [])
 
     def test_an_option_that_a_method_does_not_have_is_refused_by_its_name(self) -> None:
-        directory = self.directory({})
-        for case in spec("options.json")["cases"]:
-            with self.subTest(case["method"]):
-                with self.assertRaisesRegex(InvalidArgumentError, f"{case['option']} is not a known"):
-                    self.calls(directory, {case["option"]: "x"})[case["method"]]()
-        self.assertEqual(self.sandbox.changes(), [])
+        for case in spec("options.json")["options"]:
+            with self.subTest(f"{case['method']} {case['option']}"):
+                refused, sentence = InvalidArgumentError, f"{case['option']} is not a known option; allowed are "
+                if case.get("again"):
+                    refused, sentence = TypeError, "multiple values"
+                with self.assertRaisesRegex(refused, sentence) as caught:
+                    self.call(case, {case["option"]: "x"})
+                self.assertNotIn(case["option"], str(caught.exception).split("allowed are ")[-1].split(", "))
 
-    def test_a_listener_is_refused_that_no_request_could_have(self) -> None:
-        with self.assertRaisesRegex(InvalidArgumentError, "on_std_out is not a known option"):
-            self.sandbox.run("true", on_std_out=print)  # type: ignore[call-arg]
+    def test_a_value_of_another_form_is_refused_with_what_is_allowed(self) -> None:
+        for case in spec("options.json")["values"]:
+            with self.subTest(case):
+                with self.assertRaises(InvalidArgumentError) as caught:
+                    self.call(case, case.get("options", {}))
+                self.assertEqual(str(caught.exception)[: len(case["says"])], case["says"])
+
+    def test_a_setting_of_a_client_is_refused_that_there_is_not(self) -> None:
+        with self.assertRaisesRegex(InvalidArgumentError, "adress is not a known option; allowed are url, "):
+            Paddock(adress="http://a")  # type: ignore[call-arg]
+        with self.assertRaisesRegex(InvalidArgumentError, "max_retries must be an integer of at least 0"):
+            Paddock(max_retries=-1)

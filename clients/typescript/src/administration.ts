@@ -12,7 +12,7 @@ import type {
   Secret,
 } from './contract/messages.ts';
 import { ConnectionFailedError } from './errors.ts';
-import { type Body, type CallOptions, divided } from './http/call.ts';
+import type { Body, CallOptions } from './http/call.ts';
 
 type Named<T> = Omit<T, 'name'>;
 
@@ -66,7 +66,7 @@ export class Keys {
   }
 
   list(options: ListKeysRequest & CallOptions = {}): AsyncGenerator<Key, void, void> {
-    return this.#api.listKeys(...divided(options));
+    return this.#api.listKeys({}, options);
   }
 
   revoke(id: string, options?: CallOptions): Promise<void> {
@@ -84,21 +84,19 @@ export class Secrets {
 
   /** Stores or replaces a secret; in force for the next request of each sandbox when it resolves. */
   put(name: string, secret: Named<PutSecretRequest>, options?: CallOptions): Promise<Secret> {
-    return this.#api.putSecret({ ...secret, name }, options);
+    return this.#api.putSecret({ name } as PutSecretRequest, { ...secret, ...options });
   }
 
   get(name: string, options: Named<GetSecretRequest> & CallOptions = {}): Promise<Secret> {
-    const [fields, call] = divided(options);
-    return this.#api.getSecret({ ...fields, name }, call);
+    return this.#api.getSecret({ name }, options);
   }
 
   list(options: ListSecretsRequest & CallOptions = {}): AsyncGenerator<Secret, void, void> {
-    return this.#api.listSecrets(...divided(options));
+    return this.#api.listSecrets({}, options);
   }
 
   /** `force`: although sandboxes are bound to it. */
   delete(name: string, options: Named<DeleteSecretRequest> & CallOptions = {}): Promise<void> {
-    const [fields, call] = divided(options);
-    return this.#api.deleteSecret({ ...fields, name }, call);
+    return this.#api.deleteSecret({ name }, options);
   }
 }

@@ -1,6 +1,7 @@
 import { type Operations, operations } from './contract/operations.ts';
 import { settingsOf } from './env.ts';
-import type { Body, CallOptions, Row, Settings } from './http/call.ts';
+import { argumentsOf } from './http/arguments.ts';
+import type { Body, Row, Settings } from './http/call.ts';
 import { events } from './http/events.ts';
 import { elements } from './http/pages.ts';
 import { type Call, Transport } from './http/transport.ts';
@@ -25,19 +26,22 @@ export function createApi(given: Settings = {}): Api {
 }
 
 function method(transport: Transport, operation: string, row: Row): unknown {
-  if (row.list !== undefined) {
-    return (request: Request = {}, options: CallOptions = {}) =>
-      elements(transport, { operation, row, request, options });
-  }
+  /** Throws InvalidArgumentError. `options` may have further fields of the request. */
+  const callOf = (given: Request = {}, options: object = {}): Call => {
+    const [request, ofCall] = argumentsOf(operation, row, given, options);
+    return { operation, row, request, options: ofCall };
+  };
+  if (row.list !== undefined)
+    return (given?: Request, options?: object) => elements(transport, () => callOf(given, options));
   switch (row.kind) {
     case 'unary':
-      return (request: Request = {}, options: CallOptions = {}) => transport.json({ operation, row, request, options });
+      return async (given?: Request, options?: object) => transport.json(callOf(given, options));
     case 'raw':
-      return (request: Request, body: Body, options: CallOptions = {}) =>
-        transport.json({ operation, row, request, body, options });
+      return async (given: Request, body: Body, options?: object) =>
+        transport.json({ ...callOf(given, options), body });
     case 'events':
-      return (request: Request, options: CallOptions = {}) => events(transport, { operation, row, request, options });
+      return (given: Request, options?: object) => events(transport, () => callOf(given, options));
     default:
-      return (request: Request, options: CallOptions = {}) => transport.answer({ operation, row, request, options });
+      return async (given: Request, options?: object) => transport.answer(callOf(given, options));
   }
 }

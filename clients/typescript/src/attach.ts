@@ -1,5 +1,7 @@
 import type { Api } from './api.ts';
+import { operations } from './contract/operations.ts';
 import { CODES, ConflictError, ConnectionFailedError, PaddockError } from './errors.ts';
+import { argumentsOf } from './http/arguments.ts';
 import type { CallOptions, WebSocketLike } from './http/call.ts';
 import { Queue } from './http/queue.ts';
 import { OPEN, socketTo } from './http/socket-to.ts';
@@ -38,13 +40,16 @@ export interface Attachment extends AsyncIterable<AttachEvent> {
   close(): void;
 }
 
+/** The other fields are of later messages. */
+const ROW = { ...operations.attachProcess, fields: 'sandboxId! processId! offset takeover' };
+
 interface Ids {
   sandboxId: string;
   processId: string;
 }
 
 export async function attach(api: Api, { sandboxId, processId }: Ids, options: AttachOptions): Promise<Attachment> {
-  const { offset = 0, takeover = false, ...call } = options;
+  const [{ offset = 0, takeover = false }, call] = argumentsOf('attachProcess', ROW, { sandboxId, processId }, options);
   const path = `/v1/sandboxes/${encodeURIComponent(sandboxId)}/processes/${encodeURIComponent(processId)}/attach`;
   const open = await socketTo(api, path, `offset=${offset}&takeover=${takeover}`, call);
   return opened(open(), call.signal);

@@ -1,6 +1,6 @@
 import type { Api } from './api.ts';
-import type { ChosenHunks, CommitRequest, CommitResponse, FileChange } from './contract/messages.ts';
-import { type CallOptions, divided } from './http/call.ts';
+import type { ChosenHunks, CommitResponse, FileChange } from './contract/messages.ts';
+import type { CallOptions } from './http/call.ts';
 import { invalid } from './invalid.ts';
 
 /** Which changes. */
@@ -42,7 +42,8 @@ export function chosenHunks({ path, diff }: FileChange, indexes: readonly number
 
 /** The contract has no empty list of paths: it would be everything. Throws InvalidArgumentError. */
 export function chosen<T extends ChangeSelection>(selection: T): T {
-  if (selection.paths?.length === 0) throw invalid('paths must not be empty; leave it out for all changes');
+  if (selection.paths?.length === 0)
+    throw invalid('paths must be a list with at least one path; leave it out for all changes');
   return selection;
 }
 
@@ -51,8 +52,7 @@ export const isSelection = ({ paths, exclude, hunks }: Pick<CommitOptions, 'path
   [paths, exclude, hunks].some((each) => each !== undefined && each.length > 0);
 
 export async function listChanges(api: Api, sandboxId: string, selection: ShownChanges): Promise<FileChange[]> {
-  const [choice, call] = divided(chosen(selection));
-  return all(api.listChanges({ ...choice, sandboxId }, call));
+  return all(api.listChanges({ sandboxId }, chosen(selection)));
 }
 
 export async function all<T>(elements: AsyncIterable<T>): Promise<T[]> {
@@ -68,11 +68,9 @@ export async function exportChanges(
   selection: ShownChanges,
   { format, whole }: { format: 'patch' | 'tar'; whole: boolean },
 ): Promise<Response> {
-  const [choice, call] = divided(chosen(selection));
-  return api.exportChanges({ ...choice, sandboxId, format }, { ...call, whole });
+  return api.exportChanges({ sandboxId, format }, { ...chosen(selection), whole });
 }
 
 export async function commitChanges(api: Api, sandboxId: string, options: CommitOptions): Promise<CommitResponse> {
-  const [choice, call] = divided(chosen(options));
-  return api.commit({ ...choice, sandboxId } satisfies CommitRequest, call);
+  return api.commit({ sandboxId }, chosen(options));
 }

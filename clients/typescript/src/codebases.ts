@@ -8,9 +8,10 @@ import type {
   ListCodebasesRequest,
   UploadFileResponse,
 } from './contract/messages.ts';
-import { type Body, type CallOptions, divided } from './http/call.ts';
+import { apart, callOptions } from './http/arguments.ts';
+import type { Body, CallOptions } from './http/call.ts';
 import type { PackOptions } from './local/pack.ts';
-import { bodyOf, withoutPack } from './local.ts';
+import { bodyOf, PACK } from './local.ts';
 
 /**
  * `mode` "replace": the codebase has exactly these files afterwards; "merge", the default: others are kept; "update": so are they,
@@ -33,10 +34,11 @@ export class Codebases {
   async create(
     options: CreateCodebaseRequest & { from?: Source | undefined } & PackOptions & CallOptions,
   ): Promise<Codebase> {
-    const [{ from, ...fields }, call] = divided(options);
-    const body = from === undefined ? undefined : await bodyOf(from, fields);
-    const codebase = await this.#api.createCodebase(withoutPack(fields), call);
+    const [{ from, ...pack }, fields] = apart(options, { from: 'any', ...PACK });
+    const body = from === undefined ? undefined : await bodyOf(from, pack);
+    const codebase = await this.#api.createCodebase({} as CreateCodebaseRequest, fields);
     if (body === undefined) return codebase;
+    const call = callOptions(fields);
     try {
       await this.upload(codebase.id, body, { ...call, idempotencyKey: undefined });
       return await this.get(codebase.id, call);
@@ -48,9 +50,9 @@ export class Codebases {
 
   /** Brings in a local directory or a tar archive, all or nothing. */
   async upload(id: string, from: Source, options: UploadOptions = {}): Promise<ImportCodebaseFilesResponse> {
-    const [fields, call] = divided(options);
-    const body = await bodyOf(from, fields);
-    return this.#api.importCodebaseFiles({ ...withoutPack(fields), codebaseId: id, format: 'tar' }, body, call);
+    const [pack, rest] = apart(options, PACK);
+    const body = await bodyOf(from, pack);
+    return this.#api.importCodebaseFiles({ codebaseId: id, format: 'tar' }, body, rest);
   }
 
   get(id: string, options?: CallOptions): Promise<Codebase> {
@@ -59,7 +61,7 @@ export class Codebases {
 
   /** Every codebase, the newest first. */
   list(options: ListCodebasesRequest & CallOptions = {}): AsyncGenerator<Codebase, void, void> {
-    return this.#api.listCodebases(...divided(options));
+    return this.#api.listCodebases({}, options);
   }
 
   delete(id: string, options?: CallOptions): Promise<void> {
@@ -72,8 +74,7 @@ export class Codebases {
     path = '',
     options: { recursive?: boolean } & CallOptions = {},
   ): AsyncGenerator<FileInfo, void, void> {
-    const [fields, call] = divided(options);
-    return this.#api.listFiles({ ...fields, codebaseId: id, path }, call);
+    return this.#api.listFiles({ codebaseId: id, path }, options);
   }
 
   async read(id: string, path: string, options?: CallOptions): Promise<Uint8Array> {
@@ -87,8 +88,7 @@ export class Codebases {
     content: Body,
     options: { mode?: number } & CallOptions = {},
   ): Promise<UploadFileResponse> {
-    const [fields, call] = divided(options);
-    return this.#api.uploadFile({ ...fields, codebaseId: id, filePath: path }, content, call);
+    return this.#api.uploadFile({ codebaseId: id, filePath: path }, content, options);
   }
 
   remove(id: string, path: string, options?: CallOptions): Promise<void> {

@@ -1,12 +1,14 @@
 import type { Api } from './api.ts';
 import { Codebases, type Source } from './codebases.ts';
 import type { CreateSandboxRequest, Sandbox as SandboxInfo } from './contract/messages.ts';
+import { operations } from './contract/operations.ts';
 import { ConnectionFailedError, PaddockError, UnavailableError } from './errors.ts';
-import { type CallOptions, divided } from './http/call.ts';
+import { apart, argumentsOf, callOptions } from './http/arguments.ts';
+import type { CallOptions } from './http/call.ts';
 import { randomId } from './http/transport.ts';
 import { invalid } from './invalid.ts';
 import type { PackOptions } from './local/pack.ts';
-import { bodyOf, withoutPack } from './local.ts';
+import { bodyOf, PACK } from './local.ts';
 import type { NetworkOptions } from './network.ts';
 import { presetFor, type RuleOptions } from './rules.ts';
 
@@ -34,26 +36,30 @@ export interface Created {
   ownsCodebase: boolean;
 }
 
+const OWN = { from: 'any', codebase: 'string', name: 'string', keepCodebase: 'boolean', ...PACK } as const;
+
 /** Creates a sandbox, and its codebase if none is named: both or none. */
 export async function createSandbox(api: Api, options: CreateOptions): Promise<Created> {
-  const { from, codebase, name, keepCodebase, autoCommit = 'never' } = options;
-  const [, call] = divided(options);
+  const [{ from, codebase, name, keepCodebase, ...pack }, rest] = apart(options, OWN);
+  const call = callOptions(rest);
   const part = { ...call, idempotencyKey: undefined };
   if (from !== undefined && codebase !== undefined) throw invalid('codebase and from exclude each other');
-  const request = requestOf(options);
+  const given = withPreset(rest);
   if (codebase !== undefined) {
-    return { info: await createOrNone(api, { ...request, codebaseId: codebase }, call), ownsCodebase: false };
+    return { info: await createOrNone(api, codebase, given), ownsCodebase: false };
   }
-  const body = from && (await bodyOf(from, options));
+  // A mistake among the options is found before anything is made.
+  argumentsOf('createSandbox', operations.createSandbox, { codebaseId: '-', validateOnly: undefined }, given);
+  const body = from && (await bodyOf(from, pack));
   const codebases = new Codebases(api);
   const created = await codebases.create({ ...part, name: name ?? nameOf(from) });
   try {
     if (body) {
-      await validateSandbox(api, { ...options, codebase: created.id });
+      await validate(api, created.id, { ...given, idempotencyKey: undefined });
       await codebases.upload(created.id, body, part);
     }
-    const info = await createOrNone(api, { ...request, codebaseId: created.id }, call);
-    const commits = autoCommit !== '' && autoCommit !== 'never';
+    const info = await createOrNone(api, created.id, given);
+    const commits = ![undefined, '', 'never'].includes(options.autoCommit);
     return { info, ownsCodebase: !keepCodebase && !commits };
   } catch (error) {
     await api.deleteCodebase({ codebaseId: created.id }).catch(() => undefined);
@@ -63,25 +69,16 @@ export async function createSandbox(api: Api, options: CreateOptions): Promise<C
 
 /** Throws what `createSandbox` would throw for these options, so that nothing is uploaded for a sandbox that cannot be. */
 export async function validateSandbox(api: Api, options: CreateOptions & { codebase: string }): Promise<void> {
-  const { codebase: codebaseId } = options;
-  const [, call] = divided(options);
-  await api.createSandbox(
-    { ...requestOf(options), codebaseId, validateOnly: true },
-    { ...call, idempotencyKey: undefined },
-  );
+  const [{ codebase = '' }, rest] = apart(options, OWN);
+  await validate(api, codebase, { ...withPreset(rest), idempotencyKey: undefined });
 }
 
-function requestOf(options: CreateOptions): Omit<CreateSandboxRequest, 'codebaseId'> {
-  const [given] = divided(options);
-  const { from, codebase, name, keepCodebase, ...rest } = withoutPack(given);
-  const { network, ...fields } = rest;
-  return {
-    ...fields,
-    preset: presetFor(rest),
-    // What is left out of a rule has its default.
-    network: network as CreateSandboxRequest['network'],
-  };
-}
+type Given = CallOptions & Record<string, unknown>;
+
+const validate = (api: Api, codebaseId: string, given: Given) =>
+  api.createSandbox({ codebaseId, validateOnly: true }, given);
+
+const withPreset = (options: object): Given => ({ ...options, preset: presetFor(options) });
 
 /** How long an aborted call goes on to remove what it may have created. */
 const CLEAN_UP_MS = 30_000;
@@ -90,21 +87,24 @@ const CLEAN_UP_MS = 30_000;
  * A call that was aborted, or lost its answer, may have created a sandbox that nobody knows. The same call with the same
  * idempotency key returns that one, so that it can be destroyed.
  */
-async function createOrNone(
-  api: Api,
-  request: CreateSandboxRequest,
-  { idempotencyKey: given, ...call }: CallOptions,
-): Promise<SandboxInfo> {
-  const idempotencyKey = given ?? randomId();
-  call.signal?.throwIfAborted();
+async function createOrNone(api: Api, codebaseId: string, given: Given): Promise<SandboxInfo> {
+  const request = { codebaseId, validateOnly: undefined };
+  const idempotencyKey = given.idempotencyKey ?? randomId();
+  given.signal?.throwIfAborted();
   try {
-    return await api.createSandbox(request, { ...call, idempotencyKey });
+    return await api.createSandbox(request, { ...given, idempotencyKey });
   } catch (error) {
     // With a key of the caller's it may be the sandbox of an earlier call, and the caller can find it.
-    if (given === undefined && mayHaveTakenEffect(error)) {
-      const cleanUp = { headers: call.headers, signal: AbortSignal.timeout(CLEAN_UP_MS) };
+    if (given.idempotencyKey === undefined && mayHaveTakenEffect(error)) {
+      const cleanUp = { headers: given.headers, signal: AbortSignal.timeout(CLEAN_UP_MS) };
       await api
-        .createSandbox(request, { ...cleanUp, idempotencyKey })
+        .createSandbox(request, {
+          ...given,
+          ...cleanUp,
+          timeout: undefined,
+          maxRetries: undefined,
+          idempotencyKey,
+        } as Given)
         .then(({ id }) => api.destroySandbox({ sandboxId: id, discard: true }, cleanUp))
         .catch(() => undefined);
     }

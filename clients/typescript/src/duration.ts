@@ -11,5 +11,5 @@ export function secondsOf(option: string, duration: Duration): number {
   if (number === undefined) {
     throw invalid(`${option} is like "500ms", "30s", "5m" or "2h", not ${JSON.stringify(duration)}`);
   }
-  return Number(number) * SECONDS[unit as string]!;
+  return Number((Number(number) * SECONDS[unit as string]!).toFixed(6));
 }

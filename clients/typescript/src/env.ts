@@ -1,16 +1,24 @@
-import { requireKnown, type Settings } from './http/call.ts';
+import { requireKnown } from './http/arguments.ts';
+import type { Settings } from './http/call.ts';
+import { type Form, requireForm } from './http/forms.ts';
 import { invalid } from './invalid.ts';
 
 interface Global {
   process?: { env?: Readonly<Record<string, string | undefined>> };
 }
 
+const SETTINGS: Record<keyof Settings, Form> = {
+  ...{ url: 'string', key: 'string', fetch: 'function', headers: 'map', timeout: 'duration', maxRetries: 'integer 0' },
+  WebSocket: 'function',
+};
+
 /**
  * Settings of PADDOCK_URL and PADDOCK_KEY, where there is an environment, below those that are given. The key is for the
  * server of the environment: another one does not get it.
  */
 export function settingsOf(given: Settings): Settings & { url: string } {
-  requireKnown(given, ['url', 'key', 'fetch', 'headers', 'timeout', 'maxRetries', 'WebSocket']);
+  for (const name of Object.keys(given)) requireKnown(name, Object.keys(SETTINGS));
+  for (const [name, form] of Object.entries(SETTINGS)) requireForm(name, given[name as keyof Settings], form);
   const env = (globalThis as Global).process?.env;
   const own = env?.PADDOCK_URL || 'http://127.0.0.1:8080';
   const url = given.url ?? own;

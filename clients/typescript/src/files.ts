@@ -1,9 +1,10 @@
 import type { Api } from './api.ts';
 import type { FileStat, ImportFilesResponse, MakeDirectoryRequest, MoveFileRequest } from './contract/messages.ts';
 import { NotFoundError } from './errors.ts';
-import { type Body, type CallOptions, divided } from './http/call.ts';
+import { apart } from './http/arguments.ts';
+import type { Body, CallOptions } from './http/call.ts';
 import type { PackOptions } from './local/pack.ts';
-import { bodyOf, withoutPack } from './local.ts';
+import { bodyOf, PACK } from './local.ts';
 
 /**
  * The files of a sandbox, without running a command. Paths are relative to its workspace. As its commands, with its rules, in a
@@ -51,14 +52,12 @@ export class Files {
 
   /** Creates or replaces a file, completely or not at all. Missing directories are created. */
   write(path: string, content: Body, options: { mode?: number } & CallOptions = {}): Promise<FileStat> {
-    const [fields, call] = divided(options);
-    return this.#api.writeFile({ ...this.#at(path), ...fields }, content, call);
+    return this.#api.writeFile(this.#at(path), content, options);
   }
 
   /** The entries of a directory, with `recursive` everything below it, in the order of their paths. */
   list(path = '', options: { recursive?: boolean } & CallOptions = {}): AsyncGenerator<FileStat, void, void> {
-    const [fields, call] = divided(options);
-    return this.#api.listDirectory({ ...this.#at(path), ...fields }, call);
+    return this.#api.listDirectory(this.#at(path), options);
   }
 
   /** Metadata of a path. Does not follow a symlink. */
@@ -78,19 +77,16 @@ export class Files {
 
   /** Returns how many files, directories and symlinks were removed; 0 if that answer was lost. */
   async remove(path: string, options: { recursive?: boolean } & CallOptions = {}): Promise<number> {
-    const [fields, call] = divided(options);
-    return (await this.#api.deleteFile({ ...this.#at(path), ...fields }, call)).removed;
+    return (await this.#api.deleteFile(this.#at(path), options)).removed;
   }
 
   move(from: string, to: string, options: Pick<MoveFileRequest, 'replace'> & CallOptions = {}): Promise<FileStat> {
-    const [fields, call] = divided(options);
-    return this.#api.moveFile({ ...this.#of, from: relative(from), to: relative(to), ...fields }, call);
+    return this.#api.moveFile({ ...this.#of, from: relative(from), to: relative(to) }, options);
   }
 
   /** Creates a directory; unless `parents` is false, those above it, too, and it may exist. */
   mkdir(path: string, options: Pick<MakeDirectoryRequest, 'parents' | 'mode'> & CallOptions = {}): Promise<FileStat> {
-    const [fields, call] = divided(options);
-    return this.#api.makeDirectory({ parents: true, ...fields, ...this.#at(path) }, call);
+    return this.#api.makeDirectory(this.#at(path), { parents: true, ...options } as CallOptions);
   }
 
   /** Unpacks a tar archive, or copies a local directory (its path), into a directory: all or nothing. */
@@ -99,9 +95,9 @@ export class Files {
     to = '',
     options: PackOptions & CallOptions = {},
   ): Promise<ImportFilesResponse> {
-    const [fields, call] = divided(options);
-    const body = await bodyOf(from, fields);
-    return this.#api.importFiles({ ...withoutPack(fields), ...this.#at(to), format: 'tar' }, body, call);
+    const [pack, rest] = apart(options, PACK);
+    const body = await bodyOf(from, pack);
+    return this.#api.importFiles({ ...this.#at(to), format: 'tar' }, body, rest);
   }
 
   /** A directory as a tar archive. */
@@ -111,7 +107,7 @@ export class Files {
   }
 }
 
-/** Paths may be those of commands. */
+/** Paths may be those of commands. What is no text is refused by the call. */
 function relative(path: string): string {
-  return path.replace(/^\/workspace(?=\/|$)/, '').replace(/^\/+/, '');
+  return typeof path !== 'string' ? path : path.replace(/^\/workspace(?=\/|$)/, '').replace(/^\/+/, '');
 }

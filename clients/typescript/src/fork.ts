@@ -1,6 +1,6 @@
 import type { Api } from './api.ts';
 import type { ForkRequest, Sandbox as SandboxInfo } from './contract/messages.ts';
-import { type CallOptions, divided } from './http/call.ts';
+import type { CallOptions } from './http/call.ts';
 import { errorOfBody } from './http/error-of.ts';
 import { presetFor } from './rules.ts';
 
@@ -14,10 +14,10 @@ export async function forkSandbox(
   count: number,
   options: ForkOptions,
 ): Promise<SandboxInfo[]> {
-  const [fields, call] = divided(options);
-  const hasRules = fields.preset !== undefined || fields.rules !== undefined || fields.permissions !== undefined;
-  const preset = hasRules ? { preset: presetFor(fields) } : {};
-  const { results } = await api.fork({ ...fields, ...preset, sandboxId, count }, call);
+  const { preset, rules, permissions } = options;
+  const hasRules = [preset, rules, permissions].some((each) => each !== undefined);
+  const given = { ...options, ...(hasRules && { preset: presetFor(options) }) };
+  const { results } = await api.fork({ sandboxId, count }, given);
   const created = results.flatMap(({ sandbox }) => sandbox ?? []);
   const failed = results.find(({ error }) => error !== undefined)?.error;
   if (failed === undefined) return created;

@@ -1,4 +1,5 @@
 import type { Body } from './http/call.ts';
+import { requireContent } from './http/request.ts';
 import type { PackOptions } from './local/pack.ts';
 
 /**
@@ -9,19 +10,15 @@ export function loadLocal(): Promise<typeof import('./local/index.ts')> {
   return import('./local/index.ts');
 }
 
-/** What is no option of an upload. */
-export function withoutPack<T extends PackOptions>({
-  gitignore,
-  exclude,
-  gitHooks,
-  ...rest
-}: T): Omit<T, keyof PackOptions> {
-  return rest;
-}
+/** Options of what a directory is packed into. */
+export const PACK = { gitignore: 'boolean', exclude: 'strings', gitHooks: 'boolean' } as const;
 
 /** An archive as it is, or of the local directory of this path. Throws at once if there is no such directory. */
 export async function bodyOf(from: string | Exclude<Body, string>, options: PackOptions): Promise<Body> {
-  if (typeof from !== 'string') return from;
+  if (typeof from !== 'string') {
+    requireContent(from);
+    return from;
+  }
   const { archiveOf, requireUpload } = await loadLocal();
   await requireUpload(from, options);
   return archiveOf(from, options);

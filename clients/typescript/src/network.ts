@@ -8,7 +8,7 @@ import type {
   UpdateNetworkRequest,
   WatchNetworkRequest,
 } from './contract/messages.ts';
-import { type CallOptions, divided } from './http/call.ts';
+import type { CallOptions } from './http/call.ts';
 
 /** A policy: `{ mode: 'allow_list', presets: ['npm'], rules: [{ host: 'api.example.com' }] }`. */
 export type NetworkOptions = Omit<UpdateNetworkRequest, 'sandboxId'>;
@@ -30,7 +30,7 @@ export class Network {
 
   /** Replaces the policy. It is in force when this resolves: what it does not allow has been cut. */
   set(policy: NetworkOptions, options?: CallOptions): Promise<NetworkPolicy> {
-    return this.#api.updateNetwork({ ...policy, ...this.#of }, options);
+    return this.#api.updateNetwork(this.#of as UpdateNetworkRequest, { ...policy, ...options });
   }
 
   /** Whether a connection would be allowed, and what decides it. The port is 443 by default. */
@@ -38,8 +38,7 @@ export class Network {
     host: string,
     options: Omit<ExplainNetworkRequest, 'sandboxId' | 'host'> & CallOptions = {},
   ): Promise<NetworkExplanation> {
-    const [target, call] = divided(options);
-    return this.#api.explainNetwork({ ...target, ...this.#of, host }, call);
+    return this.#api.explainNetwork({ ...this.#of, host }, options);
   }
 
   /** The open and the last closed connections, and what was refused, the newest first. */
@@ -54,8 +53,6 @@ export class Network {
   async *watch(
     options: Omit<WatchNetworkRequest, 'sandboxId'> & CallOptions = {},
   ): AsyncGenerator<NetworkEvent, void, void> {
-    const [fields, call] = divided(options);
-    for await (const event of this.#api.watchNetwork({ ...fields, ...this.#of }, call))
-      if (!event.keepalive) yield event;
+    for await (const event of this.#api.watchNetwork(this.#of, options)) if (!event.keepalive) yield event;
   }
 }

@@ -4,7 +4,7 @@ import { all } from './changes.ts';
 import { Codebases } from './codebases.ts';
 import type { Caller, ListSandboxesRequest, Preset } from './contract/messages.ts';
 import { type CreateOptions, validateSandbox } from './create.ts';
-import { type CallOptions, divided, type Settings } from './http/call.ts';
+import type { CallOptions, Settings } from './http/call.ts';
 import { Sandbox } from './sandbox.ts';
 
 /** A server. Without settings it is that of PADDOCK_URL, with the key of PADDOCK_KEY. */
@@ -65,6 +65,6 @@ class Sandboxes {
   /** Every sandbox that the filter selects, the newest first. */
   async *list(options: ListSandboxesRequest & CallOptions = {}): AsyncGenerator<Sandbox, void, void> {
     const { api } = this.#paddock;
-    for await (const info of api.listSandboxes(...divided(options))) yield new Sandbox(api, info);
+    for await (const info of api.listSandboxes({}, options)) yield new Sandbox(api, info);
   }
 }

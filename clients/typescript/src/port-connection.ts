@@ -1,5 +1,7 @@
 import type { Api } from './api.ts';
+import { operations } from './contract/operations.ts';
 import { ConnectionFailedError } from './errors.ts';
+import { argumentsOf } from './http/arguments.ts';
 import type { CallOptions, WebSocketLike } from './http/call.ts';
 import { Queue } from './http/queue.ts';
 import { OPEN, socketTo } from './http/socket-to.ts';
@@ -28,9 +30,10 @@ export async function connectPort(
   port: number,
   options: CallOptions,
 ): Promise<PortConnection> {
+  const [, call] = argumentsOf('getPort', operations.getPort, { sandboxId, port }, options);
   const path = `/v1/sandboxes/${encodeURIComponent(sandboxId)}/ports/${port}/connect`;
-  const open = await socketTo(api, path, '', options);
-  return opened(open(), port, options.signal);
+  const open = await socketTo(api, path, '', call);
+  return opened(open(), port, call.signal);
 }
 
 function opened(socket: WebSocketLike, port: number, signal: AbortSignal | undefined): Promise<PortConnection> {

@@ -2,7 +2,8 @@ import type { Api } from './api.ts';
 import type { ListeningPort, OpenedPort, OpenPortRequest, OpenPortResponse } from './contract/messages.ts';
 import { type Duration, secondsOf } from './duration.ts';
 import { CommandTimeoutError } from './errors.ts';
-import { type CallOptions, divided } from './http/call.ts';
+import type { CallOptions } from './http/call.ts';
+import { requireForm } from './http/forms.ts';
 import { connectPort, type PortConnection } from './port-connection.ts';
 
 /** Milliseconds of one call. */
@@ -20,9 +21,10 @@ export async function waitPort(
   port: number,
   { timeout = '1m', ...call }: WaitPortOptions,
 ): Promise<ListeningPort> {
+  requireForm('port', port, '!integer 1 65535');
   for (let left = Math.ceil(secondsOf('timeout', timeout) * 1000); ; left -= STEP_MS) {
     const wait: Duration = `${Math.max(Math.min(left, STEP_MS), 0)}ms`;
-    const { ports } = await api.waitPort({ sandboxId, port, wait }, call);
+    const { ports } = await api.waitPort({ sandboxId, port, wait, listening: undefined }, call);
     if (ports[0] !== undefined) return ports[0];
     if (left <= STEP_MS) break;
   }
@@ -63,8 +65,8 @@ export class Ports {
 
   /** Opens a port to the outside. If it is open already, its token and its connections end. */
   async open(port: number, options: OpenOptions = {}): Promise<Opened> {
-    const [{ access = 'key', ...fields }, call] = divided(options);
-    const opened = await this.#api.openPort({ ...fields, access, sandboxId: this.#sandboxId, port }, call);
+    const given = { access: 'key', ...options };
+    const opened = await this.#api.openPort({ sandboxId: this.#sandboxId, port }, given);
     const { url } = this.#api.settings;
     const link = new URL(opened.url.startsWith('/') ? `${url.replace(/\/$/, '')}${opened.url}` : opened.url);
     if (opened.linkToken !== '') link.searchParams.set('paddock_token', opened.linkToken);

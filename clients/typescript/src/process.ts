@@ -1,11 +1,12 @@
 import type { Api } from './api.ts';
 import { type Attachment, type AttachOptions, attach } from './attach.ts';
-import { type Command, commandFields } from './commands/options.ts';
+import type { Command } from './commands/options.ts';
 import type { ListeningPort, ProcessEnd, Process as ProcessInfo, StartProcessRequest } from './contract/messages.ts';
 import { asyncDispose, removed } from './dispose.ts';
 import { secondsOf } from './duration.ts';
 import { ConnectionFailedError, RequestTimeoutError } from './errors.ts';
-import { type CallOptions, divided } from './http/call.ts';
+import { apart } from './http/arguments.ts';
+import type { CallOptions } from './http/call.ts';
 import { randomId } from './http/transport.ts';
 import { invalid } from './invalid.ts';
 import { type WaitPortOptions, waitPort } from './ports.ts';
@@ -66,10 +67,9 @@ export class Process {
 
   /** Its id makes the call repeatable: the same request starts nothing twice. */
   static async start(api: Api, sandboxId: string, command: Command, options: StartOptions = {}): Promise<Process> {
-    const { id = `p-${randomId().slice(0, 12)}`, timeout, ...rest } = options;
-    const [fields, call] = divided(rest);
-    const request = { ...fields, timeout, ...commandFields(command), sandboxId, processId: id };
-    return new Process(api, await api.startProcess(request, { ...call, repeatable: true }));
+    const [{ id = `p-${randomId().slice(0, 12)}` }, rest] = apart(options, { id: 'string' });
+    const request = { sandboxId, processId: id, command: command as string, argv: undefined };
+    return new Process(api, await api.startProcess(request, { ...rest, repeatable: true } as CallOptions));
   }
 
   get #ids(): { sandboxId: string; processId: string } {
@@ -123,10 +123,10 @@ export class Process {
    * Writes to standard input, at the pace at which the process reads. Needs `stdin: true`, or a terminal. Throws
    * ConnectionFailedError if the answer is lost: `refresh` tells `inputNext`, which says how much was taken in all.
    */
-  async write(input: string | Uint8Array, options?: CallOptions): Promise<void> {
-    if (typeof input !== 'string' && !((input as unknown) instanceof Uint8Array))
-      throw invalid('input must be text or bytes');
-    const bytes = typeof input === 'string' ? new TextEncoder().encode(input) : input;
+  async write(content: string | Uint8Array, options?: CallOptions): Promise<void> {
+    if (typeof content !== 'string' && !((content as unknown) instanceof Uint8Array))
+      throw invalid('content must be text or bytes');
+    const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
     return this.#input(bytes, false, options);
   }
 

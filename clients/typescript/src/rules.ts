@@ -6,7 +6,7 @@ import type {
   PreviewFileResponse,
   Sandbox as SandboxInfo,
 } from './contract/messages.ts';
-import { type CallOptions, divided } from './http/call.ts';
+import type { CallOptions } from './http/call.ts';
 
 /** Rules: those of a preset, and the given ones, in the short form or one by one. */
 export interface RuleOptions {
@@ -52,7 +52,7 @@ export class Rules {
    * resolves, for open files, too.
    */
   set(rules: RuleOptions, options?: CallOptions): Promise<SandboxInfo> {
-    return this.#api.updatePermissions({ ...rules, preset: presetFor(rules), ...this.#of }, options);
+    return this.#api.updatePermissions(this.#of, { ...rules, preset: presetFor(rules), ...options } as CallOptions);
   }
 
   /** What a command may do at a path, and which rule says so. */
@@ -60,8 +60,7 @@ export class Rules {
     path: string,
     options: { as?: 'agent' | 'owner' | undefined } & CallOptions = {},
   ): Promise<PermissionExplanation> {
-    const [fields, call] = divided(options);
-    return this.#api.explainPermission({ ...fields, ...this.#of, path }, call);
+    return this.#api.explainPermission({ ...this.#of, path }, options);
   }
 
   /** A file as commands read it, where a rule with `view` "redacted" decides: placeholders, and the keys of their values. */

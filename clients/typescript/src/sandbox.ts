@@ -30,7 +30,8 @@ import { asyncDispose, removed } from './dispose.ts';
 import { FailedPreconditionError } from './errors.ts';
 import { Files } from './files.ts';
 import { type ForkOptions, forkSandbox } from './fork.ts';
-import { type CallOptions, divided } from './http/call.ts';
+import { callOptions } from './http/arguments.ts';
+import type { CallOptions } from './http/call.ts';
 import type { Pulled } from './local/changes.ts';
 import type { PullOptions } from './local/pull.ts';
 import { loadLocal } from './local.ts';
@@ -129,15 +130,12 @@ export class Sandbox {
   async *processes(
     options: Omit<ListProcessesRequest, 'sandboxId'> & CallOptions = {},
   ): AsyncGenerator<Process, void, void> {
-    const [filter, call] = divided(options);
-    for await (const info of this.api.listProcesses({ ...filter, ...this.#of }, call))
-      yield new Process(this.api, info);
+    for await (const info of this.api.listProcesses(this.#of, options)) yield new Process(this.api, info);
   }
 
   /** Starts a shell that keeps its state between commands. `await using` closes it. */
   async session(options: Omit<CreateSessionRequest, 'sandboxId'> & CallOptions = {}): Promise<Session> {
-    const [fields, call] = divided(options);
-    return new Session(this.api, await this.api.createSession({ ...fields, ...this.#of }, call));
+    return new Session(this.api, await this.api.createSession(this.#of, options));
   }
 
   /** The paths at which the sandbox differs from its codebase. */
@@ -180,8 +178,7 @@ export class Sandbox {
 
   /** Drops changes, all or nothing. Returns at how many paths. */
   async discard(selection: ChangeSelection = {}): Promise<number> {
-    const [choice, call] = divided(chosen(selection));
-    const { discarded } = await this.api.discard({ ...choice, ...this.#of }, call);
+    const { discarded } = await this.api.discard(this.#of, chosen(selection));
     if (!isSelection(selection)) this.#unpulled.clear();
     return discarded;
   }
@@ -230,7 +227,7 @@ export class Sandbox {
 
   /** Changes labels, lifetime, environment and the like. */
   async update(changes: Omit<UpdateSandboxRequest, 'sandboxId'>, options?: CallOptions): Promise<void> {
-    this.info = await this.api.updateSandbox({ ...changes, ...this.#of }, options);
+    this.info = await this.api.updateSandbox(this.#of, { ...changes, ...options } as CallOptions);
   }
 
   /** Ends every process and keeps the files. */
@@ -248,10 +245,10 @@ export class Sandbox {
    * committed to it nor forked the sandbox. Commits by others, for example another object or the CLI, are not seen: give
    * `keepCodebase` to `create` if there are any. `discard`: do not commit automatically. Does nothing if the sandbox is gone.
    */
-  async destroy({ discard, ...call }: { discard?: boolean } & CallOptions = {}): Promise<void> {
+  async destroy(options: { discard?: boolean } & CallOptions = {}): Promise<void> {
     this.#unpulled.clear();
-    await removed(this.api.destroySandbox({ ...this.#of, discard }, call));
-    await this.#deleteCodebase(call);
+    await removed(this.api.destroySandbox(this.#of, options));
+    await this.#deleteCodebase(callOptions(options));
   }
 
   async #deleteCodebase(call: CallOptions): Promise<void> {

@@ -35,6 +35,15 @@ describe('paddock api calls an operation', () => {
 
   it('and says what is wrong with it', async () => {
     expect((await api('GetCodebas')).stderr).toContain('"GetCodebas" is no OPERATION; did you mean GetCodebase?');
+    expect((await api('GetCodebase', 'codebase_ids=a')).stderr).toContain(
+      'codebase_ids is no field of GetCodebase; it has codebase_id',
+    );
+    expect((await api('Exec', 'sandbox_id=a', 'command=true', 'env:={"A":1}')).stderr).toContain(
+      'paddock: env must be an object of strings',
+    );
+    expect((await api('Commit', 'sandbox_id=a', 'on_conflict=mine')).stderr).toContain(
+      'on_conflict must be one of ours',
+    );
     expect((await api('GetCodebase', 'codebase_id')).stderr).toContain('a field is like sandbox_id=sb_1');
     expect((await api('Commit', 'paths:=[')).stderr).toContain('the value of paths is not valid JSON');
     expect((await api('GetCodebase', 'codebase_id=cb_none')).stderr).toContain('cb_none');

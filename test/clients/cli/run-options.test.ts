@@ -17,9 +17,10 @@ async function freePort(): Promise<number> {
 const run = (...args: string[]) => cli(['run', '--apply', 'none', ...args], { url: served.url });
 
 it('the command of run is killed after --timeout', async () => {
-  const { code, stderr } = await run('--timeout', '300ms', '--', 'sleep', '1000');
+  const { code, stderr } = await run('--timeout', '1s', '--', 'sleep', '1000');
   expect([code, stderr]).toEqual([124, expect.stringMatching(/the timeout was over/)]);
   expect((await run('--timeout', '5', '--', 'true')).stderr).toMatch(/--timeout is like "500ms"/);
+  expect((await run('--timeout', '300ms', '--', 'true')).stderr).toMatch(/--timeout must be whole seconds/);
 });
 
 it('limits of a sandbox are options of run and create', async () => {

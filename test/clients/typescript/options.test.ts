@@ -1,80 +1,64 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { InvalidArgumentError, Paddock, type Sandbox } from '../../../clients/typescript/src/index.ts';
-import { servedOnce } from './served.ts';
+import { expect, it, onTestFinished } from 'vitest';
+import { InvalidArgumentError, Paddock, Process, Sandbox, Session } from '../../../clients/typescript/src/index.ts';
+import { fakeServer, json } from './fake-server.ts';
 
+interface Case {
+  method: string;
+  arguments?: unknown[];
+  option?: string;
+  options?: object;
+  says?: string;
+}
 const SPEC = resolve(import.meta.dirname, '../../../clients/spec/options.json');
-const { cases } = JSON.parse(readFileSync(SPEC, 'utf8')) as { cases: { method: string; option: string }[] };
-const served = servedOnce();
-let sandbox: Sandbox;
-let directory: string;
-
-beforeAll(async () => {
-  sandbox = await served.paddock().sandboxes.create();
-  directory = mkdtempSync(join(tmpdir(), 'paddock-options-'));
-});
-afterAll(async () => {
-  await sandbox.destroy();
-  rmSync(directory, { recursive: true });
-});
+const { options, values } = JSON.parse(readFileSync(SPEC, 'utf8')) as { options: Case[]; values: Case[] };
 
 const camel = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-const snake = (text: string) => text.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Calls each method with an option that it does not have. */
-function calls(given: object): Record<string, () => unknown> {
-  const { files, rules, ports, network } = sandbox;
-  const { codebases, sandboxes } = served.paddock();
-  return {
-    run: () => sandbox.run('touch done', given),
-    stream: () => sandbox.stream('touch done', given).next(),
-    start: () => sandbox.start('touch done', given),
-    session: () => sandbox.session(given),
-    'session.run': async () => (await sandbox.session()).run('touch done', given),
-    changes: () => sandbox.changes(given),
-    patch: () => sandbox.patch(given),
-    commit: () => sandbox.commit(given),
-    discard: () => sandbox.discard(given),
-    pull: () => sandbox.pull(directory, given),
-    checkpoint: () => sandbox.checkpoint('a', given),
-    fork: () => sandbox.fork(given),
-    stop: () => sandbox.stop(given),
-    destroy: () => sandbox.destroy(given),
-    create: () => sandboxes.create(given),
-    'files.read': () => files.read('a', given),
-    'files.write': () => files.write('a', 'x', given),
-    'files.list': () => files.list('', given).next(),
-    'files.remove': () => files.remove('a', given),
-    'files.mkdir': () => files.mkdir('a', given),
-    'files.upload': () => files.upload(directory, '', given),
-    'rules.explain': () => rules.explain('a', given),
-    'ports.list': () => ports.list(given),
-    'network.explain': () => network.explain('a', given),
-    'codebases.upload': () => codebases.upload(sandbox.info.codebaseId, directory, given),
-    'codebases.list': () => codebases.list(given).next(),
-    'sandboxes.list': () => sandboxes.list(given).next(),
+/** The message of the refusal, before which nothing was sent. */
+async function refusalOf({ method, arguments: given = [] }: Case, more: object): Promise<string> {
+  const { url, seen } = await fakeServer(json({}));
+  const directory = mkdtempSync(join(tmpdir(), 'paddock-options-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const paddock = new Paddock({ url });
+  const { api } = paddock;
+  const sandbox = new Sandbox(api, { id: 'sb_1', codebaseId: 'cb_1' } as never);
+  const session = new Session(api, { id: 'se_1' } as never);
+  const process = new Process(api, { sandboxId: 'sb_1', processId: 'p_1' } as never);
+  const [name = '', part = ''] = method.split('.').toReversed();
+  const roots: Record<string, object> = { '': sandbox, session, process };
+  const of = (roots[part] ?? Reflect.get(paddock, part) ?? Reflect.get(sandbox, part)) as Record<string, () => unknown>;
+  const all = given.map((each) => (each === '$DIRECTORY' ? directory : each));
+  const named = Object.entries(more).map(([each, value]) => [camel(each), value]);
+  const called = async () => {
+    const answer = of[name]!(...([...all, ...(named.length > 0 ? [Object.fromEntries(named)] : [])] as []));
+    await (Symbol.asyncIterator in Object(answer) ? (answer as AsyncGenerator).next() : answer);
   };
+  const error = await called().catch((thrown: unknown) => thrown as Error);
+  expect(error).toBeInstanceOf(InvalidArgumentError);
+  expect(seen).toEqual([]);
+  return error!.message;
 }
 
-describe('an option that a method does not have is refused by its name', () => {
-  it.each(cases)('$option of $method', async ({ method, option }) => {
-    const failed = (error: unknown) => error as Error;
-    const error = await Promise.resolve(calls({ [camel(option)]: 'x' })[method]!()).then(() => undefined, failed);
-    expect(error).toBeInstanceOf(InvalidArgumentError);
-    expect(snake(error!.message)).toContain(`${option} is not a known`);
-    expect(await sandbox.changes()).toEqual([]);
-  });
+it.each(options)('$method refuses $option, which is no option of it', async (each) => {
+  const refused = `${camel(each.option!)} is not a known option; allowed are `;
+  const message = await refusalOf(each, { [each.option!]: 'x' });
+  expect(message.slice(0, refused.length)).toBe(refused);
+  expect(message.slice(refused.length).split(', ')).not.toContain(camel(each.option!));
+});
 
-  it('also a listener, which no request could have', async () => {
-    const wrong = { onStdOut: () => undefined };
-    await expect(sandbox.run('true', wrong as object)).rejects.toThrow('onStdOut is not a known option');
-  });
+it.each(values)('$method refuses $arguments $options: $says', async (each) => {
+  expect(await refusalOf(each, each.options ?? {})).toMatch(camel(each.says!));
+});
 
-  it('also a setting of a client', () => {
-    expect(() => new Paddock({ adress: 'http://a' } as object)).toThrow(
-      'adress is not a known option; allowed are url,',
-    );
-  });
+it('a string is no options', async () => {
+  const wrong = 'utf8' as never;
+  expect(await refusalOf({ method: 'files.read', arguments: ['a', wrong] }, {})).toBe('options must be an object');
+});
+
+it('also a setting of a client is refused that there is not', () => {
+  expect(() => new Paddock({ adress: 'http://a' } as object)).toThrow('adress is not a known option; allowed are url,');
+  expect(() => new Paddock({ maxRetries: -1 })).toThrow('maxRetries must be an integer of at least 0');
 });

@@ -21,7 +21,7 @@ const HEADER = 512;
 
 it('refuses a way to treat conflicts that there is not, before anything is asked or written', async () => {
   const pulling = pull({} as never, { sandboxId: 'sb_1', codebaseId: 'cb_1' }, root, { onConflict: 'rise' as never });
-  await expect(pulling).rejects.toThrow('onConflict must be "keep", "replace" or "raise"');
+  await expect(pulling).rejects.toThrow('onConflict must be one of keep, replace, raise');
   expect(await readdir(root)).toEqual([]);
 });
 

@@ -18,8 +18,14 @@ const OPTIONS: readonly (readonly [field: RegExp, option: string])[] = [
   [/^read_only_paths\[\d+\]/, '--tools'],
 ];
 
+const snake = (text: string): string => text.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** The sentence of a refused request with the service's name of the field, which the client has in camel case. */
+export const inFields = (sentence: string): string => sentence.replace(/^[a-z]+[A-Z]\w*(?= (must|is) )/, snake);
+
 /** The sentence of a refused request, with the option in place of the field, which the user never wrote. */
 export function inOptions(sentence: string): string {
-  const found = OPTIONS.find(([field]) => field.test(sentence));
-  return found === undefined ? sentence : sentence.replace(found[0], found[1]);
+  const named = inFields(sentence);
+  const found = OPTIONS.find(([field]) => field.test(named));
+  return found === undefined ? sentence : named.replace(found[0], found[1]);
 }

@@ -1,6 +1,7 @@
-import { durations, operations } from 'paddock-sandbox';
+import { durations, InvalidArgumentError, operations } from 'paddock-sandbox';
 import { any, command, one } from '../command-line/command.ts';
-import { UsageError } from '../command-line/errors.ts';
+import { CliError, UsageError } from '../command-line/errors.ts';
+import { inFields } from '../command-line/option-of-field.ts';
 
 type Name = Exclude<keyof typeof operations, 'attachProcess'>;
 type Method = (...args: unknown[]) => Promise<unknown> | AsyncIterable<unknown>;
@@ -23,15 +24,20 @@ archives are standard input and standard output.`,
   ],
   async run({ out, signal, paddock }, { operands: { operation, fields } }) {
     const name = (operation[0]!.toLowerCase() + operation.slice(1)) as Name;
-    const request = Object.fromEntries(fields.map(fieldOf));
+    const request = Object.fromEntries(fields.map((each) => fieldOf(each, operation, operations[name].fields)));
     const call = (await paddock()).api[name] as Method;
     const { kind, list }: { kind: string; list?: string } = operations[name];
     const body = kind === 'raw' ? [process.stdin] : [];
-    const answer = call(request, ...body, { signal });
-    if (list !== undefined || kind === 'events')
-      for await (const each of answer as AsyncIterable<unknown>) out.record(shown(each));
-    else if (kind === 'unary' || kind === 'raw') out.value(shown((await answer) ?? {}));
-    else await out.flow(((await answer) as Response).body as unknown as AsyncIterable<Uint8Array>);
+    try {
+      const answer = call(request, ...body, { signal });
+      if (list !== undefined || kind === 'events')
+        for await (const each of answer as AsyncIterable<unknown>) out.record(shown(each));
+      else if (kind === 'unary' || kind === 'raw') out.value(shown((await answer) ?? {}));
+      else await out.flow(((await answer) as Response).body as unknown as AsyncIterable<Uint8Array>);
+    } catch (error) {
+      // Of fields, and not of the options of other commands.
+      throw error instanceof InvalidArgumentError ? new CliError(inFields(error.message), { cause: error }) : error;
+    }
   },
 });
 
@@ -43,11 +49,16 @@ function shown(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, shown(each)]));
 }
 
-/** The client has the names of fields in camel case. */
-function fieldOf(given: string): [name: string, value: unknown] {
+/** The client has the names of fields in camel case. `fields`: all of the operation, as in `operations`. */
+function fieldOf(given: string, operation: string, fields: string): [name: string, value: unknown] {
   const [, field = '', mark, text = ''] = /^(\w+)(:?=)(.*)$/s.exec(given) ?? [];
   if (field === '') throw new UsageError(`a field is like sandbox_id=sb_1, not ${given}`);
   const name = field.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+  const known = fields.replace(/!\w*/g, '').split(' ');
+  if (!known.includes(name)) {
+    const allowed = known.join(', ').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    throw new UsageError(`${field} is no field of ${operation}; it has ${allowed || 'none'}`);
+  }
   const perSecond = durations[field];
   if (perSecond !== undefined && /^\d+$/.test(text)) return [name, `${(Number(text) * 1000) / perSecond}ms`];
   if (mark === '=') return [name, text];

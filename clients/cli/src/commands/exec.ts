@@ -5,7 +5,7 @@ import { follow } from '../exec/follow.ts';
 import { startIn } from '../exec/start.ts';
 import { refOf } from '../names/processes.ts';
 import { sandboxIdOf, sandboxOf } from '../names/sandboxes.ts';
-import { durationOf } from '../options/durations.ts';
+import { wholeSecondsOf } from '../options/durations.ts';
 import { environmentOf } from '../options/environment.ts';
 import { labelsOf } from '../options/labels.ts';
 import { refusalsIn, refusedByRules, refusedSince } from '../run/refused-paths.ts';
@@ -19,7 +19,7 @@ const OPTIONS = {
   env: { short: 'e', multiple: true, value: 'NAME[=VALUE]', help: 'a variable' },
   'env-file': { multiple: true, value: 'FILE', help: 'variables, one a line' },
   workdir: { short: 'w', value: 'DIR', help: 'working directory; relative to /workspace' },
-  timeout: { value: 'TIME', read: durationOf, help: 'kill it after this time, like 30s or 5m; exit code 124' },
+  timeout: { value: 'TIME', read: wholeSecondsOf, help: 'kill it after this time, like 30s or 5m; exit code 124' },
   name: { value: 'ID', help: 'id of the process, unique in the sandbox' },
   label: { short: 'l', multiple: true, value: 'KEY=VALUE', help: 'a label of the process' },
   'detach-keys': DETACH_OPTION,

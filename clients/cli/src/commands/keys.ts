@@ -1,6 +1,6 @@
 import { command, optional, some } from '../command-line/command.ts';
 import { sandboxIdOf } from '../names/sandboxes.ts';
-import { durationOf } from '../options/durations.ts';
+import { wholeSecondsOf } from '../options/durations.ts';
 import { printableName } from '../output/printable.ts';
 import { agoText, spanText } from '../output/process-text.ts';
 import { each } from './each.ts';
@@ -15,7 +15,7 @@ The first key of a server is made on its host: paddock key create --admin (docs/
     sandbox: { value: 'SANDBOX', help: 'the only sandbox of a key of role agent' },
     owner: { value: 'OWNER', help: 'owner of a key of role owner (default: your own)' },
     scope: { multiple: true, value: 'SCOPE', help: 'only this, for example files:read' },
-    'expires-in': { value: 'TIME', read: durationOf, help: 'like 30m or 24h (default: never)' },
+    'expires-in': { value: 'TIME', read: wholeSecondsOf, help: 'like 30m or 24h (default: never)' },
   },
   examples: ['paddock key create --sandbox SANDBOX agent-7', 'paddock key create --owner ann --expires-in 24h ci'],
   async run({ out, signal, ...context }, { values, operands }) {

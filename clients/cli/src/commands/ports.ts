@@ -4,7 +4,7 @@ import { CliError } from '../command-line/errors.ts';
 import { forwardOpened } from '../forward/opened.ts';
 import { portOf, portsOf } from '../forward/ports.ts';
 import { sandboxIdOf } from '../names/sandboxes.ts';
-import { durationOf } from '../options/durations.ts';
+import { durationOf, wholeSecondsOf } from '../options/durations.ts';
 import { timeText } from '../output/times.ts';
 
 export const forward = command({
@@ -29,7 +29,7 @@ If the port is open already, its connections end and its URL with a token is no 
   operands: { sandbox: one('SANDBOX'), port: one('PORT') },
   options: {
     link: { help: 'a URL with a token, for everybody who has it' },
-    'expires-in': { value: 'TIME', read: durationOf, help: 'close it after this time, like 30m (default: never)' },
+    'expires-in': { value: 'TIME', read: wholeSecondsOf, help: 'close it after this time, like 30m (default: never)' },
   },
   examples: ['paddock port open SANDBOX 3000', 'paddock port open SANDBOX 3000 --link --expires-in 1h'],
   async run(context, { operands, values }) {

@@ -2,7 +2,7 @@ import { findAgent } from '../agents/find-agent.ts';
 import { command } from '../command-line/command.ts';
 import { CliError, UsageError } from '../command-line/errors.ts';
 import { portsOf } from '../forward/ports.ts';
-import { durationOf } from '../options/durations.ts';
+import { wholeSecondsOf } from '../options/durations.ts';
 import { DEFAULT_RULES, packOptionsOf, SANDBOX_OPTIONS, sandboxOptionsOf, UPLOAD_OPTIONS } from '../options/sandbox.ts';
 import { HOME_OPTIONS, relative } from '../review/changes.ts';
 import { runInSandbox } from '../run/run-in-sandbox.ts';
@@ -43,7 +43,7 @@ placeholder stands for the key that is set here, like ANTHROPIC_API_KEY. It gets
     workdir: { short: 'w', value: 'DIR', help: 'working directory of the command' },
     timeout: {
       value: 'TIME',
-      read: durationOf,
+      read: wholeSecondsOf,
       help: 'kill the command after this time, like 30s or 5m; exit code 124',
     },
     publish: {

@@ -11,6 +11,13 @@ export function durationOf(option: string, text: string): Duration {
   }
 }
 
+/** The same for what the service counts in seconds. */
+export function wholeSecondsOf(option: string, text: string): Duration {
+  const duration = durationOf(option, text);
+  if (Number.isInteger(secondsOf(option, duration))) return duration;
+  throw new UsageError(`--${option} must be whole seconds, and not ${text}`);
+}
+
 /** A whole number that is not negative. */
 export function countOf(option: string, text: string): number {
   const value = Number(text);

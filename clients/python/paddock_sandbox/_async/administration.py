@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import AsyncGenerator, Sequence, Unpack
 
+from .._arguments import known_options
 from .._http import Content
 from ..errors import ConnectionFailedError
 from ..messages import CreatedKey, Image, Key, Secret
@@ -19,6 +20,7 @@ from ..requests import (
 from .api import AsyncApi
 
 
+@known_options
 class AsyncImages:
     """File systems for sandboxes, in place of the host's."""
 
@@ -42,6 +44,7 @@ class AsyncImages:
         await self._api.delete_image(image=image, **options)
 
 
+@known_options
 class AsyncKeys:
     """Keys of callers."""
 
@@ -72,6 +75,7 @@ class AsyncKeys:
         await self._api.revoke_key(key_id=key_id, **options)
 
 
+@known_options
 class AsyncSecrets:
     """Values that commands use by placeholders. No answer ever has a value."""
 

@@ -89,7 +89,6 @@ from ..requests import (
     ReadFileRequest,
     ReadProcessOutputRequest,
     ResizeTerminalRequest,
-    RollbackRequest,
     SessionExecRequest,
     SetOwnerLimitsRequest,
     StartProcessRequest,
@@ -292,12 +291,18 @@ class AsyncApi(AsyncCalls):
         await self._call("ClosePort", {"sandbox_id": sandbox_id, "port": port, **options})
 
     async def start_process(
-        self, *, sandbox_id: str, command: Command, **options: Unpack[StartProcessRequest]
+        self,
+        *,
+        sandbox_id: str,
+        command: Command,
+        process_id: str | None = None,
+        **options: Unpack[StartProcessRequest]
     ) -> Process:
         """Starts a process. In the answer it runs. With a `process_id` that the sandbox has already: returns that
         process and starts nothing, if the request is the same; otherwise ALREADY_EXISTS.
         """
-        return await self._message(Process, "StartProcess", {"sandbox_id": sandbox_id, "command": command, **options})
+        request = {"sandbox_id": sandbox_id, "command": command, "process_id": process_id, **options}
+        return await self._message(Process, "StartProcess", request)
 
     async def get_process(self, *, sandbox_id: str, process_id: str, **options: Unpack[CallOptions]) -> Process:
         """Returns one process."""
@@ -526,10 +531,11 @@ class AsyncApi(AsyncCalls):
         """Deletes one checkpoint."""
         await self._call("DeleteCheckpoint", {"sandbox_id": sandbox_id, "name": name, **options})
 
-    async def rollback(self, *, sandbox_id: str, **options: Unpack[RollbackRequest]) -> Sandbox:
+    async def rollback(self, *, sandbox_id: str, checkpoint: str, **options: Unpack[CallOptions]) -> Sandbox:
         """Returns a sandbox, which may be running, to a checkpoint, including its open files. The checkpoint is kept.
         """
-        return await self._message(Sandbox, "Rollback", {"sandbox_id": sandbox_id, **options})
+        request = {"sandbox_id": sandbox_id, "checkpoint": checkpoint, **options}
+        return await self._message(Sandbox, "Rollback", request)
 
     async def fork(self, *, sandbox_id: str, count: int | None = None, **options: Unpack[ForkRequest]) -> ForkResponse:
         """Creates sandboxes that start from the present state of this one, or from one of its checkpoints."""

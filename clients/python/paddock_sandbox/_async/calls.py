@@ -33,7 +33,13 @@ class AsyncCalls:
         """Address of the service."""
         return self._settings.endpoint
 
-    async def _call(self, operation: str, given: Mapping[str, Any], content: Optional[Content] = None) -> Any:
+    async def _call(
+        self,
+        operation: str,
+        given: Mapping[str, Any],
+        content: Optional[Content] = None,
+        page: Mapping[str, Any] = {},
+    ) -> Any:
         """The JSON answer of an operation. `given`: fields of the request, and options of the call."""
 
         async def once(call: Call) -> Any:
@@ -47,7 +53,7 @@ class AsyncCalls:
             # A cut answer, or one of something in between: what the operation did is not known.
             raise self._transport.cut(ValueError(f"not an answer of {operation}: {raw[:50]!r}"))
 
-        return await self._repeated(call_of(self._settings, operation, given, content), once)
+        return await self._repeated(call_of(self._settings, operation, given, content, page), once)
 
     async def _message(
         self, cls: Type[M], operation: str, given: Mapping[str, Any], content: Optional[Content] = None
@@ -60,10 +66,11 @@ class AsyncCalls:
         """The elements of a list, page by page."""
         token: Optional[str] = None
         while token != "":
-            page = await self._call(operation, {**given, "page_size": _PAGE, "page_token": token} if pages else given)
-            for each in page.get(name, ()):
+            page = {"page_size": _PAGE, "page_token": token} if pages else {}
+            answer = await self._call(operation, given, page=page)
+            for each in answer.get(name, ()):
                 yield decode(cls, each)
-            token = page.get("next_page_token", "")
+            token = answer.get("next_page_token", "")
 
     async def _stream(self, cls: Type[M], operation: str, given: Mapping[str, Any]) -> AsyncGenerator[M, None]:
         """The messages of a stream. One with a cursor goes on where it was after a cut connection."""

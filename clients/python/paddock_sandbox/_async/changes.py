@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import List, Optional, Sequence, Union, Unpack
 
+from .._arguments import known_options
+from .._paths import require_directory
 from .._pulled import Pulled, PullOptions
 from ..errors import InvalidArgumentError
 from ..messages import Checkpoint, CommitResponse, FileChange, RefusedPath
@@ -23,6 +25,7 @@ from .state import AsyncState
 Paths = Optional[Sequence[str]]
 
 
+@known_options
 class AsyncChanges(AsyncState):
     """What a sandbox has changed.
 
@@ -106,10 +109,10 @@ class AsyncChanges(AsyncState):
         manager the sandbox is kept if its pulls failed, or left conflicts, failures, or what another pull may bring:
         they are nowhere else.
         """
-        return await pulled(self, os.fspath(directory), _checked(paths), options)
+        return await pulled(self, require_directory(directory), _checked(paths), options)
 
 def _checked(paths: Paths) -> Paths:
     """The service takes no path for all of them."""
-    if isinstance(paths, str) or paths is not None and not paths:
-        raise InvalidArgumentError("paths must be a list with at least one path; None stands for all")
+    if paths is not None and not paths:
+        raise InvalidArgumentError("paths must be a list with at least one path; leave it out for all changes")
     return paths

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import AsyncGenerator, Optional, Unpack
 
+from .._arguments import known_options
 from .._http import Content
 from .._paths import in_workspace
 from .._upload import Source, content_of, without_upload
@@ -15,6 +16,7 @@ from ..requests import CallOptions, ListCodebasesRequest, ListFilesRequest, Uplo
 from .api import AsyncApi
 
 
+@known_options
 class AsyncCodebases:
     """Stored files that sandboxes start from."""
 

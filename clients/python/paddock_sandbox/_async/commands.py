@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import AsyncGenerator, Optional, Unpack
 
+from .._arguments import known_options
 from .._http import Command
 from .._kept import Output
 from .._output import CommandEvent
@@ -17,6 +18,7 @@ from .session import AsyncSession
 from .state import AsyncState
 
 
+@known_options
 class AsyncCommands(AsyncState):
     """Commands, processes and sessions. `command`: text for a shell, or a program with its arguments."""
 
@@ -58,11 +60,13 @@ class AsyncCommands(AsyncState):
         never.
         """
         # Because of its id a repeated request starts nothing twice.
-        options["process_id"] = id or f"p-{uuid.uuid4().hex[:16]}"
-        return Opening(self._start(command, options))
+        return Opening(self._start(command, id or f"p-{uuid.uuid4().hex[:16]}", options))
 
-    async def _start(self, command: Command, options: StartProcessRequest) -> AsyncProcess:
-        return AsyncProcess(self.api, await self.api.start_process(sandbox_id=self.id, command=command, **options))
+    async def _start(self, command: Command, process_id: str, options: StartProcessRequest) -> AsyncProcess:
+        started = await self.api.start_process(
+            sandbox_id=self.id, process_id=process_id, command=command, **options
+        )
+        return AsyncProcess(self.api, started)
 
     async def process(self, process_id: str, **options: Unpack[CallOptions]) -> AsyncProcess:
         """A process that was started before, also by another program. Its output is read from the beginning."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import AsyncGenerator, Optional, TypedDict, Unpack
 
+from .._arguments import known_options
 from .._http import Content
 from .._paths import in_workspace
 from .._upload import Source, content_of, without_upload
@@ -14,6 +15,7 @@ from ..requests import CallOptions
 from .api import AsyncApi
 
 
+@known_options
 class AsyncFiles:
     """The files of a workspace, with the rules, as a command of the sandbox, which must run.
 

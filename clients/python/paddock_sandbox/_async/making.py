@@ -6,6 +6,7 @@ import os
 import uuid
 from typing import Any, Awaitable, Callable, Optional, Sequence, Tuple, TypeVar, Union, cast
 
+from .._arguments import require_arguments
 from .._rules import with_preset
 from ..errors import FailedPreconditionError, NotFoundError, PaddockError
 from ..messages import Codebase, Sandbox
@@ -29,6 +30,8 @@ async def made(
 ) -> Tuple[Sandbox, bool]:
     """A new sandbox, and whether its codebase is to be deleted with it: both or none."""
     request = cast(CreateSandboxRequest, {k: v for k, v in with_preset(options).items() if k not in _OWN})
+    # A mistake among the options is found before anything is made.
+    require_arguments("CreateSandbox", {**request, "codebase_id": "-"})
     call: CallOptions = {"timeout": options.get("timeout"), "max_retries": options.get("max_retries")}
     if codebase_id is not None:
         return await _created(api, codebase_id, request), False

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import AsyncGenerator, Optional, Unpack
 
+from .._arguments import known_options
 from ..messages import Connection, NetworkEvent, NetworkExplanation, NetworkPolicy
 from ..requests import CallOptions, ExplainNetworkRequest, UpdateNetworkRequest, WatchNetworkRequest
 from .api import AsyncApi
 
 
+@known_options
 class AsyncNetwork:
     """What the commands of a sandbox can connect to."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import AsyncGenerator, Optional, Union, Unpack
 
+from .._arguments import known_options
 from .._settings import settings
 from ..messages import Caller, Preset
 from ..options import ClientOptions, SandboxOptions
@@ -16,6 +17,7 @@ from .opening import Opening
 from .sandbox import AsyncSandbox
 
 
+@known_options
 class AsyncPaddock:
     """A server: by default that of PADDOCK_URL, with the key of PADDOCK_KEY. Close it, or use it as a context manager.
 
@@ -63,6 +65,7 @@ class AsyncPaddock:
         await self.close()
 
 
+@known_options
 class AsyncSandboxes:
     """The sandboxes of a server."""
 

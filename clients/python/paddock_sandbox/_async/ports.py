@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from math import ceil
 from typing import Optional, Unpack
 
-from .._duration import Duration
+from .._arguments import known_options
+from .._duration import Duration, exact_seconds
+from .._forms import require_form
 from .._opened import Opened, opened_of
 from ..errors import CommandTimeoutError
 from ..messages import ListeningPort, OpenedPort
 from ..requests import CallOptions, OpenPortRequest
 from .api import AsyncApi
 
+#: Milliseconds of one call.
+_STEP_MS = 60_000
 
+
+@known_options
 class AsyncPorts:
     """The TCP ports on which programs of a sandbox listen, and those that are opened."""
 
@@ -24,13 +32,18 @@ class AsyncPorts:
         return (await self._api.wait_port(sandbox_id=self._sandbox_id, **options)).ports
 
     async def wait(self, port: int, timeout: Duration = "1m", *, max_retries: Optional[int] = None) -> ListeningPort:
-        """Waits until a program listens on the port. `CommandTimeoutError` after `timeout`, up to 10 minutes."""
-        answer = await self._api.wait_port(
-            sandbox_id=self._sandbox_id, port=port, wait=timeout, max_retries=max_retries
-        )
-        if not answer.ports:
-            raise CommandTimeoutError(f"no program of the sandbox listens on port {port} after {timeout}")
-        return answer.ports[0]
+        """Waits until a program listens on the port. `CommandTimeoutError` after `timeout`."""
+        require_form("port", port, "!integer 1 65535")
+        left = ceil(exact_seconds("timeout", timeout or "1m") * 1000)
+        while True:
+            wait = timedelta(milliseconds=min(left, _STEP_MS))
+            of = {"sandbox_id": self._sandbox_id, "port": port}
+            answer = await self._api.wait_port(**of, wait=wait, max_retries=max_retries)
+            if answer.ports:
+                return answer.ports[0]
+            left -= _STEP_MS
+            if left <= 0:
+                raise CommandTimeoutError(f"no program of the sandbox listens on port {port} after {timeout}")
 
     async def open(self, port: int, **options: Unpack[OpenPortRequest]) -> Opened:
         """Opens a port, and returns where it is reached: `link` of the answer, which a browser can open.

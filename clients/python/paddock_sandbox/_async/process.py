@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from math import ceil
 from typing import AsyncGenerator, TypedDict, Unpack
 
+from .._arguments import known_options
 from .._duration import Duration, exact_seconds
 from .._http import Content
 from .._output import ProcessOutput, Texts, parts_of
@@ -17,6 +19,7 @@ from .api import AsyncApi
 from .concurrency import monotonic
 
 
+@known_options
 class AsyncProcess:
     """A process of a sandbox. As a context manager it deletes the process at its end.
 
@@ -91,7 +94,7 @@ class AsyncProcess:
         while True:
             left = 60.0 if limit is None else max(0.0, min(60.0, limit - monotonic()))
             part = await self._api.read_process_output(
-                **self._of, offset=offset, max_bytes=1024 * 1024, wait=timedelta(seconds=left)
+                **self._of, offset=offset, max_bytes=1024 * 1024, wait=timedelta(milliseconds=ceil(left * 1000))
             )
             offset = part.next
             if part.end is not None:

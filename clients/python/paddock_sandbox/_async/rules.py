@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Unpack
 
+from .._arguments import known_options
 from .._paths import in_workspace
 from .._rules import with_preset
 from ..messages import PermissionExplanation, PermissionRule, PreviewFileResponse
@@ -12,6 +13,7 @@ from ..requests import CallOptions, ExplainPermissionRequest, UpdatePermissionsR
 from .api import AsyncApi
 
 
+@known_options
 class AsyncRules:
     """What the commands of a sandbox may do with each path."""
 

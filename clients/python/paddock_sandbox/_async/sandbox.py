@@ -7,6 +7,8 @@ import os
 import warnings
 from typing import TYPE_CHECKING, List, Optional, Union, Unpack
 
+from .._arguments import known_options
+from .._paths import require_directory
 from .._removal import removal
 from .._rules import with_preset
 from .._error_of import error_of
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from .paddock import AsyncPaddock
 
 
+@known_options
 class AsyncSandbox(AsyncCommands, AsyncChanges):
     """A sandbox, made by `create`, `connect` or `fork`, and not by its constructor.
 
@@ -83,8 +86,8 @@ class AsyncSandbox(AsyncCommands, AsyncChanges):
         """
         if from_ is not None and codebase is not None:
             raise InvalidArgumentError("from_ and codebase exclude each other")
-        if from_ is not None and not os.path.isdir(from_):
-            raise InvalidArgumentError(f"{os.fspath(from_)} is not a directory")
+        if from_ is not None:
+            require_directory(from_)
         return Opening(cls._made(_api_of(paddock), paddock is None, from_, codebase, options))
 
     @classmethod

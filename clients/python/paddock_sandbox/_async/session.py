@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import AsyncGenerator, Unpack
 
+from .._arguments import known_options
 from .._kept import Output
 from .._output import CommandEvent
 from .._removal import removal
@@ -14,6 +15,7 @@ from .api import AsyncApi
 from .run import Tell, events, told
 
 
+@known_options
 class AsyncSession:
     """A session. As a context manager it is closed at its end.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Generator, Sequence, Unpack
 
+from .._arguments import known_options
 from .._http import Content
 from ..errors import ConnectionFailedError
 from ..messages import CreatedKey, Image, Key, Secret
@@ -20,6 +21,7 @@ from ..requests import (
 from .api import Api
 
 
+@known_options
 class Images:
     """File systems for sandboxes, in place of the host's."""
 
@@ -43,6 +45,7 @@ class Images:
         self._api.delete_image(image=image, **options)
 
 
+@known_options
 class Keys:
     """Keys of callers."""
 
@@ -73,6 +76,7 @@ class Keys:
         self._api.revoke_key(key_id=key_id, **options)
 
 
+@known_options
 class Secrets:
     """Values that commands use by placeholders. No answer ever has a value."""
 

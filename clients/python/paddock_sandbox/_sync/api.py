@@ -90,7 +90,6 @@ from ..requests import (
     ReadFileRequest,
     ReadProcessOutputRequest,
     ResizeTerminalRequest,
-    RollbackRequest,
     SessionExecRequest,
     SetOwnerLimitsRequest,
     StartProcessRequest,
@@ -293,12 +292,18 @@ class Api(Calls):
         self._call("ClosePort", {"sandbox_id": sandbox_id, "port": port, **options})
 
     def start_process(
-        self, *, sandbox_id: str, command: Command, **options: Unpack[StartProcessRequest]
+        self,
+        *,
+        sandbox_id: str,
+        command: Command,
+        process_id: str | None = None,
+        **options: Unpack[StartProcessRequest]
     ) -> Process:
         """Starts a process. In the answer it runs. With a `process_id` that the sandbox has already: returns that
         process and starts nothing, if the request is the same; otherwise ALREADY_EXISTS.
         """
-        return self._message(Process, "StartProcess", {"sandbox_id": sandbox_id, "command": command, **options})
+        request = {"sandbox_id": sandbox_id, "command": command, "process_id": process_id, **options}
+        return self._message(Process, "StartProcess", request)
 
     def get_process(self, *, sandbox_id: str, process_id: str, **options: Unpack[CallOptions]) -> Process:
         """Returns one process."""
@@ -527,10 +532,11 @@ class Api(Calls):
         """Deletes one checkpoint."""
         self._call("DeleteCheckpoint", {"sandbox_id": sandbox_id, "name": name, **options})
 
-    def rollback(self, *, sandbox_id: str, **options: Unpack[RollbackRequest]) -> Sandbox:
+    def rollback(self, *, sandbox_id: str, checkpoint: str, **options: Unpack[CallOptions]) -> Sandbox:
         """Returns a sandbox, which may be running, to a checkpoint, including its open files. The checkpoint is kept.
         """
-        return self._message(Sandbox, "Rollback", {"sandbox_id": sandbox_id, **options})
+        request = {"sandbox_id": sandbox_id, "checkpoint": checkpoint, **options}
+        return self._message(Sandbox, "Rollback", request)
 
     def fork(self, *, sandbox_id: str, count: int | None = None, **options: Unpack[ForkRequest]) -> ForkResponse:
         """Creates sandboxes that start from the present state of this one, or from one of its checkpoints."""

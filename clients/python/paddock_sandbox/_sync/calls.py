@@ -34,7 +34,13 @@ class Calls:
         """Address of the service."""
         return self._settings.endpoint
 
-    def _call(self, operation: str, given: Mapping[str, Any], content: Optional[Content] = None) -> Any:
+    def _call(
+        self,
+        operation: str,
+        given: Mapping[str, Any],
+        content: Optional[Content] = None,
+        page: Mapping[str, Any] = {},
+    ) -> Any:
         """The JSON answer of an operation. `given`: fields of the request, and options of the call."""
 
         def once(call: Call) -> Any:
@@ -48,7 +54,7 @@ class Calls:
             # A cut answer, or one of something in between: what the operation did is not known.
             raise self._transport.cut(ValueError(f"not an answer of {operation}: {raw[:50]!r}"))
 
-        return self._repeated(call_of(self._settings, operation, given, content), once)
+        return self._repeated(call_of(self._settings, operation, given, content, page), once)
 
     def _message(
         self, cls: Type[M], operation: str, given: Mapping[str, Any], content: Optional[Content] = None
@@ -61,10 +67,11 @@ class Calls:
         """The elements of a list, page by page."""
         token: Optional[str] = None
         while token != "":
-            page = self._call(operation, {**given, "page_size": _PAGE, "page_token": token} if pages else given)
-            for each in page.get(name, ()):
+            page = {"page_size": _PAGE, "page_token": token} if pages else {}
+            answer = self._call(operation, given, page=page)
+            for each in answer.get(name, ()):
                 yield decode(cls, each)
-            token = page.get("next_page_token", "")
+            token = answer.get("next_page_token", "")
 
     def _stream(self, cls: Type[M], operation: str, given: Mapping[str, Any]) -> Generator[M, None, None]:
         """The messages of a stream. One with a cursor goes on where it was after a cut connection."""

@@ -6,6 +6,8 @@ from __future__ import annotations
 import os
 from typing import List, Optional, Sequence, Union, Unpack
 
+from .._arguments import known_options
+from .._paths import require_directory
 from .._pulled import Pulled, PullOptions
 from ..errors import InvalidArgumentError
 from ..messages import Checkpoint, CommitResponse, FileChange, RefusedPath
@@ -24,6 +26,7 @@ from .state import State
 Paths = Optional[Sequence[str]]
 
 
+@known_options
 class Changes(State):
     """What a sandbox has changed.
 
@@ -107,10 +110,10 @@ class Changes(State):
         manager the sandbox is kept if its pulls failed, or left conflicts, failures, or what another pull may bring:
         they are nowhere else.
         """
-        return pulled(self, os.fspath(directory), _checked(paths), options)
+        return pulled(self, require_directory(directory), _checked(paths), options)
 
 def _checked(paths: Paths) -> Paths:
     """The service takes no path for all of them."""
-    if isinstance(paths, str) or paths is not None and not paths:
-        raise InvalidArgumentError("paths must be a list with at least one path; None stands for all")
+    if paths is not None and not paths:
+        raise InvalidArgumentError("paths must be a list with at least one path; leave it out for all changes")
     return paths

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 from typing import Generator, Optional, Unpack
 
+from .._arguments import known_options
 from .._http import Content
 from .._paths import in_workspace
 from .._upload import Source, content_of, without_upload
@@ -16,6 +17,7 @@ from ..requests import CallOptions, ListCodebasesRequest, ListFilesRequest, Uplo
 from .api import Api
 
 
+@known_options
 class Codebases:
     """Stored files that sandboxes start from."""
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import uuid
 from typing import Generator, Optional, Unpack
 
+from .._arguments import known_options
 from .._http import Command
 from .._kept import Output
 from .._output import CommandEvent
@@ -17,6 +18,7 @@ from .session import Session
 from .state import State
 
 
+@known_options
 class Commands(State):
     """Commands, processes and sessions. `command`: text for a shell, or a program with its arguments."""
 
@@ -58,11 +60,13 @@ class Commands(State):
         never.
         """
         # Because of its id a repeated request starts nothing twice.
-        options["process_id"] = id or f"p-{uuid.uuid4().hex[:16]}"
-        return self._start(command, options)
+        return self._start(command, id or f"p-{uuid.uuid4().hex[:16]}", options)
 
-    def _start(self, command: Command, options: StartProcessRequest) -> Process:
-        return Process(self.api, self.api.start_process(sandbox_id=self.id, command=command, **options))
+    def _start(self, command: Command, process_id: str, options: StartProcessRequest) -> Process:
+        started = self.api.start_process(
+            sandbox_id=self.id, process_id=process_id, command=command, **options
+        )
+        return Process(self.api, started)
 
     def process(self, process_id: str, **options: Unpack[CallOptions]) -> Process:
         """A process that was started before, also by another program. Its output is read from the beginning."""

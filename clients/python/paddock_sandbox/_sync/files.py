@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Generator, Optional, TypedDict, Unpack
 
+from .._arguments import known_options
 from .._http import Content
 from .._paths import in_workspace
 from .._upload import Source, content_of, without_upload
@@ -15,6 +16,7 @@ from ..requests import CallOptions
 from .api import Api
 
 
+@known_options
 class Files:
     """The files of a workspace, with the rules, as a command of the sandbox, which must run.
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from typing import Generator, Optional, Unpack
 
+from .._arguments import known_options
 from ..messages import Connection, NetworkEvent, NetworkExplanation, NetworkPolicy
 from ..requests import CallOptions, ExplainNetworkRequest, UpdateNetworkRequest, WatchNetworkRequest
 from .api import Api
 
 
+@known_options
 class Network:
     """What the commands of a sandbox can connect to."""
 

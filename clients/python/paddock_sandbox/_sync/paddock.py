@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from typing import Generator, Optional, Union, Unpack
 
+from .._arguments import known_options
 from .._settings import settings
 from ..messages import Caller, Preset
 from ..options import ClientOptions, SandboxOptions
@@ -16,6 +17,7 @@ from .codebases import Codebases
 from .sandbox import Sandbox
 
 
+@known_options
 class Paddock:
     """A server: by default that of PADDOCK_URL, with the key of PADDOCK_KEY. Close it, or use it as a context manager.
 
@@ -63,6 +65,7 @@ class Paddock:
         self.close()
 
 
+@known_options
 class Sandboxes:
     """The sandboxes of a server."""
 

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from math import ceil
 from typing import Generator, TypedDict, Unpack
 
+from .._arguments import known_options
 from .._duration import Duration, exact_seconds
 from .._http import Content
 from .._output import ProcessOutput, Texts, parts_of
@@ -18,6 +20,7 @@ from .api import Api
 from .concurrency import monotonic
 
 
+@known_options
 class Process:
     """A process of a sandbox. As a context manager it deletes the process at its end.
 
@@ -92,7 +95,7 @@ class Process:
         while True:
             left = 60.0 if limit is None else max(0.0, min(60.0, limit - monotonic()))
             part = self._api.read_process_output(
-                **self._of, offset=offset, max_bytes=1024 * 1024, wait=timedelta(seconds=left)
+                **self._of, offset=offset, max_bytes=1024 * 1024, wait=timedelta(milliseconds=ceil(left * 1000))
             )
             offset = part.next
             if part.end is not None:

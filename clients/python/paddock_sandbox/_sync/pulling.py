@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple
 
+from .._forms import require_form
 from .._hunks import Taken, check, old_paths, with_hunks
 from .._pull import Pull
 from .._pulled import Pulled, PullOptions
 from .._renames import may_be_half
 from .._room import without
-from ..errors import ConflictError, InvalidArgumentError
+from ..errors import ConflictError
 from ..messages import ChangeKind, ChosenHunks, FileChange
 from ..requests import ExportChangesRequest
 from .concurrency import fed, in_thread
@@ -39,9 +40,9 @@ def _pulled(
     sandbox: "Changes", directory: str, paths: Paths, options: PullOptions
 ) -> Tuple[Pulled, List[str]]:
     """Also what another pull may bring."""
+    # Misspelt, "raise" would write where nothing was to be written.
+    require_form("on_conflict", options.get("on_conflict"), "one keep|replace|raise")
     on_conflict, hunks, exclude = options.get("on_conflict", "keep"), options.get("hunks", ()), options.get("exclude")
-    if on_conflict not in ("keep", "replace", "raise"):
-        raise InvalidArgumentError('on_conflict must be "keep", "replace" or "raise"')
     if hunks and not ("only" in options and paths is None):
         paths = [*(paths or ()), *(each.path for each in hunks)]
     pull = Pull(directory, paths or (), options)

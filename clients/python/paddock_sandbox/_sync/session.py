@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Generator, Unpack
 
+from .._arguments import known_options
 from .._kept import Output
 from .._output import CommandEvent
 from .._removal import removal
@@ -15,6 +16,7 @@ from .api import Api
 from .run import Tell, events, told
 
 
+@known_options
 class Session:
     """A session. As a context manager it is closed at its end.
 

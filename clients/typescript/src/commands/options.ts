@@ -1,11 +1,8 @@
 import type { Duration } from '../duration.ts';
-import { type CallOptions, divided } from '../http/call.ts';
+import type { CallOptions } from '../http/call.ts';
 
 /** A shell command, or a program with its arguments, which no shell interprets. */
 export type Command = string | readonly string[];
-
-export const commandFields = (command: Command): { command: string } | { argv: readonly string[] } =>
-  typeof command === 'string' ? { command } : { argv: command };
 
 /** Options of the call of a command, whose `timeout` is its own. */
 export type CommandCall = Pick<CallOptions, 'signal' | 'maxRetries' | 'headers'>;
@@ -34,14 +31,4 @@ export interface RunOptions extends StreamOptions {
   maxOutput?: number | undefined;
   /** Throw CommandError if the exit code is not 0. */
   check?: boolean | undefined;
-}
-
-/** The fields of the request of a command, and the options of its call. */
-export function requestOf(
-  command: Command,
-  { timeout, stdin, ...options }: StreamOptions,
-): [Record<string, unknown>, CallOptions] {
-  const [fields, call] = divided<CallOptions>(options);
-  const input = typeof stdin === 'string' ? { stdin } : { stdinBytes: stdin };
-  return [{ ...fields, ...commandFields(command), timeout, ...input }, call];
 }

@@ -1,9 +1,10 @@
 import type { ExecResponse, ExecStreamChunk } from '../contract/messages.ts';
 import { secondsOf } from '../duration.ts';
 import { CommandTimeoutError } from '../errors.ts';
+import { apart } from '../http/arguments.ts';
 import type { CallOptions } from '../http/call.ts';
 import { KeptOutput } from './kept-output.ts';
-import { type Command, type RunOptions, requestOf, type StreamOptions } from './options.ts';
+import type { Command, RunOptions, StreamOptions } from './options.ts';
 import { CommandResult } from './result.ts';
 import { type CommandEvent, commandEvents } from './stream.ts';
 
@@ -20,13 +21,21 @@ const LONG_S = 240;
 /** Bytes of each stream that are kept without `maxOutput`, as by Exec. */
 const KEPT_BYTES = 8 * 1024 * 1024;
 
+const OWN = { check: 'boolean', onStdout: 'function', onStderr: 'function' } as const;
+
+/** No option sets the other fields of a request that has a command. */
+const given = (command: Command) => ({
+  ...{ command, argv: undefined, stdinBytes: undefined, yieldAfter: undefined, keepalive: undefined },
+});
+
 /** Runs a command to its end. */
 export async function run(runner: Runner, command: Command, options: RunOptions): Promise<CommandResult> {
-  const { check, onStdout, onStderr, ...rest } = options;
+  const [{ check, ...told }, rest] = apart(options, OWN);
+  const { onStdout, onStderr } = told;
   const { timeout } = rest;
   const isLong = timeout !== undefined && secondsOf('timeout', timeout) > LONG_S;
   const isTold = onStdout !== undefined || onStderr !== undefined || isLong;
-  const result = await (isTold ? runStreamed(runner, command, options) : runWhole(runner, command, rest));
+  const result = await (isTold ? runStreamed(runner, command, rest, told) : runWhole(runner, command, rest));
   return check ? result.check() : result;
 }
 
@@ -35,17 +44,21 @@ export function stream(
   command: Command,
   options: StreamOptions,
 ): AsyncGenerator<CommandEvent, void, void> {
-  const [request, call] = requestOf(command, options);
-  return commandEvents(runner.execStream({ ...request, keepalive: true }, call));
+  return commandEvents(runner.execStream({ ...given(command), keepalive: true }, options as CallOptions));
 }
 
 async function runWhole(runner: Runner, command: Command, options: StreamOptions): Promise<CommandResult> {
-  const answer = await runner.exec(...requestOf(command, options));
+  const answer = await runner.exec(given(command), options as CallOptions);
   return new CommandResult({ ...answer, command: shownOf(command) });
 }
 
-async function runStreamed(runner: Runner, command: Command, options: RunOptions): Promise<CommandResult> {
-  const { check: _, maxOutput, onStdout, onStderr, ...rest } = options;
+async function runStreamed(
+  runner: Runner,
+  command: Command,
+  options: Omit<RunOptions, keyof typeof OWN>,
+  { onStdout, onStderr }: Pick<RunOptions, 'onStdout' | 'onStderr'>,
+): Promise<CommandResult> {
+  const [{ maxOutput }, rest] = apart(options, { maxOutput: 'integer 0' });
   const { merge } = rest;
   const part = maxOutput === undefined ? KEPT_BYTES : merge ? maxOutput : Math.floor(maxOutput / 2);
   const kept = {

@@ -364,7 +364,7 @@ export interface RollbackRequest {
   /** Sandbox to return to a checkpoint. */
   sandboxId: string;
   /** Name of the checkpoint. */
-  checkpoint?: string | undefined;
+  checkpoint: string;
 }
 
 /** A stored set of files. */

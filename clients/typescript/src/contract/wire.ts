@@ -14,7 +14,8 @@ export function toWire(value: unknown): unknown {
 }
 
 function toField(name: string, value: unknown): [string, unknown] {
-  return [name, (writers.get(name) ?? toWire)(value)];
+  // In a merge patch, null removes.
+  return [name, value === null ? null : (writers.get(name) ?? toWire)(value)];
 }
 
 /** The names and values of this package. */
@@ -45,12 +46,17 @@ const writers = new Map<string, (value: unknown) => unknown>([
   ...Object.entries(enums).map(
     ([name, each]) => [name, (word: unknown) => wireName(name, each, String(word))] as const,
   ),
-  // Rounded up, so that no time limit becomes 0, which means none.
   ...Object.entries(durations).map(
-    ([name, perSecond]) =>
-      [name, (value: unknown) => Math.ceil(secondsOf(camel(name), value as Duration) * perSecond)] as const,
+    ([name, perSecond]) => [name, (value: unknown) => unitsOf(camel(name), value as Duration, perSecond)] as const,
   ),
 ]);
+
+/** As the service counts it. A part of a unit would be another time limit than the caller's. */
+function unitsOf(name: string, value: Duration, perSecond: number): number {
+  const units = Number((secondsOf(name, value) * perSecond).toFixed(3));
+  if (!Number.isInteger(units)) throw invalid(`${name} must be whole ${perSecond === 1 ? 'seconds' : 'milliseconds'}`);
+  return units;
+}
 
 /** Of a word, or of the wire's name itself, which the documentation of the API has. */
 function wireName(field: string, { prefix, words }: (typeof enums)[string], word: string): string {

@@ -1,5 +1,4 @@
 import type { Duration } from '../duration.ts';
-import { invalid } from '../invalid.ts';
 
 /** Bytes to send. Only what can be read twice is sent again after a lost connection: not a stream, but a function of one. */
 export type Body = Content | (() => Content | Promise<Content>);
@@ -9,7 +8,7 @@ export type Content = string | Uint8Array | Blob | ReadableStream<Uint8Array> | 
 export interface CallOptions {
   /** Ends the call. The command of an Exec or a stream is killed. */
   signal?: AbortSignal | undefined;
-  /** Time without any byte of the answer after which the call fails with RequestTimeoutError. */
+  /** Time without any byte of the answer after which the call fails with RequestTimeoutError; of a command, until it is killed. */
   timeout?: Duration | undefined;
   /** Repetitions of the call at most. */
   maxRetries?: number | undefined;
@@ -23,23 +22,6 @@ export interface CallOptions {
   whole?: boolean | undefined;
 }
 
-/** Divides what a method takes into the fields of its request, and the options of the call. */
-export function divided<T extends CallOptions>(given: T): [Omit<T, keyof CallOptions>, CallOptions] {
-  const { signal, timeout, maxRetries, idempotencyKey, headers, repeatable, whole, ...fields } = given;
-  return [fields, { signal, timeout, maxRetries, idempotencyKey, headers, repeatable, whole }];
-}
-
-const OPTIONS = ['signal', 'timeout', 'maxRetries', 'idempotencyKey', 'headers', 'repeatable', 'whole'];
-
-/**
- * A typing error is not to be taken for a default: throws for an option that no call has. What else a method is given becomes a
- * field of its request, and the service refuses those that it does not know.
- */
-export function requireKnown(options: object, known: readonly string[] = OPTIONS): void {
-  const unknown = Object.keys(options).find((name) => !known.includes(name));
-  if (unknown !== undefined) throw invalid(`${unknown} is not a known option; allowed are ${known.join(', ')}`);
-}
-
 /** How an operation is called over HTTP. */
 export interface Row {
   readonly method: string;
@@ -47,6 +29,8 @@ export interface Row {
   readonly kind: string;
   /** What a repeated call does: nothing (`read`, `same`), or its effect `again`, unless it has the same idempotency `key`. */
   readonly retry: string;
+  /** Names of the fields of the request; "!": see `argumentsOf`. */
+  readonly fields: string;
   /** Query parameter that the path is used with. */
   readonly query?: string;
   /** Field of the request at which a stream goes on; the last message has an `end`. */

@@ -7,9 +7,10 @@ type Message = Readonly<Record<string, unknown>>;
 
 /**
  * The messages of a stream. One that has a cursor goes on after a lost connection, where it was: it ends with its `end`.
- * Leaving the loop closes the connection.
+ * Leaving the loop closes the connection. `callOf` may throw.
  */
-export async function* events(transport: Transport, call: Call): AsyncGenerator<Message, void, void> {
+export async function* events(transport: Transport, callOf: () => Call): AsyncGenerator<Message, void, void> {
+  const call = callOf();
   const { row, options } = call;
   const { cursor, position = '' } = row;
   if (cursor === undefined) return yield* connection(transport, call);

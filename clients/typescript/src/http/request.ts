@@ -13,17 +13,12 @@ export interface Encoded {
 
 const WITH_JSON = new Set(['POST', 'PUT', 'PATCH']);
 
-/** Divides the fields of a request between path, query and body. Throws for a field of the path that is missing. */
+/** Divides the fields of a request between path, query and body. Those of the path are there. */
 export function encode(row: Row, request: Fields): Encoded {
   const rest = { ...request };
-  // JSON would leave it out.
-  const listener = Object.keys(rest).find((name) => typeof rest[name] === 'function');
-  if (listener !== undefined) throw invalid(`${listener} is not a known option`);
   const path = row.path.replace(/\{(\w+)(\+?)\}/g, (_, name: string, more: string) => {
-    const given = rest[name];
-    const value = typeof given === 'number' ? String(given) : given;
+    const value = String(rest[name]);
     delete rest[name];
-    if (typeof value !== 'string' || value === '') throw invalid(`${name} must be a string that is not empty`);
     // A path of "." or ".." would be resolved by the client.
     if (/(^|\/)\.{1,2}(\/|$)/.test(value)) throw invalid(`${name} must have no part "." or ".."`);
     return more ? value.replace(/^\/+/, '').split('/').map(encodeURIComponent).join('/') : encodeURIComponent(value);

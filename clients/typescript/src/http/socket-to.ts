@@ -1,6 +1,6 @@
 import type { Api } from '../api.ts';
 import { invalid } from '../invalid.ts';
-import { type CallOptions, requireKnown, type WebSocketClass, type WebSocketLike } from './call.ts';
+import type { CallOptions, WebSocketClass, WebSocketLike } from './call.ts';
 
 /** `readyState` of a WebSocket. */
 export const OPEN = 1;
@@ -15,7 +15,6 @@ export async function socketTo(
   query: string,
   options: CallOptions,
 ): Promise<() => WebSocketLike> {
-  requireKnown(options);
   const { url, key } = api.settings;
   const Socket = api.settings.WebSocket ?? (globalThis as { WebSocket?: WebSocketClass }).WebSocket;
   if (Socket === undefined) {

@@ -1,7 +1,7 @@
 import { VERSION } from '../contract/operations.ts';
 import { fromWire } from '../contract/wire.ts';
 import { invalid } from '../invalid.ts';
-import { type Body, type CallOptions, type Row, requireKnown, type Settings } from './call.ts';
+import type { Body, CallOptions, Row, Settings } from './call.ts';
 import { errorOfAnswer, failureOf, timeoutError } from './error-of.ts';
 import { ContentError, encode, isRepeatable, requireContent, type Sent, sendable } from './request.ts';
 import { repeated } from './retry.ts';
@@ -61,7 +61,6 @@ export class Transport {
 
   async #answered<T>(call: Call, read: (answer: Response) => Promise<T>): Promise<T> {
     const { row, request, body, options } = call;
-    requireKnown(options);
     if (row.kind === 'raw') requireContent(body);
     const { target, json } = encode(row, request);
     const headers = this.#headers(row, options, json !== undefined);

@@ -1,8 +1,9 @@
 import type { Api } from '../api.ts';
 import { type ChangeSelection, exportChanges, isSelection, listChanges } from '../changes.ts';
 import type { ChosenHunks, FileChange, LocalRefusal } from '../contract/messages.ts';
+import { operations } from '../contract/operations.ts';
 import { ConflictError } from '../errors.ts';
-import { invalid } from '../invalid.ts';
+import { apart, argumentsOf } from '../http/arguments.ts';
 import { Changes, type Pulled } from './changes.ts';
 import { partsOf, removalsFor } from './hunks.ts';
 import { Layout } from './layout.ts';
@@ -48,6 +49,12 @@ interface Target {
   codebaseId: string;
 }
 
+/** A misspelt 'raise' would write where nothing was to be written. */
+const OWN = {
+  ...{ onConflict: 'one keep|replace|raise', git: 'boolean', allow: 'strings', only: 'function', hunks: 'objects' },
+  ...{ maxBytes: 'integer 0', dryRun: 'boolean' },
+} as const;
+
 const MAX_BYTES = 1024 ** 3;
 
 /**
@@ -56,11 +63,10 @@ const MAX_BYTES = 1024 ** 3;
  */
 export async function pull(api: Api, target: Target, directory: string, options: PullOptions): Promise<Pulled> {
   await requireDirectory(directory);
-  const { onConflict = 'keep', git = false, dryRun = false, maxBytes = MAX_BYTES, ...rest } = options;
-  // A misspelt 'raise' would write where nothing was to be written.
-  if (!['keep', 'replace', 'raise'].includes(onConflict))
-    throw invalid('onConflict must be "keep", "replace" or "raise"');
-  const { only, allow = [], hunks = [], ...choice } = rest;
+  const [own, choice] = apart(options, OWN);
+  const { onConflict = 'keep', git = false, dryRun = false, maxBytes = MAX_BYTES, only, allow = [], hunks = [] } = own;
+  const given = { sandboxId: target.sandboxId, format: 'tar', as: undefined, diff: undefined, local: undefined };
+  argumentsOf('exportChanges', operations.exportChanges, given, choice);
   const selection = withPathsOf(hunks, choice, only !== undefined);
   const origin = { api, ...target, signal: options.signal };
   const parts = await partsOf(hunks, origin);

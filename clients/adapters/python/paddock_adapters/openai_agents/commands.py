@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import codecs
+import math
 import time
 from contextlib import aclosing, suppress
 from datetime import timedelta
@@ -113,7 +114,7 @@ class Commands:
 
         It is killed if the caller is cancelled, who does not get the number.
         """
-        limit = None if timeout is None else timedelta(seconds=timeout)
+        limit = None if timeout is None else timedelta(seconds=math.ceil(timeout))
         output: Dict[str, Any] = {"terminal": TerminalSize(80, 24)} if tty else {"merge": True}
         starting = asyncio.ensure_future(sandbox.start(argv, env=env, timeout=limit, **output))
         running = None
