@@ -62,7 +62,15 @@ function where(name = `store-${++stores}`) {
   const contents = { steps: () => [], synced: () => undefined, syncFailed: () => undefined };
   /** @type {(steps: any) => Promise<void>} */
   const sync = async (steps) => rooms.runSteps(hostDisk, steps);
-  return { disk: hostDisk, folder: join(folder, name), cache, sync, contents, random: () => 1 };
+  return {
+    disk: hostDisk,
+    folder: join(folder, name),
+    cache,
+    seed: /** @type {const} */ ([1, 2]),
+    sync,
+    contents,
+    random: () => 1,
+  };
 }
 
 /** @type {(times: number, run: () => number) => number} */
@@ -153,7 +161,9 @@ function freeze() {
   /** @type {any[]} */
   const keys = [];
   const run = () => {
-    store.freeze((sink, begin) => begin(encode({ put: (object) => keys.push(sink.put(object)) && keys.at(-1) })));
+    store.freeze((sink, begin) =>
+      begin(encode({ seed: sink.seed, put: (object) => keys.push(sink.put(object)) && keys.at(-1) })),
+    );
   };
   row('  and F1: into the segment, the next journal', milliseconds(run), 'ms', '5.7–6.5');
   const reader = new rooms.SegmentReader(hostDisk, new rooms.OpenFiles(hostDisk), at.folder);

@@ -25,6 +25,7 @@ const objects = new Map();
 let offset = 0;
 const source = { load: (key) => objects.get(key) };
 const placed = {
+  seed: /** @type {const} */ ([1, 2]),
   put(object) {
     const key = trees.placeKey({ store: 1n, segment: 0, offset, length: object.bytes.length, crc: 0 });
     offset += object.bytes.length;
@@ -226,6 +227,7 @@ function prepared(tree, changes) {
 /** Objects are written and forgotten, as in a freeze. */
 function applied(tree, patches) {
   const written = {
+    seed: placed.seed,
     put: (object) => trees.placeKey({ store: 1n, segment: 0, offset: 0, length: object.bytes.length, crc: 0 }),
   };
   const top = patches.map(({ entry, patch }) => [

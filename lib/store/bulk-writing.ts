@@ -8,6 +8,7 @@ import type { SealAt } from './limits.ts';
 import { OpenFiles } from './open-files.ts';
 import { quietly } from './packs/pack.ts';
 import { PackSet } from './packs/pack-set.ts';
+import { readStoreFile } from './store-file.ts';
 import { type Adoptable, type WritablePacks, Writing } from './writing.ts';
 
 /**
@@ -47,7 +48,7 @@ export class BulkWriting extends Writing implements Adoptable, Source {
     const blobs = new StagedBlobs(disk);
     const nothing = (): void => {};
     const told = { losses: () => losses, lost, used: nothing, adopted: nothing, ended: nothing };
-    super({ disk, tmp, packs: writable, blobs, ...told }, 'all');
+    super({ disk, seed: readStoreFile(disk, folder).seed, tmp, packs: writable, blobs, ...told }, 'all');
     this.#disk = disk;
     this.#packs = packs;
     this.large = blobs.files;

@@ -1,5 +1,6 @@
 import type { Disk } from '../disk/disk.ts';
 import { errorCode } from '../linux/errno.ts';
+import type { Seed } from '../trees/directory/name-hash.ts';
 import type { Source } from '../trees/directory/source.ts';
 import type { DirectoryObject } from '../trees/format/directory-object.ts';
 import { FormatError } from '../trees/format/format-error.ts';
@@ -15,7 +16,7 @@ import type { OpenFiles } from './open-files.ts';
 import { type Pack, type PackInfo, quietly } from './packs/pack.ts';
 import { PackSet } from './packs/pack-set.ts';
 import { hexOf } from './packs/record.ts';
-import { readStoreFile, writeStoreFile } from './store-file.ts';
+import { newSeed, readStoreFile, type StoreFile, writeStoreFile } from './store-file.ts';
 import { parseVersion } from './versions/parse-version.ts';
 import type { Version } from './versions/version.ts';
 import { type Finds, Writing } from './writing.ts';
@@ -51,6 +52,8 @@ export interface Uses {
 export class ObjectStore implements Source {
   /** Keys of places in what belongs to the store have it. */
   readonly number: bigint;
+  /** For all trees of the codebase, also in sandboxes. */
+  readonly seed: Seed;
   readonly #folder: string;
   readonly #parts: StoreParts;
   readonly #cache: CachePart<Key, DirectoryObject>;
@@ -60,8 +63,9 @@ export class ObjectStore implements Source {
   readonly #uses = new Set<{ keys: Set<Key>; packs: Set<string> }>();
   #losses = 0;
 
-  private constructor(parts: StoreParts, folder: string, number: bigint) {
+  private constructor(parts: StoreParts, folder: string, { number, seed }: StoreFile) {
     this.number = number;
+    this.seed = seed;
     this.#parts = parts;
     this.#folder = folder;
     this.#cache = parts.cache.part();
@@ -77,7 +81,7 @@ export class ObjectStore implements Source {
     for (const name of ['', '/packs', '/blobs', '/tmp']) makeFolder(disk, `${folder}${name}`);
     disk.syncFolder(folder);
     emptyFolder(disk, `${folder}/tmp`);
-    writeStoreFile(disk, folder, `${folder}/tmp/store.json`, number);
+    writeStoreFile(disk, folder, `${folder}/tmp/store.json`, { number, seed: newSeed() });
     return ObjectStore.open(parts, folder);
   }
 
@@ -139,6 +143,7 @@ export class ObjectStore implements Source {
     const writing = new Writing(
       {
         disk: this.#parts.disk,
+        seed: this.seed,
         tmp: this.#tmp,
         packs: this.#packs,
         blobs: this.#blobs,

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Disk } from '../disk/disk.ts';
 import { ServiceError } from '../errors.ts';
+import type { Seed } from '../trees/directory/name-hash.ts';
 import type { Sink } from '../trees/directory/source.ts';
 import type { DirectoryObject } from '../trees/format/directory-object.ts';
 import { hashKey, type Key } from '../trees/format/keys.ts';
@@ -20,6 +21,7 @@ export type WritablePacks = Pick<PackSet, 'has' | 'append' | 'add' | 'sync'>;
 /** What a writing needs of its store. */
 export interface WritingPlace {
   readonly disk: Disk;
+  readonly seed: Seed;
   readonly tmp: string;
   readonly packs: WritablePacks;
   readonly blobs: NamedBlobs;
@@ -63,6 +65,10 @@ export class Writing implements Sink {
     this.#place = place;
     this.#finds = finds;
     this.#losses = place.losses();
+  }
+
+  get seed(): Seed {
+    return this.#place.seed;
   }
 
   put(object: DirectoryObject): Key {

@@ -3,21 +3,24 @@ import type { DirectoryObject } from '../format/directory-object.ts';
 import { type Piece, Range } from '../format/encode-object.ts';
 import { MAX_RECORDS, MIN_RECORDS } from '../format/limits.ts';
 import type { DirectoryRecord } from '../format/records.ts';
-import { crc32 } from './crc32.ts';
+import { nameHash, type Seed } from './name-hash.ts';
 
 const ENDS = 127;
 
 /**
  * Divides the records of a level into objects. An object ends after a name that says so by itself, or when it is full: the
- * names alone decide, so a directory has one form however it came about, and a change leaves the other objects as they are.
+ * names and the seed alone decide, so a directory of a codebase has one form however it came about, and a change leaves the
+ * other objects as they are. An object that is full moves the ends behind it, so nobody may choose names that never end one.
  */
 export class Chunks {
+  readonly #seed: Seed;
   readonly #ended: (pieces: readonly Piece[]) => void;
   #pieces: Piece[] = [];
   #count = 0;
 
   /** `ended` gets the records of each object. */
-  constructor(ended: (pieces: readonly Piece[]) => void) {
+  constructor(seed: Seed, ended: (pieces: readonly Piece[]) => void) {
+    this.#seed = seed;
     this.#ended = ended;
   }
 
@@ -58,6 +61,6 @@ export class Chunks {
   }
 
   #endsAfter(name: ByteString): boolean {
-    return this.#count === MAX_RECORDS || (this.#count >= MIN_RECORDS && (crc32(name) & ENDS) === 0);
+    return this.#count === MAX_RECORDS || (this.#count >= MIN_RECORDS && (nameHash(this.#seed, name) & ENDS) === 0);
   }
 }

@@ -22,7 +22,7 @@ const MAX_TO_JOIN = MAX_RECORDS / MIN_RECORDS + 1;
 
 /**
  * The directory with some names changed; the changes are in ascending order, one a name. Objects in which nothing changes
- * are neither read nor written. The result depends on the entries alone, not on the directory that was changed.
+ * are neither read nor written. The result depends on the entries and the seed alone, not on the directory that was changed.
  */
 export function patchDirectory(source: Source, sink: Sink, directory: Key, changes: readonly Change<Entry>[]): Listed {
   if (directory === NO_KEY) return build(source, sink, 0, added(changes));
@@ -46,7 +46,7 @@ function changeLevel(
 ): readonly Change[] {
   const above = new Map<Item['name'], Item | undefined>();
   const position = new Position(source, directory);
-  const chunks = new Chunks((pieces) => {
+  const chunks = new Chunks(sink.seed, (pieces) => {
     const item = itemOf(sink, encodeObject(level, pieces));
     above.set(item.name, item);
   });
@@ -74,7 +74,7 @@ function build(source: Source, sink: Sink, level: number, pieces: readonly Piece
   if (count === 0) return { key: NO_KEY, size: 0, totals: noTotals() };
   if (count <= MAX_RECORDS) return joined(source, sink, encodeObject(level, pieces));
   const items: Item[] = [];
-  const chunks = new Chunks((records) => items.push(itemOf(sink, encodeObject(level, records))));
+  const chunks = new Chunks(sink.seed, (records) => items.push(itemOf(sink, encodeObject(level, records))));
   for (const piece of pieces) chunks.add(piece);
   chunks.end();
   return build(source, sink, level + 1, items);

@@ -11,6 +11,7 @@ export function sharing(source: Source, sink: Sink, directories: readonly Key[])
   const others = directories.filter((key) => key !== NO_KEY);
   if (others.length === 0) return sink;
   return {
+    seed: sink.seed,
     put(object) {
       for (const directory of others) {
         const key = keyOfEqual(source, directory, object);

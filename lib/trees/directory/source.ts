@@ -1,6 +1,7 @@
 import type { DirectoryObject } from '../format/directory-object.ts';
 import { FormatError } from '../format/format-error.ts';
 import type { Key } from '../format/keys.ts';
+import type { Seed } from './name-hash.ts';
 
 /**
  * Where objects are read from: memory, a store on the disk, or one far away. A look-up is synchronous, because whoever asks
@@ -13,6 +14,8 @@ export interface Source {
 
 /** Where new objects go. The key says how they are kept: by their hash, or by their place. */
 export interface Sink {
+  /** That of the codebase. */
+  readonly seed: Seed;
   put(object: DirectoryObject): Key;
 }
 

@@ -148,6 +148,8 @@ describe('the file of a store', () => {
     ['{"number":"7"}', '/store/store.json: format undefined is none that this release reads: 1'],
     ['{"format":1,"number":7}', '/store/store.json: number must be the digits of a number from 1 to 2^64 - 1'],
     ['{"format":1,"number":"18446744073709551616"}', 'number must be the digits'],
+    ['{"format":1,"number":"7"}', '/store/store.json: seed must be two numbers from 0 to 2^32 - 1'],
+    ['{"format":1,"number":"7","seed":[1,4294967296]}', 'seed must be two numbers'],
     ['[', '/store/store.json is not JSON of a store'],
     ['null', '/store/store.json is not JSON of a store'],
   ])('is refused with the reason, and the store is left as it is: %s', (text, why) => {
@@ -155,6 +157,13 @@ describe('the file of a store', () => {
     const { calls } = disk;
     expect(() => reopened(disk)).toThrow(why);
     expect(disk.calls).toBe(calls);
+  });
+
+  it('keeps the seed of its directories, which no other store has', () => {
+    const disk = new SimulatedDisk();
+    const { seed } = newStore(disk);
+    expect(reopened(disk.killed()).seed).toEqual(seed);
+    expect(newStore().seed).not.toEqual(seed);
   });
 
   it('is missing in a folder that is no store', () => {

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import type { Disk } from '../../../disk/disk.ts';
+import type { Seed } from '../../../trees/directory/name-hash.ts';
 import { Damage } from '../../delta/damage.ts';
 import { JournalChain } from '../journal/chain.ts';
 import { Journals } from '../journal/journals.ts';
@@ -24,6 +25,8 @@ export interface StoreIn {
   readonly folder: string;
   /** Of all workspaces of the thread. */
   readonly cache: ObjectCache;
+  /** Of the codebase. */
+  readonly seed: Seed;
   readonly sync: Sync;
   readonly contents: Unsynced;
   /** 32 bits that nobody knows. */
@@ -95,14 +98,15 @@ class Opening {
 }
 
 function storeOf(where: StoreIn, root: RootFile, chain: JournalChain | undefined): TreeStore {
-  const { disk, folder, cache, contents, random } = where;
+  const { disk, folder, cache, seed, contents, random } = where;
   const names = new NewNames();
   // A server that was killed may have left names that are not durable.
   names.add(folder);
   names.add(dirname(folder));
   if (chain !== undefined && disk.readdir(folder).includes(SEGMENTS)) names.add(`${folder}/${SEGMENTS}`);
   const { store, segment, nextSegment } = root.root;
-  const segments = new SegmentWriter({ disk, folder, store, names, cache }, segment, new SegmentNumbers(nextSegment));
+  const parts = { disk, folder, store, names, cache, seed };
+  const segments = new SegmentWriter(parts, segment, new SegmentNumbers(nextSegment));
   const journals = new Journals({ disk, folder, names, random }, root.root, chain?.read ?? []);
   return new TreeStore({ contents, segments, journals, root, names, turns: new SyncTurns(where.sync) });
 }

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { Disk } from '../../../disk/disk.ts';
+import type { Seed } from '../../../trees/directory/name-hash.ts';
 import type { Sink } from '../../../trees/directory/source.ts';
 import type { DirectoryObject } from '../../../trees/format/directory-object.ts';
 import { type Key, placeKey } from '../../../trees/format/keys.ts';
@@ -21,6 +22,7 @@ export interface SegmentsIn {
   readonly store: bigint;
   readonly names: NewNames;
   readonly cache: ObjectCache;
+  readonly seed: Seed;
 }
 
 interface Written {
@@ -59,6 +61,10 @@ export class SegmentWriter implements Sink, Unsynced {
   /** For the root. */
   get last(): Pick<TreeRoot, 'segment' | 'nextSegment'> {
     return { segment: this.#segment, nextSegment: this.#numbers.next };
+  }
+
+  get seed(): Seed {
+    return this.#in.seed;
   }
 
   put(object: DirectoryObject): Key {

@@ -5,14 +5,15 @@ import { fromLatin1 } from '../../../../lib/byte-string.ts';
 import { differences } from '../../../../lib/trees/directory/differences.ts';
 import { entriesOf } from '../../../../lib/trees/directory/entries.ts';
 import { findEntry } from '../../../../lib/trees/directory/find-entry.ts';
+import { nameHash } from '../../../../lib/trees/directory/name-hash.ts';
 import { type Listed, patchDirectory } from '../../../../lib/trees/directory/patch-directory.ts';
 import { sharing } from '../../../../lib/trees/directory/share.ts';
-import { AbsentObject } from '../../../../lib/trees/directory/source.ts';
+import { AbsentObject, type Sink } from '../../../../lib/trees/directory/source.ts';
 import { encodeObject } from '../../../../lib/trees/format/encode-object.ts';
 import type { Entry } from '../../../../lib/trees/format/entry.ts';
 import { FormatError } from '../../../../lib/trees/format/format-error.ts';
 import { NO_KEY } from '../../../../lib/trees/format/keys.ts';
-import { Memory } from '../memory.ts';
+import { Memory, SEED } from '../memory.ts';
 import { fileEntry, type Random, seeded } from '../random.ts';
 
 type Flat = Map<ByteString, Entry>;
@@ -20,7 +21,7 @@ type Flat = Map<ByteString, Entry>;
 describe('a directory with many entries', () => {
   it.each([
     ['names of all sorts', 2500, (n: number) => `file-${n}.ts`],
-    // crc32 & 127 of these is 0, so that each object is as small as it can be; or it never is, so that all are full.
+    // The hash of these ends with seven zeros, so that each object is as small as it can be; or it never is, so that all are full.
     ['names that end objects', 900, ending(true)],
     ['names that end no object', 1500, ending(false)],
     ['few names around the limit', 600, (n: number) => `n${n}`],
@@ -53,6 +54,26 @@ describe('a directory with many entries', () => {
     memory.loads = 0;
     expect([...differences(memory, before.key, after.key)].map(({ name }) => name)).toEqual([changed.name]);
     expect(memory.loads).toBe(6);
+  });
+
+  it('is divided well by a secret, whatever names were chosen for another one', () => {
+    const other = [1, 2] as const;
+    const memory = new Memory();
+    const flat: Flat = new Map();
+    // Also of one length: a checksum that is linear would differ in the same bits for all of them.
+    for (let n = 100_000; flat.size < 20_000; n++) {
+      const name = `x${n}`;
+      if ([nameHash(other, name), crc32(name)].every((hash) => (hash & 127) !== 0)) add(flat, fileEntry(name, ''));
+    }
+    const written = (sink: Sink) => {
+      const { key } = patchDirectory(memory, sink, NO_KEY, all(flat));
+      const objects = memory.objects.size;
+      const added = fileEntry('x100000-', '');
+      patchDirectory(memory, sink, key, [[added.name, added]]);
+      return memory.objects.size - objects;
+    };
+    expect(written(memory.placed)).toBeLessThanOrEqual(4);
+    expect(written({ ...memory.placed, seed: other })).toBeGreaterThan(30);
   });
 
   it('tells names, entries after a name, and the differences to another directory', () => {
@@ -155,7 +176,7 @@ function randomChanges(
 function ending(ends: boolean): (n: number) => string {
   const names: string[] = [];
   for (let n = 0; names.length < 1500; n++) {
-    if (((crc32(`x${n}`) & 127) === 0) === ends) names.push(`x${n}`);
+    if (((nameHash(SEED, `x${n}`) & 127) === 0) === ends) names.push(`x${n}`);
   }
   return (n) => names[n]!;
 }

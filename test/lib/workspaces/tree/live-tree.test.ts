@@ -70,6 +70,7 @@ describe('a live tree', () => {
     const before = flatOf(live.tree);
     let puts = 0;
     const full = {
+      seed: live.memory.placed.seed,
       put: (object: Parameters<typeof live.memory.placed.put>[0]) => {
         if (++puts === 2) throw new Error('no space');
         return live.memory.placed.put(object);

@@ -10,6 +10,7 @@ import { SegmentReader } from '../../../../../lib/workspaces/tree/disk/segment-r
 import { SegmentWriter } from '../../../../../lib/workspaces/tree/disk/segment-writer.ts';
 import { SegmentNumbers } from '../../../../../lib/workspaces/tree/disk/segments.ts';
 import { SimulatedDisk } from '../../../disk/simulated-disk.ts';
+import { SEED } from '../../../trees/memory.ts';
 import { fileEntry } from '../../../trees/random.ts';
 
 const STORE = 7n;
@@ -31,7 +32,8 @@ beforeEach(() => {
 });
 
 function writer(segment = 0, from = numbers): SegmentWriter {
-  return new SegmentWriter({ disk, folder: '/', store: STORE, names: new NewNames(), cache }, segment, from);
+  const parts = { disk, folder: '/', store: STORE, names: new NewNames(), cache, seed: SEED };
+  return new SegmentWriter(parts, segment, from);
 }
 
 const directory = (name: string) => encodeObject(0, [fileEntry(name, 'contents')]);

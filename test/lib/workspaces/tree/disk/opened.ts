@@ -6,6 +6,7 @@ import { PlacedObjects } from '../../../../../lib/workspaces/tree/disk/placed-ob
 import { SegmentReader } from '../../../../../lib/workspaces/tree/disk/segment-reader.ts';
 import type { Sync } from '../../../../../lib/workspaces/tree/disk/sync-steps.ts';
 import type { TreeStore } from '../../../../../lib/workspaces/tree/disk/tree-store.ts';
+import { SEED } from '../../../trees/memory.ts';
 import type { Random } from '../../../trees/random.ts';
 import { numberOf, partsOf, STORE, stateAfter } from './numbered.ts';
 
@@ -17,7 +18,7 @@ export type History = readonly number[];
 /** `folder` is in one that is there. */
 export function storeIn(disk: Disk, sync: Sync, random: Random, folder = FOLDER): StoreIn {
   const contents = { steps: () => [], synced() {}, syncFailed() {} };
-  return { disk, folder, cache: new ObjectCache(0), sync, contents, random: () => random(2 ** 32) };
+  return { disk, folder, cache: new ObjectCache(0), seed: SEED, sync, contents, random: () => random(2 ** 32) };
 }
 
 /** The store, and how many of the records of a history it has. Throws if it has anything else. */

@@ -16,7 +16,7 @@ import {
   slotKey,
   slotOf,
 } from '../../../../../../lib/trees/format/keys.ts';
-import { keyOfBytes } from '../../../../trees/memory.ts';
+import { keyOfBytes, SEED } from '../../../../trees/memory.ts';
 import { directoryEntry, fileEntry, type Random } from '../../../../trees/random.ts';
 
 export const OWN = 7n;
@@ -88,6 +88,7 @@ export class World implements Source {
 
   #sink(store: bigint | undefined) {
     return {
+      seed: SEED,
       put: (object: DirectoryObject): Key => {
         const length = object.bytes.length;
         const segment = 1 + Math.floor(this.#put++ / 5);
