@@ -43,10 +43,11 @@ export class RootFile implements Unsynced {
 
   /** Not durable. Throws host errors. */
   static create(disk: Disk, path: string, root: TreeRoot): RootFile {
-    const slots = [encodeSlot(root, false), encodeSlot(root, true), Buffer.alloc(MARK_BYTES)];
+    const slots = [encodeSlot(root, false), encodeSlot(root, true)];
     const fd = createFile(disk, path);
     try {
-      disk.pwrite(fd, Buffer.concat(slots), 0);
+      for (const [slot, bytes] of slots.entries()) disk.pwrite(fd, bytes, slot * SLOT_BYTES);
+      disk.pwrite(fd, Buffer.alloc(MARK_BYTES), MARK_AT);
     } catch (error) {
       disk.close(fd);
       throw error;

@@ -1,17 +1,23 @@
 import { crc32 } from 'node:zlib';
 import { fromLatin1 } from '../../../byte-string.ts';
-import { FormatError, require } from '../../../trees/format/format-error.ts';
+import { ServiceError } from '../../../errors.ts';
+import { require } from '../../../trees/format/format-error.ts';
 import { FieldReader, FieldWriter } from './fields.ts';
 import type { TreeRoot } from './tree-root.ts';
 
-export const SLOT_BYTES = 4096;
+const PAGE = 4096;
+const MAX_PAGES = 16;
+/** Room for one. Most roots take a page; one that names the stores of many forks takes more. */
+export const SLOT_BYTES = MAX_PAGES * PAGE;
 const MAGIC = 'PDRT';
 export const FORMAT = 1;
 /** Of every format, so that an unknown one is told apart from a damaged one. */
 const FORMAT_AT = MAGIC.length;
 const COPY_AT = 5;
+/** Also of every format, as is the place of the checksum. */
+const PAGES_AT = 6;
 const HEADER = 8;
-const CRC_AT = SLOT_BYTES - 4;
+const CRC_BYTES = 4;
 
 /** What is in one of both places for a root. */
 export type Slot =
@@ -21,29 +27,42 @@ export type Slot =
   /** Never written, or lost, or changed. */
   | { readonly unreadable: true };
 
-/** `PDRT`, u8 format, u8 whether it is a copy, u16 0, the fields, zeros, and at the end a crc32 of all before it. */
+/**
+ * `PDRT`, u8 format, u8 whether it is a copy, u16 pages, the fields, zeros, and at the end of the pages a crc32 of all before
+ * it. Throws RESOURCE_EXHAUSTED for a root that a slot does not hold.
+ */
 export function encodeSlot(root: TreeRoot, copy: boolean): Buffer {
-  const fields = new FieldWriter(SLOT_BYTES);
+  const fields = new FieldWriter(PAGE);
   fields.take(HEADER);
   writeFields(fields, root);
-  if (fields.at > CRC_AT) throw new FormatError(`a root of ${fields.at} bytes: ${CRC_AT} are allowed`);
-  const bytes = fields.bytes;
-  bytes.fill(0, 0, HEADER);
+  const pages = Math.ceil((fields.at + CRC_BYTES) / PAGE);
+  if (pages > MAX_PAGES) throw tooLarge(root, fields.at);
+  const bytes = Buffer.alloc(pages * PAGE);
+  fields.bytes.copy(bytes, HEADER, HEADER, fields.at);
   bytes.write(MAGIC, 0, 'latin1');
   bytes.writeUInt8(FORMAT, FORMAT_AT);
   bytes.writeUInt8(copy ? 1 : 0, COPY_AT);
-  bytes.fill(0, fields.at);
-  bytes.writeUInt32LE(crc32(bytes.subarray(0, CRC_AT)), CRC_AT);
+  bytes.writeUInt16LE(pages, PAGES_AT);
+  const crcAt = bytes.length - CRC_BYTES;
+  bytes.writeUInt32LE(crc32(bytes.subarray(0, crcAt)), crcAt);
   return bytes;
 }
 
+function tooLarge({ stores, numbers, redactionKeys }: TreeRoot, bytes: number): ServiceError {
+  const names = `${stores.length} stores of other sandboxes, ${numbers.length} ranges of numbers and ${redactionKeys.length} keys`;
+  const text = `the root of the sandbox names ${names}, in ${bytes} bytes; ${SLOT_BYTES - CRC_BYTES} are allowed`;
+  return new ServiceError('RESOURCE_EXHAUSTED', text);
+}
+
+/** `bytes`: as many as a slot has room for, or less at the end of the file. */
 export function decodeSlot(bytes: Buffer): Slot {
-  const whole = bytes.length === SLOT_BYTES && bytes.readUInt32LE(CRC_AT) === crc32(bytes.subarray(0, CRC_AT));
+  const crcAt = (bytes.length < HEADER ? 0 : bytes.readUInt16LE(PAGES_AT)) * PAGE - CRC_BYTES;
+  const isHere = crcAt > 0 && crcAt + CRC_BYTES <= bytes.length;
+  const whole = isHere && bytes.readUInt32LE(crcAt) === crc32(bytes.subarray(0, crcAt));
   if (!whole || bytes.toString('latin1', 0, MAGIC.length) !== MAGIC) return { unreadable: true };
   const format = bytes.readUInt8(FORMAT_AT);
   if (format !== FORMAT) return { unknownFormat: format };
-  require(bytes.readUInt16LE(COPY_AT + 1) === 0, 'a root with reserved bytes in use');
-  const fields = new FieldReader(bytes, HEADER, CRC_AT);
+  const fields = new FieldReader(bytes, HEADER, crcAt);
   const root = readFields(fields);
   while (fields.left > 0) require(fields.u8() === 0, 'a root with bytes behind its fields');
   return { root, copy: bytes.readUInt8(COPY_AT) === 1 };
@@ -67,14 +86,14 @@ function writeFields(to: FieldWriter, root: TreeRoot): void {
   to.key(root.slabMaps);
   to.tree(root.mine);
   to.tree(root.base);
-  to.u8(root.numbers.length);
+  to.u16(root.numbers.length);
   for (const { next, end } of root.numbers) {
     to.u48(next);
     to.u48(end);
   }
   to.u16(root.stores.length);
   for (const store of root.stores) to.u64(store);
-  to.u8(root.redactionKeys.length);
+  to.u16(root.redactionKeys.length);
   for (const id of root.redactionKeys) to.name(fromLatin1(id));
 }
 
@@ -96,9 +115,9 @@ function readFields(from: FieldReader): TreeRoot {
     slabMaps: from.key(),
     mine: from.tree(),
     base: from.tree(),
-    numbers: times(from.u8(), () => ({ next: from.u48(), end: from.u48() })),
+    numbers: times(from.u16(), () => ({ next: from.u48(), end: from.u48() })),
     stores: times(from.u16(), () => from.u64()),
-    redactionKeys: times(from.u8(), () => from.name()),
+    redactionKeys: times(from.u16(), () => from.name()),
   };
 }
 

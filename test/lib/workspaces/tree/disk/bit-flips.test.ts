@@ -5,6 +5,7 @@ import { Damage } from '../../../../../lib/workspaces/delta/damage.ts';
 import { ObjectCache } from '../../../../../lib/workspaces/tree/disk/object-cache.ts';
 import { PlacedObjects } from '../../../../../lib/workspaces/tree/disk/placed-objects.ts';
 import { RootFile } from '../../../../../lib/workspaces/tree/disk/root-file.ts';
+import { encodeSlot, SLOT_BYTES } from '../../../../../lib/workspaces/tree/disk/root-slot.ts';
 import { SegmentReader } from '../../../../../lib/workspaces/tree/disk/segment-reader.ts';
 import type { TreeRoot } from '../../../../../lib/workspaces/tree/disk/tree-root.ts';
 import { SimulatedDisk } from '../../../disk/simulated-disk.ts';
@@ -61,11 +62,16 @@ function found(): number | 'damage' {
 
 describe('a wrong bit', () => {
   it('in a slot of the root or in the mark changes nothing', () => {
-    flip('root', 0, disk.file(`${FOLDER}/root`).size, () => {
+    const check = () => {
       const file = RootFile.open(disk, `${FOLDER}/root`);
       expect(file?.root).toEqual(root);
       file?.close();
-    });
+    };
+    const { size } = disk.file(`${FOLDER}/root`);
+    const page = encodeSlot(root, false).length;
+    // Between them is nothing.
+    for (const start of [0, SLOT_BYTES]) flip('root', start, start + page, check);
+    flip('root', 2 * SLOT_BYTES, size, check);
   });
 
   it('in what was synced of a journal is told', () => {

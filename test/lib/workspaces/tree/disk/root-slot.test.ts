@@ -5,12 +5,11 @@ import { slotKey } from '../../../../../lib/trees/format/keys.ts';
 import { Damage } from '../../../../../lib/workspaces/delta/damage.ts';
 import { RootFile } from '../../../../../lib/workspaces/tree/disk/root-file.ts';
 import { decodeSlot, encodeSlot, SLOT_BYTES, type Slot } from '../../../../../lib/workspaces/tree/disk/root-slot.ts';
+import { runSteps } from '../../../../../lib/workspaces/tree/disk/sync-steps.ts';
 import type { TreeRoot } from '../../../../../lib/workspaces/tree/disk/tree-root.ts';
 import { SimulatedDisk } from '../../../disk/simulated-disk.ts';
 import { type Random, seeded } from '../../../trees/random.ts';
 import { anyTree } from '../journal/any-record.ts';
-
-const CRC_AT = SLOT_BYTES - 4;
 
 function anyRoot(random: Random): TreeRoot {
   const u32 = () => random(2 ** 32);
@@ -34,14 +33,15 @@ function anyRoot(random: Random): TreeRoot {
     mine: anyTree(random),
     base: anyTree(random),
     numbers: Array.from({ length: random(5) }, () => ({ next: u48(), end: u48() })),
-    stores: Array.from({ length: random(9) }, store),
+    stores: Array.from({ length: random(10) === 0 ? random(5000) : random(9) }, store),
     redactionKeys: Array.from({ length: random(3) }, (_, n) => `key-${n}`),
   };
 }
 
 /** With the checksum that the bytes should have. */
 function sealed(bytes: Buffer): Buffer {
-  bytes.writeUInt32LE(crc32(bytes.subarray(0, CRC_AT)), CRC_AT);
+  const crcAt = bytes.length - 4;
+  bytes.writeUInt32LE(crc32(bytes.subarray(0, crcAt)), crcAt);
   return bytes;
 }
 
@@ -65,6 +65,33 @@ describe('a slot of the root', () => {
     }
   });
 
+  it('of several pages takes the place of one, and one its place, also where power is lost', () => {
+    const disk = new SimulatedDisk();
+    const root = (stores: number, generation: number): TreeRoot => {
+      return { ...anyRoot(random), generation, stores: Array.from({ length: stores }, (_, n) => BigInt(n)) };
+    };
+    const first = root(3, 1);
+    const file = RootFile.create(disk, '/root', first);
+    disk.syncFolder('/');
+    runSteps(disk, file.steps());
+    file.synced();
+    let last = first;
+    for (const [index, stores] of [4000, 3, 2000, 1000, 8, 3].entries()) {
+      const next = root(stores, index + 2);
+      const replacing = file.replacing(next);
+      const steps = replacing.steps();
+      runSteps(disk, steps.slice(0, 1));
+      for (let times = 0; times < 20; times++) {
+        const found = RootFile.open(disk.crashed(random), '/root')?.root;
+        expect([last, next]).toContainEqual(found);
+      }
+      runSteps(disk, steps.slice(1));
+      replacing.synced();
+      expect(RootFile.open(disk.crashed(random), '/root')?.root).toEqual(next);
+      last = next;
+    }
+  });
+
   it('is refused or read, and nothing else, of whatever fields with a right checksum', () => {
     for (let times = 0; times < 2000; times++) {
       const bytes = encodeSlot(anyRoot(random), false);
@@ -72,7 +99,7 @@ describe('a slot of the root', () => {
       decoded(sealed(bytes));
     }
     const bytes = encodeSlot(anyRoot(random), false);
-    bytes[CRC_AT - 1] = 1;
+    bytes[bytes.length - 5] = 1;
     expect(decoded(sealed(bytes))).toBe('refused');
   });
 
@@ -97,7 +124,7 @@ describe('a slot of the root', () => {
     const disk = new SimulatedDisk();
     RootFile.create(disk, '/root', anyRoot(random)).close();
     const wrong = encodeSlot(anyRoot(random), false);
-    wrong[CRC_AT - 1] = 1;
+    wrong[wrong.length - 5] = 1;
     const fd = disk.open('/root', 'write');
     disk.pwrite(fd, sealed(wrong), 0);
     expect(() => RootFile.open(disk, '/root')).toThrow(Damage);

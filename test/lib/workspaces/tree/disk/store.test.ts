@@ -3,6 +3,7 @@ import { AbsentObject } from '../../../../../lib/trees/directory/source.ts';
 import { NO_KEY, placeOf } from '../../../../../lib/trees/format/keys.ts';
 import type { Ending } from '../../../../../lib/workspaces/tree/disk/ending.ts';
 import { createStore } from '../../../../../lib/workspaces/tree/disk/open-store.ts';
+import { SLOT_BYTES } from '../../../../../lib/workspaces/tree/disk/root-slot.ts';
 import { runSteps, type SyncStep } from '../../../../../lib/workspaces/tree/disk/sync-steps.ts';
 import type { TreeStore } from '../../../../../lib/workspaces/tree/disk/tree-store.ts';
 import { SimulatedDisk } from '../../../disk/simulated-disk.ts';
@@ -145,9 +146,14 @@ describe('a freeze', () => {
   });
 
   it('refuses a root that is too large, with nothing begun', () => {
-    const stores = Array.from({ length: 600 }, (_, n) => BigInt(n));
+    const stores = Array.from({ length: 9000 }, (_, n) => BigInt(n));
     expect(() => store.freeze((_, begin) => begin({ ...stateAfter(0), stores }))).toThrow(
-      /a root of \d+ bytes: 4092 are allowed/,
+      expect.objectContaining({
+        code: 'RESOURCE_EXHAUSTED',
+        message: expect.stringMatching(
+          /^the root of the sandbox names 9000 stores of other .* bytes; 65532 are allowed$/,
+        ),
+      }),
     );
     expect(store.isFreezing).toBe(false);
   });
@@ -253,7 +259,7 @@ describe('opening', () => {
   it('tells that the root is gone', async () => {
     append();
     await freeze();
-    disk.file(`${FOLDER}/root`).contents.fill(1, 0, 8192);
+    disk.file(`${FOLDER}/root`).contents.fill(1, 0, 2 * SLOT_BYTES);
     expect(reopened).toThrow('both copies of its root are damaged');
   });
 
@@ -264,8 +270,8 @@ describe('opening', () => {
     const { contents } = disk.file(`${FOLDER}/root`);
     const before = Buffer.from(contents);
     await freeze();
-    before.copy(contents, 0, 0, 4096);
-    contents.fill(1, 4096, 8192);
+    before.copy(contents, 0, 0, SLOT_BYTES);
+    contents.fill(1, SLOT_BYTES, 2 * SLOT_BYTES);
     expect(reopened).toThrow(/its changes end at byte 0 of journal 2/);
   });
 
