@@ -2,7 +2,7 @@ import type { Disk } from '../../disk/disk.ts';
 import { errorCode } from '../../linux/errno.ts';
 import { digestOf, hashKey, type Key } from '../../trees/format/keys.ts';
 import { quietly } from '../packs/pack.ts';
-import { hexOf } from '../packs/record.ts';
+import { BlobFiles } from './blob-files.ts';
 
 const FOLDER = /^[0-9a-f]{2}$/;
 const NAME = /^[0-9a-f]{64}$/;
@@ -12,8 +12,8 @@ export const BLOB_MODE = 0o400;
 /** Where writings put contents that are files of their own. */
 export type NamedBlobs = Pick<Blobs, 'publish' | 'sync'>;
 
-/** Contents that are files of their own, named by their digests. A name is given to whole and synced contents only. */
-export class Blobs {
+/** The same for their one writer. A name is given to whole and synced contents only. */
+export class Blobs extends BlobFiles {
   /** Files that writings do not find: they are to go. */
   readonly condemned = new Set<Key>();
   readonly #disk: Disk;
@@ -25,6 +25,7 @@ export class Blobs {
   readonly #unsynced = new Map<string, Set<Key>>();
 
   constructor(disk: Disk, folder: string) {
+    super(disk, folder);
     this.#disk = disk;
     this.#folder = folder;
     this.#folders = new Set(disk.readdir(folder).filter((name) => FOLDER.test(name)));
@@ -38,21 +39,6 @@ export class Blobs {
       .sort())
       for (const name of this.#disk.readdir(`${this.#folder}/${folder}`))
         if (NAME.test(name)) yield hashKey(Buffer.from(name, 'hex'));
-  }
-
-  /** undefined: it is not here. */
-  open(key: Key): number | undefined {
-    try {
-      return this.#disk.open(this.path(key), 'read');
-    } catch (error) {
-      if (errorCode(error) !== 'ENOENT') throw error;
-      return undefined;
-    }
-  }
-
-  path(key: Key): string {
-    const name = hexOf(key);
-    return `${this.#folder}/${name.slice(0, 2)}/${name}`;
   }
 
   has(key: Key): boolean {

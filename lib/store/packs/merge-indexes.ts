@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { Disk } from '../../disk/disk.ts';
 import { DIGEST_BYTES, FAN_OUT, ROW_BYTES } from './index-rows.ts';
 import {
@@ -18,15 +19,15 @@ import type { SealedPack } from './sealed-pack.ts';
 const ROWS = 1024;
 
 /**
- * Writes the merged index of these packs, in steps. It takes the place of the old one at the end. Packs of which an index is
+ * Writes the merged index of these packs, in steps, beside the one that there may be. Answers with its name. Packs of which an index is
  * damaged are not in it: they have none that could be merged.
  */
 export function* mergeIndexes(
   place: PackPlace,
   tmp: string,
   packs: readonly SealedPack[],
-): Generator<void, void, void> {
-  const { disk, files } = place;
+): Generator<void, string, void> {
+  const { disk } = place;
   const whole: SealedPack[] = [];
   for (const pack of packs) {
     if (pack.verify()) whole.push(pack);
@@ -46,8 +47,9 @@ export function* mergeIndexes(
   } finally {
     disk.close(fd);
   }
-  files.forget(mergedPath(place));
-  disk.rename(path, mergedPath(place));
+  const name = `${randomBytes(16).toString('hex')}.index`;
+  disk.rename(path, mergedPath(place, name));
+  return name;
 }
 
 function* writeMerged(disk: Disk, fd: number, packs: readonly SealedPack[]): Generator<void, void, void> {

@@ -5,7 +5,8 @@ import type { PackPlace } from './open-pack.ts';
 import { quietly } from './pack.ts';
 
 /**
- * The indexes of many sealed packs in one file: a look-up is one read. `0 magic`, `8 u32 packs`, `12 u32 rows`, `16 u32 crc` of
+ * The indexes of many sealed packs in one file: a look-up is one read. Its name is random, and no other file gets it: readers in
+ * other threads keep what they know of it. `0 magic`, `8 u32 packs`, `12 u32 rows`, `16 u32 crc` of
  * all up to the rows but for itself; the names of the packs, 16 bytes each; a fan-out of 65,536 u32 by the first two bytes;
  * then rows: `0 digest`, `32 u32 pack`, `36 u32 offset`, `40 u32 length`. A cache: without it, or with rows that are damaged,
  * the packs' own indexes are used.
@@ -25,13 +26,15 @@ export interface MergedRow {
 }
 
 export class MergedIndex {
+  readonly name: string;
   readonly packs: readonly string[];
   readonly #place: PackPlace;
   readonly #fanOut: Buffer;
   readonly #rowsAt: number;
   readonly #rows: number;
 
-  private constructor(place: PackPlace, head: Buffer) {
+  private constructor(place: PackPlace, name: string, head: Buffer) {
+    this.name = name;
     this.#place = place;
     this.#rows = head.readUInt32LE(MERGED_AT.rows);
     this.#rowsAt = head.length;
@@ -43,12 +46,12 @@ export class MergedIndex {
     this.packs = names;
   }
 
-  /** undefined: there is none, or it cannot be used. */
-  static open(place: PackPlace): MergedIndex | undefined {
+  /** undefined: it cannot be used. */
+  static open(place: PackPlace, name: string): MergedIndex | undefined {
     let index: MergedIndex | undefined;
     quietly(() => {
-      const head = readHead(place);
-      if (head !== undefined) index = new MergedIndex(place, head);
+      const head = readHead(place, name);
+      if (head !== undefined) index = new MergedIndex(place, name, head);
     });
     return index;
   }
@@ -61,7 +64,7 @@ export class MergedIndex {
     const to = Math.min(this.#rows, this.#fanOut.readUInt32LE(prefix * 4));
     const rows = Buffer.allocUnsafe(Math.max(0, to - from) * MERGED_ROW_BYTES);
     const { disk, files } = this.#place;
-    const read = disk.pread(files.fd(mergedPath(this.#place)), rows, this.#rowsAt + from * MERGED_ROW_BYTES);
+    const read = disk.pread(files.fd(mergedPath(this.#place, this.name)), rows, this.#rowsAt + from * MERGED_ROW_BYTES);
     for (let at = firstRow(rows, MERGED_ROW_BYTES, key) * MERGED_ROW_BYTES; at + MERGED_ROW_BYTES <= read; ) {
       if (compareAt(rows, at, key) !== 0) break;
       const pack = this.packs[rows.readUInt32LE(at + MERGED_ROW.pack)];
@@ -73,8 +76,8 @@ export class MergedIndex {
   }
 }
 
-export function mergedPath({ folder }: PackPlace): string {
-  return `${folder}/merged.index`;
+export function mergedPath({ folder }: PackPlace, name: string): string {
+  return `${folder}/${name}`;
 }
 
 export function mergedCrc(head: Buffer): number {
@@ -82,9 +85,9 @@ export function mergedCrc(head: Buffer): number {
 }
 
 /** All up to the rows. */
-function readHead(place: PackPlace): Buffer | undefined {
+function readHead(place: PackPlace, name: string): Buffer | undefined {
   const { disk, files } = place;
-  const fd = files.fd(mergedPath(place));
+  const fd = files.fd(mergedPath(place, name));
   const fixed = Buffer.alloc(MERGED_AT.names);
   if (disk.pread(fd, fixed, 0) < fixed.length) return undefined;
   if (fixed.compare(MERGED_MAGIC, 0, MERGED_MAGIC.length, 0, MERGED_MAGIC.length) !== 0) return undefined;

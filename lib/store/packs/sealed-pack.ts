@@ -26,9 +26,7 @@ export class SealedPack implements Pack {
   readonly seed: number;
   readonly sealed = true;
   readonly #place: PackPlace;
-  readonly #trailer: Trailer | undefined;
-  readonly #fanOut = Buffer.alloc(FAN_OUT_BYTES);
-  readonly #size: number;
+  #read: { readonly size: number; readonly trailer: Trailer | undefined; readonly fanOut: Buffer } | undefined;
   /** In place of the index: by key. */
   #scanned: Map<Key, Packed> | undefined;
   #isVerified = false;
@@ -37,28 +35,18 @@ export class SealedPack implements Pack {
     this.#place = place;
     this.name = name;
     this.seed = seedOf(name);
-    const { disk } = place;
-    const fd = this.#fd();
-    this.#size = disk.size(fd);
-    this.#trailer = ifReadable(() => {
-      const bytes = Buffer.alloc(Math.min(this.#size, TRAILER_BYTES));
-      disk.pread(fd, bytes, this.#size - bytes.length);
-      const trailer = readTrailer(bytes, this.#size);
-      if (trailer !== undefined) disk.pread(fd, this.#fanOut, trailer.place);
-      return trailer;
-    });
   }
 
   get objects(): number {
-    return this.#scanned?.size ?? this.#trailer?.rows ?? this.#scan().size;
+    return this.#scanned?.size ?? this.#ends.trailer?.rows ?? this.#scan().size;
   }
 
   get bytes(): number {
-    return this.#trailer?.place ?? this.#size;
+    return this.#ends.trailer?.place ?? this.#ends.size;
   }
 
   find(key: Key): Packed | undefined {
-    if (this.#trailer === undefined || this.#scanned !== undefined) return this.#scan().get(key);
+    if (this.#ends.trailer === undefined || this.#scanned !== undefined) return this.#scan().get(key);
     const rows = this.rows(key.charCodeAt(1));
     const row = firstRow(rows, ROW_BYTES, key);
     if ((row + 1) * ROW_BYTES > rows.length || compareAt(rows, row * ROW_BYTES, key) !== 0) return undefined;
@@ -81,9 +69,10 @@ export class SealedPack implements Pack {
 
   /** The rows of the index whose digests begin with this byte. */
   rows(byte: number): Buffer {
-    const { place, rows } = this.#trailer!;
-    const from = byte === 0 ? 0 : this.#fanOut.readUInt32LE((byte - 1) * 4);
-    const to = Math.min(rows, this.#fanOut.readUInt32LE(byte * 4));
+    const { trailer, fanOut } = this.#ends;
+    const { place, rows } = trailer!;
+    const from = byte === 0 ? 0 : fanOut.readUInt32LE((byte - 1) * 4);
+    const to = Math.min(rows, fanOut.readUInt32LE(byte * 4));
     const bytes = Buffer.allocUnsafe(Math.max(0, to - from) * ROW_BYTES);
     const read = this.#disk.pread(this.#fd(), bytes, place + FAN_OUT_BYTES + from * ROW_BYTES);
     return bytes.subarray(0, read - (read % ROW_BYTES));
@@ -119,6 +108,24 @@ export class SealedPack implements Pack {
     this.#disk.unlink(this.#path);
   }
 
+  /** Read first when it is needed: a store has packs that a thread never looks at. */
+  get #ends(): { readonly size: number; readonly trailer: Trailer | undefined; readonly fanOut: Buffer } {
+    if (this.#read !== undefined) return this.#read;
+    const disk = this.#disk;
+    const fd = this.#fd();
+    const size = disk.size(fd);
+    const fanOut = Buffer.alloc(FAN_OUT_BYTES);
+    const trailer = ifReadable(() => {
+      const bytes = Buffer.alloc(Math.min(size, TRAILER_BYTES));
+      disk.pread(fd, bytes, size - bytes.length);
+      const found = readTrailer(bytes, size);
+      if (found !== undefined) disk.pread(fd, fanOut, found.place);
+      return found;
+    });
+    this.#read = { size, trailer, fanOut };
+    return this.#read;
+  }
+
   get #disk(): Disk {
     return this.#place.disk;
   }
@@ -132,8 +139,9 @@ export class SealedPack implements Pack {
   }
 
   #isIndexWhole(): boolean {
-    if (this.#trailer === undefined) return false;
-    const { place, rows, digest } = this.#trailer;
+    const { trailer } = this.#ends;
+    if (trailer === undefined) return false;
+    const { place, rows, digest } = trailer;
     const bytes = Buffer.allocUnsafeSlow(FAN_OUT_BYTES + rows * ROW_BYTES);
     return this.#disk.pread(this.#fd(), bytes, place) === bytes.length && sha256(bytes).equals(digest);
   }
@@ -154,6 +162,6 @@ export class SealedPack implements Pack {
   inside(record: Packed | undefined): Packed | undefined {
     if (record === undefined) return undefined;
     const { offset, length } = record;
-    return offset >= PACK_HEADER + RECORD_HEADER && offset + length <= this.#size ? record : undefined;
+    return offset >= PACK_HEADER + RECORD_HEADER && offset + length <= this.#ends.size ? record : undefined;
   }
 }

@@ -1,6 +1,7 @@
 import { Cache } from '../../../lib/store/cache.ts';
 import { MAX_PACKED, type SealAt } from '../../../lib/store/limits.ts';
-import { ObjectStore, type StoreParts } from '../../../lib/store/object-store.ts';
+import type { StoreParts } from '../../../lib/store/object-reads.ts';
+import { ObjectStore } from '../../../lib/store/object-store.ts';
 import { OpenFiles } from '../../../lib/store/open-files.ts';
 import type { Version } from '../../../lib/store/versions/version.ts';
 import type { DirectoryObject } from '../../../lib/trees/format/directory-object.ts';

@@ -1,4 +1,4 @@
-import type { Contents } from '../../../store/object-store.ts';
+import type { Contents } from '../../../store/object-reads.ts';
 import type { Key } from '../../../trees/format/keys.ts';
 
 /** What a tree reads of its codebase's store: an `ObjectStore` is one. */

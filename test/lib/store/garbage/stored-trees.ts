@@ -1,4 +1,5 @@
 import type { Roots } from '../../../../lib/store/garbage/roots.ts';
+import type { ObjectReads } from '../../../../lib/store/object-reads.ts';
 import type { ObjectStore } from '../../../../lib/store/object-store.ts';
 import type { Writing } from '../../../../lib/store/writing.ts';
 import { entriesOf } from '../../../../lib/trees/directory/entries.ts';
@@ -50,7 +51,7 @@ export function putVersion(store: ObjectStore, number: number, files: Record<str
 }
 
 /** What a version has: all is read, and its digests are right. */
-export function readVersion(store: ObjectStore, key: Key): Record<string, string> {
+export function readVersion(store: ObjectReads, key: Key): Record<string, string> {
   const files: Record<string, string> = {};
   const go = (path: string, entry: Entry): void => {
     if (!isDirectory(entry)) files[path] = entry.size === 0 ? '' : store.bytes(entry.key, entry.size).toString();
