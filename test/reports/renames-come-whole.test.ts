@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { ChosenHunks, Sandbox } from '../../clients/typescript/src/index.ts';
 import { runCli } from '../clients/cli/run-cli.ts';
 import { put, snapshot, type Tree } from '../clients/typescript/pull-trees.ts';
 import { servedOnce } from '../clients/typescript/served.ts';
@@ -61,4 +62,20 @@ it('a renamed directory comes whole with what was written in it, and leaves what
   const found = await pulled(base, 'mv d e; echo 3 >> e/y; echo n > e/n', { 'd/mine': 'mine\n' });
   const here = kept({ 'd/mine': 'mine\n', 'e/n': 'n\n', 'e/s/x': 'x\n', 'e/y': 'y\n3\n' }, {});
   expect(found).toEqual({ here, exitCode: 1 });
+});
+
+it.each([
+  ['a pull', async (sandbox: Sandbox, hunks: ChosenHunks[]) => (await sandbox.pull(root, { hunks })).applied],
+  [
+    'a commit',
+    async (sandbox: Sandbox, hunks: ChosenHunks[]) => (await sandbox.commit({ hunks })).changes.map(({ path }) => path),
+  ],
+])('%s of hunks of a file that took the name of another one leaves that one', async (_, take) => {
+  put(root, { a: text('a', '2'), b: text('1', '2') });
+  await using sandbox = await served.paddock().sandboxes.create({ from: root, preset: 'full-access' });
+  await sandbox.run('mv a b; echo 3 >> b', { check: true });
+  const [change] = await sandbox.changes({ paths: ['b'], diff: true });
+  expect(change).toMatchObject({ kind: 'modified', renamedFrom: 'a', cameAlong: false });
+  const { baseSha256, sha256 } = change!.diff!;
+  expect(await take(sandbox, [{ path: 'b', baseSha256, sha256, indexes: [0] }])).toEqual(['b']);
 });

@@ -48,10 +48,10 @@ export async function hunksOf(place: Place, only: readonly string[]): Promise<st
   return omitted > 0 ? `${before}\n[${omitted} bytes of hunks left out: choose paths]\n${after}` : before;
 }
 
-function fileText({ path, renamed_from, diff }: FileChange): string {
+function fileText({ path, kind, renamed_from, diff }: FileChange): string {
   if (diff === undefined) return '';
   const name = onOneLine(path);
-  const from = renamed_from === '' ? '' : `renamed from ${onOneLine(renamed_from)}\n`;
+  const from = kind !== 'CHANGE_ADDED' || renamed_from === '' ? '' : `renamed from ${onOneLine(renamed_from)}\n`;
   if (diff.no_hunks !== '') return `${name}: no hunks (${diff.no_hunks})\n${from}`;
   const head = `${name} ${diff.base_sha256}-${diff.sha256}\n${from}`;
   return head + diff.hunks.map((hunk, index) => `#${index} line ${hunk.old_start}\n${hunkText(hunk)}`).join('');

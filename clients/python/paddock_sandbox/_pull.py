@@ -90,7 +90,7 @@ class Pull:
                 wanted.written[path] = change
 
     def _refusals(self, listed: Sequence[FileChange]) -> Dict[str, Refusal]:
-        self._renames = Renames(listed)
+        self._renames = Renames(listed, self._wanted.parts)
         halves = self._renames.halves({each.path for each in self.chosen})
         judge = Judge(self._root, [each for each in self.chosen if each.path not in halves])
         allow = [*self._options.get("allow", ()), *judge.named_in(self._paths)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Dict, List, Optional, Sequence, Set
+from typing import Container, Dict, List, Optional, Sequence, Set
 
 from ._refusal import Refusal
 from .messages import ChangeKind, FileChange
@@ -17,18 +17,22 @@ def may_be_half(change: FileChange) -> bool:
 class Renames:
     """The names that the sandbox gave to what has another one in the codebase, and left that."""
 
-    def __init__(self, listed: Sequence[FileChange] = ()) -> None:
-        """`listed`: the changes of the sandbox, or those among them that matter."""
-        self._new: Dict[str, List[str]] = {each.path: [] for each in listed if may_be_half(each)}
+    def __init__(self, listed: Sequence[FileChange] = (), parts: Container[str] = ()) -> None:
+        """`listed`: the changes of the sandbox, or those among them that matter. `parts`: only some hunks come."""
+        #: Modified files with hunks: they keep what they have, and do not get all that was renamed to them.
+        self._parts = {each.path for each in listed if each.kind == ChangeKind.MODIFIED and each.path in parts}
+        halves = [each.path for each in listed if may_be_half(each) and each.path not in self._parts]
+        self._new: Dict[str, List[str]] = {path: [] for path in halves}
         self._old: Dict[str, str] = {}
         for each in listed:
             if each.renamed_from in self._new:
                 self._new[each.renamed_from].append(each.path)
-                self._old[each.path] = each.renamed_from
+                if each.path not in self._parts:
+                    self._old[each.path] = each.renamed_from
 
     def new_names_of(self, path: str) -> Sequence[str]:
         """Several, if it had hard links."""
-        return self._new.get(path, ())
+        return [each for each in self._new.get(path, ()) if each not in self._parts]
 
     def old_name_of(self, path: str) -> Optional[str]:
         return self._old.get(path)
@@ -37,9 +41,10 @@ class Renames:
         """Chosen paths of which the other half is not chosen: the old one alone would lose the contents here."""
         halves: Dict[str, Refusal] = {}
         for old, paths in self._new.items():
+            coming = [path for path in self.new_names_of(old) if path in chosen]
             if old not in chosen:
-                halves.update((path, _half(old)) for path in paths if path in chosen)
-            elif paths and chosen.isdisjoint(paths):
+                halves.update((path, _half(old)) for path in coming)
+            elif paths and not coming:
                 halves[old] = _half(paths[0])
         return halves
 

@@ -7,11 +7,12 @@ import { hunkText } from './hunk-text.ts';
 /** What a review shows of a file: of a renamed one, its differences from what the codebase has at the old name. */
 export async function contentsOf(
   sandbox: Sandbox,
-  { path, renamedFrom }: FileChange,
+  { path, kind, renamedFrom }: FileChange,
   { out, signal }: Pick<Context, 'out' | 'signal'>,
 ): Promise<string> {
   const paint = out.paintError;
-  const [now] = renamedFrom === '' ? [] : await sandbox.changes({ paths: [path], diff: true, signal });
+  const [now] =
+    kind !== 'added' || renamedFrom === '' ? [] : await sandbox.changes({ paths: [path], diff: true, signal });
   if (now?.diff?.noHunks !== '') return shownPatch(await sandbox.patch({ paths: [path], signal }), paint);
   const names = [`--- a/${printableName(now.renamedFrom)}`, `+++ b/${printableName(path)}`].map(paint.bold);
   const places = now.diff.hunks.map((hunk) => {

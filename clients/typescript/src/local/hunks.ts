@@ -81,12 +81,15 @@ export async function removalsFor(
 }
 
 async function contentOf(
-  { path, renamedFrom }: FileChange,
+  { path, kind, renamedFrom }: FileChange,
   hunks: readonly Hunk[],
   indexes: readonly number[],
   { api, codebaseId, signal }: Origin,
 ): Promise<Uint8Array> {
-  const base = await api.downloadFile({ codebaseId, filePath: renamedFrom || path }, { signal, whole: true });
+  const base = await api.downloadFile(
+    { codebaseId, filePath: kind === 'added' ? renamedFrom || path : path },
+    { signal, whole: true },
+  );
   // A byte order mark is a part of the first line.
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(await base.arrayBuffer());
   return new TextEncoder().encode(withHunks(text, hunks, indexes));

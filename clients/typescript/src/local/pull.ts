@@ -78,7 +78,7 @@ export async function pull(api: Api, target: Target, directory: string, options:
   const { includeScratch, signal } = selection;
   const lists = isSelection(selection) && chosen.some(mayBeHalf);
   const all = lists ? await listChanges(api, target.sandboxId, { includeScratch, signal }) : listed;
-  const renames = new Renames(all);
+  const renames = new Renames(all, (path) => parts.has(path));
   const halves = renames.halves(new Set(chosen.map(({ path }) => path)));
   const whole = chosen.filter(({ path }) => !halves.has(path));
   const writes = chosen.some(({ kind }) => kind !== 'deleted');

@@ -9,20 +9,26 @@ export class Renames {
   readonly #new = new Map<string, string[]>();
   readonly #old = new Map<string, string>();
 
-  /** `all`: the changes of the sandbox, or those among them that matter. */
-  constructor(all: readonly FileChange[]) {
-    for (const change of all) if (mayBeHalf(change)) this.#new.set(change.path, []);
+  /** Modified files of which only some hunks come: they keep what they have, and do not get all that was renamed to them. */
+  readonly #parts = new Set<string>();
+
+  /** `all`: the changes of the sandbox, or those among them that matter. `hasHunks`: only some hunks come. */
+  constructor(all: readonly FileChange[], hasHunks: (path: string) => boolean) {
+    for (const change of all) {
+      if (change.kind === 'modified' && hasHunks(change.path)) this.#parts.add(change.path);
+      else if (mayBeHalf(change)) this.#new.set(change.path, []);
+    }
     for (const { path, renamedFrom } of all) {
       const names = this.#new.get(renamedFrom);
       if (names === undefined) continue;
       names.push(path);
-      this.#old.set(path, renamedFrom);
+      if (!this.#parts.has(path)) this.#old.set(path, renamedFrom);
     }
   }
 
   /** Several, if it had hard links. */
   newNamesOf(path: string): readonly string[] {
-    return this.#new.get(path) ?? [];
+    return (this.#new.get(path) ?? []).filter((each) => !this.#parts.has(each));
   }
 
   oldNameOf(path: string): string | undefined {
@@ -35,8 +41,9 @@ export class Renames {
     const leave = (path: string, other: string) =>
       halves.set(path, { reason: `it is half of a rename: ${JSON.stringify(other)} must come, too`, again: true });
     for (const [old, paths] of this.#new) {
-      if (!chosen.has(old)) for (const path of paths) chosen.has(path) && leave(path, old);
-      else if (paths.length > 0 && !paths.some((path) => chosen.has(path))) leave(old, paths[0]!);
+      const coming = this.newNamesOf(old).filter((path) => chosen.has(path));
+      if (!chosen.has(old)) for (const path of coming) leave(path, old);
+      else if (paths.length > 0 && coming.length === 0) leave(old, paths[0]!);
     }
     return halves;
   }
