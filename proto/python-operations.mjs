@@ -9,7 +9,7 @@ export const OWN = new Set('argv chunk keepalive page_size page_token stdin_byte
 /** Fields that are sent under the name of another one, by their type. */
 const UNITED = { command: ['argv', 'Command'], stdin: ['stdin_bytes', 'str | bytes'] };
 /** Fields that are arguments of their own, so that methods by hand can have another default or type. */
-const SUBJECTS = new Set('count path paths port process_id validate_only'.split(' '));
+const SUBJECTS = new Set('count path paths port process_id validate_only yield_after'.split(' '));
 export const OPTIONS = ['timeout', 'max_retries'];
 export const WIDTH = 120;
 

@@ -89,7 +89,7 @@ export function renderPythonApi(contract, table) {
       .map((name) => `    ${name},\n`)
       .join('');
   const text =
-    `${API}from .._http import Command, Content\nfrom ..messages import (\n${list(messages)})\n` +
+    `${API}from .._duration import Duration\nfrom .._http import Command, Content\nfrom ..messages import (\n${list(messages)})\n` +
     `from ..requests import (\n${list(requests)})\nfrom .calls import AsyncCalls\nfrom .download import AsyncDownload\n\n\n` +
     `class AsyncApi(AsyncCalls):\n    """One method for each operation of the service, with the fields of its request."""\n\n${methods}`;
   return { _async: text, _sync: toSync('api.py', text) };

@@ -195,7 +195,9 @@ def _fill(name: str, fields: Dict[str, Any]) -> str:
     except UnicodeEncodeError:
         raise InvalidArgumentError(f"{name.rstrip('+')} must be valid Unicode") from None
     # httpx would resolve them, and ask for something else.
-    return _DOTS.sub(lambda dots: dots[0].replace(".", "%2E"), text)
+    if _DOTS.search(text):
+        raise InvalidArgumentError(f'{name.rstrip("+")} must have no part "." or ".."')
+    return text
 
 
 def _query(fields: Mapping[str, Any]) -> List[Any]:

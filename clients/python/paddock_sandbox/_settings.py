@@ -73,22 +73,26 @@ def settings(
     max_retries: int = 3,
 ) -> Settings:
     """Reads the arguments of a client; see `ClientOptions`."""
+    for name, value in (("url", url), ("key", key), ("ca_file", ca_file)):
+        require_form(name, value, "string")
     require_form("max_retries", max_retries, "!integer 0")
     default = os.environ.get("PADDOCK_URL") or DEFAULT_URL
     address = url or default
-    parts = urlsplit(address)
+    try:
+        parts = urlsplit(address)
+        port = parts.port
+    except ValueError:
+        raise InvalidArgumentError("url must be like http://127.0.0.1:8080") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
         # Without the value, which may have a password.
-        raise InvalidArgumentError("the URL of the service must be http://… or https://…")
+        raise InvalidArgumentError("url must begin with http:// or https://")
     if parts.username or parts.password or parts.query or parts.fragment:
-        raise InvalidArgumentError(
-            "the URL of the service must have no user, query or fragment: a key is `key`"
-        )
+        raise InvalidArgumentError("url must have no user, query or fragment: a key is `key`")
     # The key of the environment is that of the address in the environment: no other host gets it.
     known = os.environ.get("PADDOCK_KEY") if address.rstrip("/") == default.rstrip("/") else None
     return Settings(
         host=parts.hostname,
-        port=parts.port or (443 if parts.scheme == "https" else 80),
+        port=port or (443 if parts.scheme == "https" else 80),
         prefix=parts.path.rstrip("/"),
         key=_checked_key(key or known or None),
         tls=_context(parts.scheme, ca_file, tls),
@@ -111,5 +115,5 @@ def _context(scheme: str, ca_file: Optional[str], tls: Optional[ssl.SSLContext])
 
 def _checked_key(key: Optional[str]) -> Optional[str]:
     if key is not None and not (key.isascii() and key.isprintable() and " " not in key):
-        raise InvalidArgumentError("the key must be printable ASCII without spaces")
+        raise InvalidArgumentError("key must be printable ASCII without spaces")
     return key

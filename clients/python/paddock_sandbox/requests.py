@@ -361,10 +361,6 @@ class ExecRequest(CallOptions, total=False):
     env: Mapping[str, str] | None
     #: Working directory; a relative path starts at /workspace. Empty: the sandbox's `workdir`, or /workspace.
     workdir: str | None
-    #: Exec only. Milliseconds after which the answer does not wait any longer for the end of the command: it is
-    #: `running`, with a `process_id`, and goes on as a process (see ProcessService), with the timeout of this request.
-    #: With `yield_after`, a timeout is a result with the `end_reason` "timeout". 0: wait for the end.
-    yield_after: Duration
     #: Shell that runs `command`: "sh", "bash", or another name in the sandbox's PATH, or an absolute path. It must take
     #: -c as a POSIX shell does. FAILED_PRECONDITION if the sandbox has none. Empty: the sandbox's `shell`, or /bin/sh.
     shell: str | None

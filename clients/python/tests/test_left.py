@@ -120,6 +120,12 @@ class Ownership(TestCase):
             sandbox.commit()
         self.assertFalse(self.deletes(sandbox))
         sandbox = self.made()
+        sandbox.api.commit.side_effect = sandbox.api.fork.side_effect = InvalidArgumentError("refused as it is")
+        for refused in (sandbox.commit, sandbox.fork):
+            with self.assertRaises(InvalidArgumentError):
+                refused()
+        self.assertTrue(self.deletes(sandbox))
+        sandbox = self.made()
         sandbox.api.fork.return_value = ForkResponse((ForkResult(SANDBOX),))
         sandbox.fork()
         self.assertFalse(self.deletes(sandbox))

@@ -216,10 +216,10 @@ class Connections(Retries):
                 self.assertEqual(client.api.get_sandbox(sandbox_id="sb_1").id, "sb_1")
             self.assertEqual(fake.requests[0]["target"], "http://paddock.invalid:8080/base/v1/sandboxes/sb_1")
 
-    def test_dots_in_the_path_of_a_file_are_not_resolved(self) -> None:
+    def test_dots_in_the_name_of_a_file_are_sent(self) -> None:
         def check(client: Any, fake: FakeServer) -> None:
-            client.api.read_file(sandbox_id="sb_1", path="../a/..b/.").read()
-            self.assertEqual(fake.requests[0]["target"], "/v1/sandboxes/sb_1/files/%2E%2E/a/..b/%2E")
+            client.api.read_file(sandbox_id="sb_1", path="a/..b/.c").read()
+            self.assertEqual(fake.requests[0]["target"], "/v1/sandboxes/sb_1/files/a/..b/.c")
 
         self.each_client(lambda: FakeServer(answer(200, b"")), check)
 

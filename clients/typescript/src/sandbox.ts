@@ -27,7 +27,7 @@ import type {
 } from './contract/messages.ts';
 import { type CreateOptions, createSandbox } from './create.ts';
 import { asyncDispose, removed } from './dispose.ts';
-import { FailedPreconditionError } from './errors.ts';
+import { FailedPreconditionError, InvalidArgumentError } from './errors.ts';
 import { Files } from './files.ts';
 import { type ForkOptions, forkSandbox } from './fork.ts';
 import { callOptions } from './http/arguments.ts';
@@ -150,9 +150,8 @@ export class Sandbox {
 
   /** Moves changes into the codebase, all or nothing. Throws ConflictError with the paths. */
   async commit(options: CommitOptions = {}): Promise<CommitResponse> {
-    // Before the answer, which may be lost: what was committed is never deleted.
-    if (!options.dryRun) this.#ownsCodebase = false;
-    const committed = await commitChanges(this.api, this.id, options);
+    const call = () => commitChanges(this.api, this.id, options);
+    const committed = await (options.dryRun ? call() : this.#sharingCodebase(call));
     if (!options.dryRun && !isSelection(options)) this.#unpulled.clear();
     return committed;
   }
@@ -214,8 +213,7 @@ export class Sandbox {
   /** As many new sandboxes, all or none. */
   async forks(count: number, options: ForkOptions = {}): Promise<Sandbox[]> {
     // A fork can commit, and be destroyed before this sandbox.
-    this.#ownsCodebase = false;
-    const infos = await forkSandbox(this.api, this.id, count, options);
+    const infos = await this.#sharingCodebase(() => forkSandbox(this.api, this.id, count, options));
     return infos.map((info) => new Sandbox(this.api, info, { sandbox: true }));
   }
 
@@ -249,6 +247,18 @@ export class Sandbox {
     this.#unpulled.clear();
     await removed(this.api.destroySandbox(this.#of, options));
     await this.#deleteCodebase(callOptions(options));
+  }
+
+  /** Others may use the codebase from this call on, even if its answer is lost; not if it is refused as it is. */
+  async #sharingCodebase<T>(call: () => Promise<T>): Promise<T> {
+    const owned = this.#ownsCodebase;
+    this.#ownsCodebase = false;
+    try {
+      return await call();
+    } catch (error) {
+      if (error instanceof InvalidArgumentError) this.#ownsCodebase = owned;
+      throw error;
+    }
   }
 
   async #deleteCodebase(call: CallOptions): Promise<void> {

@@ -28,6 +28,15 @@ describe('the codebase that was made for a sandbox', () => {
     expect(calls()).toContain(REMOVED);
   });
 
+  it('is deleted with it after calls that were refused as they are', async () => {
+    const { paddock, calls } = await served();
+    const sandbox = await paddock.sandboxes.create();
+    await expect(sandbox.commit({ paths: 'src' as never })).rejects.toThrow('paths must be');
+    await expect(sandbox.forks(0)).rejects.toThrow('count must be');
+    await sandbox.destroy();
+    expect(calls()).toContain(REMOVED);
+  });
+
   it('is kept after a commit whose answer was lost, and after a fork', async () => {
     const lost = await served({ [COMMIT]: (res) => res.destroy() });
     const sandbox = await lost.paddock.sandboxes.create();

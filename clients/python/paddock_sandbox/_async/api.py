@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import AsyncGenerator, Sequence, Unpack
 
+from .._duration import Duration
 from .._http import Command, Content
 from ..messages import (
     Caller,
@@ -404,19 +405,23 @@ class AsyncApi(AsyncCalls):
         """
         await self._call("DestroySandbox", {"sandbox_id": sandbox_id, **options})
 
-    async def exec(self, *, sandbox_id: str, command: Command, **options: Unpack[ExecRequest]) -> ExecResponse:
+    async def exec(
+        self, *, sandbox_id: str, command: Command, yield_after: Duration = None, **options: Unpack[ExecRequest]
+    ) -> ExecResponse:
         """Runs one command until it exits. An exit code other than 0 is a result, not an error. Over gRPC an answer has
         at most 4 MiB, or as much as the metadata `x-max-answer-bytes` says, and output above that is cut. ExecStream
         sends all output.
         """
-        return await self._message(ExecResponse, "Exec", {"sandbox_id": sandbox_id, "command": command, **options})
+        request = {"sandbox_id": sandbox_id, "command": command, "yield_after": yield_after, **options}
+        return await self._message(ExecResponse, "Exec", request)
 
     def exec_stream(
-        self, *, sandbox_id: str, command: Command, **options: Unpack[ExecRequest]
+        self, *, sandbox_id: str, command: Command, yield_after: Duration = None, **options: Unpack[ExecRequest]
     ) -> AsyncGenerator[ExecStreamChunk, None]:
         """Runs one command and sends its output as it is written. Exactly one last chunk carries exit_code and no data.
         """
-        return self._stream(ExecStreamChunk, "ExecStream", {"sandbox_id": sandbox_id, "command": command, **options})
+        request = {"sandbox_id": sandbox_id, "command": command, "yield_after": yield_after, **options}
+        return self._stream(ExecStreamChunk, "ExecStream", request)
 
     async def create_session(self, *, sandbox_id: str, **options: Unpack[CreateSessionRequest]) -> Session:
         """Starts a shell in the sandbox that keeps its directory, variables, functions, options and background

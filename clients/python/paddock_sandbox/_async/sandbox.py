@@ -134,10 +134,10 @@ class AsyncSandbox(AsyncCommands, AsyncChanges):
         that were are destroyed, and its error is raised. The codebase stays when this sandbox is destroyed: the forks
         may commit to it.
         """
-        self._owns_codebase = False
         has_rules = any(options.get(name) is not None for name in ("preset", "rules", "permissions"))
         fields = with_preset(options) if has_rules else options
-        answer = await self.api.fork(sandbox_id=self.id, count=count, **fields)
+        with self._shared_codebase():
+            answer = await self.api.fork(sandbox_id=self.id, count=count, **fields)
         found = [
             AsyncSandbox(self.api, each.sandbox, owns_sandbox=True)
             for each in answer.results

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+from typing import Iterator
+
 from .._unpulled import Unpulled
+from ..errors import InvalidArgumentError
 from ..messages import Runtime, SandboxStatus
 from ..messages import Sandbox as SandboxInfo
 from .api import AsyncApi
@@ -20,6 +24,17 @@ class AsyncState:
     info: SandboxInfo
     _owns_codebase: bool
     _unpulled: Unpulled
+
+    @contextlib.contextmanager
+    def _shared_codebase(self) -> Iterator[None]:
+        """Others may use the codebase from this call on, even if its answer is lost; not if it is refused as it is."""
+        owned = self._owns_codebase
+        self._owns_codebase = False
+        try:
+            yield
+        except InvalidArgumentError:
+            self._owns_codebase = owned
+            raise
 
     @property
     def id(self) -> str:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import List, Optional, Sequence, Union, Unpack
 
@@ -62,10 +63,8 @@ class Changes(State):
         longer deleted with the sandbox.
         """
         chosen = _checked(paths)
-        if not options.get("dry_run"):
-            # Before the call: its answer may be lost.
-            self._owns_codebase = False
-        answer = self.api.commit(sandbox_id=self.id, paths=chosen, **options)
+        with contextlib.nullcontext() if options.get("dry_run") else self._shared_codebase():
+            answer = self.api.commit(sandbox_id=self.id, paths=chosen, **options)
         if chosen is None and not any(options.get(each) for each in ("dry_run", "exclude", "hunks")):
             self._unpulled.clear()
         return answer

@@ -38,8 +38,9 @@ class Ports:
         left = ceil(exact_seconds("timeout", timeout or "1m") * 1000)
         while True:
             wait = timedelta(milliseconds=min(left, _STEP_MS))
-            of = {"sandbox_id": self._sandbox_id, "port": port}
-            answer = self._api.wait_port(**of, wait=wait, max_retries=max_retries)
+            answer = self._api.wait_port(
+                sandbox_id=self._sandbox_id, port=port, wait=wait, max_retries=max_retries
+            )
             if answer.ports:
                 return answer.ports[0]
             left -= _STEP_MS

@@ -134,10 +134,10 @@ class Sandbox(Commands, Changes):
         that were are destroyed, and its error is raised. The codebase stays when this sandbox is destroyed: the forks
         may commit to it.
         """
-        self._owns_codebase = False
         has_rules = any(options.get(name) is not None for name in ("preset", "rules", "permissions"))
         fields = with_preset(options) if has_rules else options
-        answer = self.api.fork(sandbox_id=self.id, count=count, **fields)
+        with self._shared_codebase():
+            answer = self.api.fork(sandbox_id=self.id, count=count, **fields)
         found = [
             Sandbox(self.api, each.sandbox, owns_sandbox=True)
             for each in answer.results
