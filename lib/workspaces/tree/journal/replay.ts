@@ -7,6 +7,7 @@ import { thawAt } from '../changes/thaw.ts';
 import { HeadMove } from '../exchange/head-move.ts';
 import { planSwap } from '../exchange/swap.ts';
 import { planTake } from '../exchange/take.ts';
+import type { GivenNumbers } from '../given-numbers.ts';
 import { isDirectoryItem, OwnDirectory, OwnFile } from '../items.ts';
 import type { LiveTree } from '../live-tree.ts';
 import type { Id, Journal, JournalRecord, Link } from './records.ts';
@@ -132,15 +133,21 @@ export class Replay {
 
 /**
  * Replays all journals that go on from a root, in steps of one record. Each but the first began with a freeze, after which the
- * crash came before its root was durable: what was made since then was born in a later epoch than the root says.
+ * crash came before its root was durable: what was made since then was born in a later epoch than the root says. `given` is
+ * what the owner goes on with.
  */
-export function* replaying(tree: LiveTree, journals: Iterable<Iterable<JournalRecord>>): Generator<void, void, void> {
+export function* replaying(
+  tree: LiveTree,
+  journals: Iterable<Iterable<JournalRecord>>,
+  given: GivenNumbers,
+): Generator<void, void, void> {
   let isFirst = true;
   for (const records of journals) {
     if (!isFirst) tree.epochs.next(false);
     isFirst = false;
     const replay = new Replay(tree);
     for (const record of records) {
+      yield* given.noting(tree.source, record);
       replay.apply(record);
       yield;
     }

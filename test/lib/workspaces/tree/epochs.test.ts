@@ -7,6 +7,7 @@ import type { JournalRecord } from '../../../../lib/workspaces/tree/journal/reco
 import { replaying } from '../../../../lib/workspaces/tree/journal/replay.ts';
 import { keyOfBytes } from '../../trees/memory.ts';
 import { fileEntry } from '../../trees/random.ts';
+import { numbersAfter } from './disk/opened.ts';
 import { liveTree, TIME } from './live.ts';
 import { MemoryJournal } from './memory-journal.ts';
 
@@ -47,7 +48,8 @@ describe('contents', () => {
       [],
       [{ op: 'put', at: [0, fromLatin1('new')], entry: entryOf(made), time: TIME }],
     ];
-    for (const _ of replaying(tree, journals));
+    const given = numbersAfter({ store: 7n, nextSequence: 1, nextNumber: 1, numbers: [] });
+    for (const _ of replaying(tree, journals, given));
     tree.epochs.next(true);
     expect(tree.epochs.mayChange(made)).toBe(false);
     expect(tree.epochs.mayChange(slot(tree.epochs.epoch))).toBe(true);

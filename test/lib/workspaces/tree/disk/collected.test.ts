@@ -31,7 +31,7 @@ import { flatOf } from '../flat.ts';
 import { at, TIME } from '../live.ts';
 import { MemoryJournal } from '../memory-journal.ts';
 import { STORE, stateAfter } from './numbered.ts';
-import { storeIn } from './opened.ts';
+import { numbersAfter, storeIn } from './opened.ts';
 import { settled } from './stepped-sync.ts';
 
 /** Each version has packs of its own. */
@@ -111,7 +111,7 @@ function restarted(collects = false) {
   }
   const opening = openStore(where())!;
   const tree = treeOf(opening.root, new MemoryJournal());
-  for (const _ of replaying(tree, opening.journals()));
+  for (const _ of replaying(tree, opening.journals(), numbersAfter(opening.root)));
   opening.finish().close();
   return tree;
 }

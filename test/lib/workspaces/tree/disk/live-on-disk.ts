@@ -3,7 +3,7 @@ import { Errno } from '../../../../../lib/linux/errno.ts';
 import { OpenFiles } from '../../../../../lib/store/open-files.ts';
 import type { Source } from '../../../../../lib/trees/directory/source.ts';
 import { type DirectoryEntry, EMPTY_DIRECTORY } from '../../../../../lib/trees/format/entry.ts';
-import { isLocal, type Key, slotKey } from '../../../../../lib/trees/format/keys.ts';
+import { isLocal, type Key, slotKey, slotOf } from '../../../../../lib/trees/format/keys.ts';
 import { setAttributes, setData } from '../../../../../lib/workspaces/tree/changes/contents.ts';
 import { move } from '../../../../../lib/workspaces/tree/changes/move.ts';
 import { drop, link, put } from '../../../../../lib/workspaces/tree/changes/names.ts';
@@ -28,7 +28,7 @@ import { directoryEntry, fileEntry, type Random } from '../../../trees/random.ts
 import { difference, type Flat, flatOf } from '../flat.ts';
 import { MemoryJournal } from '../memory-journal.ts';
 import { STORE, stateAfter } from './numbered.ts';
-import { storeIn } from './opened.ts';
+import { numbersAfter, storeIn } from './opened.ts';
 import { SteppedSync, settled } from './stepped-sync.ts';
 
 const NAMES = ['a', 'b', 'c'];
@@ -91,7 +91,14 @@ export class LiveOnDisk {
     const tree = this.#tree;
     const { durable } = this.#store.freeze((sink, begin) => {
       const next = (mine: TreeState['mine'], epochs: NextEpochs): Journal => {
-        begin({ ...stateAfter(0), ...epochs, mine, base: tree.base.base, version: tree.base.version });
+        begin({
+          ...stateAfter(0),
+          ...epochs,
+          nextSequence: this.#number,
+          mine,
+          base: tree.base.base,
+          version: tree.base.version,
+        });
         return this.#store;
       };
       freeze(tree, sink, next, false);
@@ -162,7 +169,7 @@ export class LiveOnDisk {
 }
 
 function contents(slot: number): Key {
-  return slotKey({ store: STORE, class: 1, slot, sequence: 1, birth: 1, crc: 0 });
+  return slotKey({ store: STORE, class: 1, slot, sequence: slot, birth: 1, crc: 0 });
 }
 
 function at(tree: LiveTree, path: string): [LiveTree['root'], ByteString] {
@@ -194,7 +201,10 @@ function opened(where: StoreIn, codebase: Memory, finish = true): { tree: LiveTr
     return { tree: treeOf(where, codebase, store.root), store };
   }
   const tree = treeOf(where, codebase, opening.root);
-  for (const _ of replaying(tree, opening.journals()));
+  const given = numbersAfter(opening.root);
+  for (const _ of replaying(tree, opening.journals(), given));
+  for (const { contents } of flatOf(tree).values())
+    if ((slotOf(contents as Key)?.sequence ?? 0) >= given.nextSequence) throw new Error('a number is given again');
   if (finish) return { tree, store: opening.finish() };
   opening.close();
   return { tree, store: undefined as never };

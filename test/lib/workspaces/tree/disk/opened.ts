@@ -5,7 +5,10 @@ import { createStore, openStore, type StoreIn } from '../../../../../lib/workspa
 import { PlacedObjects } from '../../../../../lib/workspaces/tree/disk/placed-objects.ts';
 import { SegmentReader } from '../../../../../lib/workspaces/tree/disk/segment-reader.ts';
 import type { Sync } from '../../../../../lib/workspaces/tree/disk/sync-steps.ts';
+import type { TreeRoot } from '../../../../../lib/workspaces/tree/disk/tree-root.ts';
 import type { TreeStore } from '../../../../../lib/workspaces/tree/disk/tree-store.ts';
+import { GivenNumbers } from '../../../../../lib/workspaces/tree/given-numbers.ts';
+import { InodeNumbers } from '../../../../../lib/workspaces/tree/inode-numbers.ts';
 import { SEED } from '../../../trees/memory.ts';
 import type { Random } from '../../../trees/random.ts';
 import { numberOf, partsOf, STORE, stateAfter } from './numbered.ts';
@@ -19,6 +22,14 @@ export type History = readonly number[];
 export function storeIn(disk: Disk, sync: Sync, random: Random, folder = FOLDER): StoreIn {
   const contents = { steps: () => [], synced() {}, syncFailed() {} };
   return { disk, folder, cache: new ObjectCache(0), seed: SEED, sync, contents, random: () => random(2 ** 32) };
+}
+
+/** For who needs none of them. */
+export function numbersAfter(root: Pick<TreeRoot, 'store' | 'nextSequence' | 'nextNumber' | 'numbers'>): GivenNumbers {
+  const lease = (): never => {
+    throw new Error('nothing is leased');
+  };
+  return new GivenNumbers(root, new InodeNumbers(lease, root.numbers));
 }
 
 /** The store, and how many of the records of a history it has. Throws if it has anything else. */
