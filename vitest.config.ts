@@ -28,7 +28,7 @@ export default defineConfig({
         'test/lib/sandboxes/{model,processes,sessions}/**/*.test.ts',
         'test/lib/workspaces/{base-changes,base-swaps,faults,large-frees,memory,model,retained}.test.ts',
         'test/lib/workspaces/{revert-unchanged-failures,slices-delta,slices-layers,slow-fsync,syncs}.test.ts',
-        'test/lib/workspaces/{tools,unpacking-limits}.test.ts',
+        'test/lib/workspaces/{on-trees,tools,unpacking-limits}.test.ts',
         'test/lib/workspaces/delta/index/memory.test.ts',
         'test/lib/{descriptors,priority,revive}.test.ts',
         'test/lib/access/key-format.test.ts',

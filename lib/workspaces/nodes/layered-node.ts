@@ -117,7 +117,7 @@ export class LayeredNode<Owner extends LayeredNodeOwner = LayeredNodeOwner> exte
   /** Paths of the base do not count. */
   reachesBelow(room: number): boolean {
     const { inode } = this;
-    return inode !== undefined && inode.reach > Math.max(0, room) && reaches(inode, room);
+    return inode !== undefined && inode.reach > room && reaches(inode, room);
   }
 
   /** `basePath`, of a node that has one; throws for others. */

@@ -20,7 +20,8 @@ export function requireShortPaths(dir: Node, name: ByteString, moved: Node): voi
   requireShortPath(dir, name);
   const link = moved.links[0];
   if (link !== undefined && pathBytes(dir, name.length) <= pathBytes(link.parent, link.name.length)) return;
-  if (moved.reachesBelow(MAX_PATH_BYTES - pathBytes(dir, name.length) - 1)) throw ENAMETOOLONG;
+  const room = MAX_PATH_BYTES - pathBytes(dir, name.length) - 1;
+  if (moved.reachesBelow(Math.max(0, room))) throw ENAMETOOLONG;
 }
 
 /**

@@ -41,8 +41,9 @@ export class Counters {
   }
 }
 
-/** Bytes of contents that the disk stores. */
-export function storedBytes({ size, holes }: Entry): number {
+/** Bytes of contents that the disk stores for the sandbox: none of those of its codebase. */
+export function storedBytes({ key, size, holes }: Entry): number {
+  if (!isLocal(key)) return 0;
   return holes === undefined ? size : size - holes;
 }
 

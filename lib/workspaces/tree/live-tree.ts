@@ -42,6 +42,8 @@ export class LiveTree {
   hasTaken = false;
   base: Root;
   journal: Journal;
+  /** Another number whenever items of before may not be those of the tree any more. */
+  generation = 0;
   #unrecorded: JournalRecord[] = [];
 
   constructor({ source, frozen, base, journal, epochs }: TreeState) {
@@ -69,6 +71,7 @@ export class LiveTree {
     this.journal = journal;
     this.counters.begin(frozen.totals);
     this.numbering.begin(this.root);
+    this.generation++;
   }
 
   get isFreezeDue(): boolean {

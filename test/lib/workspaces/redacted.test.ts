@@ -2,7 +2,7 @@ import { linkSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { OpenedFile, Packed } from '../../../lib/workspaces/workspace-files.ts';
-import { ALL_WRITE, outcome, rule, Sandbox } from './sandbox.ts';
+import { ALL_WRITE, itOfLayers, outcome, rule, Sandbox } from './sandbox.ts';
 
 const SECRET = 'sk_live_51HxVerySecretValue';
 const ENV = `# keys\nSTRIPE_KEY=${SECRET}\nDEBUG=true\n`;
@@ -92,7 +92,7 @@ describe('a redacted file', () => {
     expect(outcome(() => s.write('.env', 'x'))).toBe('EACCES');
   });
 
-  it('is redacted in a directory that was renamed before the rule', () => {
+  itOfLayers('is redacted in a directory that was renamed before the rule', () => {
     const s = new Sandbox({ 'conf/.env': ENV, 'conf/app.txt': SECRET });
     s.rename('conf', 'moved');
     s.fs.setRules('sb_1', [...ALL_WRITE, redacted('conf/**', 'all')]);
@@ -100,7 +100,7 @@ describe('a redacted file', () => {
     expect(s.read('moved/app.txt')).toBe('# hidden\n');
   });
 
-  it('follows a change of the codebase, and the node that was open keeps placeholders', () => {
+  itOfLayers('follows a change of the codebase, and the node that was open keeps placeholders', () => {
     const s = make();
     const id = s.id('.env');
     const before = s.readId(id);
@@ -175,7 +175,7 @@ describe('the file API', () => {
     expect(Buffer.from(whole.data).toString()).toBe(ENV + ENV);
   });
 
-  it('gives an agent no file of the host, and ends a download that began before the rule', () => {
+  itOfLayers('gives an agent no file of the host, and ends a download that began before the rule', () => {
     const big = `A=${'x'.repeat(2 << 20)}\n`;
     const s = new Sandbox({ '.env': big }, { changeCount: new Int32Array(new SharedArrayBuffer(8)) });
     const before = open(s, 'agent');

@@ -1,10 +1,11 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { it, onTestFinished } from 'vitest';
 import type { ByteString } from '../../../lib/byte-string.ts';
 import type { Permission, PermissionRule } from '../../../lib/contract/messages.ts';
 import type { Caller, Notifier } from '../../../lib/fuse/filesystem.ts';
+import type { Engine } from '../../../lib/workspaces/engine.ts';
 import { WorkspaceFileSystem } from '../../../lib/workspaces/workspace-file-system.ts';
 import type { WorkspaceFileSystemOptions } from '../../../lib/workspaces/workspace-file-system-options.ts';
 import type { WorkspaceSpec } from '../../../lib/workspaces/workspaces.ts';
@@ -46,6 +47,18 @@ export function rule(pattern: string, level: 'NONE' | 'VIEW' | 'READ' | 'WRITE',
 
 export const ALL_WRITE = [rule('/**', 'WRITE')];
 
+let engine: Engine | undefined;
+
+/** How all sandboxes from now on keep their files. */
+export function useEngine(used: Engine): void {
+  engine = used;
+}
+
+/** A promise that only deltas over bases make, or an operation that only they have. */
+export function itOfLayers(promise: string, test: () => void): void {
+  if (engine === undefined) it(promise, test);
+}
+
 /** A sandbox over a base of files, used by paths as a kernel without caches would. Removed when the test ends. */
 export class Sandbox extends Programs {
   readonly home: string;
@@ -63,7 +76,7 @@ export class Sandbox extends Programs {
     settings: WorkspaceFileSystemOptions = {},
   ) {
     super();
-    this.#settings = settings;
+    this.#settings = engine === undefined ? settings : { engine, ...settings };
     this.home = mkdtempSync(join(tmpdir(), 'workspace-test-'));
     onTestFinished(() => this.remove());
     this.spec = {

@@ -40,6 +40,7 @@ export function planSwap(tree: LiveTree, from: Key, to: DirectoryEntry): (() => 
     for (const [dir, entry] of rebased) dir.rebase(entry);
     counters.exchange(frozen.totals, to.totals);
     tree.frozen = to;
+    tree.generation++;
     tree.linkPaths.forget();
   };
 }

@@ -55,6 +55,7 @@ class Plan {
 
   run(): void {
     for (const step of this.#steps) step();
+    this.#tree.generation++;
     this.#tree.hasTaken = true;
   }
 
