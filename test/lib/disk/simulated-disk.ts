@@ -49,6 +49,10 @@ export class SimulatedDisk implements Disk {
     return this.crashed(() => 1);
   }
 
+  get isStopped(): boolean {
+    return this.#stopped;
+  }
+
   get openFiles(): number {
     return this.#open.size;
   }

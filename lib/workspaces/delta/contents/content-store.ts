@@ -200,13 +200,18 @@ export class ContentStore {
     this.#unsynced.add(inode);
   }
 
+  /** The contents are not needed any more. Returns whether they may not be durable. */
+  forget(inode: StoredFile): boolean {
+    this.slots.removed(inode);
+    return this.#unsynced.delete(inode);
+  }
+
   /**
    * Removes the contents of a removed inode. The removal is journaled already. `more`: other inodes are released with
    * it.
    */
   release(inode: StoredFile, more: boolean): void {
-    this.slots.removed(inode);
-    const synced = !this.#unsynced.delete(inode);
+    const synced = !this.forget(inode);
     if (this.#top.isFrozen(inode)) return;
     if (inode.hasFile) this.#files.remove(inode.requireData());
     if (inode.requireData().slot === NO_SLOT) return;
@@ -267,6 +272,11 @@ export class ContentStore {
     const ofFrozen = this.#unsynced.frozenFiles.map((ref) => ({ ...this.#files.synced(ref), optional: true }));
     const ofSlabs = slabs.map((file): SyncedFile => ({ file, datasync: true, optional: true }));
     return { files: [...ofSlabs, ...ofFrozen, ...files], directory: root };
+  }
+
+  /** The data files whose contents may not be durable. */
+  get unsyncedFiles(): DataRef[] {
+    return this.#unsynced.dataFiles();
   }
 
   /** Called when the files of `unsynced` are durable, with nothing written since. */

@@ -163,6 +163,19 @@ export class DataFiles {
     }
   }
 
+  /**
+   * Removes the files of a layer with these numbers and larger ones, and what was being copied or removed. Only a few are
+   * expected.
+   */
+  removeFrom(layer: string, number: number): void {
+    const dir = `${this.#root}/${layer}`;
+    for (const name of namesIn(dir)) {
+      if (LargeCopies.isCopy(name) || LargeFrees.isRemoved(name)) this.#remove(`${dir}/${name}`, dir);
+      if (!isNumber(name) || Number(name) < Math.floor(number / SHARD)) continue;
+      for (const id of namesIn(`${dir}/${name}`)) if (Number(id) >= number) this.#remove(`${dir}/${name}/${id}`, dir);
+    }
+  }
+
   #remove(path: string, directory: string): void {
     try {
       this.#frees.remove(path, directory);

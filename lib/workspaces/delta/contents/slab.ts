@@ -1,11 +1,11 @@
-import { constants, fdatasyncSync, ftruncateSync, mkdirSync, openSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { closeQuietly } from '../../../linux/close.ts';
-import { hostErrno } from '../../../linux/errno.ts';
-import { readFile } from './host-io.ts';
+import type { Disk } from '../../../disk/disk.ts';
+import { hostDisk } from '../../../disk/host-disk.ts';
+import { errorCode, hostErrno } from '../../../linux/errno.ts';
+import { Bits } from './bits.ts';
 import type { StoredFile } from './stored-file.ts';
 
-/** Allocated but not assigned yet. */
+/** In use, by whom is not known: allocated and not assigned yet, or kept. */
 const RESERVED = Symbol('reserved');
 /** The file is truncated when free slots at its end have this many bytes, or when all slots are free. */
 const TAIL = 1 << 20;
@@ -22,6 +22,7 @@ const ZEROS = Buffer.alloc(64 * 1024);
 export class Slab {
   readonly slotSize: number;
   readonly #path: string;
+  readonly #disk: Disk;
   #fd = -1;
   readonly #holders: (StoredFile | typeof RESERVED | undefined)[] = [];
   /** Slots that were freed; some of them were truncated or allocated since. */
@@ -32,13 +33,16 @@ export class Slab {
   readonly #deferred = new Set<number>();
   /** Those of them that the next sync of the journal, or the one that runs, makes reusable. */
   readonly #covered = new Set<number>();
+  /** See `isYoung`. */
+  #young = new Bits();
   #used = 0;
   /** Upper limit of the file size, in slots. */
   #extent = 0;
 
-  constructor(path: string, slotSize: number) {
+  constructor(path: string, slotSize: number, disk = hostDisk) {
     this.#path = path;
     this.slotSize = slotSize;
+    this.#disk = disk;
   }
 
   /** Allocates a slot; the caller assigns or frees it. */
@@ -49,15 +53,32 @@ export class Slab {
     return this.#reserve(this.#holders.length);
   }
 
-  /** Called when all owners that the journal names are assigned. */
-  loaded(): void {
-    const size = statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0;
+  /**
+   * Called when all owners that the journal names are assigned. `isKnown`: the disk names no others; else what they do not have
+   * is deferred.
+   */
+  loaded(isKnown = true): void {
+    const isOpen = this.#fd !== -1;
+    const size = this.#find() ? this.#disk.size(this.#fd) : 0;
     this.#extent = Math.max(this.#extent, Math.ceil(size / this.slotSize));
+    if (!isKnown) this.#deferFree();
     if (this.#extent > 0) this.#cutTail();
+    // Most of those who load one are idle, and need no descriptor.
+    if (!isOpen) this.close();
   }
 
   /** Records the owner of a slot. If the journal names the slot, earlier slots are free until they are assigned. */
   assign(slot: number, inode: StoredFile): void {
+    this.#assign(slot, inode);
+  }
+
+  #deferFree(): void {
+    this.#freeSlots = [];
+    while (this.#holders.length < this.#extent) this.#holders.push(undefined);
+    for (const [slot, holder] of this.#holders.entries()) if (holder === undefined) this.#deferred.add(slot);
+  }
+
+  #assign(slot: number, inode: StoredFile | typeof RESERVED): void {
     while (this.#holders.length <= slot) {
       this.#freeSlots.push(this.#holders.length);
       this.#holders.push(undefined);
@@ -69,6 +90,29 @@ export class Slab {
   /** Whether the inode owns the slot. */
   holds(slot: number, inode: StoredFile): boolean {
     return this.#holders[slot] === inode;
+  }
+
+  /** Its owner, if that is assigned. */
+  holder(slot: number): StoredFile | undefined {
+    const holder = this.#holders[slot];
+    return holder === RESERVED ? undefined : holder;
+  }
+
+  /** The slot is in use, also when its owner is not in memory. Earlier slots are free unless they are in use. */
+  keep(slot: number): void {
+    this.#assign(slot, RESERVED);
+  }
+
+  /** One bit for each slot, the lowest one first: 1 is in use. */
+  get used(): Buffer {
+    const bits = Buffer.alloc(Math.ceil(this.#holders.length / 8));
+    for (const [slot, holder] of this.#holders.entries()) if (holder !== undefined) bits[slot >> 3]! |= 1 << (slot & 7);
+    return bits;
+  }
+
+  /** Whether no journal on the disk can name the slot: it was allocated after the last `syncBegins`. */
+  isYoung(slot: number): boolean {
+    return this.#young.has(slot);
   }
 
   /** Frees a slot. `hold`: not reused before the journal was synced. `more`: the file is shortened later, by `trim`. */
@@ -97,6 +141,11 @@ export class Slab {
     return this.#deferred.size;
   }
 
+  /** Called when a sync of the journal begins: from now on that may name all slots in use. */
+  syncBegins(): void {
+    this.#young = new Bits();
+  }
+
   /** Called when a sync of the journal begins: it covers the slots that are deferred now. */
   coverDeferred(): void {
     for (const slot of this.#deferred) this.#covered.add(slot);
@@ -123,20 +172,19 @@ export class Slab {
 
   /** Reads from a slot. Returns the number of bytes read, fewer at the end of the file. */
   read(slot: number, offset: number, into: Buffer): number {
-    const fd = this.#open();
-    const start = slot * this.slotSize + offset;
-    return readFile(fd, start, into);
+    try {
+      return this.#disk.pread(this.#open(), into, slot * this.slotSize + offset);
+    } catch (error) {
+      throw hostErrno(error);
+    }
   }
 
   /** Writes all data or throws a host error. */
   write(slot: number, offset: number, data: Buffer): void {
     const fd = this.#open();
-    const start = slot * this.slotSize + offset;
     this.#extent = Math.max(this.#extent, slot + 1);
     try {
-      for (let done = 0; done < data.length; ) {
-        done += writeSync(fd, data, done, data.length - done, start + done);
-      }
+      this.#disk.pwrite(fd, data, slot * this.slotSize + offset);
     } catch (error) {
       throw hostErrno(error);
     }
@@ -151,15 +199,31 @@ export class Slab {
   sync(): void {
     if (this.#extent === 0) return;
     try {
-      fdatasyncSync(this.#open());
+      this.#disk.datasync(this.#open());
     } catch (error) {
       throw hostErrno(error);
     }
   }
 
+  /** After a failed sync, for which the system takes what it has not written for clean: writes all slots in use again. */
+  rewrite(): void {
+    const bytes = Buffer.allocUnsafe(this.slotSize);
+    for (const [slot, holder] of this.#holders.entries())
+      if (holder !== undefined) this.write(slot, 0, bytes.subarray(0, this.read(slot, 0, bytes)));
+  }
+
+  /** Its open file; undefined: there is none, or it is not open. */
+  get fd(): number | undefined {
+    return this.#fd === -1 ? undefined : this.#fd;
+  }
+
   /** Closes the file. */
   close(): void {
-    if (this.#fd !== -1) closeQuietly(this.#fd);
+    try {
+      if (this.#fd !== -1) this.#disk.close(this.#fd);
+    } catch {
+      // What must be durable was synced before.
+    }
     this.#fd = -1;
   }
 
@@ -168,6 +232,7 @@ export class Slab {
   }
 
   #reserve(slot: number): number {
+    this.#young.add(slot);
     this.#holders[slot] = RESERVED;
     this.#used++;
     return slot;
@@ -186,21 +251,44 @@ export class Slab {
 
   #cut(extent: number): void {
     try {
-      ftruncateSync(this.#open(), extent * this.slotSize);
+      this.#disk.truncate(this.#open(), extent * this.slotSize);
       this.#extent = extent;
     } catch {
       // The file only stays longer than necessary.
     }
   }
 
-  #open(): number {
-    if (this.#fd !== -1) return this.#fd;
+  /** Opens the file if it exists. */
+  #find(): boolean {
+    if (this.#fd !== -1) return true;
     try {
-      mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
-      this.#fd = openSync(this.#path, constants.O_RDWR | constants.O_CREAT, 0o600);
-      return this.#fd;
+      this.#fd = this.#disk.open(this.#path, 'write');
+    } catch (error) {
+      if (errorCode(error) !== 'ENOENT') throw hostErrno(error);
+    }
+    return this.#fd !== -1;
+  }
+
+  #open(): number {
+    if (this.#find()) return this.#fd;
+    try {
+      makeFolders(this.#disk, dirname(this.#path));
+      this.#fd = this.#disk.open(this.#path, 'create');
     } catch (error) {
       throw hostErrno(error);
     }
+    return this.#fd;
+  }
+}
+
+/** The folder and those above it that are missing. */
+function makeFolders(disk: Disk, path: string): void {
+  try {
+    disk.mkdir(path);
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') return;
+    if (errorCode(error) !== 'ENOENT') throw error;
+    makeFolders(disk, dirname(path));
+    disk.mkdir(path);
   }
 }

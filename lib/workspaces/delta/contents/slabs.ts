@@ -1,3 +1,4 @@
+import type { Disk } from '../../../disk/disk.ts';
 import { Slab } from './slab.ts';
 import type { StoredFile } from './stored-file.ts';
 
@@ -16,8 +17,33 @@ const MAX_DEFERRED = 1024;
 export class Slabs {
   readonly #slabs: Slab[];
 
-  constructor(directory: string) {
-    this.#slabs = SLOT_SIZES.map((size) => new Slab(slabPath(directory, size), size));
+  constructor(directory: string, disk?: Disk) {
+    this.#slabs = SLOT_SIZES.map((size) => new Slab(slabPath(directory, size), size, disk));
+  }
+
+  /** By class, as `Slab.used`. */
+  get used(): Buffer[] {
+    return this.#slabs.map((slab) => slab.used);
+  }
+
+  /** See `Slab.keep`. */
+  keep(slot: number): void {
+    this.#of(slot).keep(indexOf(slot));
+  }
+
+  /** See `Slab.holder`. */
+  holder(slot: number): StoredFile | undefined {
+    return this.#of(slot).holder(indexOf(slot));
+  }
+
+  /** See `Slab.rewrite`. */
+  rewrite(): void {
+    for (const slab of this.#slabs) slab.rewrite();
+  }
+
+  /** The open files. */
+  get fds(): number[] {
+    return this.#slabs.flatMap(({ fd }) => (fd === undefined ? [] : [fd]));
   }
 
   /** Allocates a slot of at least `size` bytes (at most SMALL). It contains bytes of earlier owners. */
@@ -36,9 +62,14 @@ export class Slabs {
     return this.#of(slot).holds(indexOf(slot), inode);
   }
 
-  /** Called when all slots that the journal names are assigned. */
-  loaded(): void {
-    for (const slab of this.#slabs) slab.loaded();
+  /** See `Slab.loaded`. */
+  loaded(isKnown?: boolean): void {
+    for (const slab of this.#slabs) slab.loaded(isKnown);
+  }
+
+  /** See `Slab.isYoung`. */
+  isYoung(slot: number): boolean {
+    return this.#of(slot).isYoung(indexOf(slot));
   }
 
   /**
@@ -85,9 +116,19 @@ export class Slabs {
     this.#of(slot).sync();
   }
 
+  /** Number of deferred slots. */
+  get deferredCount(): number {
+    return this.#slabs.reduce((count, slab) => count + slab.deferredCount, 0);
+  }
+
   /** Whether so many slots are deferred that the journal should be synced. */
   get hasManyDeferred(): boolean {
     return this.#slabs.some((slab) => slab.deferredCount > MAX_DEFERRED);
+  }
+
+  /** See `Slab.syncBegins`. */
+  syncBegins(): void {
+    for (const slab of this.#slabs) slab.syncBegins();
   }
 
   /** Called when a sync of the journal begins: it covers the slots that are deferred now. */

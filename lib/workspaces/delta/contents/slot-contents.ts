@@ -276,7 +276,8 @@ export class SlotContents {
     journal({ layer: this.#top.layer, id: slot === NO_SLOT ? inode.id : before.id, slot });
     if (before.slot === slot && !frozen) return;
     if (slot !== NO_SLOT) this.#top.slabs.assign(slot, inode);
-    if (before.slot !== NO_SLOT && !frozen) this.#top.slabs.free(before.slot, !this.#unsynced.has(inode));
+    if (before.slot === NO_SLOT || frozen) return;
+    this.#top.slabs.free(before.slot, this.#top.mayBeNamed(before.slot, this.#unsynced.has(inode)));
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Disk } from '../../../disk/disk.ts';
 import { layerPath } from '../layers/layer-path.ts';
 import { Slabs } from './slabs.ts';
 import type { StoredFile } from './stored-file.ts';
@@ -6,16 +7,16 @@ import type { StoredFile } from './stored-file.ts';
 export class TopLayer {
   /** Directory of all layers. */
   readonly root: string;
-  readonly #isShared: (file: StoredFile) => boolean;
+  readonly #isShared: ((file: StoredFile) => boolean) | undefined;
   #layer: string;
   #slabs: Slabs;
 
-  /** `isShared`: whether others have contents of this layer, too. Absent: never. */
-  constructor(root: string, layer: string, isShared: (file: StoredFile) => boolean = () => false) {
+  /** `isShared`: whether others have contents of the one layer of a tree. Absent: the layers are those of a delta. */
+  constructor(root: string, layer: string, isShared?: (file: StoredFile) => boolean, disk?: Disk) {
     this.root = root;
     this.#isShared = isShared;
     this.#layer = layer;
-    this.#slabs = new Slabs(layerPath(root, layer));
+    this.#slabs = new Slabs(layerPath(root, layer), disk);
   }
 
   /** Its name. */
@@ -30,7 +31,12 @@ export class TopLayer {
   /** Whether others have the contents, as all those of a frozen layer: they must be copied before a change. */
   isFrozen(file: StoredFile): boolean {
     const { layer } = file;
-    return layer !== undefined && (layer !== this.#layer || this.#isShared(file));
+    return layer !== undefined && (layer !== this.#layer || this.#isShared?.(file) === true);
+  }
+
+  /** Whether the journal on the disk may name the slot of a file; for a delta, what is not durable counts as not named. */
+  mayBeNamed(slot: number, isUnsynced: boolean): boolean {
+    return this.#isShared === undefined ? !isUnsynced : !this.#slabs.isYoung(slot);
   }
 
   /** Replaces the layer by a new one. */

@@ -30,10 +30,18 @@ export function setData(tree: LiveTree, file: OwnFile, { key, size, holes }: Con
   change(tree, file, { key, size, holes, mtime: s, mtimeNs: ns, ctime: s, ctimeNs: ns });
 }
 
-/** A data file was written in its place, after a record that says that it may be: its size and time are on the disk. */
-export function dataWritten(tree: LiveTree, file: OwnFile, { size, holes }: Omit<Contents, 'key'>, time: Time): void {
-  const { s, ns } = time;
-  change(tree, file, { size, holes, mtime: s, mtimeNs: ns, ctime: s, ctimeNs: ns });
+/**
+ * A data file was written in its place, after a record that says that it may be: its size and time are on the disk. `time`:
+ * undefined if they are known.
+ */
+export function dataWritten(
+  tree: LiveTree,
+  file: OwnFile,
+  { size, holes }: Omit<Contents, 'key'>,
+  time: Time | undefined,
+): void {
+  const times = time && { mtime: time.s, mtimeNs: time.ns, ctime: time.s, ctimeNs: time.ns };
+  change(tree, file, { size, holes, ...times });
 }
 
 /** Whether an agent wrote the contents as text. Unset it before other contents are written. */

@@ -14,6 +14,8 @@ export interface RecordsIn {
   readonly numbers: Numbers;
   readonly now: () => Time;
   readonly damaged: (file: TreeFile, message: string) => void;
+  /** Called for each new data file that has a record. */
+  readonly made: (file: DataRef) => void;
 }
 
 /** Records changes of contents in the journal of a live tree: what is made is born in the present epoch. */
@@ -31,6 +33,7 @@ export class ContentRecords implements ContentJournal {
     setData(this.#in.tree, file.own, { key, size: file.size, holes: stat?.holes || undefined }, { s, ns });
     file.moved(to, sum);
     file.isOpen = to.slot === NO_SLOT;
+    if (file.isOpen) this.#in.made(to);
   }
 
   changed(file: TreeFile, to: DataRef, size: number, sum: number | undefined): void {
@@ -48,6 +51,13 @@ export class ContentRecords implements ContentJournal {
     const key = this.#fileKey(file.data.id, version + 1);
     setData(this.#in.tree, file.own, { key, size, holes }, { s, ns });
     file.isOpen = true;
+  }
+
+  /** Size and time of a data file, as they are in memory. */
+  measured(file: TreeFile): void {
+    const { key, size, holes, mtime: s, mtimeNs: ns } = file.own.entry;
+    setData(this.#in.tree, file.own, { key, size, holes }, { s, ns });
+    file.isMeasured = true;
   }
 
   damaged(file: TreeFile, message: string): void {

@@ -1,15 +1,20 @@
+/** As a root keeps them. */
+export interface NextNumbers {
+  readonly nextSequence: number;
+  readonly nextNumber: number;
+}
+
 /** The numbers of new contents of one store: none is given twice, so keys that are equal name equal contents. */
 export class Numbers {
   #sequence: number;
   #file: number;
 
-  constructor({ nextSequence, nextNumber }: { nextSequence: number; nextNumber: number }) {
+  constructor({ nextSequence, nextNumber }: NextNumbers) {
     this.#sequence = nextSequence;
     this.#file = nextNumber;
   }
 
-  /** As a root keeps them. */
-  get next(): { nextSequence: number; nextNumber: number } {
+  get next(): NextNumbers {
     return { nextSequence: this.#sequence, nextNumber: this.#file };
   }
 

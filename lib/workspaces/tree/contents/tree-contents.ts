@@ -10,20 +10,29 @@ import type { LargeCopies } from '../../delta/contents/large-copies.ts';
 import type { LargeFrees } from '../../delta/contents/large-frees.ts';
 import { SMALL } from '../../delta/contents/slabs.ts';
 import type { FrozenReader } from '../../delta/contents/slot-contents.ts';
-import { type DataRef, type FileRef, NO_SLOT, type StoredFile } from '../../delta/contents/stored-file.ts';
+import { type DataRef, NO_SLOT } from '../../delta/contents/stored-file.ts';
 import { TopLayer } from '../../delta/contents/top-layer.ts';
 import { dataWritten, setText } from '../changes/contents.ts';
-import type { OwnFile } from '../items.ts';
+import type { FreezeSink } from '../disk/freezes.ts';
+import type { Frozen } from '../freeze.ts';
+import { OwnFile } from '../items.ts';
 import type { LiveTree } from '../live-tree.ts';
 import type { CodebaseContents } from './codebase-contents.ts';
 import { CodebaseReads } from './codebase-reads.ts';
 import { ContentRecords } from './content-records.ts';
-import { ContentsReads, nameOf } from './contents-reads.ts';
+import { ContentSyncs, type SyncsIn } from './content-syncs.ts';
+import { ContentsReads } from './contents-reads.ts';
 import type { Descriptors } from './descriptors.ts';
-import { Numbers } from './numbers.ts';
+import { Lifetime, writableName } from './lifetime.ts';
+import { loadContents } from './load-contents.ts';
+import type { NamedContents } from './named-contents.ts';
+import { type NextNumbers, Numbers } from './numbers.ts';
 import { ReadDamage } from './read-damage.ts';
+import { encodeSlabMaps } from './slab-maps.ts';
 import { TreeFile } from './tree-file.ts';
 import type { TreeFileContents } from './tree-file-contents.ts';
+import { UnsyncedContents } from './unsynced-contents.ts';
+import type { Durability } from './waiting-frees.ts';
 
 const NO_DATA: Buffer = Buffer.alloc(0);
 
@@ -45,49 +54,86 @@ export interface ContentsIn extends SharedContents {
   /** The same of the store of another sandbox; undefined: there is none. */
   readonly layerOf: (store: bigint) => string | undefined;
   readonly codebase: CodebaseContents;
-  readonly next: { readonly nextSequence: number; readonly nextNumber: number };
+  readonly next: NextNumbers;
   readonly syncs: OwnSyncs;
+  /** The `TreeStore` that has the tree. */
+  readonly journal: Durability & SyncsIn['journal'];
+  readonly answer: SyncsIn['answer'];
   readonly now: () => Time;
-  /** See `TreeFileContents`. */
-  readonly sync: TreeFileContents['sync'];
   /** Called once for each damaged file. */
   readonly damaged: (entry: Entry, message: string) => void;
 }
 
 /** See `TreeFileContents`. The owner calls `close`. */
 export class TreeContents implements TreeFileContents {
-  readonly numbers: Numbers;
+  /** What a sync or a freeze of the `TreeStore` has to make durable. */
+  readonly unsynced: UnsyncedContents;
   readonly #in: ContentsIn;
+  readonly #numbers: Numbers;
   readonly #top: TopLayer;
   readonly #store: ContentStore;
   readonly #records: ContentRecords;
   readonly #reads: ContentsReads;
   readonly #dataFiles: DataFiles;
+  readonly #lifetime: Lifetime;
+  readonly #syncs: ContentSyncs;
   /** Own files that were changed since the last freeze. */
   readonly #files = new WeakMap<OwnFile, TreeFile>();
 
   constructor(where: ContentsIn) {
-    const { tree, store, root, layer, descriptors, frozen, damaged, copies, frees } = where;
+    const { tree, store, root, layer, disk, damaged, copies, frees } = where;
     const mayChange = (key: Key) => tree.epochs.mayChange(key);
     const damage = new ReadDamage(damaged);
     this.#in = where;
-    this.numbers = new Numbers(where.next);
-    this.#top = new TopLayer(root, layer, (file: StoredFile) => isShared((file as TreeFile).key, mayChange));
-    const report = (file: TreeFile, message: string) => damaged(file.own.entry, message);
-    this.#records = new ContentRecords({ ...where, numbers: this.numbers, damaged: report });
-    this.#store = new ContentStore(this.#top, where, this.#records);
-    this.#dataFiles = new DataFiles(root, copies, frees);
+    const numbers = new Numbers(where.next);
+    const top = new TopLayer(root, layer, (file) => isShared((file as TreeFile).key, mayChange), disk);
+    const files = new DataFiles(root, copies, frees);
+    this.#numbers = numbers;
+    this.#top = top;
+    this.#dataFiles = files;
+    this.#records = new ContentRecords({
+      ...where,
+      numbers,
+      damaged: (file, message) => damaged(file.own.entry, message),
+      made: (file) => this.unsynced.made(file),
+    });
+    this.#store = new ContentStore(top, where, this.#records);
+    this.unsynced = new UnsyncedContents({ disk, top, store: this.#store, files });
+    this.#lifetime = new Lifetime({ ...where, top, files, store: this.#store, unsynced: this.unsynced, mayChange });
+    this.#syncs = new ContentSyncs({ ...where, unsynced: this.unsynced });
     this.#reads = new ContentsReads({
+      ...where,
       store,
-      top: this.#top,
-      files: this.#dataFiles,
-      layerOf: where.layerOf,
-      frozen,
-      descriptors,
+      top,
+      files,
       codebase: new CodebaseReads(where, damage),
       damage,
       mayChange,
     });
+  }
+
+  /** Goes on with what the server before has left; see `loadContents`. */
+  load(maps: Buffer | undefined, named: NamedContents): void {
+    const { tree, store, journal } = this.#in;
+    const [top, files, lifetime, numbers] = [this.#top, this.#dataFiles, this.#lifetime, this.#numbers];
+    loadContents({ tree, store, top, files, lifetime, numbers, journal }, maps, named);
+  }
+
+  /** What a freeze keeps in its root. */
+  state(sink: Pick<FreezeSink, 'putBytes'>): NextNumbers & { readonly slabMaps: Key } {
+    this.unsynced.mayBeNamed();
+    return { ...this.#numbers.next, slabMaps: sink.putBytes(encodeSlabMaps(this.#top.slabs.used)) };
+  }
+
+  /** Called after a freeze: these are clean, and what is written to them next is a change of its own. */
+  frozen(items: Frozen): void {
+    for (const own of items.keys()) {
+      const file = own instanceof OwnFile ? this.#files.get(own) : undefined;
+      if (file === undefined) continue;
+      this.#store.slots.removed(file);
+      if (file.data.slot !== NO_SLOT) this.#top.slabs.keep(file.data.slot);
+      this.#files.delete(file.own);
+    }
   }
 
   read(entry: Entry, offset: number, into: Buffer): number {
@@ -99,6 +145,7 @@ export class TreeContents implements TreeFileContents {
   }
 
   write(own: OwnFile, offset: number, data: Buffer): number {
+    this.#lifetime.settle();
     const file = this.#fileOf(own);
     if (this.#writesSmall(file, offset, data)) return data.length;
     const fd = this.#writable(file);
@@ -125,31 +172,33 @@ export class TreeContents implements TreeFileContents {
   makeText(own: OwnFile, bytes: Buffer): void {
     const { entry } = own;
     this.#store.slots.put(this.#fileOf(own), bytes);
-    if (kindOf(entry.key) === KIND.file) this.released(entry);
+    if (kindOf(entry.key) === KIND.file) this.#lifetime.release(entry.key);
     // Not before: until then the file may have what rules hide.
     setText(this.#in.tree, own, true);
   }
 
-  sync(own: OwnFile | undefined, datasync: boolean): number | undefined {
-    return this.#in.sync(own, datasync);
+  sync(own: OwnFile | undefined, _datasync: boolean): number | undefined {
+    const file = own && this.#files.get(own);
+    // The disk has the size of a data file, but not what the tree shows as its time.
+    if (file?.isOpen && !file.isMeasured) this.#records.measured(file);
+    return this.#syncs.add(own && fileOf(own.entry.key)?.number);
   }
 
   released({ key }: Entry): void {
-    if (!this.#in.tree.epochs.mayChange(key)) return;
-    const file = fileOf(key);
-    if (file === undefined) return;
-    this.#remove({ layer: this.#top.layer, id: file.number });
+    this.#lifetime.release(key);
+    this.#lifetime.settle();
+    if (this.#lifetime.isFull) this.#syncs.freeSlots();
   }
 
   close(): void {
     this.#store.close();
-    this.#in.descriptors.closeAll(`${this.#top.layer}/`);
+    this.#lifetime.close();
   }
 
   #fileOf(own: OwnFile): TreeFile {
     let file = this.#files.get(own);
     if (file === undefined) {
-      file = new TreeFile(own, this.numbers, this.#top.layer, true);
+      file = new TreeFile(own, this.#numbers, this.#top.layer, true);
       this.#files.set(own, file);
     }
     return file;
@@ -200,9 +249,13 @@ export class TreeContents implements TreeFileContents {
   /** The data file, for writing; it is made for an empty file. A record says that it may be written. */
   #writable(file: TreeFile): number {
     if (!file.hasFile) this.#place(file, (to) => this.#create(to));
-    else if (!file.isOpen) this.#records.opened(file);
     const ref = file.requireData();
-    return this.#in.descriptors.of(writableName(ref), () => this.#dataFiles.open(ref, false));
+    const fd = this.#in.descriptors.of(writableName(ref), () => this.#dataFiles.open(ref, false));
+    if (file.isOpen) return fd;
+    this.#records.opened(file);
+    // What a loss of power has left behind the end must not appear when the file grows.
+    if (statData(fd).size > file.size) truncateFile(fd, file.size);
+    return fd;
   }
 
   #create(to: DataRef): DataStat | undefined {
@@ -218,27 +271,18 @@ export class TreeContents implements TreeFileContents {
     try {
       this.#records.placed(file, to, stat);
     } catch (error) {
-      this.#remove(to);
+      this.#lifetime.remove(to);
       throw error;
     }
     file.hasFile = true;
     this.#store.assign(file);
   }
 
-  #remove(ref: FileRef): void {
-    this.#in.descriptors.close(nameOf(ref));
-    this.#in.descriptors.close(writableName(ref));
-    this.#dataFiles.remove(ref);
-  }
-
   #wrote(file: TreeFile, size: number, holes: number): void {
     dataWritten(this.#in.tree, file.own, { size, holes: holes || undefined }, this.#in.now());
     this.#store.markUnsynced(file);
+    file.isMeasured = false;
   }
-}
-
-function writableName(ref: FileRef): string {
-  return `${nameOf(ref)} for writing`;
 }
 
 function isShared(key: Key, mayChange: (key: Key) => boolean): boolean {

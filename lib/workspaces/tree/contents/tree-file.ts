@@ -16,6 +16,8 @@ export class TreeFile implements StoredFile {
   listed = false;
   /** The journal says of the data file that it may have been written: its size is the one on the disk. */
   isOpen = false;
+  /** The journal has its size and time. */
+  isMeasured = true;
   readonly #numbers: Numbers;
   #data: DataRef;
   #id: number | undefined;

@@ -1,7 +1,7 @@
 import type { Source } from '../../../../trees/directory/source.ts';
 import type { DirectoryObject } from '../../../../trees/format/directory-object.ts';
 import { fileOf, type Key, KIND, kindOf, placeOf, readKey, slotOf } from '../../../../trees/format/keys.ts';
-import { Bits } from './bits.ts';
+import { Bits } from '../../../delta/contents/bits.ts';
 import { localKeysIn, storeBytes } from './local-keys.ts';
 
 /**

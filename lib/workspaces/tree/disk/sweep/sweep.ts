@@ -1,6 +1,6 @@
 import type { Source } from '../../../../trees/directory/source.ts';
 import { type Key, NO_KEY } from '../../../../trees/format/keys.ts';
-import { Bits } from './bits.ts';
+import { Bits } from '../../../delta/contents/bits.ts';
 import { Live } from './live.ts';
 
 /** Two trees and the map of slabs that belongs to them: a durable root, a checkpoint, or what a fork was made from. */

@@ -14,6 +14,7 @@ import { put } from '../../../../../lib/workspaces/tree/changes/names.ts';
 import { thaw } from '../../../../../lib/workspaces/tree/changes/thaw.ts';
 import { Descriptors } from '../../../../../lib/workspaces/tree/contents/descriptors.ts';
 import { type ContentsIn, TreeContents } from '../../../../../lib/workspaces/tree/contents/tree-contents.ts';
+import { Ending } from '../../../../../lib/workspaces/tree/disk/ending.ts';
 import { type Frozen, freeze } from '../../../../../lib/workspaces/tree/freeze.ts';
 import { entryOf, type OwnFile } from '../../../../../lib/workspaces/tree/items.ts';
 import { fileEntry } from '../../../trees/random.ts';
@@ -21,6 +22,7 @@ import { at, type Live, liveTree, TIME } from '../live.ts';
 import { MemoryJournal } from '../memory-journal.ts';
 
 const STORE = 7n;
+const NOWHERE = { generation: 1, end: 1 };
 
 /** A live tree with contents in a folder of this machine, above a codebase. */
 export class OnHost {
@@ -51,7 +53,8 @@ export class OnHost {
       next: { nextSequence: 1, nextNumber: 1 },
       syncs: new OwnSyncs(new HostSyncs(undefined, () => {})),
       now: () => TIME,
-      sync: () => undefined,
+      journal: { at: NOWHERE, root: NOWHERE, durable: undefined, sync: () => new Ending((ended) => ended()) },
+      answer: () => {},
       damaged: (_, message) => this.damages.push(message),
       ...options,
     });
@@ -95,7 +98,9 @@ export class OnHost {
   }
 
   freeze(shared: boolean): Frozen {
-    return freeze(this.live.tree, this.live.memory.placed, () => new MemoryJournal(), shared);
+    const frozen = freeze(this.live.tree, this.live.memory.placed, () => new MemoryJournal(), shared);
+    this.contents.frozen(frozen);
+    return frozen;
   }
 
   /** What is in the folder of contents. */

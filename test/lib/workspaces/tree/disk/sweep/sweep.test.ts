@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { AbsentObject } from '../../../../../../lib/trees/directory/source.ts';
 import type { Entry } from '../../../../../../lib/trees/format/entry.ts';
 import { type Key, NO_KEY, placeKey, placeOf, slotKey } from '../../../../../../lib/trees/format/keys.ts';
-import { Bits } from '../../../../../../lib/workspaces/tree/disk/sweep/bits.ts';
+import { Bits } from '../../../../../../lib/workspaces/delta/contents/bits.ts';
 import { directoriesIn } from '../../../../../../lib/workspaces/tree/disk/sweep/directories-in.ts';
 import {
   type Candidates,

@@ -12,6 +12,11 @@ export class Bits {
     return ((this.#words[number >>> 5] ?? 0) & (1 << (number & 31))) !== 0;
   }
 
+  /** Ascending. */
+  [Symbol.iterator](): Generator<number, void, void> {
+    return new Bits().missing(this);
+  }
+
   /** Those of another set that are not in this one, ascending. */
   *missing(others: Bits): Generator<number, void, void> {
     for (const [index, word] of others.#words.entries()) {
