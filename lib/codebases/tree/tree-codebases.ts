@@ -69,7 +69,10 @@ export class TreeCodebases implements Codebases {
     this.#heads = new RecordHeads(records, ({ id, owner_id }, growth) =>
       this.#quota.shareOf(id, owner_id).refusal(growth),
     );
-    this.#stores = options.stores(this.#heads);
+    this.#stores = options.stores({
+      advance: (id, from, to) => this.#heads.advance(id, from, to),
+      garbageKept: async (id, why) => options.log.error('garbage was not removed', { codebase_id: id, reason: why }),
+    });
   }
 
   /** Finishes what a crash interrupted. Call once, before any other use of the folder. Throws for a damaged record. */

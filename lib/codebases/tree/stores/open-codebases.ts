@@ -14,7 +14,9 @@ import { inUnits } from '../in-units.ts';
 import { storedHead } from '../stored-head.ts';
 import { TreeCodebase } from '../tree-codebase.ts';
 import { TreeQuota } from '../tree-quota.ts';
+import { GarbageTurns, leastStored } from './garbage-turns.ts';
 import { MovingHead } from './moving-head.ts';
+import type { OpenCodebase, TreeRead } from './open-codebase.ts';
 import { OwnerRoom } from './owner-room.ts';
 import type { HeadKeeper, Place } from './tree-stores.ts';
 
@@ -24,22 +26,16 @@ export interface StoresOptions {
   readonly limits: CodebaseLimits;
   /** Room of the disk that uploads may not use. */
   readonly reserve: Reserve;
+  /** Bytes of garbage that a store may have in any case; absent: 64 MiB. */
+  readonly leastGarbage?: number;
 }
+
+const LEAST_GARBAGE = 64 * 1024 * 1024;
 
 /** Bytes of directory objects in memory, of all stores of a thread. */
 const CACHE_BYTES = 32 * 1024 * 1024;
 /** Stores that stay open without being used: each has the index of its open pack in memory. */
 const MOST_IDLE = 32;
-
-/** A codebase whose store is open. */
-export interface OpenCodebase {
-  readonly codebase: TreeCodebase;
-  readonly store: ObjectStore;
-  readonly owner: OwnerRoom;
-  /** Calls, and what they have open. */
-  users: number;
-  isForgotten: boolean;
-}
 
 /** The codebases whose stores are open in this thread, the most recently used ones. */
 export class OpenCodebases {
@@ -49,12 +45,17 @@ export class OpenCodebases {
   readonly #parts: StoreParts;
   /** By id; the least recently used one comes first. */
   readonly #open = new Map<string, OpenCodebase>();
+  readonly #garbage: GarbageTurns;
 
   constructor(options: StoresOptions, keeper: HeadKeeper, disk: Disk) {
     this.disk = disk;
     this.#options = options;
     this.#keeper = keeper;
     this.#parts = { disk, files: new OpenFiles(disk), cache: new Cache(CACHE_BYTES) };
+    this.#garbage = new GarbageTurns(disk, {
+      least: options.leastGarbage ?? LEAST_GARBAGE,
+      failed: (id, error) => void keeper.garbageKept(id, (error as Error).message).catch(() => undefined),
+    });
   }
 
   /** A new store, in a folder that does not exist. */
@@ -82,12 +83,14 @@ export class OpenCodebases {
     return open;
   }
 
-  leave(open: OpenCodebase): void {
+  leave(id: string, open: OpenCodebase): void {
     open.users--;
+    if (open.isForgotten) return;
+    this.#garbage.look(id, open, () => this.leave(id, open));
     if (this.#open.size <= MOST_IDLE) return;
-    for (const [id, each] of this.#open) {
+    for (const [idle, each] of this.#open) {
       if (each.users > 0) continue;
-      this.#open.delete(id);
+      this.#open.delete(idle);
       each.store.close();
       return;
     }
@@ -104,6 +107,7 @@ export class OpenCodebases {
   }
 
   close(): void {
+    this.#garbage.close();
     for (const { store } of this.#open.values()) store.close();
     this.#open.clear();
   }
@@ -116,15 +120,20 @@ export class OpenCodebases {
       throw new FormatError(`the store of codebase ${id} is another one than its record says`);
     }
     const owner = new OwnerRoom();
+    const heads = new MovingHead(id, head, this.#keeper);
     const codebase = new TreeCodebase({
       id,
       store,
       disk: this.disk,
-      heads: new MovingHead(id, head, this.#keeper),
+      heads,
       quota: new TreeQuota(limits, owner, new UploadRoom(this.#folder(id), reserve)),
       run: inUnits,
     });
-    return { codebase, store, owner, users: 0, isForgotten: false };
+    const stored = leastStored({ heads, store });
+    return {
+      ...{ codebase, store, heads, owner, stored, users: 0, isForgotten: false },
+      ...{ collectedAt: undefined, reads: new Set<TreeRead>() },
+    };
   }
 
   #folder(id: string): string {

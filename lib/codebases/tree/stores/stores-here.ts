@@ -9,7 +9,8 @@ import { Opened } from '../../../threads/calls.ts';
 import { checksumOf } from '../checksum.ts';
 import { storeError } from '../store-error.ts';
 import type { Uploaded } from '../upload.ts';
-import { type OpenCodebase, OpenCodebases, type StoresOptions } from './open-codebases.ts';
+import type { OpenCodebase } from './open-codebase.ts';
+import { OpenCodebases, type StoresOptions } from './open-codebases.ts';
 import type {
   Exporting,
   FileFacts,
@@ -44,9 +45,10 @@ export class StoresHere implements TreeStores {
   }
 
   put(at: Place, path: string, options: UploadOptions, bytes: Uint8Array): Promise<Uploaded> {
-    return this.#with(at, async ({ codebase }) => {
-      const upload = codebase.upload(path, options);
+    return this.#with(at, async (open) => {
+      const upload = open.codebase.upload(path, options);
       try {
+        open.stored += bytes.length;
         upload.write(bytes);
         return await upload.end();
       } finally {
@@ -56,10 +58,14 @@ export class StoresHere implements TreeStores {
   }
 
   upload(at: Place, path: string, options: UploadOptions): Promise<Opened<Sending>> {
-    return this.#opening(at, ({ codebase }, run, close) => {
-      const upload = codebase.upload(path, options);
+    return this.#opening(at, (open, run, close) => {
+      const upload = open.codebase.upload(path, options);
+      const write = async (bytes: Uint8Array) => {
+        open.stored += bytes.length;
+        upload.write(bytes);
+      };
       const sending: Sending = {
-        write: (bytes) => run(async () => upload.write(bytes)),
+        write: (bytes) => run(() => write(bytes)),
         end: () => run(() => upload.end()),
         close: () => close(() => upload.drop()),
       };
@@ -96,6 +102,7 @@ export class StoresHere implements TreeStores {
       const importing = open.codebase.import();
       const feed = async (bytes: Uint8Array) => {
         let isDone = false;
+        open.stored += bytes.length;
         for (let from = 0; from < bytes.length && !isDone; from += FED) {
           if (from > 0) await setImmediate();
           isDone = await importing.feed(bytes.subarray(from, from + FED));
@@ -115,11 +122,17 @@ export class StoresHere implements TreeStores {
   }
 
   export(at: Place, path: string): Promise<Opened<Exporting>> {
-    return this.#opening(at, ({ codebase }, run, close) => {
-      const exporting = codebase.export(path);
+    return this.#opening(at, (open, run, close) => {
+      const exporting = open.codebase.export(path);
+      const read = { root: open.codebase.head.root.key };
+      open.reads.add(read);
       const remote: Exporting = {
         next: () => run(async () => exporting.next()),
-        close: () => close(() => exporting.close()),
+        close: () =>
+          close(() => {
+            exporting.close();
+            open.reads.delete(read);
+          }),
       };
       return new Opened(remote, undefined);
     });
@@ -140,7 +153,7 @@ export class StoresHere implements TreeStores {
     } catch (error) {
       throw failure(at.id, open, error);
     } finally {
-      this.#open.leave(open);
+      this.#open.leave(at.id, open);
     }
   }
 
@@ -166,14 +179,14 @@ export class StoresHere implements TreeStores {
       if (!isOpen) return;
       isOpen = false;
       last();
-      this.#open.leave(entered);
+      this.#open.leave(at.id, entered);
     };
     try {
       const opened = await run(async () => open(entered, run, close));
       isOpen = opened instanceof Opened;
       return opened;
     } finally {
-      if (!isOpen) this.#open.leave(entered);
+      if (!isOpen) this.#open.leave(at.id, entered);
     }
   }
 

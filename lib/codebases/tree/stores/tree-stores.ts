@@ -44,6 +44,8 @@ export type Listing = { path: string; recursive: boolean } & Page;
 /** What the stores call in the main thread. */
 export interface HeadKeeper {
   advance(id: string, from: StoredHead, to: StoredHead): Promise<Moved>;
+  /** A garbage collection of a store failed, and removed nothing. */
+  garbageKept(id: string, why: string): Promise<void>;
 }
 
 /** One call at a time: the answer says that there is room for more. */
