@@ -44,18 +44,19 @@ it('contents that no file has any more are removed in the background, and the fi
 });
 
 it('an export that goes on has what it began with', async () => {
-  await scratch.upload(id, 'a', large('a'));
-  await scratch.upload(id, 'b', large('b'));
-  await scratch.upload(id, 'c', large('c'));
+  const paths = ['a', 'b', 'c', 'd', 'e', 'f'];
+  for (const path of paths) await scratch.upload(id, path, large(path));
   const parts: Uint8Array[] = [];
   const exporting = (await scratch.codebases.exportArchive(id, ''))[Symbol.asyncIterator]();
   parts.push((await exporting.next()).value);
-  for (const path of ['a', 'b', 'c']) await scratch.upload(id, path, large('n'));
-  for (const letter of ['x', 'y']) await scratch.upload(id, 'd', large(letter));
-  await eventually('the removal', () => blobs().length <= 5);
+  await scratch.upload(id, 'x', large('x'));
+  for (const path of ['x', ...paths]) await scratch.codebases.removeFile(id, path);
+  await scratch.upload(id, 'y', large('y'));
+  // That of x alone.
+  await eventually('the removal', () => blobs().length <= 7);
   for (let next = await exporting.next(); !next.done; next = await exporting.next()) parts.push(next.value);
   const archive = Buffer.concat(parts).toString('latin1');
-  for (const letter of ['a', 'b', 'c']) expect(archive.includes(large(letter))).toBe(true);
+  for (const path of paths) expect(archive.includes(large(path))).toBe(true);
 });
 
 it('nothing is removed if a file that stays has lost its contents, and that is told', async () => {
