@@ -8,6 +8,7 @@ import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Server } from './exec/server.mjs';
 import { exitCodeOf, table } from './exec/table.mjs';
+import { formats } from './files/formats.mjs';
 import { large } from './files/large.mjs';
 import { mapped } from './files/mapped.mjs';
 import { memory } from './files/memory.mjs';
@@ -15,7 +16,7 @@ import { PlainServer } from './files/plain-server.mjs';
 import { small } from './files/small.mjs';
 
 const quick = process.argv.includes('--quick');
-const PARTS = { small, large, mapped, memory };
+const PARTS = { small, large, mapped, memory, formats };
 const COLUMNS = {
   name: '',
   value: 'measured',

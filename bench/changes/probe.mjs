@@ -41,6 +41,12 @@ export class Probe {
     };
   }
 
+  /** Milliseconds. */
+  async times(during) {
+    const { times } = await this.#tell({ wanted: during });
+    return { middle: median(times), longest: Math.max(...times) };
+  }
+
   stop() {
     this.#child.kill();
   }

@@ -22,15 +22,15 @@ export class Server {
   /** Host and port. */
   grpcAddress;
 
-  /** Starts a server. `env`: additional environment variables. `runtime`: additional settings of its runtime. */
-  static async start(directory, env = {}, runtime = {}) {
+  /** Starts a server. `env`: additional environment variables. `runtime`, `storage`: additional settings. */
+  static async start(directory, env = {}, runtime = {}, storage = {}) {
     const server = new Server();
     const started = await server.#service.start({
       root: ROOT,
       bundle: join(ROOT, 'dist/server.mjs'),
       directory,
       env,
-      sections: { runtime: { uid_range: UIDS, ...runtime }, sandbox: { max_per_user: 0 } },
+      sections: { runtime: { uid_range: UIDS, ...runtime }, sandbox: { max_per_user: 0 }, storage },
     });
     server.pid = started.pid;
     server.grpcAddress = started.grpc_addr;

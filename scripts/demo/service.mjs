@@ -125,7 +125,7 @@ function configFile(directory, state, sections) {
     db_path: join(state, 'metadata.json'),
   };
   // JSON is YAML.
-  writeFileSync(path, JSON.stringify({ storage, ...sections }));
+  writeFileSync(path, JSON.stringify({ ...sections, storage: { ...storage, ...sections.storage } }));
   return path;
 }
 
