@@ -17,7 +17,7 @@ const UPLOADS = 200;
 const folder = mkdtempSync(join(place, 'codebase-trees-'));
 const room = await bundled({
   'archive/tar': ['memberHead', 'memberPadding', 'tarEnd'],
-  'codebases/tree/create-codebase': ['firstVersion'],
+  'codebases/tree/create-codebase': ['firstHead', 'storeFirst'],
   'codebases/tree/in-units': ['inUnits'],
   'codebases/tree/tree-codebase': ['TreeCodebase'],
   'codebases/tree/tree-quota': ['TreeQuota'],
@@ -49,7 +49,8 @@ function codebase() {
   const disk = room.hostDisk;
   const parts = { disk, files: new room.OpenFiles(disk), cache: new room.Cache(32 * 1024 * 1024) };
   const store = room.ObjectStore.create(parts, at, 1n);
-  let head = room.firstVersion(store, Date.now());
+  let head = room.firstHead(store.number, Date.now());
+  room.storeFirst(store, head);
   const heads = {
     read: () => head,
     advance: async (from, to) => {

@@ -15,13 +15,8 @@ export class DeletionMarks {
 
   /** Durable when it resolves. */
   async make(id: string): Promise<void> {
-    await this.begin(id);
-    await syncFolder(this.#folder);
-  }
-
-  /** Durable when the folder is synced. */
-  async begin(id: string): Promise<void> {
     await (await open(join(this.#folder, MARK + id), 'w', 0o600)).close();
+    await syncFolder(this.#folder);
   }
 
   /** Also if there is none. */

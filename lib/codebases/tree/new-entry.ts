@@ -63,3 +63,8 @@ export function timeOfMs(ms: number): Time {
   const s = Math.floor(ms / 1000);
   return { s, ns: Math.floor((ms - s * 1000) * 1e6) };
 }
+
+/** Of a time without parts of a millisecond. */
+export function msOfTime({ s, ns }: Time): number {
+  return s * 1000 + ns / 1_000_000;
+}

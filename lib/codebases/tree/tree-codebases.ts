@@ -1,10 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import type { Unzstd } from '../../archive/unzstd.ts';
 import type { Codebase, FileInfo } from '../../contract/messages.ts';
 import type { ImportMode } from '../../field-values.ts';
 import { isId } from '../../ids.ts';
 import { type OwnerLimitSource, unlimitedOwners } from '../../limits/stored-limits.ts';
 import type { Log } from '../../log.ts';
-import type { CodebaseRecord, CodebaseTable, StoredHead } from '../../metadata/metadata.ts';
+import type { CodebaseRecord, CodebaseTable } from '../../metadata/metadata.ts';
 import { refuseUsed } from '../../metadata/refuse-used.ts';
 import { shownCodebase } from '../../metadata/shown.ts';
 import { notFound } from '../../not-found.ts';
@@ -13,16 +14,17 @@ import type { ByteStream, StoredFile } from '../../readable-file.ts';
 import type { Codebases, NewCodebase } from '../../services.ts';
 import type { SharedThreads } from '../../threads/thread-pool.ts';
 import { Transfers } from '../../transfers.ts';
-import { diskError } from '../disk-errors.ts';
 import { checkedMode, parseFilePath, parseLinkTarget } from '../file-path.ts';
 import { newRecord } from '../new-record.ts';
 import type { CodebaseUsers } from '../options.ts';
 import { OwnerQuota } from '../owner-quota.ts';
+import { firstHead } from './create-codebase.ts';
 import { exportTree } from './export-tree.ts';
 import { importTree } from './import-tree.ts';
 import { openStored } from './open-stored.ts';
 import { RecordHeads } from './record-heads.ts';
 import { sendContents } from './send-contents.ts';
+import { storedHead } from './stored-head.ts';
 import type { HeadKeeper, Listing, Place, TreeStores } from './stores/tree-stores.ts';
 import { TreeFolders } from './tree-folders.ts';
 
@@ -101,28 +103,17 @@ export class TreeCodebases implements Codebases {
     return record;
   }
 
+  /** Its store is made when it is used first. */
   async create(request: NewCodebase): Promise<Codebase> {
     const { records, now = Date.now } = this.#options;
     const ms = now();
     const { contents, ...record } = newRecord(request, ms);
-    const counted = this.#quota.beginCreate(record.owner_id);
-    try {
-      const tree = await this.#make(record.id, ms).finally(counted);
-      const made = { ...record, tree };
-      // Visible, and counted by its record, before the next await.
-      await records.put(made);
-      // With a record the mark says nothing.
-      await this.#folders.marks.remove(record.id).catch(() => undefined);
-      return this.#shown(made);
-    } catch (error) {
-      await this.#remove(record.id);
-      throw diskError(error);
-    }
-  }
-
-  async #make(id: string, ms: number): Promise<StoredHead> {
-    await this.#folders.marks.begin(id);
-    return Object.freeze(await this.#stores.create(id, ms));
+    const store = randomBytes(8).readBigUInt64LE() | 1n;
+    const made = { ...record, tree: Object.freeze(storedHead(firstHead(store, ms))) };
+    // In one turn: from here on it counts by its record.
+    this.#quota.beginCreate(record.owner_id)();
+    await records.put(made);
+    return this.#shown(made);
   }
 
   async get(id: string): Promise<Codebase> {

@@ -7,7 +7,7 @@ import { DeletionMarks, markedId } from '../deletion-marks.ts';
 
 /**
  * `storage.codebase_path`: a folder with a store for each codebase. What has no record is removed at the next start if it is
- * marked, while a codebase is created and while it is deleted. A folder with neither is kept, because the records may be the
+ * marked, as while a codebase is deleted. A folder with neither is kept, because the records may be the
  * wrong part.
  */
 export class TreeFolders {

@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import type { Disk } from '../../../disk/disk.ts';
 import { UploadRoom } from '../../../host-tree/upload-room.ts';
 import type { Reserve } from '../../../linux/disk-room.ts';
+import { errorCode } from '../../../linux/errno.ts';
 import type { StoredHead } from '../../../metadata/metadata.ts';
 import { Cache } from '../../../store/cache.ts';
 import type { StoreParts } from '../../../store/object-reads.ts';
@@ -9,9 +9,10 @@ import { ObjectStore } from '../../../store/object-store.ts';
 import { OpenFiles } from '../../../store/open-files.ts';
 import { FormatError } from '../../../trees/format/format-error.ts';
 import type { CodebaseLimits } from '../../quota.ts';
-import { firstVersion } from '../create-codebase.ts';
+import { isFirst, storeFirst } from '../create-codebase.ts';
+import type { Head } from '../head.ts';
 import { inUnits } from '../in-units.ts';
-import { storedHead } from '../stored-head.ts';
+import { headOf } from '../stored-head.ts';
 import { TreeCodebase } from '../tree-codebase.ts';
 import { TreeQuota } from '../tree-quota.ts';
 import { GarbageTurns, leastStored } from './garbage-turns.ts';
@@ -58,21 +59,6 @@ export class OpenCodebases {
     });
   }
 
-  /** A new store, in a folder that does not exist. */
-  create(id: string, ms: number): StoredHead {
-    const { path } = this.#options;
-    const folder = this.#folder(id);
-    this.disk.mkdir(folder);
-    // What is in it comes later to the disk than its name: a folder without a mark, or a record, is empty.
-    this.disk.syncFolder(path);
-    const store = ObjectStore.create(this.#parts, folder, randomBytes(8).readBigUInt64LE() | 1n);
-    try {
-      return storedHead(firstVersion(store, ms));
-    } finally {
-      store.close();
-    }
-  }
-
   /** The caller must call `leave`. Throws a FormatError for a store that is missing, or another one. */
   enter({ id, head, owner }: Place): OpenCodebase {
     const open = this.#open.get(id) ?? this.#opened(id, head);
@@ -114,13 +100,9 @@ export class OpenCodebases {
 
   #opened(id: string, head: StoredHead): OpenCodebase {
     const { limits, reserve } = this.#options;
-    const store = ObjectStore.open(this.#parts, this.#folder(id));
-    if (String(store.number) !== head.store) {
-      store.close();
-      throw new FormatError(`the store of codebase ${id} is another one than its record says`);
-    }
-    const owner = new OwnerRoom();
     const heads = new MovingHead(id, head, this.#keeper);
+    const store = this.#store(id, headOf(head));
+    const owner = new OwnerRoom();
     const codebase = new TreeCodebase({
       id,
       store,
@@ -136,7 +118,44 @@ export class OpenCodebases {
     };
   }
 
+  #store(id: string, head: Head): ObjectStore {
+    const folder = this.#folder(id);
+    const store = isFirst(head) ? this.#first(folder, head) : ObjectStore.open(this.#parts, folder);
+    if (store.number === head.store) return store;
+    store.close();
+    throw new FormatError(`the store of codebase ${id} is another one than its record says`);
+  }
+
+  /** Of a codebase that nothing was put into yet: what is not there, or was cut off by a crash, is made. */
+  #first(folder: string, head: Head): ObjectStore {
+    const { disk } = this;
+    const names = namesIn(disk, folder);
+    if (names === undefined) {
+      disk.mkdir(folder);
+      disk.syncFolder(this.#options.path);
+    }
+    const isMade = names?.includes('store.json') === true;
+    const store = isMade ? ObjectStore.open(this.#parts, folder) : ObjectStore.create(this.#parts, folder, head.store);
+    try {
+      storeFirst(store, head);
+      return store;
+    } catch (error) {
+      store.close();
+      throw error;
+    }
+  }
+
   #folder(id: string): string {
     return `${this.#options.path}/${id}`;
+  }
+}
+
+/** undefined: there is no such folder. */
+function namesIn(disk: Disk, folder: string): string[] | undefined {
+  try {
+    return disk.readdir(folder);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
   }
 }

@@ -2,7 +2,6 @@ import { setImmediate } from 'node:timers/promises';
 import type { FileInfo } from '../../../contract/messages.ts';
 import type { Disk } from '../../../disk/disk.ts';
 import { hostDisk } from '../../../disk/host-disk.ts';
-import type { StoredHead } from '../../../metadata/metadata.ts';
 import { notFound } from '../../../not-found.ts';
 import { MAX_PACKED } from '../../../store/limits.ts';
 import { Opened } from '../../../threads/calls.ts';
@@ -34,14 +33,6 @@ export class StoresHere implements TreeStores {
 
   constructor(options: StoresOptions, keeper: HeadKeeper, disk: Disk = hostDisk) {
     this.#open = new OpenCodebases(options, keeper, disk);
-  }
-
-  async create(id: string, ms: number): Promise<StoredHead> {
-    try {
-      return this.#open.create(id, ms);
-    } catch (error) {
-      throw storeError(error);
-    }
   }
 
   put(at: Place, path: string, options: UploadOptions, bytes: Uint8Array): Promise<Uploaded> {

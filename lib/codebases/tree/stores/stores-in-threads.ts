@@ -1,6 +1,5 @@
 import { availableParallelism } from 'node:os';
 import { crc32 } from 'node:zlib';
-import type { StoredHead } from '../../../metadata/metadata.ts';
 import { CallThread } from '../../../threads/call-thread.ts';
 import type { ThreadEntry } from '../../../threads/thread-entry.ts';
 import type { StoresOptions } from './open-codebases.ts';
@@ -26,10 +25,6 @@ export class StoresInThreads implements TreeStores {
     const workerData: StoresThreadData = { role: 'tree-stores', options };
     this.#start = () => new CallThread<TreeStores>(entry, workerData, keeper);
     this.#threads = Array.from({ length: count }, () => undefined);
-  }
-
-  create(id: string, ms: number): Promise<StoredHead> {
-    return this.#of(id).create(id, ms);
   }
 
   put(at: Place, path: string, options: UploadOptions, bytes: Uint8Array) {

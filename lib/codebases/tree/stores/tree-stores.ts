@@ -23,8 +23,6 @@ export interface UploadOptions {
 
 /** The stores of codebases, in a thread of theirs: all calls may be made from another one. */
 export interface TreeStores {
-  /** Makes a store with a first version, durably. `ms`: milliseconds since 1970. */
-  create(id: string, ms: number): Promise<StoredHead>;
   /** An upload of all contents at once. */
   put(at: Place, path: string, options: UploadOptions, bytes: Uint8Array): Promise<Uploaded>;
   upload(at: Place, path: string, options: UploadOptions): Promise<Opened<Sending>>;

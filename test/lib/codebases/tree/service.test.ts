@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { hostDisk } from '../../../../lib/disk/host-disk.ts';
 import { newId } from '../../../../lib/ids.ts';
 import { NO_LIMITS } from '../../../../lib/limits/limits.ts';
 import { chunks, codeOf } from '../scratch.ts';
@@ -144,6 +145,7 @@ describe('a deletion', () => {
 
   it('is refused while sandboxes use the codebase, and leaves no mark', async () => {
     const id = await scratch.create();
+    await scratch.upload(id, 'a');
     scratch.sandboxes = ['sb_1'];
     await expect(scratch.codebases.delete(id)).rejects.toMatchObject({ code: 'FAILED_PRECONDITION' });
     expect(scratch.names).toEqual([id]);
@@ -175,12 +177,11 @@ describe('a deletion', () => {
 });
 
 describe('a start', () => {
-  it('removes what a creation or a deletion left that a crash cut off', async () => {
-    const [half, gone] = [newId('cb'), await scratch.create()];
+  it('removes what a deletion left that a crash cut off', async () => {
+    const gone = await scratch.create();
     await scratch.upload(gone, 'a', large);
-    mkdirSync(join(scratch.folder, half));
     await scratch.metadata.codebases.remove(gone);
-    for (const id of [half, gone]) writeFileSync(join(scratch.folder, `.deleting-${id}`), '');
+    writeFileSync(join(scratch.folder, `.deleting-${gone}`), '');
     await scratch.open();
     expect(scratch.names).toEqual([]);
   });
@@ -196,6 +197,7 @@ describe('a start', () => {
 
   it('keeps a store that has neither record nor mark, and removes an empty folder', async () => {
     const [kept, empty] = [await scratch.create(), newId('cb')];
+    await scratch.upload(kept, 'a');
     await scratch.metadata.codebases.remove(kept);
     mkdirSync(join(scratch.folder, empty));
     await scratch.open();
@@ -213,6 +215,7 @@ describe('a start', () => {
 
 it('a codebase whose store is gone is DATA_LOSS, and can be deleted; others are not affected', async () => {
   const [lost, other] = [await scratch.create(), await scratch.create()];
+  await scratch.upload(lost, 'a');
   await scratch.upload(other, 'a');
   await scratch.open();
   rmSync(join(scratch.folder, lost), { recursive: true });
@@ -223,14 +226,25 @@ it('a codebase whose store is gone is DATA_LOSS, and can be deleted; others are 
   expect(scratch.names).toEqual([other]);
 });
 
-it('a creation that fails leaves nothing, and does not count', async () => {
-  scratch.disk = {
-    ...scratch.disk,
-    syncFolder: () => {
-      throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' });
-    },
-  };
+it('a codebase is made on the disk when it is used first, again and again until that succeeds', async () => {
+  const id = await scratch.create();
+  expect(scratch.names).toEqual([]);
+  for (let calls = 0; ; calls++) {
+    let left = calls;
+    const failing =
+      (call: (...args: never[]) => unknown) =>
+      (...args: never[]) => {
+        if (left-- === 0) throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' });
+        return call(...args);
+      };
+    scratch.disk = Object.fromEntries(Object.entries(hostDisk).map(([name, call]) => [name, failing(call)])) as never;
+    await scratch.open();
+    const code = await codeOf(scratch.upload(id, 'a', 'a'));
+    if (code === 'fulfilled') break;
+    expect(code).toBe('RESOURCE_EXHAUSTED');
+    expect(await scratch.codebases.get(id)).toMatchObject({ file_count: 0 });
+  }
+  scratch.disk = hostDisk;
   await scratch.open();
-  expect(await codeOf(scratch.create())).toBe('RESOURCE_EXHAUSTED');
-  expect([scratch.names, scratch.metadata.codebases.size]).toEqual([[], 0]);
+  expect(await scratch.list(id)).toEqual(['a']);
 });

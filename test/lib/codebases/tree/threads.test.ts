@@ -85,6 +85,7 @@ it('a codebase can be deleted when its thread has ended', async () => {
   const [id, other] = [await scratch.create(), await scratch.create()];
   await scratch.upload(id, 'a', large);
   expect(await codeOf(endThread(id))).toBe('UNAVAILABLE');
+  await scratch.upload(other, 'a');
   await scratch.codebases.delete(id);
   expect(scratch.names).toEqual([other]);
 });

@@ -1,6 +1,6 @@
 import type { CodebaseLimits } from '../../../../lib/codebases/quota.ts';
 import type { TreeImport } from '../../../../lib/codebases/tree/archive/tree-import.ts';
-import { firstVersion } from '../../../../lib/codebases/tree/create-codebase.ts';
+import { firstHead, storeFirst } from '../../../../lib/codebases/tree/create-codebase.ts';
 import type { Head, Heads } from '../../../../lib/codebases/tree/head.ts';
 import { inUnits } from '../../../../lib/codebases/tree/in-units.ts';
 import { TreeCodebase } from '../../../../lib/codebases/tree/tree-codebase.ts';
@@ -54,7 +54,8 @@ export class TreeScratch {
     this.disk = disk;
     if (head === undefined) {
       this.store = newStore(disk);
-      this.heads.head = firstVersion(this.store, this.now);
+      this.heads.head = firstHead(this.store.number, this.now);
+      storeFirst(this.store, this.heads.head);
     } else {
       this.store = reopened(disk);
       this.heads.head = head;
