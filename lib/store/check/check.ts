@@ -12,6 +12,7 @@ import { KeySet } from '../garbage/key-set.ts';
 import type { Roots } from '../garbage/roots.ts';
 import type { ObjectStore } from '../object-store.ts';
 import { hexOf } from '../packs/record.ts';
+import { treesIn } from '../versions/version.ts';
 
 /** One object that is missing or damaged. */
 export interface Finding {
@@ -102,9 +103,7 @@ export class Check {
     if (named.kind === 'version') {
       const { root: tree, commit } = store.version(key);
       const directory = { kind: 'directory' as const, size: 0, root, path };
-      // A base in the store of the sandbox goes with the sandbox.
-      const base = commit !== undefined && kindOf(commit.baseAfter) === KIND.hash ? [commit.baseAfter] : [];
-      return [tree.key, ...base].map((each) => ({ ...directory, key: each }));
+      return [tree.key, ...treesIn(commit)].map((each) => ({ ...directory, key: each }));
     }
     if (kindOf(key) === KIND.place) return namesIn(roots.places.load(key), named);
     const bytes = store.bytes(key, 0);

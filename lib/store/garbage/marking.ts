@@ -5,6 +5,7 @@ import { type Key, KIND, kindOf, readKey } from '../../trees/format/keys.ts';
 import { ENTRY_AT } from '../../trees/format/records.ts';
 import { directoryOf } from '../directory-of.ts';
 import type { ObjectStore } from '../object-store.ts';
+import { treesIn } from '../versions/version.ts';
 import { KeySet } from './key-set.ts';
 import type { Roots } from './roots.ts';
 
@@ -51,8 +52,8 @@ export class Marking {
     const { root, commit } = this.#store.version(key);
     this.keys.add(key, MARK.live);
     this.#directory(root.key, places);
-    // The sandbox that made it may still have to hear of it, and of the base that it has since.
-    if (commit !== undefined && kindOf(commit.baseAfter) === KIND.hash) this.#directory(commit.baseAfter, places);
+    // The sandbox that made it may still have to hear of it, and of the trees that it has since.
+    for (const key of treesIn(commit)) this.#directory(key, places);
   }
 
   #directory(key: Key, places: Source): void {

@@ -1,14 +1,14 @@
 import { fromLatin1, toBuffer } from '../../byte-string.ts';
 import { type DirectoryEntry, named } from '../../trees/format/entry.ts';
 import { writeI48, writeU48 } from '../../trees/format/integers.ts';
-import { KEY_BYTES, NO_KEY, writeKey } from '../../trees/format/keys.ts';
+import { KEY_BYTES, writeKey } from '../../trees/format/keys.ts';
 import { ENTRIES } from '../../trees/format/records.ts';
-import { VERSION_KINDS, type Version } from './version.ts';
+import { type CommitOrigin, VERSION_KINDS, type Version } from './version.ts';
 
 /**
  * `0 PVER`, `4 u8 format`, `5 u8 kind`, `6 u8 flags`, `7 u8 paths`, `8 u48 number`, `14 i48 ms`, `20 u48 next inode number`, `26 key of
  * the parent`. Then, each with a u32 length before it: the entry of the root, author, message, the paths, and by the flags the
- * id of the sandbox, that of the commit, the key of the base after; intent and answer. Texts are UTF-8.
+ * id of the sandbox, that of the commit, its trees before and after, its base after; intent and answer. Texts are UTF-8.
  */
 export const VERSION_MAGIC = 'PVER';
 export const VERSION_FORMAT = 1;
@@ -35,7 +35,7 @@ export function encodeVersion(version: Version): Buffer {
     Buffer.from(version.author),
     Buffer.from(version.message),
     ...version.paths.map(toBuffer),
-    ...(commit ? [Buffer.from(commit.sandboxId), commit.id, keyBytes(commit.baseAfter)] : []),
+    ...(commit ? commitFields(commit) : []),
     ...(request ? [request.intent, request.answer] : []),
   ];
   const head = Buffer.alloc(VERSION_AT.fields);
@@ -59,8 +59,8 @@ export function rootBytes(root: DirectoryEntry): Buffer {
   return bytes;
 }
 
-function keyBytes(key: Version['parent']): Buffer {
-  return Buffer.from(key === NO_KEY ? '' : key, 'latin1');
+function commitFields({ sandboxId, id, mineBefore, mineAfter, baseAfter }: CommitOrigin): Buffer[] {
+  return [Buffer.from(sandboxId), id, ...[mineBefore, mineAfter, baseAfter].map(rootBytes)];
 }
 
 function lengthOf(field: Buffer): Buffer {

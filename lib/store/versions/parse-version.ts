@@ -3,7 +3,7 @@ import { checkEntry } from '../../trees/format/check-entry.ts';
 import { type DirectoryEntry, isDirectory } from '../../trees/format/entry.ts';
 import { FormatError, require } from '../../trees/format/format-error.ts';
 import { readI48, readU48 } from '../../trees/format/integers.ts';
-import { isKeyAt, isLocal, KEY_BYTES, type Key, KIND, kindOf, NO_KEY, readKey } from '../../trees/format/keys.ts';
+import { isKeyAt, isLocal, KEY_BYTES, type Key, readKey } from '../../trees/format/keys.ts';
 import { ENTRIES } from '../../trees/format/records.ts';
 import {
   encodeVersion,
@@ -62,10 +62,16 @@ function parseHeader(bytes: Buffer): Pick<Version, 'number' | 'kind' | 'createdA
 
 /** Throws a FormatError for what is no entry of a root in the store of a codebase. */
 export function parseRoot(bytes: Buffer): DirectoryEntry {
+  const root = parseTree(bytes);
+  require(!isLocal(root.key) && root.totals.ownEntries === 0, 'a root that is not in the store of the codebase');
+  return root;
+}
+
+/** Also one in the store of a sandbox. */
+function parseTree(bytes: Buffer): DirectoryEntry {
   require(checkEntry(bytes, 0, bytes.length) === bytes.length, 'bytes behind the entry of the root');
   const entry = ENTRIES.read(bytes, 0);
   if (!isDirectory(entry) || entry.name !== ROOT_NAME) throw new FormatError('a root that is none');
-  require(!isLocal(entry.key) && entry.totals.ownEntries === 0, 'a root that is not in the store of the codebase');
   return { ...entry, name: ROOT_PATH };
 }
 
@@ -73,12 +79,8 @@ function parseCommit(fields: Fields): CommitOrigin {
   const sandboxId = fields.text('sandbox id', VERSION_LIMITS.sandboxId);
   const id = Buffer.from(fields.next('commit id', COMMIT_ID));
   require(id.length === COMMIT_ID, 'a commit id of a wrong length');
-  const base = fields.next('base', KEY_BYTES);
-  const baseAfter = base.length === 0 ? NO_KEY : parseKey(base, 'base');
-  require(base.length === 0 ||
-    kindOf(baseAfter) === KIND.hash ||
-    kindOf(baseAfter) === KIND.place, 'a base that is no tree');
-  return { sandboxId, id, baseAfter };
+  const tree = () => parseTree(fields.next('tree', MAX_ENTRY));
+  return { sandboxId, id, mineBefore: tree(), mineAfter: tree(), baseAfter: tree() };
 }
 
 function parseRequest(fields: Fields): VersionRequest {

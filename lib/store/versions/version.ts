@@ -1,6 +1,6 @@
 import type { ByteString } from '../../byte-string.ts';
 import type { DirectoryEntry } from '../../trees/format/entry.ts';
-import type { Key } from '../../trees/format/keys.ts';
+import { type Key, KIND, kindOf } from '../../trees/format/keys.ts';
 
 /** How a version came about. */
 export const VERSION_KINDS = ['create', 'upload', 'import', 'remove', 'commit', 'restore'] as const;
@@ -27,13 +27,27 @@ export interface Version {
   readonly request: VersionRequest | undefined;
 }
 
-/** Of a commit: whose, and what is to be known in that sandbox should it not have heard of it. */
+/**
+ * Of a commit: whose, and all that this sandbox does when it hears of it. The trees are in this store or in the sandbox's; they
+ * are whole entries, because a root has a mode, and an empty one has no key.
+ */
 export interface CommitOrigin {
   readonly sandboxId: string;
   /** 16 random bytes. */
   readonly id: Buffer;
-  /** The base of the sandbox from then on: a tree of this store or of the sandbox's; NO_KEY: the root of this version. */
-  readonly baseAfter: Key;
+  /** What the sandbox had when it was frozen for the commit, and what it has of that from then on. */
+  readonly mineBefore: DirectoryEntry;
+  readonly mineAfter: DirectoryEntry;
+  /** What the sandbox has seen of its codebase from then on. */
+  readonly baseAfter: DirectoryEntry;
+}
+
+/** The trees that a commit names in the store of the codebase. Those in the store of the sandbox go with it. */
+export function treesIn(commit: CommitOrigin | undefined): Key[] {
+  if (commit === undefined) return [];
+  const { mineBefore, mineAfter, baseAfter } = commit;
+  const keys = new Set([mineBefore, mineAfter, baseAfter].map(({ key }) => key));
+  return [...keys].filter((key) => kindOf(key) === KIND.hash);
 }
 
 export interface VersionRequest {

@@ -4,7 +4,7 @@ import { encodeVersion, VERSION_AT } from '../../../lib/store/versions/encode-ve
 import { parseVersion } from '../../../lib/store/versions/parse-version.ts';
 import { VERSION_KINDS, VERSION_LIMITS, type Version } from '../../../lib/store/versions/version.ts';
 import { FormatError } from '../../../lib/trees/format/format-error.ts';
-import { NO_KEY, placeKey, slotKey } from '../../../lib/trees/format/keys.ts';
+import { placeKey, slotKey } from '../../../lib/trees/format/keys.ts';
 import { noTotals } from '../../../lib/trees/format/totals.ts';
 import { keyOfBytes } from '../trees/memory.ts';
 import { directoryEntry, seeded } from '../trees/random.ts';
@@ -18,8 +18,16 @@ const ROOT = {
   ino: 9,
   totals: { ...noTotals(), files: 2, bytes: 7, longest: 1 },
 };
+const SLOT = slotKey({ store: 1n, class: 1, slot: 1, sequence: 1, birth: 1, crc: 1 });
 const PLACE = placeKey({ store: 9n, segment: 1, offset: 64, length: 200, crc: 5 });
-const COMMIT = { sandboxId: 'sandbox', id: Buffer.alloc(16, 7), baseAfter: PLACE };
+const OWN = { ...ROOT, key: PLACE, totals: { ...ROOT.totals, ownEntries: 1, ownBytes: 200 } };
+const COMMIT = {
+  sandboxId: 'sandbox',
+  id: Buffer.alloc(16, 7),
+  mineBefore: OWN,
+  mineAfter: ROOT,
+  baseAfter: { ...OWN, mode: 0o700 },
+};
 
 const FULL = version(2 ** 40, {
   kind: 'commit',
@@ -38,8 +46,7 @@ describe('a version', () => {
     ['the least', version(1)],
     ['all that it can have', FULL],
     ['before 1970', version(1, { createdAt: -5 })],
-    ['a commit that lacks nothing of its root', version(2, { commit: { ...COMMIT, baseAfter: NO_KEY } })],
-    ['a base in the store', version(2, { commit: { ...COMMIT, baseAfter: keyOfBytes('base') } })],
+    ['an empty base', version(2, { commit: { ...COMMIT, baseAfter: { ...version(1).root, mode: 0o711 } } })],
     ['an empty request', version(2, { request: { intent: Buffer.alloc(0), answer: Buffer.alloc(0) } })],
     ['names that are not UTF-8', version(2, { paths: [fromLatin1('\xff')] })],
     ['64 paths', version(2, { paths: Array.from({ length: 64 }, (_, n) => fromText(String(n))) })],
@@ -82,8 +89,8 @@ describe('a version', () => {
     ['a short commit id', { commit: { ...COMMIT, id: Buffer.alloc(15) } }, 'a commit id of a wrong length'],
     [
       'a base that is a file',
-      { commit: { ...COMMIT, baseAfter: slotKey({ store: 1n, class: 1, slot: 1, sequence: 1, birth: 1, crc: 1 }) } },
-      'a base that is no tree',
+      { commit: { ...COMMIT, baseAfter: { ...ROOT, key: SLOT } } },
+      'a directory with the key of contents',
     ],
   ])('is refused with the reason: %s', (_, wrong, why) => {
     expect(() => parseVersion(encodeVersion({ ...FULL, ...wrong }))).toThrow(why);

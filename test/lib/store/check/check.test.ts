@@ -4,6 +4,7 @@ import type { Roots } from '../../../../lib/store/garbage/roots.ts';
 import type { ObjectStore } from '../../../../lib/store/object-store.ts';
 import { hexOf } from '../../../../lib/store/packs/record.ts';
 import { type Key, placeKey } from '../../../../lib/trees/format/keys.ts';
+import { noTotals } from '../../../../lib/trees/format/totals.ts';
 import { SimulatedDisk } from '../../disk/simulated-disk.ts';
 import { entryAt } from '../../trees/edit.ts';
 import { keyOfBytes } from '../../trees/memory.ts';
@@ -45,11 +46,12 @@ describe('a check', () => {
     expect(whole.bytes).toBeGreaterThan(LARGE.length);
   });
 
-  it('does not ask for the base that a commit left in the store of its sandbox, which may be gone', () => {
+  it('does not ask for the trees that a commit left in the store of its sandbox, which may be gone', () => {
     const { disk, store } = setUp();
     const writing = store.begin();
-    const baseAfter = placeKey({ store: 9n, segment: 1, offset: 0, length: 100, crc: 1 });
-    const commit = { sandboxId: 's', id: Buffer.alloc(16), baseAfter };
+    const place = placeKey({ store: 9n, segment: 1, offset: 0, length: 100, crc: 1 });
+    const tree = { ...version(8).root, key: place, size: 1, totals: { ...noTotals(), files: 1, longest: 1 } };
+    const commit = { sandboxId: 's', id: Buffer.alloc(16), mineBefore: tree, mineAfter: tree, baseAfter: tree };
     const key = writing.putVersion(version(8, { kind: 'commit', commit }));
     writing.sync();
     expect(check(store, disk, rootsOf({ 'version 8': key }))).toEqual([]);

@@ -144,16 +144,24 @@ describe('a garbage collection', () => {
     expect(hasText(store, 7)).toBe(false);
   });
 
-  it('keeps the base that a commit gave to its sandbox', () => {
+  it('keeps the trees that a commit gave to its sandbox', () => {
     const { disk, store } = setUp();
     const writing = store.begin();
-    const [root, base] = [putTree(store, writing, files(0, 8)), putTree(store, writing, files(10, 18))];
-    const commit = { sandboxId: 's', id: Buffer.alloc(16), baseAfter: base.key };
+    const trees = [files(0, 8), files(10, 18), files(20, 28), files(30, 38)].map((each) =>
+      putTree(store, writing, each),
+    );
+    const [root, baseAfter, mineAfter, mineBefore] = trees as [
+      DirectoryEntry,
+      DirectoryEntry,
+      DirectoryEntry,
+      DirectoryEntry,
+    ];
+    const commit = { sandboxId: 's', id: Buffer.alloc(16), mineBefore, mineAfter, baseAfter };
     const head = writing.putVersion(version(1, { kind: 'commit', root, commit }));
     writing.sync();
     writing.end();
     collect(disk, store, rootsOf({ head }));
-    expect([hasText(store, 7), hasText(store, 17)]).toEqual([true, true]);
+    expect([7, 17, 27, 37].map((n) => hasText(store, n))).toEqual([true, true, true, true]);
   });
 
   it('walks a directory also if a file has the same bytes', () => {
