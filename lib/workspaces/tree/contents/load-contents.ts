@@ -41,7 +41,6 @@ export function loadContents(where: LoadedIn, maps: Buffer | undefined, named: N
   for (const [size, bits] of named.below.slots) for (const slot of bits) slabs.keep(slotNumber({ class: size, slot }));
   // The server before may have ended before its root was durable: after a loss of power, an older one names other slots.
   slabs.loaded(isKnown);
-  numbers.note(Math.max(named.sequence, -1), Math.max(named.file, ...named.below.files, -1));
   const live = new Set<string>();
   for (const { key } of entriesIn(tree)) live.add(placeOf(key));
   for (const key of named.keys) {

@@ -10,9 +10,6 @@ export class NamedContents {
   readonly keys = new Set<Key>();
   /** In directories that came as a whole. */
   readonly below: Live;
-  /** The greatest numbers. */
-  sequence = -1;
-  file = -1;
   readonly #store: bigint;
 
   constructor(source: Source, store: bigint) {
@@ -39,11 +36,6 @@ export class NamedContents {
   }
 
   #add(key: Key): void {
-    const slot = slotOf(key);
-    const file = fileOf(key);
-    if ((slot ?? file)?.store !== this.#store) return;
-    this.keys.add(key);
-    this.sequence = Math.max(this.sequence, slot?.sequence ?? -1);
-    this.file = Math.max(this.file, file?.number ?? -1);
+    if ((slotOf(key) ?? fileOf(key))?.store === this.#store) this.keys.add(key);
   }
 }

@@ -1,4 +1,4 @@
-/** As a root keeps them. */
+/** As a root keeps them; after a restart those of `GivenNumbers`. */
 export interface NextNumbers {
   readonly nextSequence: number;
   readonly nextNumber: number;
@@ -26,11 +26,5 @@ export class Numbers {
   /** Of a data file. */
   file(): number {
     return this.#file++;
-  }
-
-  /** These were given after the root was written. */
-  note(sequence: number, file: number): void {
-    this.#sequence = Math.max(this.#sequence, sequence + 1);
-    this.#file = Math.max(this.#file, file + 1);
   }
 }

@@ -28,8 +28,10 @@ import { freeze } from '../../../../../lib/workspaces/tree/freeze.ts';
 import { entryOf, type Item, OwnFile } from '../../../../../lib/workspaces/tree/items.ts';
 import { replaying } from '../../../../../lib/workspaces/tree/journal/replay.ts';
 import { LiveTree } from '../../../../../lib/workspaces/tree/live-tree.ts';
+import { SEED } from '../../../trees/memory.ts';
 import { fileEntry } from '../../../trees/random.ts';
 import { STORE, stateAfter } from '../disk/numbered.ts';
+import { numbersAfter } from '../disk/opened.ts';
 import { MemoryJournal } from '../memory-journal.ts';
 
 const STORE_BYTES = slotKey({ store: STORE, class: 0, slot: 0, sequence: 0, birth: 0, crc: 0 }).slice(1, 9);
@@ -65,6 +67,7 @@ export class Life {
       disk,
       folder,
       cache: new ObjectCache(0),
+      seed: SEED,
       sync,
       contents: later,
       random: () => random(2 ** 32),
@@ -75,7 +78,9 @@ export class Life {
     const opening = openStore(where);
     const first = { ...stateAfter(0), slabMaps: NO_KEY, epoch: 1, sharedEpoch: 0, nextSequence: 1, nextNumber: 1 };
     const created = opening === undefined ? createStore(where, STORE, first) : undefined;
-    const { mine, base, version, epoch, sharedEpoch, slabMaps, ...next } = (opening ?? created!).root;
+    const stored = (opening ?? created!).root;
+    const { mine, base, version, epoch, sharedEpoch, slabMaps } = stored;
+    const next = numbersAfter(stored);
     const epochs = new Epochs(STORE_BYTES, epoch, sharedEpoch);
     this.tree = new LiveTree({
       source: objects,
@@ -85,7 +90,7 @@ export class Life {
       epochs,
     });
     const named = new NamedContents(objects, STORE);
-    if (opening !== undefined) for (const _ of replaying(this.tree, named.watching(opening.journals())));
+    if (opening !== undefined) for (const _ of replaying(this.tree, named.watching(opening.journals()), next));
     this.store = created ?? opening!.finish();
     this.tree.journal = this.store;
     this.contents = new TreeContents({
