@@ -23,6 +23,10 @@ def _are_texts(value: Any) -> bool:
     return isinstance(value, _LISTS) and all(map(_is_text, value))
 
 
+def _is_map(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(each is None or _is_text(each) for each in value.values())
+
+
 def _is_object(value: Any) -> bool:
     return isinstance(value, Mapping) or dataclasses.is_dataclass(value)
 
@@ -35,10 +39,7 @@ _FORMS: Dict[str, _Check] = {
     "boolean": ("true or false", lambda value: isinstance(value, bool)),
     "object": ("an object", _is_object),
     "objects": ("a list of objects", lambda value: isinstance(value, _LISTS) and all(map(_is_object, value))),
-    "map": (
-        "an object of strings",
-        lambda value: isinstance(value, Mapping) and all(each is None or _is_text(each) for each in value.values()),
-    ),
+    "map": ("an object of strings", _is_map),
     "function": ("a function", callable),
     "any": ("", lambda value: True),
 }
@@ -47,7 +48,8 @@ _FORMS: Dict[str, _Check] = {
 def require_form(name: str, value: Any, form: str) -> None:
     """Raises `InvalidArgumentError`; None stands for what is left out. See the forms of the TypeScript client.
 
-    `form`: a name of `_FORMS`, "duration", "converted", "integer LOWEST HIGHEST NOTE", or "one A|B"; "!" before: and not empty.
+    `form`: a name of `_FORMS`, "duration", "converted", "integer LOWEST HIGHEST NOTE", or "one A|B"; "!" before: and
+    not empty.
     """
     kind, *rest = form.lstrip("!").split(" ")
     required = form.startswith("!")
@@ -58,10 +60,12 @@ def require_form(name: str, value: Any, form: str) -> None:
     if kind == "converted":
         # Lengths of time in the units of the service, and words.
         encode({name: value})
-    what, fits = _integer(rest) if kind == "integer" else _one(rest) if kind == "one" else _FORMS.get(kind, _FORMS["any"])
+    made = {"integer": _integer, "one": _one}.get(kind)
+    what, fits = made(rest) if made else _FORMS.get(kind, _FORMS["any"])
     missing = required and (value is None or (isinstance(value, (str, *_LISTS)) and not value))
     if missing or not fits(value):
-        raise InvalidArgumentError(f"{name} must be {what}{' that is not empty' if required and kind in _FORMS else ''}")
+        more = " that is not empty" if required and kind in _FORMS else ""
+        raise InvalidArgumentError(f"{name} must be {what}{more}")
 
 
 def _integer(bounds: Sequence[str]) -> _Check:

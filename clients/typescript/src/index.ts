@@ -8,7 +8,7 @@ export type { CommandEvent } from './commands/stream.ts';
 // The classes below have the names of three messages, and come first.
 export type * from './contract/messages.ts';
 export type { Process as ProcessInfo, Sandbox as SandboxInfo, Session as SessionInfo } from './contract/messages.ts';
-export { durations, operations } from './contract/operations.ts';
+export { checks, durations, operations } from './contract/operations.ts';
 export type { CreateOptions } from './create.ts';
 export { type Duration, secondsOf } from './duration.ts';
 export * from './errors.ts';

@@ -21,6 +21,8 @@ describe('paddock api calls an operation', () => {
         60,
       );
     const streamed = await api('ExecStream', `sandbox_id=${sandbox_id}`, 'argv:=["true"]');
+    const dry = await api('Commit', `sandbox_id=${sandbox_id}`, 'dry_run=true');
+    expect(JSON.parse(dry.stdout)).toMatchObject({ committed: false });
     expect(JSON.parse(streamed.stdout.trim().split('\n').at(-1)!)).toMatchObject({ exitCode: 0 });
     const removed = await api('DestroySandbox', `sandbox_id=${sandbox_id}`);
     expect([removed.stdout, removed.code]).toEqual(['{}\n', 0]);
@@ -36,7 +38,7 @@ describe('paddock api calls an operation', () => {
   it('and says what is wrong with it', async () => {
     expect((await api('GetCodebas')).stderr).toContain('"GetCodebas" is no OPERATION; did you mean GetCodebase?');
     expect((await api('GetCodebase', 'codebase_ids=a')).stderr).toContain(
-      'codebase_ids is no field of GetCodebase; it has codebase_id',
+      'codebase_ids is no field of the operation; it has codebase_id',
     );
     expect((await api('Exec', 'sandbox_id=a', 'command=true', 'env:={"A":1}')).stderr).toContain(
       'paddock: env must be an object of strings',

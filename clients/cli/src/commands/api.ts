@@ -1,4 +1,4 @@
-import { durations, InvalidArgumentError, operations } from 'paddock-sandbox';
+import { checks, durations, InvalidArgumentError, operations } from 'paddock-sandbox';
 import { any, command, one } from '../command-line/command.ts';
 import { CliError, UsageError } from '../command-line/errors.ts';
 import { inFields } from '../command-line/option-of-field.ts';
@@ -24,7 +24,7 @@ archives are standard input and standard output.`,
   ],
   async run({ out, signal, paddock }, { operands: { operation, fields } }) {
     const name = (operation[0]!.toLowerCase() + operation.slice(1)) as Name;
-    const request = Object.fromEntries(fields.map((each) => fieldOf(each, operation, operations[name].fields)));
+    const request = Object.fromEntries(fields.map((each) => fieldOf(each, name)));
     const call = (await paddock()).api[name] as Method;
     const { kind, list }: { kind: string; list?: string } = operations[name];
     const body = kind === 'raw' ? [process.stdin] : [];
@@ -49,19 +49,20 @@ function shown(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, shown(each)]));
 }
 
-/** The client has the names of fields in camel case. `fields`: all of the operation, as in `operations`. */
-function fieldOf(given: string, operation: string, fields: string): [name: string, value: unknown] {
+/** The client has the names of fields in camel case. */
+function fieldOf(given: string, operation: Name): [name: string, value: unknown] {
   const [, field = '', mark, text = ''] = /^(\w+)(:?=)(.*)$/s.exec(given) ?? [];
   if (field === '') throw new UsageError(`a field is like sandbox_id=sb_1, not ${given}`);
   const name = field.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
-  const known = fields.replace(/!\w*/g, '').split(' ');
+  const known = operations[operation].fields.replace(/!\w*/g, '').split(' ');
   if (!known.includes(name)) {
     const allowed = known.join(', ').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-    throw new UsageError(`${field} is no field of ${operation}; it has ${allowed || 'none'}`);
+    throw new UsageError(`${field} is no field of the operation; it has ${allowed || 'none'}`);
   }
   const perSecond = durations[field];
   if (perSecond !== undefined && /^\d+$/.test(text)) return [name, `${(Number(text) * 1000) / perSecond}ms`];
-  if (mark === '=') return [name, text];
+  const isBoolean = (checks[`${operation}.${name}`] ?? checks[name]) === 'boolean';
+  if (mark === '=' && !(isBoolean && /^(true|false)$/.test(text))) return [name, text];
   try {
     return [name, JSON.parse(text)];
   } catch {

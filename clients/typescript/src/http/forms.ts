@@ -17,7 +17,7 @@ const FORMS: Readonly<Record<string, Check>> = {
   command: ['a string or a list of strings', (value) => isText(value) || areTexts(value)],
   bytes: ['bytes', isBytes],
   text: ['a string or bytes', (value) => isText(value) || isBytes(value)],
-  boolean: ['true or false', (value) => [true, false, 'true', 'false'].includes(value as boolean)],
+  boolean: ['true or false', (value) => typeof value === 'boolean'],
   object: ['an object', isObject],
   objects: ['a list of objects', (value) => Array.isArray(value) && value.every(isObject)],
   map: ['an object of strings', (value) => isObject(value) && Object.values(value).every((each) => isText(each ?? ''))],
