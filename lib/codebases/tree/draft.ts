@@ -4,6 +4,9 @@ import type { Source } from '../../trees/directory/source.ts';
 import { type DirectoryEntry, type Entry, isDirectory, type Time } from '../../trees/format/entry.ts';
 import { changedAt, modifiedAt } from './new-entry.ts';
 
+/** Names that are held in memory before their directories become objects: a million would take hundreds of megabytes. */
+export const MAX_PENDING = 100_000;
+
 /** A directory with changes that are in memory only. */
 export class DraftDirectory {
   /** Its key, size and totals are those before the changes. */
@@ -27,7 +30,7 @@ export function isDirectoryNode(node: Node | undefined): node is DirectoryEntry 
 /** A tree that is being changed. What nothing changes in is not read. */
 export class Draft {
   root: DraftDirectory;
-  /** Changed names since the last build. */
+  /** Changed names and entered directories since the last build. */
   pending = 0;
   /** A name of a file with several names may be gone: the others have its old count. */
   hasUnlinked = false;
@@ -60,6 +63,7 @@ export class Draft {
     if (node instanceof DraftDirectory || !isDirectory(node)) return node;
     const entered = new DraftDirectory(node);
     directory.changes.set(name, entered);
+    this.pending++;
     return entered;
   }
 

@@ -28,13 +28,14 @@ export function* settleLinks(
     else known.push(found);
   }
   const draft = new Draft(source, root);
+  let changed = 0;
   for (const found of names.values()) {
     for (const { path, entry } of found) {
       if (entry.nlink === found.length) continue;
       const directory = reach(draft, splitPath(parentOf(path))).at(-1)!;
       draft.set(directory, baseNameOf(path), entry, { ...entry, nlink: found.length, ...changedAt(time) });
-      if (draft.pending % STEP === 0) yield;
+      if (++changed % STEP === 0) yield;
     }
   }
-  return draft.pending === 0 ? root : yield* buildDraft(source, sink, draft);
+  return changed === 0 ? root : yield* buildDraft(source, sink, draft);
 }

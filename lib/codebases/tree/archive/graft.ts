@@ -3,7 +3,8 @@ import type { ImportMode } from '../../../field-values.ts';
 import { entriesOf } from '../../../trees/directory/entries.ts';
 import { type DirectoryEntry, type Entry, isDirectory, TYPE } from '../../../trees/format/entry.ts';
 import { otherType } from '../../archive/refused-imports.ts';
-import { DraftDirectory, isDirectoryNode, type Node } from '../draft.ts';
+import { buildDraft } from '../build-draft.ts';
+import { DraftDirectory, isDirectoryNode, MAX_PENDING, type Node } from '../draft.ts';
 import type { Edit } from '../edit.ts';
 import { changedAt, modifiedAt } from '../new-entry.ts';
 import { Marks } from './marks.ts';
@@ -15,22 +16,29 @@ const STEP = 256;
 /** A directory that both have. */
 interface Level {
   readonly path: ByteString;
-  readonly to: DraftDirectory;
+  to: DraftDirectory;
   readonly from: DirectoryEntry;
   readonly entries: Iterator<Entry>;
 }
 
 /**
  * Brings the tree of an archive into that of the codebase. A directory that the codebase does not have comes as a whole. Throws
- * FAILED_PRECONDITION where one of them has a directory and the other one another type, unless it is an update.
+ * FAILED_PRECONDITION where one of them has a directory and the other one another type, unless it is an update. `most`: names
+ * that are held in memory.
  */
-export function* graft(edit: Edit, staged: StagedTree, mode: ImportMode): Generator<void, void, void> {
+export function* graft(
+  edit: Edit,
+  staged: StagedTree,
+  mode: ImportMode,
+  most = MAX_PENDING,
+): Generator<void, void, void> {
   if (mode === 'replace') return replaceAll(edit, staged);
   const marks = mode === 'update' && staged.hasMarks ? new Marks(edit.store) : undefined;
   const levels = [levelOf(edit, ROOT_PATH, edit.draft.root, staged.root)];
   let done = 0;
   for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
     if (++done % STEP === 0) yield;
+    if (edit.draft.pending >= most + levels.length) yield* settle(edit, levels);
     const next = level.entries.next();
     if (next.done) {
       levels.pop();
@@ -48,6 +56,16 @@ export function* graft(edit: Edit, staged: StagedTree, mode: ImportMode): Genera
     const below = place(edit, level, path, entry, mode === 'update');
     if (below !== undefined) levels.push(below);
     else if (marks && isDirectory(entry)) yield* marks.requireNone(path, entry);
+  }
+}
+
+/** What has come so far becomes objects. The directories that it is in are entered anew. */
+function* settle({ draft, store, writing }: Edit, levels: readonly Level[]): Generator<void, void, void> {
+  yield* buildDraft(store, writing, draft);
+  let to = draft.root;
+  for (const [depth, level] of levels.entries()) {
+    if (depth > 0) to = draft.enter(to, level.from.name) as DraftDirectory;
+    level.to = to;
   }
 }
 

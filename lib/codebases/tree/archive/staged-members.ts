@@ -17,7 +17,7 @@ import { type DirectoryEntry, type Entry, type Time, TYPE } from '../../../trees
 import { type Key, NO_KEY } from '../../../trees/format/keys.ts';
 import { exceeded, type StagedLimits, WHITEOUT } from '../../archive/refused-imports.ts';
 import { buildDraft } from '../build-draft.ts';
-import { Draft, DraftDirectory, isDirectoryNode, type Node } from '../draft.ts';
+import { Draft, DraftDirectory, isDirectoryNode, MAX_PENDING, type Node } from '../draft.ts';
 import { DIRECTORY_MODE, modifiedAt, newDirectory, newFile, newSymlink } from '../new-entry.ts';
 import type { Numbers } from '../numbers.ts';
 import { settleLinks } from '../settle-links.ts';
@@ -51,8 +51,6 @@ interface StagedFile {
 
 /** Names of a file, as in the file systems of the hosts that archives come from. */
 const MAX_LINKS = 65_000;
-/** Names that are held in memory before their directories become objects. */
-const MAX_PENDING = 100_000;
 
 /**
  * Makes a tree of the members of an archive as they arrive. If an archive has a path twice, the last one counts. Nothing is
