@@ -16,6 +16,8 @@ const ATTEMPTS = 100;
 export class ReadPacks extends Packs {
   readonly #growing = new Map<string, GrowingPack>();
   #names = '';
+  /** Counts whatever look-ups may see. */
+  #changes = 0;
 
   constructor(place: PackPlace) {
     super(place);
@@ -30,34 +32,42 @@ export class ReadPacks extends Packs {
   *refresh(): Generator<void, void, void> {
     this.#list();
     for (const pack of this.#growing.values()) {
+      const before = pack.bytes;
       try {
         yield* pack.grow();
       } catch (error) {
         if (errorCode(error) !== 'ENOENT') throw error;
-        // It was sealed since: this is none of the states that a look-up has seen.
+        // It was sealed since it was listed.
         this.#names = '';
+        this.#changes++;
       }
+      if (pack.bytes !== before) this.#changes++;
     }
   }
 
-  /** An object that is reachable is found: whatever the writer does with it changes the state first. */
+  /**
+   * An object that is reachable is found: it is looked for until nothing has changed since before the last time, and whatever
+   * the writer does with it is a change.
+   */
   protected override *rounds(key: Key): Generator<Iterable<Found>, void, void> {
     yield this.places(key);
+    let isRestarted = false;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const before = this.#state;
+      const before = this.#changes;
       for (const _ of this.refresh());
-      if (before === this.#state) break;
+      if (before === this.#changes) {
+        if (isRestarted || !this.#restart()) break;
+        isRestarted = true;
+        continue;
+      }
       yield this.places(key);
     }
-    let isRestarted = false;
-    for (const pack of this.#growing.values()) isRestarted = pack.restart() || isRestarted;
-    if (isRestarted) for (const _ of this.refresh());
     yield* super.rounds(key);
   }
 
-  /** What look-ups depend on. */
-  get #state(): string {
-    return [this.#names, ...[...this.#growing.values()].map(({ bytes }) => bytes)].join(' ');
+  /** See `GrowingPack.restart`. */
+  #restart(): boolean {
+    return [...this.#growing.values()].filter((pack) => pack.restart()).length > 0;
   }
 
   #list(): void {
@@ -66,6 +76,7 @@ export class ReadPacks extends Packs {
     const joined = names.join(' ');
     if (joined === this.#names) return;
     this.#names = joined;
+    this.#changes++;
     const there = new Set(names);
     for (const pack of this.packs) if (!there.has(`${pack.name}.${pack.sealed ? 'pack' : 'open'}`)) this.#forget(pack);
     for (const each of names) {

@@ -119,6 +119,28 @@ describe('a reader beside a writer', () => {
     }
   });
 
+  it('finds what the writer moves on while it lists the packs', () => {
+    for (let seed = 1; seed <= 40; seed++) {
+      const random = seeded(seed);
+      const beside = new Beside(random);
+      const readdir = beside.disk.readdir.bind(beside.disk);
+      let moves = 0;
+      beside.disk.readdir = (path) => {
+        const names = readdir(path);
+        for (; moves > 0 && random(2) > 0; moves--) beside.write();
+        return names;
+      };
+      for (let round = 0; round < 10; round++) {
+        beside.write();
+        const [key, files] = [...beside.kept].at(-1)!;
+        moves = 6;
+        const found = readVersion(readerOf(beside.disk, 1), key);
+        moves = 6;
+        expect([found, readVersion(beside.reader, key)]).toEqual([files, files]);
+      }
+    }
+  });
+
   it.each([10, 5000])('finds what stands where something was cut off that it had seen: %i bytes', (length) => {
     const disk = new SimulatedDisk();
     const [store, reader] = [newStore(disk), readerOf(disk)];
