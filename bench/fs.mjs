@@ -54,7 +54,10 @@ try {
   execFileSync('chown', ['-R', `${UID}:${UID}`, base]);
   const fileSystem = await loadFileSystem();
   workspaces = await fileSystem.mount(join(home, 'mnt'));
-  mounted = await mountSystems({ base, home, workspaces, names: options.systems.split(',') });
+  mounted = await mountSystems({
+    ...{ base, home, workspaces, importTree: fileSystem.importTree },
+    names: options.systems.split(','),
+  });
   const rows = await measureWorkloads(mounted.directories);
   if ('crowds'.includes(options.only))
     rows.push(...(await measureCrowds({ workspaces, fileSystem, base, home, rounds, median })));

@@ -7,7 +7,9 @@
  * The options are those of overlayfs, so the script can be a mount helper: lowerdir is the base, upperdir (empty or a
  * delta) stores the changes, workdir is ignored. More options: uid=N serves only this uid, as the service does
  * (default: every uid, with the stored owners and modes); rules=FILE reads the permission rules from a JSON file
- * (default: WRITE everywhere); max_bytes=N and max_files=N set the quota. Other options are ignored. The command returns
+ * (default: WRITE everywhere); max_bytes=N and max_files=N set the quota; format=tree imports lowerdir into a store of
+ * objects in a temporary folder and mounts that (upperdir must be empty: it cannot be mounted again yet, and fsync(2) does not
+ * cover contents). Other options are ignored. The command returns
  * when the file system is mounted; with -f it stays in the foreground. SIGTERM, or umount of MOUNTPOINT, ends it.
  */
 import { execFile, fork } from 'node:child_process';
@@ -58,7 +60,7 @@ async function serve() {
     workspaces.exited.then(stop);
   });
   try {
-    const path = await workspaces.attach(workspace());
+    const path = await workspaces.attach(workspace(fileSystem, directory));
     // Not synchronously: this thread starts the threads that the first lookup may need.
     await promisify(execFile)('mount', ['-i', '--bind', path, mountPoint], { cwd: '/' });
     process.send?.({});
@@ -71,9 +73,12 @@ async function serve() {
   }
 }
 
-function workspace() {
-  const { uid, lowerdir, upperdir, rules, max_bytes, max_files } = options;
+function workspace({ importTree }, directory) {
+  const { uid, lowerdir, upperdir, rules, max_bytes, max_files, format } = options;
+  const tree =
+    format === 'tree' ? importTree(resolve(lowerdir), join(directory, 'store'), uid === undefined) : undefined;
   return {
+    tree,
     id: 'workspace',
     codebaseId: 'codebase',
     base: resolve(lowerdir),

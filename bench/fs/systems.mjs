@@ -17,7 +17,7 @@ export function install() {
 }
 
 /** Mounts the file systems in `names` that this machine has over `base`, each with its own changes. */
-export async function mountSystems({ base, home, workspaces, names }) {
+export async function mountSystems({ base, home, workspaces, names, importTree }) {
   const directories = {};
   const unmounts = [];
   for (const name of names) {
@@ -25,8 +25,8 @@ export async function mountSystems({ base, home, workspaces, names }) {
     const at = join(home, name);
     for (const part of ['mnt', 'upper', 'work']) mkdirSync(join(at, part), { recursive: true });
     for (const path of [at, join(at, 'mnt'), join(at, 'upper')]) run('chown', `${UID}:${UID}`, path);
-    directories[name] = await MOUNT[name](at, base, workspaces);
-    if (name !== 'native' && name !== 'ours') unmounts.push(() => run('umount', join(at, 'mnt')));
+    directories[name] = await MOUNT[name](at, base, workspaces, importTree);
+    if (name !== 'native' && name !== 'ours' && name !== 'tree') unmounts.push(() => run('umount', join(at, 'mnt')));
   }
   return { directories, unmount: () => unmounts.forEach((unmount) => void unmount()) };
 }
@@ -60,6 +60,11 @@ const MOUNT = {
     return join(at, 'mnt');
   },
   ours: (at, base, workspaces) => workspaces.attach(spec('ours', base, join(at, 'delta'))),
+  tree: (at, base, workspaces, importTree) =>
+    workspaces.attach({
+      ...spec('tree', base, join(at, 'delta')),
+      tree: importTree(base, join(at, 'store'), false),
+    }),
 };
 
 /** Returns the options of a workspace as the service attaches it: one uid, everything writable. */

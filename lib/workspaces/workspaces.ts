@@ -4,7 +4,22 @@ import type { HostFile } from '../host-tree/host-file.ts';
 import type { Reserve } from '../linux/disk-room.ts';
 import type { Time } from '../linux/time.ts';
 import type { Level } from '../permissions/index.ts';
+import type { DirectoryEntry } from '../trees/format/entry.ts';
 import type { OwnerBytes } from './delta/owner-bytes.ts';
+import type { NumberRange } from './tree/disk/tree-root.ts';
+
+/** A workspace that is a tree over the store of its codebase. */
+export interface TreeSpec {
+  /** Folder of the store. */
+  store: string;
+  /** What it shows when it is new, and the version of the codebase that this is. */
+  root: DirectoryEntry;
+  version: number;
+  /** The number of its own store, in its delta. */
+  number: bigint;
+  /** Inode numbers for its files. */
+  numbers: NumberRange;
+}
 
 /** One sandbox's view of a codebase: base, delta and rules. */
 export interface WorkspaceSpec {
@@ -14,6 +29,8 @@ export interface WorkspaceSpec {
   codebaseId: string;
   /** Host directory of the codebase's files; read-only. */
   base: string;
+  /** Absent: it is a delta over `base`. */
+  tree?: TreeSpec;
   /** Host directory of this sandbox's delta; created if absent, kept by `detach`. */
   delta: string;
   /** Host directory of the layers of all deltas. Absent: this delta shares no layers, and its layers are in `delta`. */

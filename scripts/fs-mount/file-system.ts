@@ -6,7 +6,11 @@ import { type FuseNotifierData, serveNotifications } from '../../lib/fuse/connec
 import { type FuseWorkerData, serveRequests } from '../../lib/fuse/connection/request-worker.ts';
 import type { FuseSyncData } from '../../lib/fuse/connection/sync-thread.ts';
 import type { Caller } from '../../lib/fuse/filesystem.ts';
+import type { Engine } from '../../lib/workspaces/engine.ts';
+import { LAYERED } from '../../lib/workspaces/layered-engine.ts';
+import { openTrees } from '../../lib/workspaces/open-trees.ts';
 import { runSyncThread } from '../../lib/workspaces/sync-thread.ts';
+import { treeEngine } from '../../lib/workspaces/tree-engine.ts';
 import { optionsOf } from '../../lib/workspaces/worker.ts';
 import { WorkspaceFileSystem } from '../../lib/workspaces/workspace-file-system.ts';
 
@@ -18,6 +22,7 @@ import { WorkspaceFileSystem } from '../../lib/workspaces/workspace-file-system.
 export { unmount } from '../../lib/linux/mount.ts';
 export { findMount } from '../../lib/linux/mountinfo.ts';
 export { mountWorkspaces } from '../../lib/workspaces/index.ts';
+export { importTree } from './import-tree.ts';
 
 /** Methods that the thread calls between requests. They are not counted. */
 const HOOKS = new Set('begin control toError operationEnded requestEnded workAhead synced flowOf serving'.split(' '));
@@ -29,9 +34,18 @@ if (!isMainThread) {
   else
     profiled(() =>
       serveRequests(data, (host, current) =>
-        counting(new WorkspaceFileSystem(host.notifier, optionsOf(host, current))),
+        counting(new WorkspaceFileSystem(host.notifier, { ...optionsOf(host, current), engine: bySpec() })),
       ),
     );
+}
+
+/** A workspace with a tree is one; all others are deltas over bases. */
+function bySpec(): Engine {
+  const trees = treeEngine(openTrees());
+  return {
+    directory: LAYERED.directory,
+    workspace: (spec, ...rest) => (spec.tree === undefined ? LAYERED : trees).workspace(spec, ...rest),
+  };
 }
 
 function counting(fileSystem: WorkspaceFileSystem): ControlledFileSystem {

@@ -15,12 +15,13 @@ export async function loadFileSystem() {
   process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
   const file = join(directory, 'file-system.mjs');
   await bundle({ entry: 'scripts/fs-mount/file-system.ts', outfile: file });
-  const { mountWorkspaces, findMount, unmount } = await import(pathToFileURL(file).href);
+  const { mountWorkspaces, findMount, unmount, importTree } = await import(pathToFileURL(file).href);
   const log = { ...SILENT, error: (message, fields) => process.stderr.write(`${message} ${show(fields)}\n`) };
   return {
     mount: (mountPoint) => mountWorkspaces({ mountPoint, entry: pathToFileURL(file), log }),
     findMount,
     unmount,
+    importTree,
   };
 }
 
