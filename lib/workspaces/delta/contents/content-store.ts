@@ -206,10 +206,7 @@ export class ContentStore {
     return this.#unsynced.delete(inode);
   }
 
-  /**
-   * Removes the contents of a removed inode. The removal is journaled already. `more`: other inodes are released with
-   * it.
-   */
+  /** Removes the contents of a removed inode, which is journaled already. `more`: others are released with it. */
   release(inode: StoredFile, more: boolean): void {
     const synced = !this.forget(inode);
     if (this.#top.isFrozen(inode)) return;
@@ -225,10 +222,7 @@ export class ContentStore {
     return this.#top.slabs.trim();
   }
 
-  /**
-   * Finds the data files of `inodes` in the writable layer and removes all other files there, in steps. `found`
-   * receives each.
-   */
+  /** Finds the data files of `inodes` in the writable layer, for `found`, and removes all others there, in steps. */
   *load<F extends StoredFile>(inodes: Iterable<F>, found: (inode: F, stat: DataStat) => void): Steps<void> {
     const counter = new StepCounter(ITEMS_PER_STEP);
     const byId = new DenseMap<F>();
