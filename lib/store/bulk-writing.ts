@@ -3,6 +3,7 @@ import type { Source } from '../trees/directory/source.ts';
 import type { DirectoryObject } from '../trees/format/directory-object.ts';
 import type { Key } from '../trees/format/keys.ts';
 import { StagedBlobs } from './blobs/staged-blobs.ts';
+import { Cache } from './cache.ts';
 import { directoryOf } from './directory-of.ts';
 import type { SealAt } from './limits.ts';
 import { OpenFiles } from './open-files.ts';
@@ -10,6 +11,8 @@ import { quietly } from './packs/pack.ts';
 import { PackSet } from './packs/pack-set.ts';
 import { readStoreFile } from './store-file.ts';
 import { type Adoptable, type WritablePacks, Writing } from './writing.ts';
+
+const CACHE_BYTES = 8 * 1024 * 1024;
 
 /**
  * A writing in any thread, with packs of its own. They are open in `tmp/`, and come to the others sealed. Its large contents stay
@@ -20,6 +23,8 @@ export class BulkWriting extends Writing implements Adoptable, Source {
   readonly large: ReadonlyMap<Key, string>;
   readonly #disk: Disk;
   readonly #packs: PackSet;
+  /** An archive asks for the same directory with each of its members. */
+  readonly #cache = new Cache<Key, DirectoryObject>(CACHE_BYTES).part();
 
   constructor(disk: Disk, folder: string, sealAt?: SealAt) {
     let losses = 0;
@@ -60,7 +65,11 @@ export class BulkWriting extends Writing implements Adoptable, Source {
   }
 
   load(key: Key): DirectoryObject {
-    return directoryOf(this.#packs.payload(key));
+    const cached = this.#cache.get(key);
+    if (cached !== undefined) return cached;
+    const object = directoryOf(this.#packs.payload(key));
+    this.#cache.set(key, object, object.bytes.length);
+    return object;
   }
 
   override end(): void {
