@@ -16,9 +16,10 @@ import { listFiles } from './list-files.ts';
 import { inOneStep } from './make-version.ts';
 import { requireDirectory, requireFile } from './reach.ts';
 import { removeEntry } from './remove-entry.ts';
-import { withStore } from './store-error.ts';
+import { storeError, withStore } from './store-error.ts';
 import type { Run, TreeParts } from './tree-parts.ts';
 import type { TreeQuota } from './tree-quota.ts';
+import { Turn } from './turn.ts';
 import { fileUpload, symlinkUpload, type Upload } from './upload.ts';
 
 export interface TreeCodebaseOptions {
@@ -119,6 +120,19 @@ export class TreeCodebase {
       numbers.passOver(first + count);
       if ((await advance(from, { ...from, nextIno: first + count })) === true) return first;
       throw new ServiceError('ABORTED', 'the codebase is changed by others; try again');
+    });
+  }
+
+  /** Runs a step after all changes before it, and before those after it. */
+  inTurn<T>(step: (turn: Turn) => Promise<T>): Promise<T> {
+    return this.#queue.between(async () => {
+      try {
+        return await step(new Turn(this.#parts, this.#queue.numbers));
+      } catch (error) {
+        throw storeError(error);
+      } finally {
+        this.#parts.quota.release();
+      }
     });
   }
 

@@ -22,6 +22,11 @@ export class Comparison {
     this.#hashOf = hashOf;
   }
 
+  /** The same with another source, which has these objects, too. */
+  above(source: Source): Comparison {
+    return new Comparison(source, this.#hashOf);
+  }
+
   readonly same = (a: Entry | undefined, b: Entry | undefined): boolean => {
     if (!this.alike(a, b)) return false;
     return !isDirectory(a) || !isDirectory(b) || this.#sameDirectories(a.key, b.key);
@@ -35,11 +40,11 @@ export class Comparison {
     return a.target === b.target && a.rdev === b.rdev && this.#sameContents(a, b);
   };
 
-  /** The keys of two files that are to be hashed before it can be told whether they have the same contents. */
-  unknown(a: Entry | undefined, b: Entry | undefined): Key[] {
+  /** Those of two files that are to be hashed before it can be told whether they have the same contents. */
+  unknown(a: Entry | undefined, b: Entry | undefined): Entry[] {
     if (a === undefined || b === undefined || a.type !== TYPE.file || b.type !== TYPE.file) return [];
     if (a.mode !== b.mode || a.size !== b.size || a.size === 0 || a.key === b.key) return [];
-    return [a.key, b.key].filter((key) => isLocal(key) && this.#hash(key) === undefined);
+    return [a, b].filter(({ key }) => isLocal(key) && this.#hash(key) === undefined);
   }
 
   #sameContents(a: Entry, b: Entry): boolean {

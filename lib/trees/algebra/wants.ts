@@ -5,16 +5,16 @@ import { type Key, NO_KEY } from '../format/keys.ts';
 import type { Comparison } from './comparison.ts';
 
 /**
- * The contents in a sandbox's store that are to be hashed before `follow` and `commit`, so that these know what is equal:
- * those of a file that differs from another one in its place but has the same size. Others differ at sight.
+ * The contents in a sandbox's store that are to be hashed before `follow` and `commit`, so that these know what is equal, by
+ * their keys, each with a file that has them: those of a file that differs from another one in its place but has the same size. Others differ at sight.
  */
 export function wants(
   comparison: Comparison,
   base: Entry | undefined,
   mine: Entry | undefined,
   head: Entry | undefined,
-): Set<Key> {
-  const keys = new Set<Key>();
+): Map<Key, Entry> {
+  const wanted = new Map<Key, Entry>();
   const stack = [[base, mine, head]];
   for (let trees = stack.pop(); trees !== undefined; trees = stack.pop()) {
     const [b, m, h] = trees;
@@ -25,10 +25,10 @@ export function wants(
       [m, h],
       [b, h],
     ])
-      for (const key of comparison.unknown(x, y)) keys.add(key);
+      for (const entry of comparison.unknown(x, y)) wanted.set(entry.key, entry);
     const [left, right] = [b, m].map((entry) => (isDirectory(entry) ? entry.key : NO_KEY));
     for (const { name, a, b: other } of differences(comparison.source, left!, right!))
       stack.push([a, other, childOf(comparison.source, h, name)]);
   }
-  return keys;
+  return wanted;
 }

@@ -7,6 +7,7 @@ import type { NumberRange } from './disk/tree-root.ts';
 export class InodeNumbers {
   readonly #lease: () => NumberRange;
   #left: readonly NumberRange[];
+  #own: NumberRange[] = [];
 
   /** `lease`: another block, durably noted that it is; it may throw. */
   constructor(lease: () => NumberRange, left: readonly NumberRange[]) {
@@ -19,8 +20,19 @@ export class InodeNumbers {
     return this.#left;
   }
 
+  /** Numbers of files that nobody else can have: given since `share`, as far as this process knows. */
+  get own(): readonly NumberRange[] {
+    return this.#own;
+  }
+
+  /** At a checkpoint, a fork or a commit: what has a number now, others may have with it. */
+  share(): void {
+    this.#own = [];
+  }
+
   next(): number {
     const [first = this.#lease(), ...rest] = this.#left;
+    this.#give(first.next);
     this.#left = withoutEmpty([{ ...first, next: first.next + 1 }, ...rest]);
     return first.next;
   }
@@ -29,6 +41,12 @@ export class InodeNumbers {
   note(ino: number): void {
     const given = (range: NumberRange) => ino >= range.next && ino < range.end;
     this.#left = withoutEmpty(this.#left.map((range) => (given(range) ? { ...range, next: ino + 1 } : range)));
+  }
+
+  #give(ino: number): void {
+    const last = this.#own.at(-1);
+    if (last?.end === ino) this.#own[this.#own.length - 1] = { ...last, end: ino + 1 };
+    else this.#own.push({ next: ino, end: ino + 1 });
   }
 }
 

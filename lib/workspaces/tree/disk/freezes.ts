@@ -1,7 +1,7 @@
 import { ServiceError } from '../../../errors.ts';
 import type { Sink } from '../../../trees/directory/source.ts';
 import type { Journals } from '../journal/journals.ts';
-import type { Ending } from './ending.ts';
+import { Ending } from './ending.ts';
 import type { NewNames } from './new-names.ts';
 import type { RootFile } from './root-file.ts';
 import { encodeSlot } from './root-slot.ts';
@@ -14,6 +14,8 @@ export interface Parts {
   /** Of files: slots and data files. */
   readonly contents: Unsynced;
   readonly segments: SegmentWriter;
+  /** Of trees that are made beside the requests. */
+  readonly results: SegmentWriter;
   readonly journals: Journals;
   readonly root: RootFile;
   readonly names: NewNames;
@@ -36,6 +38,7 @@ export interface Freezing {
 export class Freezes {
   readonly #parts: Parts;
   #isRunning = false;
+  #last = new Ending<void>((ended) => ended());
   /** Number of the journal that the last freeze has begun. */
   #begun = 0;
 
@@ -46,6 +49,11 @@ export class Freezes {
   /** The next freeze waits for the end of this one. */
   get isRunning(): boolean {
     return this.#isRunning;
+  }
+
+  /** The end of the last one. */
+  get last(): Ending {
+    return this.#last;
   }
 
   /** The root of the last freeze is not durable, because that has not ended or has failed. */
@@ -74,7 +82,8 @@ export class Freezes {
     });
     this.#isRunning = true;
     this.#begun = root.generation;
-    return { root, durable: this.#finish(root) };
+    this.#last = this.#finish(root);
+    return { root, durable: this.#last };
   }
 
   #finish(root: TreeRoot): Ending {

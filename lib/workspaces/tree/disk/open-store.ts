@@ -105,10 +105,12 @@ function storeOf(where: StoreIn, root: RootFile, chain: JournalChain | undefined
   names.add(dirname(folder));
   if (chain !== undefined && disk.readdir(folder).includes(SEGMENTS)) names.add(`${folder}/${SEGMENTS}`);
   const { store, segment, nextSegment } = root.root;
-  const parts = { disk, folder, store, names, cache, seed };
-  const segments = new SegmentWriter(parts, segment, new SegmentNumbers(nextSegment));
+  const into = { disk, folder, store, names, cache, seed };
+  const numbers = new SegmentNumbers(nextSegment);
+  const results = new SegmentWriter(into, 0, numbers);
+  const segments = new SegmentWriter(into, segment, numbers);
   const journals = new Journals({ disk, folder, names, random }, root.root, chain?.read ?? []);
-  return new TreeStore({ contents, segments, journals, root, names, turns: new SyncTurns(where.sync) });
+  return new TreeStore({ contents, segments, results, journals, root, names, turns: new SyncTurns(where.sync) });
 }
 
 function rootPath(folder: string): string {

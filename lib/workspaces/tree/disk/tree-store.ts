@@ -1,3 +1,4 @@
+import type { Sink } from '../../../trees/directory/source.ts';
 import type { Named } from '../journal/named.ts';
 import type { Journal, JournalRecord } from '../journal/records.ts';
 import type { Ending } from './ending.ts';
@@ -66,9 +67,24 @@ export class TreeStore implements Journal {
     return this.#freezes.isRunning;
   }
 
+  /** The end of the last freeze. */
+  get lastFreeze(): Ending {
+    return this.#freezes.last;
+  }
+
   /** See `Freezes.begin`. */
   freeze(encode: (sink: FreezeSink, begin: (state: TreeState) => void) => void): Freezing {
     return this.#freezes.begin(encode);
+  }
+
+  /** Where trees are put that take the place of a frozen one. A record may name them after `syncResults`. */
+  get results(): Sink {
+    return this.#parts.results;
+  }
+
+  syncResults(): Ending {
+    const { results, names, turns } = this.#parts;
+    return turns.run([results, names]);
   }
 
   /**
@@ -86,8 +102,9 @@ export class TreeStore implements Journal {
 
   /** Without a sync. Not while one runs. */
   close(): void {
-    const { segments, journals, root } = this.#parts;
+    const { segments, results, journals, root } = this.#parts;
     segments.close();
+    results.close();
     journals.close(root.root.generation);
     root.close();
   }

@@ -16,6 +16,8 @@ class MemoryHeads implements Heads {
   moves = 0;
   /** Called before the head moves. */
   onAdvance: () => Promise<void> | void = () => {};
+  /** Called when it is durable, and nobody knows. */
+  afterAdvance: () => void = () => {};
 
   read(): Head | undefined {
     return this.head;
@@ -26,6 +28,7 @@ class MemoryHeads implements Heads {
     if (this.head !== from) return false;
     this.head = to;
     this.moves++;
+    this.afterAdvance();
     return true;
   }
 }

@@ -112,7 +112,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'contents in a slot are never compared',
     file: 'algebra/wants.ts',
-    text: 'for (const key of comparison.unknown(x, y)) keys.add(key);',
+    text: 'for (const entry of comparison.unknown(x, y)) wanted.set(entry.key, entry);',
     instead: '{ comparison.unknown(x, y); }',
   },
   {

@@ -81,7 +81,7 @@ export class World {
   /** With the hashes of what is wanted for these trees, and no others. */
   comparison(b: Entry | undefined, m: Entry | undefined, h: Entry | undefined): Comparison {
     const comparison = new Comparison(this.memory, (key) => this.#read.get(key));
-    for (const key of wants(comparison, b, m, h)) this.#read.set(key, this.#hashOf(key));
+    for (const key of wants(comparison, b, m, h).keys()) this.#read.set(key, this.#hashOf(key));
     return comparison;
   }
 
