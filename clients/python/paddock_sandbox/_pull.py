@@ -19,7 +19,7 @@ from ._place import Found, Place
 from ._plan import APPLIED, CONFLICTS, FAILED, SKIPPED, UNCHANGED, Plan, Step, Wanted, above
 from ._pulled import Pulled, PullOptions
 from ._refusal import Judge, Refusal
-from ._renames import Renames
+from ._renames import Renames, half_of
 from ._room import Room
 from ._together import Together
 from .errors import InvalidArgumentError, PaddockError
@@ -116,9 +116,16 @@ class Pull:
         """Nothing comes without what it comes together with."""
         chosen = {each.path: each for each in self.chosen}
         left = [path for path in chosen if path not in self._steps or not self._steps[path].is_done]
+        skipped = set(self._skipped)
         together = Together(chosen, self._renames)
         for path in together.without(left, lambda path: self._is(path, UNCHANGED)):
-            if self._is(path, APPLIED):
+            if not self._is(path, APPLIED):
+                continue
+            old = self._renames.old_name_of(path)
+            # What is left out is no conflict.
+            if old is not None and old in skipped:
+                self._skip(path, half_of(old))
+            else:
                 self._steps[path].outcome = CONFLICTS
 
     def _is(self, path: str, outcome: str) -> bool:
@@ -216,7 +223,7 @@ class Pull:
         return APPLIED
 
     def _may_leave(self, path: str) -> bool:
-        """Whether what has this new path, if it is one, still leaves its old one: that was not edited here meanwhile."""
+        """Whether what has this new path, if it is one, still leaves its old one: not edited here meanwhile."""
         old = self._renames.old_name_of(path)
         step = None if old is None else self._steps.get(old)
         # A directory has no contents but what is in it.

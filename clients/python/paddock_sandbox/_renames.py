@@ -43,11 +43,12 @@ class Renames:
         for old, paths in self._new.items():
             coming = [path for path in self.new_names_of(old) if path in chosen]
             if old not in chosen:
-                halves.update((path, _half(old)) for path in coming)
+                halves.update((path, half_of(old)) for path in coming)
             elif paths and not coming:
-                halves[old] = _half(paths[0])
+                halves[old] = half_of(paths[0])
         return halves
 
 
-def _half(other: str) -> Refusal:
+def half_of(other: str) -> Refusal:
+    """Why a path does not come without another one."""
     return Refusal(f"it is half of a rename: {json.dumps(other, ensure_ascii=False)} must come, too", True)

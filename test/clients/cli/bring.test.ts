@@ -13,7 +13,7 @@ it('goes on after a path that cannot be merged here', async () => {
   await writeFile(join(directory, 'theirs'), 'theirs\n');
   const archiveOf = (path: string) =>
     new Uint8Array(execFileSync('tar', ['-cC', directory, '--transform', `s/theirs/${path}/`, 'theirs']));
-  const type = { kind: 'modified', type: 'file', baseType: 'file', size: 1, baseSize: 1 };
+  const type = { kind: 'modified', type: 'file', baseType: 'file', renamedFrom: '', size: 1, baseSize: 1 };
   const sandbox = {
     info: { codebaseId: 'cb_1' },
     pull: async () => ({ applied: ['c'], unchanged: [], conflicts: ['a', 'b'], skipped: [], failed: [] }),

@@ -5,7 +5,7 @@ import { codeOf } from './owner.ts';
 import { Place } from './place.ts';
 import { above, isDone, type Outcome, once, Plan, type Step, type Wanted } from './plan.ts';
 import type { Refusal } from './refusal.ts';
-import type { Renames } from './renames.ts';
+import { halfOf, type Renames } from './renames.ts';
 import { Room } from './room.ts';
 import { sweep } from './temporary.ts';
 import { Together } from './together.ts';
@@ -116,10 +116,15 @@ export class Changes {
   /** Nothing comes without what it comes together with. */
   #hold(): void {
     const left = [...this.#chosen.keys()].filter((path) => !isDone(this.#steps.get(path)));
+    const isSkipped = new Set(this.#skipped.map(({ path }) => path));
     const isHere = (path: string) => this.#steps.get(path)?.outcome === 'unchanged';
     for (const path of new Together(this.#chosen, this.#renames).without(left, isHere)) {
       const step = this.#steps.get(path);
-      if (step?.outcome === 'applied') step.outcome = 'conflicts';
+      if (step?.outcome !== 'applied') continue;
+      const old = this.#renames.oldNameOf(path);
+      // What is left out is no conflict.
+      if (old !== undefined && isSkipped.has(old)) this.#skip(path, halfOf(old));
+      else step.outcome = 'conflicts';
     }
   }
 

@@ -4,6 +4,12 @@ import type { Refusal } from './refusal.ts';
 /** Whether it is part of a rename, as far as can be told from it alone: another one may have taken the name of one that left it. */
 export const mayBeHalf = ({ kind, renamedFrom }: FileChange): boolean => kind === 'deleted' || renamedFrom !== '';
 
+/** Why a path does not come without another one. */
+export const halfOf = (other: string): Refusal => ({
+  reason: `it is half of a rename: ${JSON.stringify(other)} must come, too`,
+  again: true,
+});
+
 /** The names that the sandbox gave to what has another one in the codebase, and left that. */
 export class Renames {
   readonly #new = new Map<string, string[]>();
@@ -38,8 +44,7 @@ export class Renames {
   /** Chosen paths of which the other half is not chosen, with the reasons: the old one alone would lose the contents here. */
   halves(chosen: ReadonlySet<string>): Map<string, Refusal> {
     const halves = new Map<string, Refusal>();
-    const leave = (path: string, other: string) =>
-      halves.set(path, { reason: `it is half of a rename: ${JSON.stringify(other)} must come, too`, again: true });
+    const leave = (path: string, other: string) => halves.set(path, halfOf(other));
     for (const [old, paths] of this.#new) {
       const coming = this.newNamesOf(old).filter((path) => chosen.has(path));
       if (!chosen.has(old)) for (const path of coming) leave(path, old);
