@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 from typing import Any, Callable, Dict, Mapping, Sequence, Tuple
 
@@ -51,21 +52,26 @@ def require_form(name: str, value: Any, form: str) -> None:
     `form`: a name of `_FORMS`, "duration", "converted", "integer LOWEST HIGHEST NOTE", or "one A|B"; "!" before: and
     not empty.
     """
-    kind, *rest = form.lstrip("!").split(" ")
     required = form.startswith("!")
     if value is None and not required:
         return
+    kind, what, fits = _parsed(form)
     if kind == "duration":
         exact_seconds(name, value)
     if kind == "converted":
         # Lengths of time in the units of the service, and words.
         encode({name: value})
-    made = {"integer": _integer, "one": _one}.get(kind)
-    what, fits = made(rest) if made else _FORMS.get(kind, _FORMS["any"])
     missing = required and (value is None or (isinstance(value, (str, *_LISTS)) and not value))
     if missing or not fits(value):
         more = " that is not empty" if required and kind in _FORMS else ""
         raise InvalidArgumentError(f"{name} must be {what}{more}")
+
+
+@functools.lru_cache(maxsize=None)
+def _parsed(form: str) -> Tuple[str, str, Callable[[Any], bool]]:
+    kind, *rest = form.lstrip("!").split(" ")
+    made = {"integer": _integer, "one": _one}.get(kind)
+    return kind, *(made(rest) if made else _FORMS.get(kind, _FORMS["any"]))
 
 
 def _integer(bounds: Sequence[str]) -> _Check:

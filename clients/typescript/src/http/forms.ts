@@ -29,16 +29,25 @@ const FORMS: Readonly<Record<string, Check>> = {
 /** Throws InvalidArgumentError; undefined and null stand for what is left out. */
 export function requireForm(name: string, value: unknown, form: Form): void {
   const isRequired = form.startsWith('!');
-  const [kind = '', ...rest] = form.slice(isRequired ? 1 : 0).split(' ');
   const isLeftOut = value === undefined || value === null;
   if (isLeftOut && !isRequired) return;
+  const { kind, check } = parsed.get(form) ?? parse(form);
+  const [what, is] = check;
   if (kind === 'duration') secondsOf(name, value as Duration);
   // Lengths of time in the units of the service, and words.
   if (kind === 'converted') toWire({ [name]: value });
-  const [what, is] = kind === 'integer' ? integer(rest) : kind === 'one' ? oneOf(rest) : (FORMS[kind] ?? FORMS.any!);
   const isMissing = isRequired && (isLeftOut || (value as string | unknown[]).length === 0);
   if (isMissing || !is(value))
     throw invalid(`${name} must be ${what}${isRequired && is === FORMS[kind]?.[1] ? ' that is not empty' : ''}`);
+}
+
+const parsed = new Map<Form, { kind: string; check: Check }>();
+
+function parse(form: Form): { kind: string; check: Check } {
+  const [kind = '', ...rest] = form.replace('!', '').split(' ');
+  const check = kind === 'integer' ? integer(rest) : kind === 'one' ? oneOf(rest) : (FORMS[kind] ?? FORMS.any!);
+  parsed.set(form, { kind, check });
+  return { kind, check };
 }
 
 /** As the service, which takes decimal texts, too. */
