@@ -8,8 +8,8 @@
  * delta) stores the changes, workdir is ignored. More options: uid=N serves only this uid, as the service does
  * (default: every uid, with the stored owners and modes); rules=FILE reads the permission rules from a JSON file
  * (default: WRITE everywhere); max_bytes=N and max_files=N set the quota; format=tree imports lowerdir into a store of
- * objects in a temporary folder and mounts that (upperdir must be empty: it cannot be mounted again yet, and fsync(2) does not
- * cover contents). Other options are ignored. The command returns
+ * objects in a temporary folder and mounts that (upperdir must be empty: it cannot be
+ * mounted again yet). Other options are ignored. The command returns
  * when the file system is mounted; with -f it stays in the foreground. SIGTERM, or umount of MOUNTPOINT, ends it.
  */
 import { execFile, fork } from 'node:child_process';

@@ -2,7 +2,6 @@ import { randomInt } from 'node:crypto';
 import { hostDisk } from '../disk/host-disk.ts';
 import { ServiceError } from '../errors.ts';
 import type { Steps } from '../fuse/connection/steps.ts';
-import { EIO } from '../linux/errno.ts';
 import { Cache } from '../store/cache.ts';
 import { ObjectStore } from '../store/object-store.ts';
 import { OpenFiles } from '../store/open-files.ts';
@@ -20,10 +19,12 @@ import { ObjectCache } from './tree/disk/object-cache.ts';
 import { createStore, openStore, type StoreIn } from './tree/disk/open-store.ts';
 import { PlacedObjects } from './tree/disk/placed-objects.ts';
 import { SegmentReader } from './tree/disk/segment-reader.ts';
+import type { SyncStep } from './tree/disk/sync-steps.ts';
 import type { TreeState } from './tree/disk/tree-root.ts';
 import type { TreeStore } from './tree/disk/tree-store.ts';
+import type { Unsynced } from './tree/disk/unsynced.ts';
 import { Epochs, type NextEpochs } from './tree/epochs.ts';
-import { freeze } from './tree/freeze.ts';
+import { type Frozen, freeze } from './tree/freeze.ts';
 import { InodeNumbers } from './tree/inode-numbers.ts';
 import { LiveTree } from './tree/live-tree.ts';
 import type { OpenTree, TreeParts } from './tree-workspace.ts';
@@ -63,15 +64,18 @@ function* opening(thread: Thread, spec: WorkspaceSpec, shared: Shared<Workspace>
   if (tree === undefined) throw new ServiceError('INVALID_ARGUMENT', 'tree: a workspace of this kind has one');
   const { disk, files, objects } = thread;
   const syncs = new OwnSyncs(shared.syncs);
-  const contents = { steps: () => [], synced: () => undefined, syncFailed: () => undefined };
-  const random = () => randomInt(2 ** 32);
-  const where: StoreIn = { disk, folder: spec.delta, cache: objects, sync: hostSync(disk, syncs), contents, random };
+  const codebase = thread.codebase(tree.store);
+  const later = new Later();
+  const where: StoreIn = {
+    ...{ disk, folder: spec.delta, cache: objects, seed: codebase.seed, contents: later },
+    sync: hostSync(disk, syncs),
+    random: () => randomInt(2 ** 32),
+  };
   const known = openStore(where);
   if (known !== undefined) {
     known.close();
     throw new ServiceError('UNIMPLEMENTED', 'a tree that was attached before cannot be attached again yet');
   }
-  const codebase = thread.codebase(tree.store);
   const reader = new SegmentReader(disk, files, spec.delta);
   const places = new PlacedObjects(objects, (store) => (store === tree.number ? reader : undefined));
   const source: Source = { load: (key) => (isLocal(key) ? places.load(key) : codebase.load(key)) };
@@ -80,7 +84,26 @@ function* opening(thread: Thread, spec: WorkspaceSpec, shared: Shared<Workspace>
   const base = { version: tree.version, base: tree.root };
   const epochs = new Epochs(storeBytes(tree.number), 1, 0);
   const live = new LiveTree({ source, frozen: tree.root, base, journal: store, epochs });
-  return new OpenedParts({ thread, spec, shared, tree, live, store, codebase, syncs, numbers, reader });
+  const parts = new OpenedParts({ thread, spec, shared, tree, live, store, codebase, syncs, numbers, reader });
+  later.contents = parts.contents.unsynced;
+  return parts;
+}
+
+/** The contents of a tree, which are opened after its files. */
+class Later implements Unsynced {
+  contents: Unsynced | undefined;
+
+  steps(): SyncStep[] {
+    return this.contents!.steps();
+  }
+
+  synced(): void {
+    this.contents!.synced();
+  }
+
+  syncFailed(): void {
+    this.contents!.syncFailed();
+  }
 }
 
 interface PartsIn {
@@ -118,7 +141,8 @@ class OpenedParts implements TreeParts {
         const { sec, nsec } = shared.clock.now();
         return { s: sec, ns: nsec };
       },
-      sync: () => this.#sync(),
+      journal: where.store,
+      answer: shared.answer,
       damaged: (_, message) => shared.damaged({ id: spec.id, message }),
     });
   }
@@ -131,13 +155,16 @@ class OpenedParts implements TreeParts {
     const { live, store } = this.#in;
     if (!live.isFreezeDue || store.isFreezing) return;
     try {
+      let frozen: Frozen = new Map();
       store.freeze((sink, begin) => {
+        const contents = this.contents.state(sink);
         const begun = (root: DirectoryEntry, next: NextEpochs) => {
-          begin(this.#state(root, next));
+          begin({ ...this.#state(root, next), ...contents });
           return store;
         };
-        freeze(live, sink, begun, false);
+        frozen = freeze(live, sink, begun, false);
       });
+      this.contents.frozen(frozen);
     } catch (error) {
       // On a full disk the journal goes on.
       if (!isFull(error)) throw error;
@@ -149,17 +176,7 @@ class OpenedParts implements TreeParts {
     const { ownBytes, ownEntries } = mine.totals;
     const { version, base } = live.base;
     const own = { ownBytes, ownEntries, retainedBytes: 0, numbers: numbers.left };
-    return { ...store.root, mine, base, version, ...next, ...own, ...this.contents.numbers.next };
-  }
-
-  #sync(): number {
-    const { shared, store } = this.#in;
-    const cause = shared.syncs.newCause();
-    store.sync().then(
-      () => shared.answer(cause, undefined),
-      () => shared.answer(cause, EIO),
-    );
-    return cause;
+    return { ...store.root, mine, base, version, ...next, ...own };
   }
 
   *syncing(): Steps<void> {}
