@@ -41,7 +41,10 @@ export function dataWritten(
   time: Time | undefined,
 ): void {
   const times = time && { mtime: time.s, mtimeNs: time.ns, ctime: time.s, ctimeNs: time.ns };
-  change(tree, file, { size, holes, ...times });
+  const { entry } = file;
+  // Counters know nothing of times.
+  if (size === entry.size && holes === entry.holes) file.entry = { ...entry, ...times };
+  else change(tree, file, { size, holes, ...times });
 }
 
 /** Whether an agent wrote the contents as text. Unset it before other contents are written. */

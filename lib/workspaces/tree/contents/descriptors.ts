@@ -5,6 +5,7 @@ export class Descriptors {
   readonly #limit: number;
   /** The least recently used one comes first. */
   readonly #open = new Map<string, number>();
+  #last: { readonly name: string; readonly fd: number } | undefined;
 
   constructor(limit = 64) {
     this.#limit = limit;
@@ -12,6 +13,7 @@ export class Descriptors {
 
   /** Valid until the next call; `open` opens it if necessary. */
   of(name: string, open: () => number): number {
+    if (this.#last?.name === name) return this.#last.fd;
     let fd = this.#open.get(name);
     if (fd === undefined) {
       fd = open();
@@ -21,6 +23,7 @@ export class Descriptors {
       }
     } else this.#open.delete(name);
     this.#open.set(name, fd);
+    this.#last = { name, fd };
     return fd;
   }
 
@@ -28,6 +31,7 @@ export class Descriptors {
     const fd = this.#open.get(name);
     if (fd === undefined) return;
     this.#open.delete(name);
+    if (this.#last?.name === name) this.#last = undefined;
     closeQuietly(fd);
   }
 

@@ -250,7 +250,8 @@ export class TreeContents implements TreeFileContents {
   #writable(file: TreeFile): number {
     if (!file.hasFile) this.#place(file, (to) => this.#create(to));
     const ref = file.requireData();
-    const fd = this.#in.descriptors.of(writableName(ref), () => this.#dataFiles.open(ref, false));
+    if (!file.isOpen || file.writableName === '') file.writableName = writableName(ref);
+    const fd = this.#in.descriptors.of(file.writableName, () => this.#dataFiles.open(ref, false));
     if (file.isOpen) return fd;
     this.#records.opened(file);
     // What a loss of power has left behind the end must not appear when the file grows.

@@ -16,6 +16,8 @@ export class TreeFile implements StoredFile {
   listed = false;
   /** The journal says of the data file that it may have been written: its size is the one on the disk. */
   isOpen = false;
+  /** That of the descriptor for writing it, while it is open. */
+  writableName = '';
   /** The journal has its size and time. */
   isMeasured = true;
   readonly #numbers: Numbers;
@@ -69,6 +71,7 @@ export class TreeFile implements StoredFile {
   moved(to: DataRef, expected: number | undefined): void {
     const isOther = to.slot !== this.#data.slot || to.id !== this.#data.id || to.layer !== this.#data.layer;
     if (isOther) this.verified = this.shortened = this.lost = this.hasFile = this.isOpen = false;
+    if (isOther) this.writableName = '';
     this.expected = expected;
     this.#data = to;
     if (to.slot === NO_SLOT && to.id === this.#id) this.#id = undefined;
