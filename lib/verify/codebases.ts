@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FILES } from '../codebases/codebase-tree.ts';
 import { CommitJournal, JOURNAL } from '../codebases/commit-journal.ts';
+import { headOf } from '../codebases/tree/stored-head.ts';
 import { ServiceError } from '../errors.ts';
 import type { CodebaseRecord } from '../metadata/metadata.ts';
 import { type Report, reasonOf } from './report.ts';
@@ -9,9 +10,14 @@ import { type Report, reasonOf } from './report.ts';
 /**
  * Checks the directory of a codebase and the journal of a commit in it. Its files have no checksums and are not read.
  */
-export async function verifyCodebase({ id }: CodebaseRecord, path: string, report: Report): Promise<void> {
+export async function verifyCodebase({ id, tree }: CodebaseRecord, path: string, report: Report): Promise<void> {
   report.counts.codebases++;
   const owner = `codebase ${id}`;
+  if (tree !== undefined) {
+    await report.attempt('its record', owner, () => headOf(tree));
+    report.note(`${owner} is stored as a tree: its record was checked, its files were not`);
+    return;
+  }
   const directory = join(path, id);
   const files = join(directory, FILES);
   if (!(await requireDirectory(directory, owner, report))) return;
