@@ -78,7 +78,9 @@ function caseOf(base: Nodes, now: Nodes, local: Nodes, options: Case['options'],
     changes.filter((path) => refused.includes(path)).map((path) => [path, { reason: 'no', allow: path, git: false }]),
   );
   const isOther = (path: string) => (local.get(path)?.text === undefined) !== (base.get(path)!.text === undefined);
-  const gone = [...base.keys()].filter((path) => !local.has(path) || isOther(path)).map((path) => [path, null]);
+  const isDirectory = (path: string) => local.has(path) && local.get(path)!.text === undefined;
+  const isGone = (path: string) => parents(path).every(isDirectory) && (!local.has(path) || isOther(path));
+  const gone = [...base.keys()].filter(isGone).map((path) => [path, null]);
   const differing = { ...Object.fromEntries(gone), ...treeOf(local) };
   return { name: '', base: treeOf(base), sandbox, local: differing, renamed, refusals, ...(options && { options }) };
 }
