@@ -15,11 +15,13 @@ export async function checkpoint(sandbox: TreeSandbox, codebase: Codebase): Prom
 
 /**
  * The sandbox has what it had at a checkpoint, and of what it had not changed then the present version. All in one exchange:
- * its own commits since then are as those of others to the checkpoint, and must not be taken for ones that it has not heard of.
+ * its own commits since then are as those of others to the checkpoint, and must not be taken for ones that it has not heard of. Durable
+ * when it resolves.
  */
 export function rollback(sandbox: TreeSandbox, codebase: Codebase, to: State): Promise<void> {
   return codebase.inTurn(async (turn) => {
     await followHead(sandbox, turn);
     await exchange(sandbox, turn, () => followed(sandbox, turn, to));
+    await sandbox.sync();
   });
 }

@@ -62,6 +62,7 @@ async function commitFrozen(
       const { number } = turn.head;
       await durable(sandbox, turn);
       await hearOf(commit, number, sandbox, turn);
+      await sandbox.sync();
       return answerOf({ ...plan, version: number });
     }
   } finally {

@@ -6,7 +6,7 @@ import { followHead } from './follow-head.ts';
 import { Hashes } from './hashes.ts';
 import type { Codebase, TreeSandbox } from './parts.ts';
 
-/** The chosen paths of a sandbox show the codebase again, at one moment. */
+/** The chosen paths of a sandbox show the codebase again, at one moment. Durable when it resolves. */
 export function discardChanges(sandbox: TreeSandbox, codebase: Codebase, choice: Choice): Promise<void> {
   return codebase.inTurn(async (turn) => {
     await followHead(sandbox, turn);
@@ -20,5 +20,6 @@ export function discardChanges(sandbox: TreeSandbox, codebase: Codebase, choice:
       const after = yield* following(sandbox, turn, left);
       return { mine: after.m, base: { version: base.version, base: after.b } };
     });
+    await sandbox.sync();
   });
 }

@@ -26,6 +26,8 @@ export interface TreeSandbox {
   /** See `take` and `swap` of `workspaces/tree/exchange`. */
   take(to: DirectoryEntry, version: number): Promise<boolean>;
   swap(from: DirectoryEntry, mine: DirectoryEntry, base: Root): Promise<boolean>;
+  /** All that has happened so far is durable. */
+  sync(): PromiseLike<void>;
   /** The requests of its programs wait until the step has ended. */
   held<T>(step: () => Promise<T>): Promise<T>;
   /** It could not hear of its own commit yet; its next operation begins with that. */

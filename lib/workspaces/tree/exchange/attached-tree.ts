@@ -78,6 +78,11 @@ export class AttachedTree {
     return identical(tree.frozen, from) && swap(tree, from.key, mine, base);
   }
 
+  /** All that has happened so far is durable when it resolves. */
+  sync(): PromiseLike<void> {
+    return this.#in.store.sync();
+  }
+
   /** Trees are exchanged when no crash can bring back the one of before the last freeze. */
   async #rooted(): Promise<void> {
     const { store } = this.#in;

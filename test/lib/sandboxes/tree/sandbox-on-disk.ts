@@ -140,7 +140,7 @@ export class SandboxOnDisk implements TreeSandbox {
 
   /** All that programs have done is durable. */
   async sync(): Promise<void> {
-    await this.#files.sync();
+    await this.#attached.sync();
   }
 
   write(path: string, contents: string | Buffer): void {
