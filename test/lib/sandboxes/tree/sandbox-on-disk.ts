@@ -84,6 +84,7 @@ export class SandboxOnDisk implements TreeSandbox {
     };
     const opening = openStore(opened);
     const root = opening?.root ?? rootOf(first, numbers);
+    if (opening !== undefined) this.contents.adopt();
     const base = { version: root.version, base: root.base };
     const epochs = new Epochs(bytes, root.epoch, root.sharedEpoch);
     const frozen = root.mine;

@@ -47,6 +47,12 @@ export class StoredContents implements FrozenContents, Unsynced {
     return entry.size > MAX_PACKED ? this.#pathOf(entry.key) : undefined;
   }
 
+  /** A server before may have ended before it synced what the journal names. */
+  adopt(): void {
+    for (const name of this.#disk.readdir(folderOf(this.#store)))
+      if (name.startsWith('data-')) this.#unsynced.push(this.#disk.open(`${folderOf(this.#store)}/${name}`, 'write'));
+  }
+
   steps(): SyncStep[] {
     this.#covered = this.#unsynced.length;
     return [...this.#unsynced.map((fd) => ({ datasync: fd })), { folder: folderOf(this.#store) }];
