@@ -50,7 +50,7 @@ function act(nodes: Nodes, [how, path, to, text]: Step): void {
   }
 }
 
-export function after(start: Nodes, all: readonly Step[]): Nodes {
+function after(start: Nodes, all: readonly Step[]): Nodes {
   const nodes = new Map(start);
   for (const step of all) act(nodes, step);
   return nodes;
