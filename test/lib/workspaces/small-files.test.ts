@@ -90,6 +90,24 @@ describe('small files', () => {
     expect(slabOf(s)).not.toContain('this was synced');
   });
 
+  it('that grew in their slot since a sync are not overwritten before their next one', () => {
+    const s = new Sandbox();
+    const { nodeid } = s.create('kept', 'this was synced');
+    s.fs.fsync(s.caller, nodeid, false);
+    s.write('kept', ' and more', 15);
+    s.write('kept', 'THIS WAS SYNCED AND MORE');
+    s.create('next', 'another');
+    expect(slabOf(s)).toContain('this was synced');
+    s.create('removed', 'this is not synced');
+    s.write('removed', ' yet', 18);
+    s.fs.syncAll();
+    s.write('removed', ' nor this', 22);
+    s.unlink('removed');
+    s.forgetAll();
+    s.create('then', 'a third one');
+    expect(slabOf(s)).toContain('this is not synced yet');
+  });
+
   it('that are truncated keep their slot, and contents that a record on the disk may name', () => {
     const s = new Sandbox();
     const synced = fill(3000);

@@ -336,6 +336,17 @@ describe('durable contents that are moved to shorten a slab', () => {
   const SLOT = 65_536;
   const content = (n: number) => String(n).padEnd(60_000, '.');
 
+  it('stay where they are until there is a free slot', () => {
+    const { s, syncs, end, fsync } = slowDisk();
+    for (let n = 0; n < 300; n++) s.create(`f${n}`, content(n));
+    fsync('f299');
+    while (syncs.length > 0) end();
+    for (let n = 0; n < 280; n++) s.unlink(`f${n}`);
+    s.forgetAll();
+    // The journal on the disk has their slots.
+    expect(syncs).toEqual([]);
+  });
+
   it('are recorded when the slab is durable, unless they changed meanwhile', () => {
     const { s, syncs, end, fsync, turn } = slowDisk();
     const endAll = () => {
@@ -345,7 +356,11 @@ describe('durable contents that are moved to shorten a slab', () => {
     // Contents that were never durable are moved at once.
     for (const n of [297, 298, 299]) fsync(`f${n}`);
     endAll();
-    for (let n = 0; n < 280; n++) s.unlink(`f${n}`);
+    for (let n = 0; n < 279; n++) s.unlink(`f${n}`);
+    s.forgetAll();
+    fsync('f297');
+    endAll();
+    s.unlink('f279');
     s.forgetAll();
     const [layer] = readdirSync(join(s.home, 'layers'));
     const slab = join(s.home, 'layers', layer!, `slab-${SLOT}`);

@@ -185,7 +185,7 @@ export class ContentStore {
   /** Removes contents that no record names. */
   discard(ref: DataRef): void {
     if (ref.slot === NO_SLOT) this.#files.remove(ref);
-    else this.#top.slabs.free(ref.slot, false);
+    else this.#top.slabs.discard(ref.slot);
   }
 
   /** Assigns contents to an inode, after a record named their location. */
@@ -200,19 +200,19 @@ export class ContentStore {
     this.#unsynced.add(inode);
   }
 
-  /** The contents are not needed any more. Returns whether they may not be durable. */
-  forget(inode: StoredFile): boolean {
+  /** The contents are not needed any more. */
+  forget(inode: StoredFile): void {
     this.slots.removed(inode);
-    return this.#unsynced.delete(inode);
+    this.#unsynced.delete(inode);
   }
 
   /** Removes the contents of a removed inode, which is journaled already. `more`: others are released with it. */
   release(inode: StoredFile, more: boolean): void {
-    const synced = !this.forget(inode);
+    this.forget(inode);
     if (this.#top.isFrozen(inode)) return;
     if (inode.hasFile) this.#files.remove(inode.requireData());
     if (inode.requireData().slot === NO_SLOT) return;
-    this.#top.slabs.free(inode.requireData().slot, synced, more);
+    this.#top.slabs.release(inode.requireData().slot, more);
     const toMove = more ? undefined : this.#top.slabs.toMove;
     if (toMove !== undefined) this.slots.move(toMove);
   }
@@ -284,7 +284,7 @@ export class ContentStore {
   }
 
   journalSyncBegins(): void {
-    this.#top.slabs.coverDeferred();
+    this.#top.slabs.journalSyncBegins();
   }
 
   /** Called when that sync has succeeded: the slots that it covers become reusable. */

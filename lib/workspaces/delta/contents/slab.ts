@@ -33,7 +33,7 @@ export class Slab {
   readonly #deferred = new Set<number>();
   /** Those of them that the next sync of the journal, or the one that runs, makes reusable. */
   readonly #covered = new Set<number>();
-  /** See `isYoung`. */
+  /** Slots that no journal on the disk can name: they were allocated after the last `syncBegins`. */
   #young = new Bits();
   #used = 0;
   /** Upper limit of the file size, in slots. */
@@ -110,13 +110,17 @@ export class Slab {
     return bits;
   }
 
-  /** Whether no journal on the disk can name the slot: it was allocated after the last `syncBegins`. */
-  isYoung(slot: number): boolean {
-    return this.#young.has(slot);
+  /** See `Slabs.release`. */
+  release(slot: number, more: boolean): void {
+    this.#free(slot, !this.#young.has(slot), more);
   }
 
-  /** Frees a slot. `hold`: not reused before the journal was synced. `more`: the file is shortened later, by `trim`. */
-  free(slot: number, hold: boolean, more: boolean): void {
+  /** See `Slabs.discard`. */
+  discard(slot: number): void {
+    this.#free(slot, false, false);
+  }
+
+  #free(slot: number, hold: boolean, more: boolean): void {
     if (this.#holders[slot] === undefined) return;
     this.#holders[slot] = undefined;
     this.#used--;
@@ -164,7 +168,9 @@ export class Slab {
    * filled.
    */
   get toMove(): StoredFile | undefined {
-    const spare = (this.#holders.length - this.#used) * this.slotSize;
+    // One that is not free yet cannot be moved to.
+    const free = this.#holders.length - this.#used - this.#deferred.size - this.#covered.size;
+    const spare = free * this.slotSize;
     if (spare < SPARSE || spare < this.#used * this.slotSize) return undefined;
     const last = this.#holders.at(-1);
     return last === RESERVED ? undefined : last;

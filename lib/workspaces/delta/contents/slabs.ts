@@ -67,17 +67,17 @@ export class Slabs {
     for (const slab of this.#slabs) slab.loaded(isKnown);
   }
 
-  /** See `Slab.isYoung`. */
-  isYoung(slot: number): boolean {
-    return this.#of(slot).isYoung(indexOf(slot));
-  }
-
   /**
-   * Frees a slot. `hold`: the journal on disk may still name its owner, so the slot is not reused before
+   * Frees a slot that a record has named. If the journal on the disk may have that record, the slot is not reused before
    * `releaseCovered`. `more`: the caller calls `trim` after freeing others.
    */
-  free(slot: number, hold: boolean, more = false): void {
-    this.#of(slot).free(indexOf(slot), hold, more);
+  release(slot: number, more = false): void {
+    this.#of(slot).release(indexOf(slot), more);
+  }
+
+  /** Frees a slot that no record has named. */
+  discard(slot: number): void {
+    this.#of(slot).discard(indexOf(slot));
   }
 
   /** Shortens the files by a part, after many slots were freed. Returns whether to call again. */
@@ -129,6 +129,12 @@ export class Slabs {
   /** See `Slab.syncBegins`. */
   syncBegins(): void {
     for (const slab of this.#slabs) slab.syncBegins();
+  }
+
+  /** Called when a sync of the whole journal begins. */
+  journalSyncBegins(): void {
+    this.syncBegins();
+    this.coverDeferred();
   }
 
   /** Called when a sync of the journal begins: it covers the slots that are deferred now. */

@@ -193,7 +193,7 @@ export class SlotContents {
     try {
       act(slot);
     } catch (error) {
-      this.#top.slabs.free(slot, false);
+      this.#top.slabs.discard(slot);
       throw error;
     }
   }
@@ -235,7 +235,7 @@ export class SlotContents {
       if (!this.#unsynced.has(inode)) this.#top.slabs.sync(slot);
       record();
     } catch {
-      this.#top.slabs.free(slot, false);
+      this.#top.slabs.discard(slot);
     }
   }
 
@@ -277,7 +277,7 @@ export class SlotContents {
     if (before.slot === slot && !frozen) return;
     if (slot !== NO_SLOT) this.#top.slabs.assign(slot, inode);
     if (before.slot === NO_SLOT || frozen) return;
-    this.#top.slabs.free(before.slot, this.#top.mayBeNamed(before.slot, this.#unsynced.has(inode)));
+    this.#top.slabs.release(before.slot);
   }
 }
 

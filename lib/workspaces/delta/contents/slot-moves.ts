@@ -62,9 +62,9 @@ export class SlotMoves {
         const same = slabs.holds(from, inode) && inode.size === size && inode.expected === expected;
         try {
           if (durable && same) record();
-          else slabs.free(to, false);
+          else slabs.discard(to);
         } catch {
-          slabs.free(to, false);
+          slabs.discard(to);
           return;
         }
         if (durable) done();

@@ -34,11 +34,6 @@ export class TopLayer {
     return layer !== undefined && (layer !== this.#layer || this.#isShared?.(file) === true);
   }
 
-  /** Whether the journal on the disk may name the slot of a file; for a delta, what is not durable counts as not named. */
-  mayBeNamed(slot: number, isUnsynced: boolean): boolean {
-    return this.#isShared === undefined ? !isUnsynced : !this.#slabs.isYoung(slot);
-  }
-
   /** Replaces the layer by a new one. */
   replace(layer: string): void {
     this.#slabs.close();

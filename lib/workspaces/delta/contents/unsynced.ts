@@ -31,13 +31,12 @@ export class Unsynced {
     }
   }
 
-  /** Removes a file that was synced, or whose inode was removed. Returns false if it was not added. */
-  delete(inode: StoredFile): boolean {
-    if (!inode.unsynced) return false;
+  /** Removes a file that was synced, or whose inode was removed. */
+  delete(inode: StoredFile): void {
+    if (!inode.unsynced) return;
     inode.unsynced = false;
     this.#superfluous++;
     if (this.#superfluous > SPARE + this.#list.length / 2) this.#shorten();
-    return true;
   }
 
   #shorten(): void {

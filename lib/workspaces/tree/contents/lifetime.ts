@@ -50,7 +50,7 @@ export class Lifetime {
       const number = slotNumber(slot);
       const holder = top.slabs.holder(number);
       if (holder !== undefined) store.forget(holder);
-      top.slabs.free(number, !top.slabs.isYoung(number));
+      top.slabs.release(number);
       return;
     }
     const ref = { layer: top.layer, id: fileOf(key)!.number };

@@ -61,7 +61,7 @@ describe('a slab', () => {
   it('uses no disk space when it is empty', () => {
     const { slab, path } = makeSlab();
     const slots = fill(slab, 2);
-    for (const slot of slots) slab.free(slot, false, false);
+    for (const slot of slots) slab.discard(slot);
     expect(sizeOf(path)).toBe(0);
     fill(slab, 1);
     expect(sizeOf(path)).toBe(SIZE);
@@ -70,13 +70,13 @@ describe('a slab', () => {
   it('frees space at its end in parts', () => {
     const { slab, path } = makeSlab();
     const slots = fill(slab, (2 * MIB) / SIZE + 10);
-    for (const slot of slots.slice(5)) slab.free(slot, false, true);
+    for (const slot of slots.slice(5)) slab.release(slot, true);
     expect(sizeOf(path)).toBe(slots.length * SIZE);
     expect(slab.trim()).toBe(true);
     expect(sizeOf(path)).toBe(slots.length * SIZE - MIB);
     while (slab.trim());
     expect(sizeOf(path)).toBeLessThan(MIB + 5 * SIZE);
-    for (const slot of slots.slice(0, 5)) slab.free(slot, false, true);
+    for (const slot of slots.slice(0, 5)) slab.release(slot, true);
     while (slab.trim());
     expect(sizeOf(path)).toBe(0);
   });
@@ -84,11 +84,12 @@ describe('a slab', () => {
   it('does not allocate a slot that a record on the disk may name', () => {
     const { slab, path } = makeSlab();
     const [held] = fill(slab, 1);
-    slab.free(held!, true, false);
+    slab.syncBegins();
+    slab.release(held!, false);
     expect(slab.deferredCount).toBe(1);
     const other = slab.allocate();
     expect(other).not.toBe(held);
-    slab.free(other, false, false);
+    slab.release(other, false);
     slab.close();
     expect(readFileSync(path)).toHaveLength(SIZE);
     slab.coverDeferred();
@@ -110,9 +111,9 @@ describe('a slab', () => {
     slab.assign((64 * MIB) / SIZE, inode(2));
     expect(slab.toMove?.id).toBe(2);
     slab.assign((17 * MIB) / SIZE, inode(3));
-    slab.free((64 * MIB) / SIZE, false, false);
+    slab.discard((64 * MIB) / SIZE);
     expect(slab.toMove?.id).toBe(3);
-    slab.free((17 * MIB) / SIZE, false, false);
+    slab.discard((17 * MIB) / SIZE);
     expect(slab.toMove).toBeUndefined();
   });
 });
