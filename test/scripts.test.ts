@@ -94,8 +94,7 @@ it('the documented installation has every file of the unit, and keys before its 
   expect(start).toBe('systemctl enable --now paddock\n');
   const storage = `storage: {codebase_path: ${directory}/s/c, mount_path: ${directory}/s/m, db_path: ${directory}/s/db}`;
   const script = `${install.replace(/^(npm|system).*\n/gm, '')}
-    sed -i 's|^storage:.*|${storage}|; /^  [a-z]*_path: .var/d' /etc/paddock/server.yaml
-    sed -i '/^  reserve_bytes/d; /^  max_codebase_/d; /^  max_image/d' /etc/paddock/server.yaml
+    sed -i '/^storage:/,/^[a-z]*:$/{s|^storage:.*|${storage}|; /^  /d}' /etc/paddock/server.yaml
     ${configure}`.replaceAll(/ \/(etc|usr)\//g, ` ${directory}/$1/`);
   const done = spawnSync('sh', ['-euc', script], { cwd: resolve(SCRIPTS, '..'), encoding: 'utf8' });
   expect(done).toMatchObject({ status: 0, stdout: expect.stringMatching(/^pdk_\S+\n$/), stderr: '' });
