@@ -98,7 +98,8 @@ const { cases } = JSON.parse(readFileSync(SPEC, 'utf8')) as { cases: Case[] };
 
 it.each(cases)('$options is sent with the preset $preset', async ({ options, preset }) => {
   const sent: unknown[] = [];
-  const api = { createSandbox: async (request: object) => sent.push(request) } as unknown as Api;
+  const noted = async (...parts: object[]) => sent.push(Object.assign({}, ...parts));
+  const api = { createSandbox: noted } as unknown as Api;
   await createSandbox(api, { ...options, codebase: 'cb_1' });
   expect((sent[0] as RuleOptions).preset ?? null).toBe(preset);
   if (options.permissions !== undefined) return;
