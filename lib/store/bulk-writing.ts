@@ -48,6 +48,8 @@ export class BulkWriting extends Writing implements Adoptable, Source {
         packs.finish();
         // One that could not be sealed is no one's.
         if (packs.packs.some(({ sealed }) => !sealed)) lost();
+        // Their names: those of before are in a folder that is emptied at the next start.
+        disk.syncFolder(place.folder);
       },
     };
     const blobs = new StagedBlobs(disk);
