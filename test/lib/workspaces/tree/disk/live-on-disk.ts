@@ -66,7 +66,7 @@ export class LiveOnDisk {
     this.answered = states === undefined ? 0 : states.findLastIndex((each) => difference(each, found) === '');
     if (this.answered < 0) throw new Error(`a mix of states: ${difference(found, states!.at(-1)!)}`);
     this.states = [...(states?.slice(0, this.answered) ?? []), found];
-    this.#number = 1000 * (1 + disk.calls);
+    this.#number = Math.max(1000 * (1 + disk.calls), first.next);
   }
 
   /** A random thing. Returns false at the end of the server. */
@@ -194,20 +194,21 @@ function outcome(change: Change, tree: LiveTree): Errno | undefined {
 }
 
 /** The live tree that the files have, replayed; in a store that is made if there is none. */
-function opened(where: StoreIn, codebase: Memory, finish = true): { tree: LiveTree; store: TreeStore } {
+function opened(where: StoreIn, codebase: Memory, finish = true): { tree: LiveTree; store: TreeStore; next: number } {
   const opening = openStore(where);
   if (opening === undefined) {
     const store = createStore(where, STORE, stateAfter(0));
-    return { tree: treeOf(where, codebase, store.root), store };
+    return { tree: treeOf(where, codebase, store.root), store, next: 0 };
   }
   const tree = treeOf(where, codebase, opening.root);
   const given = numbersAfter(opening.root);
   for (const _ of replaying(tree, opening.journals(), given));
+  const next = given.nextSequence;
   for (const { contents } of flatOf(tree).values())
-    if ((slotOf(contents as Key)?.sequence ?? 0) >= given.nextSequence) throw new Error('a number is given again');
-  if (finish) return { tree, store: opening.finish() };
+    if ((slotOf(contents as Key)?.sequence ?? 0) >= next) throw new Error('a number is given again');
+  if (finish) return { tree, store: opening.finish(), next };
   opening.close();
-  return { tree, store: undefined as never };
+  return { tree, store: undefined as never, next };
 }
 
 function treeOf({ disk, folder, cache }: StoreIn, codebase: Memory, root: TreeRoot): LiveTree {
