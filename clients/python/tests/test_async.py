@@ -57,6 +57,17 @@ class Asynchronous(ServerCase, unittest.IsolatedAsyncioTestCase):
                 await client.sandboxes.get(sandbox.id)
 
 
+    async def test_a_fork_outlives_what_it_was_forked_from_and_is_then_not_found(self) -> None:
+        first = await AsyncSandbox.create()
+        self.addCleanup(self.client.codebases.delete, first.codebase_id)
+        (second,) = await first.forks(1)
+        await first.destroy()
+        self.assertEqual((await second.run("echo fork")).stdout, "fork\n")
+        await second.destroy()
+        with self.assertRaises(NotFoundError):
+            await second.run("true")
+
+
 class SeveralLoops(ServerCase):
     def test_a_client_can_be_used_by_one_loop_after_another(self) -> None:
         client = AsyncPaddock()

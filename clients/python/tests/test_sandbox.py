@@ -13,6 +13,7 @@ from paddock_sandbox import (
     CommandTimeoutError,
     InvalidArgumentError,
     NotFoundError,
+    Paddock,
     PermissionDeniedError,
     Sandbox,
     FailedPreconditionError,
@@ -160,6 +161,31 @@ class LifeCycle(ServerCase):
         with Sandbox.connect(self.sandbox.id) as same:
             self.assertEqual(same.run("echo same").stdout, "same\n")
         self.assertEqual(self.sandbox.refresh().status, "running")
+
+    def test_a_fork_outlives_what_it_was_forked_from(self) -> None:
+        first = Sandbox.create()
+        second, third = first.forks(2)
+        self.addCleanup(self.client.codebases.delete, first.codebase_id)
+        first.destroy()
+        second.close()
+        for each in (second, third):
+            self.assertEqual(each.run("echo fork").stdout, "fork\n")
+            each.destroy()
+
+    def test_what_is_destroyed_is_not_found(self) -> None:
+        sandbox = Sandbox.create()
+        sandbox.destroy()
+        for call in (lambda: sandbox.run("true"), sandbox.changes, sandbox.refresh, sandbox.fork):
+            with self.assertRaises(NotFoundError) as caught:
+                call()
+            self.assertEqual((caught.exception.code, caught.exception.resource_type), ("NOT_FOUND", "sandbox"))
+        sandbox.destroy()
+
+    def test_a_client_that_was_closed_says_so(self) -> None:
+        client = Paddock()
+        client.close()
+        with self.assertRaisesRegex(FailedPreconditionError, "^the client is closed$"):
+            client.health()
 
     def test_stop_and_resume(self) -> None:
         self.sandbox.stop()

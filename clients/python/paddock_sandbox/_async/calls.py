@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import replace
 from typing import Any, AsyncGenerator, Awaitable, Callable, Dict, Mapping, Optional, Type, TypeVar
 
@@ -27,6 +28,7 @@ class AsyncCalls:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._transport = AsyncTransport(settings)
+        self._users: weakref.WeakSet[object] = weakref.WeakSet()
 
     @property
     def endpoint(self) -> str:
@@ -179,6 +181,16 @@ class AsyncCalls:
                 if delay is None:
                     raise
             await sleep(delay)
+
+    def use(self, user: object) -> None:
+        """`user` needs connections, until it leaves."""
+        self._users.add(user)
+
+    async def leave(self, user: object) -> None:
+        """Closes the connections with the last user. Calls afterwards succeed, each over one of its own."""
+        self._users.discard(user)
+        if not self._users:
+            await self._transport.release()
 
     async def close(self) -> None:
         """Closes idle connections. Calls afterwards fail."""

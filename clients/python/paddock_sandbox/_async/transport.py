@@ -9,7 +9,7 @@ import httpx
 
 from .._http import PIECE, Body, Request, pool_options
 from .._settings import Settings
-from ..errors import ConnectionFailedError, RequestTimeoutError, PaddockError
+from ..errors import ConnectionFailedError, FailedPreconditionError, RequestTimeoutError
 from .concurrency import each_of, running_loop
 
 
@@ -49,6 +49,7 @@ class AsyncTransport:
         self._settings = settings
         self._origin = settings.origin
         self._closed = False
+        self._keeps = True
         self._open()
 
     def _open(self) -> None:
@@ -60,14 +61,15 @@ class AsyncTransport:
     async def send(self, request: Request) -> AsyncAnswer:
         """The head of the answer."""
         if self._closed:
-            raise PaddockError("the client is closed")
+            raise FailedPreconditionError("the client is closed")
         self._belong()
         large = isinstance(request.body, Body) or (request.body is not None and len(request.body) > PIECE)
         try:
             if large:
                 response = await self._uploads.handle_async_request(self._upload(request))
             else:
-                response = await self._calls.handle_async_request(self._request(request, content=request.body))
+                pool = self._calls if self._keeps else self._uploads
+                response = await pool.handle_async_request(self._request(request, content=request.body))
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError) as error:
             failed = ConnectionFailedError(f"cannot connect to {self._settings.endpoint}: {error or error!r}")
             failed.endpoint, failed.unsent = self._settings.endpoint, True
@@ -115,8 +117,13 @@ class AsyncTransport:
         return failed
 
     async def aclose(self) -> None:
-        """Closes all connections."""
+        """Closes all connections. Calls afterwards fail."""
         self._closed = True
+        await self.release()
+
+    async def release(self) -> None:
+        """Closes all connections. Of a call afterwards the connection is closed with its answer."""
+        self._keeps = False
         self._belong()
         await self._calls.aclose()
         await self._uploads.aclose()

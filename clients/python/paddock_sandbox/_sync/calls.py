@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import replace
 from typing import Any, Generator, Callable, Dict, Mapping, Optional, Type, TypeVar
 
@@ -28,6 +29,7 @@ class Calls:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._transport = Transport(settings)
+        self._users: weakref.WeakSet[object] = weakref.WeakSet()
 
     @property
     def endpoint(self) -> str:
@@ -180,6 +182,16 @@ class Calls:
                 if delay is None:
                     raise
             sleep(delay)
+
+    def use(self, user: object) -> None:
+        """`user` needs connections, until it leaves."""
+        self._users.add(user)
+
+    def leave(self, user: object) -> None:
+        """Closes the connections with the last user. Calls afterwards succeed, each over one of its own."""
+        self._users.discard(user)
+        if not self._users:
+            self._transport.release()
 
     def close(self) -> None:
         """Closes idle connections. Calls afterwards fail."""

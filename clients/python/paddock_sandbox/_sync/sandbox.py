@@ -62,6 +62,8 @@ class Sandbox(Commands, Changes):
         self.ports = Ports(api, info.id)
         self.network = Network(api, info.id)
         self._owns_client = owns_client
+        if owns_client:
+            api.use(self)
         self._owns_codebase = owns_codebase
         self._owns_sandbox = owns_sandbox
         self._destroyed = False
@@ -130,16 +132,16 @@ class Sandbox(Commands, Changes):
     def forks(self, count: int, **options: Unpack[ForkRequest]) -> List[Sandbox]:
         """As many new sandboxes, all or none. What is None is as in this one; rules replace all of its rules.
 
-        The caller destroys each. They use this sandbox's connection: close it last. If one cannot be created, those
-        that were are destroyed, and its error is raised. The codebase stays when this sandbox is destroyed: the forks
-        may commit to it.
+        The caller destroys each; this sandbox may be gone by then. If one cannot be created, those that were are
+        destroyed, and its error is raised. The codebase stays when this sandbox is destroyed: the forks may commit to
+        it.
         """
         has_rules = any(options.get(name) is not None for name in ("preset", "rules", "permissions"))
         fields = with_preset(options) if has_rules else options
         with self._shared_codebase():
             answer = self.api.fork(sandbox_id=self.id, count=count, **fields)
         found = [
-            Sandbox(self.api, each.sandbox, owns_sandbox=True)
+            Sandbox(self.api, each.sandbox, owns_client=self._owns_client, owns_sandbox=True)
             for each in answer.results
             if each.sandbox is not None
         ]
@@ -171,9 +173,9 @@ class Sandbox(Commands, Changes):
         return self.info
 
     def destroy(self, **options: Unpack[DestroySandboxRequest]) -> None:
-        """Destroys the sandbox with its uncommitted changes, and closes the connection, if this object made it.
+        """Destroys the sandbox with its uncommitted changes, and closes its connections as `close` does.
 
-        Does nothing if it is gone. After an error it can be tried again, or the connection closed (`close`).
+        Does nothing if it is gone. After an error it can be tried again, or the connections closed (`close`).
         `discard`: leave out the commit of `auto_commit`.
         """
         if self._destroyed:
@@ -188,9 +190,9 @@ class Sandbox(Commands, Changes):
         self.close()
 
     def close(self) -> None:
-        """Closes the connection, if this object made it. The sandbox stays."""
+        """Closes the connections, unless a fork of it needs them, or they are of `paddock`. The sandbox stays."""
         if self._owns_client:
-            self.api.close()
+            self.api.leave(self)
 
     def __enter__(self) -> Sandbox:
         return self

@@ -10,7 +10,7 @@ import httpx
 
 from .._http import PIECE, Body, Request, pool_options
 from .._settings import Settings
-from ..errors import ConnectionFailedError, RequestTimeoutError, PaddockError
+from ..errors import ConnectionFailedError, FailedPreconditionError, RequestTimeoutError
 from .concurrency import each_of, running_loop
 
 
@@ -50,6 +50,7 @@ class Transport:
         self._settings = settings
         self._origin = settings.origin
         self._closed = False
+        self._keeps = True
         self._open()
 
     def _open(self) -> None:
@@ -61,14 +62,15 @@ class Transport:
     def send(self, request: Request) -> Answer:
         """The head of the answer."""
         if self._closed:
-            raise PaddockError("the client is closed")
+            raise FailedPreconditionError("the client is closed")
         self._belong()
         large = isinstance(request.body, Body) or (request.body is not None and len(request.body) > PIECE)
         try:
             if large:
                 response = self._uploads.handle_request(self._upload(request))
             else:
-                response = self._calls.handle_request(self._request(request, content=request.body))
+                pool = self._calls if self._keeps else self._uploads
+                response = pool.handle_request(self._request(request, content=request.body))
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError) as error:
             failed = ConnectionFailedError(f"cannot connect to {self._settings.endpoint}: {error or error!r}")
             failed.endpoint, failed.unsent = self._settings.endpoint, True
@@ -116,8 +118,13 @@ class Transport:
         return failed
 
     def close(self) -> None:
-        """Closes all connections."""
+        """Closes all connections. Calls afterwards fail."""
         self._closed = True
+        self.release()
+
+    def release(self) -> None:
+        """Closes all connections. Of a call afterwards the connection is closed with its answer."""
+        self._keeps = False
         self._belong()
         self._calls.close()
         self._uploads.close()
