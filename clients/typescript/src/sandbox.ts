@@ -161,18 +161,20 @@ export class Sandbox {
    * it is, and is a conflict. Nothing is committed.
    */
   async pull(directory: string, options: PullOptions = {}): Promise<Pulled> {
-    const { isLeft, pull } = await loadLocal();
+    const { isLeft, pulling } = await loadLocal();
     const target = { sandboxId: this.id, codebaseId: this.info.codebaseId };
-    const pulling = pull(this.api, target, directory, options);
-    if (options.dryRun) return pulling;
+    const pull = await pulling(this.api, target, directory, options);
+    if (options.dryRun) return pull();
     try {
-      const { applied, unchanged, conflicts, skipped, failed } = await pulling;
+      const pulled = await pull();
+      const { applied, unchanged, conflicts, skipped, failed } = pulled;
       const left = [...conflicts, ...[...failed, ...skipped.filter(isLeft)].map(({ path }) => path)];
       this.#unpulled.pulled(options, { left, brought: [...applied, ...unchanged] });
+      return pulled;
     } catch (error) {
       this.#unpulled.failed(options, error);
+      throw error;
     }
-    return pulling;
   }
 
   /** Drops changes, all or nothing. Returns at how many paths. */

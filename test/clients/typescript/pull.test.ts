@@ -3,7 +3,6 @@ import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { pull } from '../../../clients/typescript/src/local/pull.ts';
 import { END, headerOf, padding } from '../../../clients/typescript/src/local/tar.ts';
 import { untar } from '../../../clients/typescript/src/local/untar.ts';
 import type { Answer } from './fake-server.ts';
@@ -18,12 +17,6 @@ afterEach(() => rmSync(root, { recursive: true }));
 
 /** Bytes of the first header. */
 const HEADER = 512;
-
-it('refuses a way to treat conflicts that there is not, before anything is asked or written', async () => {
-  const pulling = pull({} as never, { sandboxId: 'sb_1', codebaseId: 'cb_1' }, root, { onConflict: 'rise' as never });
-  await expect(pulling).rejects.toThrow('onConflict must be one of keep, replace, raise');
-  expect(await readdir(root)).toEqual([]);
-});
 
 it('removes nothing before all contents are here', async () => {
   const given: Case = { name: '', base: { gone: 'g' }, sandbox: { gone: null, new: 'n' } };

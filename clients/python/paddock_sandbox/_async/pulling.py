@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple
 
+from .._arguments import require_arguments
 from .._forms import require_form
 from .._hunks import Taken, check, old_paths, with_hunks
 from .._pull import Pull
@@ -22,7 +23,11 @@ Paths = Optional[Sequence[str]]
 
 
 async def pulled(sandbox: "AsyncChanges", directory: str, paths: Paths, options: PullOptions) -> Pulled:
-    """See `pull` of a sandbox."""
+    """See `pull` of a sandbox. What is refused here has not begun: it is no pull that failed."""
+    # Misspelt, "raise" would write where nothing was to be written.
+    require_form("on_conflict", options.get("on_conflict"), "one keep|replace|raise")
+    given = {name: value for name, value in options.items() if name not in _OWN - {"exclude"}}
+    require_arguments("ExportChanges", {"sandbox_id": sandbox.id, "format": "tar", "paths": paths, **given})
     if options.get("dry_run"):
         return (await _pulled(sandbox, directory, paths, options))[0]
     try:
@@ -39,8 +44,6 @@ async def _pulled(
     sandbox: "AsyncChanges", directory: str, paths: Paths, options: PullOptions
 ) -> Tuple[Pulled, List[str]]:
     """Also what another pull may bring."""
-    # Misspelt, "raise" would write where nothing was to be written.
-    require_form("on_conflict", options.get("on_conflict"), "one keep|replace|raise")
     on_conflict, hunks, exclude = options.get("on_conflict", "keep"), options.get("hunks", ()), options.get("exclude")
     if hunks and not ("only" in options and paths is None):
         paths = [*(paths or ()), *(each.path for each in hunks)]

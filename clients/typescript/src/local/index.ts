@@ -6,7 +6,7 @@ export { isOnSight, Links } from './links.ts';
 export { archiveOf, type PackOptions, packed, requireUpload } from './pack.ts';
 export { Place } from './place.ts';
 export { once } from './plan.ts';
-export { type PullOptions, pull } from './pull.ts';
+export { type PullOptions, pulling } from './pull.ts';
 export { type Asked, isLeft, isPath, isWithin, type Refusal, refusalFor } from './refusal.ts';
 export { END, headerOf, padding } from './tar.ts';
 export { shown, Tree } from './tree.ts';

@@ -1,5 +1,5 @@
 import type { Api } from '../api.ts';
-import { type ChangeSelection, exportChanges, isSelection, listChanges } from '../changes.ts';
+import { type ChangeSelection, chosen, exportChanges, isSelection, listChanges } from '../changes.ts';
 import type { ChosenHunks, FileChange, LocalRefusal } from '../contract/messages.ts';
 import { operations } from '../contract/operations.ts';
 import { ConflictError } from '../errors.ts';
@@ -57,16 +57,27 @@ const OWN = {
 
 const MAX_BYTES = 1024 ** 3;
 
+/** A pull that can begin. Throws InvalidArgumentError for one that cannot, as which it does not count. */
+export async function pulling(
+  api: Api,
+  target: Target,
+  directory: string,
+  options: PullOptions,
+): Promise<() => Promise<Pulled>> {
+  await requireDirectory(directory);
+  const [, choice] = apart(options, OWN);
+  const given = { sandboxId: target.sandboxId, format: 'tar', as: undefined, diff: undefined, local: undefined };
+  argumentsOf('exportChanges', operations.exportChanges, given, chosen(choice));
+  return () => pull(api, target, directory, options);
+}
+
 /**
  * Applies the changes of a sandbox to a local directory, which its codebase was made from: those that the server does not
  * refuse, where the directory has what the codebase has. What it has otherwise was edited meanwhile: a conflict.
  */
-export async function pull(api: Api, target: Target, directory: string, options: PullOptions): Promise<Pulled> {
-  await requireDirectory(directory);
+async function pull(api: Api, target: Target, directory: string, options: PullOptions): Promise<Pulled> {
   const [own, choice] = apart(options, OWN);
   const { onConflict = 'keep', git = false, dryRun = false, maxBytes = MAX_BYTES, only, allow = [], hunks = [] } = own;
-  const given = { sandboxId: target.sandboxId, format: 'tar', as: undefined, diff: undefined, local: undefined };
-  argumentsOf('exportChanges', operations.exportChanges, given, choice);
   const selection = withPathsOf(hunks, choice, only !== undefined);
   const origin = { api, ...target, signal: options.signal };
   const parts = await partsOf(hunks, origin);
@@ -74,14 +85,14 @@ export async function pull(api: Api, target: Target, directory: string, options:
   const others = await listChanges(api, target.sandboxId, { ...selection, local: true });
   const listed = [...others.filter(({ path }) => !removals.has(path)), ...removals.values()];
   const isChosen = (path: string) => parts.has(path) || removals.has(path) || (only?.(path) ?? true);
-  const chosen = listed.filter(({ path }) => isChosen(path));
+  const brought = listed.filter(({ path }) => isChosen(path));
   const { includeScratch, signal } = selection;
-  const lists = isSelection(selection) && chosen.some(mayBeHalf);
+  const lists = isSelection(selection) && brought.some(mayBeHalf);
   const all = lists ? await listChanges(api, target.sandboxId, { includeScratch, signal }) : listed;
   const renames = new Renames(all, (path) => parts.has(path));
-  const halves = renames.halves(new Set(chosen.map(({ path }) => path)));
-  const whole = chosen.filter(({ path }) => !halves.has(path));
-  const writes = chosen.some(({ kind }) => kind !== 'deleted');
+  const halves = renames.halves(new Set(brought.map(({ path }) => path)));
+  const whole = brought.filter(({ path }) => !halves.has(path));
+  const writes = brought.some(({ kind }) => kind !== 'deleted');
   const links = await Links.of(directory, { enters: () => writes, signal });
   const asked = { git, allow: [...allow, ...namedIn(selection.paths, whole, links)] };
   const refusals = new Map([...halves, ...(await refusalsOf(directory, whole, { links, asked, signal }))]);
