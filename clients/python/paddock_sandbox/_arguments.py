@@ -45,9 +45,15 @@ def _fields_of(operation: str) -> Dict[str, str]:
     return {**found, "timeout": "duration", "max_retries": "integer 0", **key}
 
 
-def unknown(name: str, allowed: Iterable[str]) -> InvalidArgumentError:
+#: Where there is what an option of a method would be.
+_ELSEWHERE = {"fork.count": "several sandboxes are forks(count)"}
+
+
+def unknown(name: str, allowed: Iterable[str], method: str = "") -> InvalidArgumentError:
     """A typing error is not to be taken for a default."""
-    return InvalidArgumentError(f"{name} is not a known option; allowed are {', '.join(allowed)}")
+    hint = _ELSEWHERE.get(f"{method}.{name}")
+    more = f"; {hint}" if hint else ""
+    return InvalidArgumentError(f"{name} is not a known option; allowed are {', '.join(allowed)}{more}")
 
 
 def known_options(cls: C) -> C:
@@ -78,7 +84,7 @@ def _checked(method: Callable[..., Any]) -> Callable[..., Any]:
     def check(options: Mapping[str, Any]) -> None:
         for name, value in options.items():
             if name not in names()[0]:
-                raise unknown(name, names()[1])
+                raise unknown(name, names()[1], method.__name__)
             require_form(name, value, _OWN.get(name, "any"))
 
     @functools.wraps(method)

@@ -39,6 +39,7 @@ class Options(TestCase):
                 with self.assertRaisesRegex(refused, sentence) as caught:
                     self.call(case, {case["option"]: "x"})
                 self.assertNotIn(case["option"], str(caught.exception).split("allowed are ")[-1].split(", "))
+                self.assertTrue(str(caught.exception).endswith(case.get("hint", "")))
 
     def test_a_value_of_another_form_is_refused_with_what_is_allowed(self) -> None:
         for case in spec("options.json")["values"]:

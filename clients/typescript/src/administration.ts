@@ -12,6 +12,7 @@ import type {
   Secret,
 } from './contract/messages.ts';
 import { ConnectionFailedError } from './errors.ts';
+import { joined } from './http/arguments.ts';
 import type { Body, CallOptions } from './http/call.ts';
 
 type Named<T> = Omit<T, 'name'>;
@@ -84,7 +85,7 @@ export class Secrets {
 
   /** Stores or replaces a secret; in force for the next request of each sandbox when it resolves. */
   put(name: string, secret: Named<PutSecretRequest>, options?: CallOptions): Promise<Secret> {
-    return this.#api.putSecret({ name } as PutSecretRequest, { ...secret, ...options });
+    return this.#api.putSecret({ name } as PutSecretRequest, joined(secret, options));
   }
 
   get(name: string, options: Named<GetSecretRequest> & CallOptions = {}): Promise<Secret> {

@@ -1,5 +1,6 @@
 import type { Api } from './api.ts';
 import type { ChosenHunks, CommitResponse, FileChange } from './contract/messages.ts';
+import { joined } from './http/arguments.ts';
 import type { CallOptions } from './http/call.ts';
 import { invalid } from './invalid.ts';
 
@@ -68,7 +69,7 @@ export async function exportChanges(
   selection: ShownChanges,
   { format, whole }: { format: 'patch' | 'tar'; whole: boolean },
 ): Promise<Response> {
-  return api.exportChanges({ sandboxId, format }, { ...chosen(selection), whole });
+  return api.exportChanges({ sandboxId, format }, joined(chosen(selection), { whole }));
 }
 
 export async function commitChanges(api: Api, sandboxId: string, options: CommitOptions): Promise<CommitResponse> {

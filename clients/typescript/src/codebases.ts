@@ -8,7 +8,7 @@ import type {
   ListCodebasesRequest,
   UploadFileResponse,
 } from './contract/messages.ts';
-import { apart, callOptions } from './http/arguments.ts';
+import { apart, callOptions, joined } from './http/arguments.ts';
 import type { Body, CallOptions } from './http/call.ts';
 import type { PackOptions } from './local/pack.ts';
 import { bodyOf, PACK } from './local.ts';
@@ -78,7 +78,7 @@ export class Codebases {
   }
 
   async read(id: string, path: string, options?: CallOptions): Promise<Uint8Array> {
-    const answer = await this.#api.downloadFile({ codebaseId: id, filePath: path }, { ...options, whole: true });
+    const answer = await this.#api.downloadFile({ codebaseId: id, filePath: path }, joined(options, { whole: true }));
     return new Uint8Array(await answer.arrayBuffer());
   }
 

@@ -1,7 +1,7 @@
 import type { Api } from './api.ts';
 import type { FileStat, ImportFilesResponse, MakeDirectoryRequest, MoveFileRequest } from './contract/messages.ts';
 import { NotFoundError } from './errors.ts';
-import { apart } from './http/arguments.ts';
+import { apart, joined } from './http/arguments.ts';
 import type { Body, CallOptions } from './http/call.ts';
 import type { PackOptions } from './local/pack.ts';
 import { bodyOf, PACK } from './local.ts';
@@ -47,7 +47,7 @@ export class Files {
   }
 
   #open(path: string, whole: boolean, options?: CallOptions): Promise<Response> {
-    return this.#api.readFile(this.#at(path), { ...options, whole });
+    return this.#api.readFile(this.#at(path), joined(options, { whole }));
   }
 
   /** Creates or replaces a file, completely or not at all. Missing directories are created. */
@@ -86,7 +86,7 @@ export class Files {
 
   /** Creates a directory; unless `parents` is false, those above it, too, and it may exist. */
   mkdir(path: string, options: Pick<MakeDirectoryRequest, 'parents' | 'mode'> & CallOptions = {}): Promise<FileStat> {
-    return this.#api.makeDirectory(this.#at(path), { parents: true, ...options } as CallOptions);
+    return this.#api.makeDirectory(this.#at(path), joined({ parents: true }, options));
   }
 
   /** Unpacks a tar archive, or copies a local directory (its path), into a directory: all or nothing. */

@@ -1,5 +1,6 @@
 import type { Api } from './api.ts';
 import type { ForkRequest, Sandbox as SandboxInfo } from './contract/messages.ts';
+import { joined } from './http/arguments.ts';
 import type { CallOptions } from './http/call.ts';
 import { errorOfBody } from './http/error-of.ts';
 import { presetFor } from './rules.ts';
@@ -14,7 +15,7 @@ export async function forkSandbox(
   count: number,
   options: ForkOptions,
 ): Promise<SandboxInfo[]> {
-  const { preset, rules, permissions } = options;
+  const { preset, rules, permissions } = joined<ForkOptions>(options);
   const hasRules = [preset, rules, permissions].some((each) => each !== undefined);
   const given = { ...options, ...(hasRules && { preset: presetFor(options) }) };
   const { results } = await api.fork({ sandboxId, count }, given);

@@ -8,6 +8,7 @@ import type {
   UpdateNetworkRequest,
   WatchNetworkRequest,
 } from './contract/messages.ts';
+import { joined } from './http/arguments.ts';
 import type { CallOptions } from './http/call.ts';
 
 /** A policy: `{ mode: 'allow_list', presets: ['npm'], rules: [{ host: 'api.example.com' }] }`. */
@@ -30,7 +31,7 @@ export class Network {
 
   /** Replaces the policy. It is in force when this resolves: what it does not allow has been cut. */
   set(policy: NetworkOptions, options?: CallOptions): Promise<NetworkPolicy> {
-    return this.#api.updateNetwork(this.#of as UpdateNetworkRequest, { ...policy, ...options });
+    return this.#api.updateNetwork(this.#of as UpdateNetworkRequest, joined(policy, options));
   }
 
   /** Whether a connection would be allowed, and what decides it. The port is 443 by default. */

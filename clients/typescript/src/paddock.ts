@@ -4,6 +4,7 @@ import { all } from './changes.ts';
 import { Codebases } from './codebases.ts';
 import type { Caller, ListSandboxesRequest, Preset } from './contract/messages.ts';
 import { type CreateOptions, validateSandbox } from './create.ts';
+import { joined } from './http/arguments.ts';
 import type { CallOptions, Settings } from './http/call.ts';
 import { Sandbox } from './sandbox.ts';
 
@@ -50,7 +51,7 @@ class Sandboxes {
   }
 
   create(options: CreateOptions = {}): Promise<Sandbox> {
-    return Sandbox.create({ ...options, paddock: this.#paddock });
+    return Sandbox.create(joined(options, { paddock: this.#paddock }));
   }
 
   /** Throws what `create` would throw for these options and the id of a codebase: before a long upload to it. */
@@ -59,7 +60,7 @@ class Sandboxes {
   }
 
   get(id: string, options: CallOptions = {}): Promise<Sandbox> {
-    return Sandbox.connect(id, { ...options, paddock: this.#paddock });
+    return Sandbox.connect(id, joined(options, { paddock: this.#paddock }));
   }
 
   /** Every sandbox that the filter selects, the newest first. */

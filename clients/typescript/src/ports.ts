@@ -2,6 +2,7 @@ import type { Api } from './api.ts';
 import type { ListeningPort, OpenedPort, OpenPortRequest, OpenPortResponse } from './contract/messages.ts';
 import { type Duration, secondsOf } from './duration.ts';
 import { CommandTimeoutError } from './errors.ts';
+import { apart, joined } from './http/arguments.ts';
 import type { CallOptions } from './http/call.ts';
 import { requireForm } from './http/forms.ts';
 import { connectPort, type PortConnection } from './port-connection.ts';
@@ -19,8 +20,9 @@ export async function waitPort(
   api: Api,
   sandboxId: string,
   port: number,
-  { timeout = '1m', ...call }: WaitPortOptions,
+  options: WaitPortOptions,
 ): Promise<ListeningPort> {
+  const [{ timeout = '1m' }, call] = apart(options, { timeout: 'duration' });
   requireForm('port', port, '!integer 1 65535');
   for (let left = Math.ceil(secondsOf('timeout', timeout) * 1000); ; left -= STEP_MS) {
     const wait: Duration = `${Math.max(Math.min(left, STEP_MS), 0)}ms`;
@@ -65,7 +67,7 @@ export class Ports {
 
   /** Opens a port to the outside. If it is open already, its token and its connections end. */
   async open(port: number, options: OpenOptions = {}): Promise<Opened> {
-    const given = { access: 'key', ...options };
+    const given: OpenOptions = joined({ access: 'key' }, options);
     const opened = await this.#api.openPort({ sandboxId: this.#sandboxId, port }, given);
     const { url } = this.#api.settings;
     const link = new URL(opened.url.startsWith('/') ? `${url.replace(/\/$/, '')}${opened.url}` : opened.url);

@@ -83,7 +83,8 @@ export class Process {
   }
 
   /** The output from an offset on, until the process ends. It goes on by itself after a lost connection. */
-  async *output({ offset = 0, ...call }: OutputOptions = {}): AsyncGenerator<ProcessOutput, void, void> {
+  async *output(options: OutputOptions = {}): AsyncGenerator<ProcessOutput, void, void> {
+    const [{ offset = 0 }, call] = apart(options, { offset: 'integer 0' });
     const decoders = new Map<Part['type'], InstanceType<typeof TextDecoder>>();
     for await (const event of this.#api.watchProcess({ ...this.#ids, offset }, call)) {
       // A character that a gap or the end has cut.
@@ -102,7 +103,8 @@ export class Process {
    * Waits for the end. An exit code other than 0 is a result. `timeout`: time in all, then RequestTimeoutError; the process
    * goes on. Without one the wait has no limit.
    */
-  async wait({ timeout, ...call }: CallOptions = {}): Promise<ProcessEnd> {
+  async wait(options: CallOptions = {}): Promise<ProcessEnd> {
+    const [{ timeout }, call] = apart(options, { timeout: 'duration' });
     const limit = timeout === undefined ? undefined : AbortSignal.timeout(secondsOf('timeout', timeout) * 1000);
     // Of a process that runs, only the end is of interest.
     const { outputNext, end } = await this.refresh(call);

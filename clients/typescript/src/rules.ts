@@ -6,6 +6,7 @@ import type {
   PreviewFileResponse,
   Sandbox as SandboxInfo,
 } from './contract/messages.ts';
+import { joined } from './http/arguments.ts';
 import type { CallOptions } from './http/call.ts';
 
 /** Rules: those of a preset, and the given ones, in the short form or one by one. */
@@ -52,7 +53,8 @@ export class Rules {
    * resolves, for open files, too.
    */
   set(rules: RuleOptions, options?: CallOptions): Promise<SandboxInfo> {
-    return this.#api.updatePermissions(this.#of, { ...rules, preset: presetFor(rules), ...options } as CallOptions);
+    const given = joined<RuleOptions>(rules);
+    return this.#api.updatePermissions(this.#of, joined(given, { preset: presetFor(given) }, options));
   }
 
   /** What a command may do at a path, and which rule says so. */

@@ -30,7 +30,7 @@ import { asyncDispose, removed } from './dispose.ts';
 import { FailedPreconditionError, InvalidArgumentError } from './errors.ts';
 import { Files } from './files.ts';
 import { type ForkOptions, forkSandbox } from './fork.ts';
-import { callOptions } from './http/arguments.ts';
+import { callOptions, joined } from './http/arguments.ts';
 import type { CallOptions } from './http/call.ts';
 import type { Pulled } from './local/changes.ts';
 import type { PullOptions } from './local/pull.ts';
@@ -89,14 +89,15 @@ export class Sandbox {
 
   /** Creates a sandbox, which accepts commands at once, and a codebase for it if none is named. */
   static async create(options: CreateOptions & Client = {}): Promise<Sandbox> {
-    const { paddock, ...rest } = options;
+    const { paddock, ...rest } = joined<CreateOptions & Client>(options);
     const api = clientOf({ paddock });
     const { info, ownsCodebase } = await createSandbox(api, rest);
     return new Sandbox(api, info, { sandbox: true, codebase: ownsCodebase });
   }
 
   /** An existing sandbox. `await using` leaves it. */
-  static async connect(id: string, { paddock, ...call }: Client & CallOptions = {}): Promise<Sandbox> {
+  static async connect(id: string, options: Client & CallOptions = {}): Promise<Sandbox> {
+    const { paddock, ...call } = joined<Client & CallOptions>(options);
     const api = clientOf({ paddock });
     return new Sandbox(api, await api.getSandbox({ sandboxId: id }, call));
   }
@@ -227,7 +228,7 @@ export class Sandbox {
 
   /** Changes labels, lifetime, environment and the like. */
   async update(changes: Omit<UpdateSandboxRequest, 'sandboxId'>, options?: CallOptions): Promise<void> {
-    this.info = await this.api.updateSandbox(this.#of, { ...changes, ...options } as CallOptions);
+    this.info = await this.api.updateSandbox(this.#of, joined(changes, options));
   }
 
   /** Ends every process and keeps the files. */

@@ -9,6 +9,7 @@ interface Case {
   method: string;
   arguments?: unknown[];
   option?: string;
+  hint?: string;
   options?: object;
   says?: string;
 }
@@ -47,15 +48,18 @@ it.each(options)('$method refuses $option, which is no option of it', async (eac
   const message = await refusalOf(each, { [each.option!]: 'x' });
   expect(message.slice(0, refused.length)).toBe(refused);
   expect(message.slice(refused.length).split(', ')).not.toContain(camel(each.option!));
+  expect(message.endsWith(each.hint ?? '')).toBe(true);
 });
 
 it.each(values)('$method refuses $arguments $options: $says', async (each) => {
   expect(await refusalOf(each, each.options ?? {})).toMatch(camel(each.says!));
 });
 
-it('a string is no options', async () => {
-  const wrong = 'utf8' as never;
-  expect(await refusalOf({ method: 'files.read', arguments: ['a', wrong] }, {})).toBe('options must be an object');
+const methods = [...new Map(options.map((each) => [each.method, each])).values()];
+
+it.each(methods)('neither a number nor a text is options of $method', async ({ method, arguments: given = [] }) => {
+  for (const wrong of [2, 'utf8'])
+    expect(await refusalOf({ method, arguments: [...given, wrong] }, {})).toBe('options must be an object');
 });
 
 it('also a setting of a client is refused that there is not', () => {

@@ -34,6 +34,12 @@ export function apart<T extends object, K extends string & keyof T>(
   return [own as Partial<Pick<T, K>>, { ...rest, [OWN]: names } as unknown as Omit<T, K>];
 }
 
+/** Options of several parts, of which the last says what each is. What is no object is refused: `...` would make none of it. */
+export function joined<T extends object>(...parts: readonly (object | undefined)[]): T {
+  for (const part of parts) if (part !== undefined) requireObject(part);
+  return Object.assign({}, ...parts) as T;
+}
+
 /** Those of the options that are of calls in general. */
 export const callOptions = (options: object): CallOptions =>
   Object.fromEntries(Object.entries(options).filter(([name]) => name in CALL));
@@ -82,7 +88,7 @@ export function argumentsOf(operation: string, row: Row, given: Values, options:
   const refuse = (name: string) => {
     const own = (options as { [OWN]?: string[] })[OWN] ?? [];
     const further = [...fields.keys()].filter((each) => !(each in given));
-    requireKnown(name, [...new Set([...own, ...further, ...Object.keys(CALL)])]);
+    requireKnown(name, [...new Set([...own, ...further, ...Object.keys(CALL)])], ELSEWHERE[`${operation}.${name}`]);
   };
   for (const [name, value] of Object.entries(given)) if (value !== undefined && !fields.has(name)) refuse(name);
   for (const [name, value] of Object.entries(options)) {
@@ -105,10 +111,14 @@ function requireField(name: string, { form, required, unless }: Field, request: 
   else if (unless === undefined || request[unless] === undefined) requireForm(name, value, `!${form}`);
 }
 
-export function requireKnown(name: string, allowed: readonly string[]): void {
+/** Where there is what an option of an operation would be. */
+const ELSEWHERE: Readonly<Record<string, string>> = { 'fork.count': 'several sandboxes are forks(count)' };
+
+export function requireKnown(name: string, allowed: readonly string[], elsewhere?: string): void {
   // The characters of a string, in place of options.
   if (/^\d+$/.test(name)) throw invalid('options must be an object');
-  if (!allowed.includes(name)) throw invalid(`${name} is not a known option; allowed are ${allowed.join(', ')}`);
+  const hint = elsewhere === undefined ? '' : `; ${elsewhere}`;
+  if (!allowed.includes(name)) throw invalid(`${name} is not a known option; allowed are ${allowed.join(', ')}${hint}`);
 }
 
 function requireObject(options: unknown): void {
