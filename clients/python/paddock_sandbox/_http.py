@@ -50,7 +50,7 @@ Content = Union[bytes, str, Body, Iterator[bytes], BinaryIO]
 Command = Union[str, Sequence[str]]
 
 
-def body_of(content: Optional[Content]) -> Union[bytes, Body]:
+def body_of(content: Optional[Content], what: str = "content must be text") -> Union[bytes, Body]:
     """The body of content that a caller gives: text, bytes, an iterator of bytes, or a file opened in binary mode."""
     if isinstance(content, str):
         return content.encode()
@@ -63,16 +63,16 @@ def body_of(content: Optional[Content]) -> Union[bytes, Body]:
         return Body(lambda: _bytes_of(iter(lambda: read(PIECE), b"")), again=False)
     if hasattr(content, "__iter__") and not isinstance(content, io.TextIOBase):
         return Body(lambda: _bytes_of(iter(content)), again=False)
-    raise InvalidArgumentError(_CONTENT)
+    raise InvalidArgumentError(f"{what}, {_PIECES}")
 
 
-_CONTENT = "content must be text, bytes, an iterator of bytes or a file opened in binary mode"
+_PIECES = "bytes, an iterator of bytes or a file opened in binary mode"
 
 
 def _bytes_of(pieces: Iterator[Any]) -> Iterator[bytes]:
     for piece in pieces:
         if not isinstance(piece, (bytes, bytearray, memoryview)):
-            raise InvalidArgumentError(_CONTENT)
+            raise InvalidArgumentError(f"content must be text, {_PIECES}")
         yield bytes(piece)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, Dict, Mapping, Union
 
-from ._http import Body, Content
+from ._http import Body, Content, body_of
 from ._repository import require_own_repository
 from ._tree import Selection, archive_of
 from .options import UploadOptions
@@ -18,7 +18,7 @@ Source = Union[str, "os.PathLike[str]", Content]
 def content_of(source: Source, options: UploadOptions) -> Content:
     """What is sent. `InvalidArgumentError` before that for a directory that cannot be."""
     if not isinstance(source, (str, os.PathLike)):
-        return source
+        return body_of(source, "from_ must be the path of a directory")
     directory = os.fspath(source)
     exclude = tuple(options.get("exclude") or ())
     selection = Selection(exclude, bool(options.get("gitignore")), bool(options.get("git_hooks")))

@@ -50,11 +50,11 @@ export async function createSandbox(api: Api, options: CreateOptions): Promise<C
   }
   // A mistake among the options is found before anything is made.
   argumentsOf('createSandbox', operations.createSandbox, { codebaseId: '-', validateOnly: undefined }, given);
-  const body = from && (await bodyOf(from, pack));
+  const body = from === undefined ? undefined : await bodyOf(from, pack);
   const codebases = new Codebases(api);
   const created = await codebases.create({ ...part, name: name ?? nameOf(from) });
   try {
-    if (body) {
+    if (body !== undefined) {
       await validate(api, created.id, { ...given, idempotencyKey: undefined });
       await codebases.upload(created.id, body, part);
     }

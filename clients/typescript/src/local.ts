@@ -16,7 +16,7 @@ export const PACK = { gitignore: 'boolean', exclude: 'strings', gitHooks: 'boole
 /** An archive as it is, or of the local directory of this path. Throws at once if there is no such directory. */
 export async function bodyOf(from: string | Exclude<Body, string>, options: PackOptions): Promise<Body> {
   if (typeof from !== 'string') {
-    requireContent(from);
+    requireContent(from, 'from must be the path of a directory');
     return from;
   }
   const { archiveOf, requireUpload } = await loadLocal();

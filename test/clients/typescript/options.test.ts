@@ -16,7 +16,8 @@ interface Case {
 const SPEC = resolve(import.meta.dirname, '../../../clients/spec/options.json');
 const { options, values } = JSON.parse(readFileSync(SPEC, 'utf8')) as { options: Case[]; values: Case[] };
 
-const camel = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+const camel = (name: string) =>
+  name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()).replace(/^from_/, 'from');
 
 /** The message of the refusal, before which nothing was sent. */
 async function refusalOf({ method, arguments: given = [] }: Case, more: object): Promise<string> {

@@ -89,6 +89,8 @@ class Sandbox(Commands, Changes):
         if from_ is not None and codebase is not None:
             raise InvalidArgumentError("from_ and codebase exclude each other")
         if from_ is not None:
+            if not isinstance(from_, (str, os.PathLike)):
+                raise InvalidArgumentError("from_ must be the path of a directory")
             require_directory(from_)
         return cls._made(_api_of(paddock), paddock is None, from_, codebase, options)
 

@@ -70,11 +70,11 @@ export interface Sent {
 }
 
 /** Nothing must not be taken for empty content: it would empty what is there. */
-export function requireContent(body: unknown): void {
+export function requireContent(body: unknown, what = 'content must be text'): void {
   const pieces = (body as { [Symbol.asyncIterator]?: unknown } | null | undefined)?.[Symbol.asyncIterator];
   if (typeof body === 'function' || typeof pieces === 'function') return;
   if (isWhole(body) || body instanceof ReadableStream) return;
-  throw invalid('content must be text, bytes, a Blob, a stream of bytes, or a function that returns one of these');
+  throw invalid(`${what}, bytes, a Blob, a stream of bytes, or a function that returns one of these`);
 }
 
 /** Throws ContentError. */
