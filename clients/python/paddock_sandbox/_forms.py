@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import re
 from typing import Any, Callable, Dict, Mapping, Sequence, Tuple
 
 from ._duration import exact_seconds
@@ -81,11 +80,9 @@ def _integer(bounds: Sequence[str]) -> _Check:
         what = f"an integer between {bounds[0]} and {bounds[1]}{note}"
 
     def fits(value: Any) -> bool:
-        # As the service, which takes decimal texts, too.
-        number = int(value) if isinstance(value, str) and re.fullmatch(r"-?\d+", value) else value
-        if not isinstance(number, int) or isinstance(number, bool):
+        if not isinstance(value, int) or isinstance(value, bool):
             return False
-        return not (bounds and number < int(bounds[0])) and not (len(bounds) > 1 and number > int(bounds[1]))
+        return not (bounds and value < int(bounds[0])) and not (len(bounds) > 1 and value > int(bounds[1]))
 
     return what, fits
 

@@ -113,6 +113,7 @@ class Files(ServerCase):
         self.assertEqual(caught.exception.path, "private")
         self.assertEqual(self.sandbox.files.as_owner().read_text("/workspace/.env"), "SECRET=1\n")
         self.assertEqual([each.path for each in self.sandbox.files.as_owner().list("src")], ["src/app.txt"])
+        self.assertEqual(self.sandbox.rules.explain("/workspace").path, "")
         self.sandbox.files.as_owner().write("notes.txt", "seen")
         self.assertEqual(
             self.sandbox.run("cat notes.txt; ls -A").stdout, "seen.env\ndata\nmain.py\nnotes.txt\nsrc\n"

@@ -108,6 +108,6 @@ export class Files {
 }
 
 /** Paths may be those of commands. What is no text is refused by the call. */
-function relative(path: string): string {
+export function relative(path: string): string {
   return typeof path !== 'string' ? path : path.replace(/^\/workspace(?=\/|$)/, '').replace(/^\/+/, '');
 }

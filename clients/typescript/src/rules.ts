@@ -6,8 +6,10 @@ import type {
   PreviewFileResponse,
   Sandbox as SandboxInfo,
 } from './contract/messages.ts';
+import { relative } from './files.ts';
 import { joined } from './http/arguments.ts';
 import type { CallOptions } from './http/call.ts';
+import { requireForm } from './http/forms.ts';
 
 /** Rules: those of a preset, and the given ones, in the short form or one by one. */
 export interface RuleOptions {
@@ -57,16 +59,17 @@ export class Rules {
     return this.#api.updatePermissions(this.#of, joined(given, { preset: presetFor(given) }, options));
   }
 
-  /** What a command may do at a path, and which rule says so. */
-  explain(
+  /** What a command may do at a path, and which rule says so. The root is "/workspace". */
+  async explain(
     path: string,
     options: { as?: 'agent' | 'owner' | undefined } & CallOptions = {},
   ): Promise<PermissionExplanation> {
-    return this.#api.explainPermission({ ...this.#of, path }, options);
+    requireForm('path', path, '!string');
+    return this.#api.explainPermission({ ...this.#of, path: relative(path) }, options);
   }
 
   /** A file as commands read it, where a rule with `view` "redacted" decides: placeholders, and the keys of their values. */
   preview(path: string, options?: CallOptions): Promise<PreviewFileResponse> {
-    return this.#api.previewFile({ ...this.#of, path }, options);
+    return this.#api.previewFile({ ...this.#of, path: relative(path) }, options);
   }
 }

@@ -24,6 +24,8 @@ describe('paddock api calls an operation', () => {
     const dry = await api('Commit', `sandbox_id=${sandbox_id}`, 'dry_run=true');
     expect(JSON.parse(dry.stdout)).toMatchObject({ committed: false });
     expect(JSON.parse(streamed.stdout.trim().split('\n').at(-1)!)).toMatchObject({ exitCode: 0 });
+    const limited = await api('Exec', `sandbox_id=${sandbox_id}`, 'argv:=["seq","99"]', 'max_output=8');
+    expect(JSON.parse(limited.stdout)).toMatchObject({ exitCode: 0, outputTruncated: true });
     const removed = await api('DestroySandbox', `sandbox_id=${sandbox_id}`);
     expect([removed.stdout, removed.code]).toEqual(['{}\n', 0]);
   });

@@ -260,6 +260,7 @@ it('rules are set, obeyed and explained', async () => {
   await expect(own.files.readText('.env')).rejects.toThrow(NotFoundError);
   await expect(own.files.write('other.txt', '')).rejects.toThrow(PermissionDeniedError);
   expect(await own.rules.explain('.env')).toMatchObject({ permission: 'none' });
+  expect(await own.rules.explain('/workspace')).toMatchObject({ path: '', permission: 'read' });
   await own.run('cat .env .envrc; touch other.txt');
   expect((await own.refusals()).map(({ path, code }) => [path, code])).toContainEqual(['.env', 'hidden']);
   await own.rules.set({ preset: 'full-access' });

@@ -49,6 +49,9 @@ function shown(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, shown(each)]));
 }
 
+/** Values that are no texts, by the form of their field. */
+const WORDS: Readonly<Record<string, RegExp>> = { boolean: /^(true|false)$/, integer: /^(0|-?[1-9]\d*)$/ };
+
 /** The client has the names of fields in camel case. */
 function fieldOf(given: string, operation: Name): [name: string, value: unknown] {
   const [, field = '', mark, text = ''] = /^(\w+)(:?=)(.*)$/s.exec(given) ?? [];
@@ -61,8 +64,8 @@ function fieldOf(given: string, operation: Name): [name: string, value: unknown]
   }
   const perSecond = durations[field];
   if (perSecond !== undefined && /^\d+$/.test(text)) return [name, `${(Number(text) * 1000) / perSecond}ms`];
-  const isBoolean = (checks[`${operation}.${name}`] ?? checks[name]) === 'boolean';
-  if (mark === '=' && !(isBoolean && /^(true|false)$/.test(text))) return [name, text];
+  const [form = ''] = (checks[`${operation}.${name}`] ?? checks[name])?.split(' ') ?? [];
+  if (mark === '=' && !WORDS[form]?.test(text)) return [name, text];
   try {
     return [name, JSON.parse(text)];
   } catch {

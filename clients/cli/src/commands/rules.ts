@@ -15,8 +15,8 @@ export const get = command({
   },
 });
 
-/** Paths may be those of commands. */
-const inWorkspace = (path: string): string => path.replace(/^(\/workspace\/|(\.\/)+)/, '');
+/** "." is the root. */
+const inWorkspace = (path: string): string => path.replace(/^(\.\/)+/, '').replace(/^\.?$/, '/workspace');
 
 export const explain = command({
   summary: 'say what commands may do at paths, and which rules decide',

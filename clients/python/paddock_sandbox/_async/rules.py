@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Unpack
 
 from .._arguments import known_options
+from .._forms import require_form
 from .._paths import in_workspace
 from .._rules import with_preset
 from ..messages import PermissionExplanation, PermissionRule, PreviewFileResponse
@@ -32,8 +33,9 @@ class AsyncRules:
         """
         return await self._api.update_permissions(sandbox_id=self._sandbox_id, **with_preset(options))
 
-    async def explain(self, path: str = "", **options: Unpack[ExplainPermissionRequest]) -> PermissionExplanation:
-        """The permission of a path, which need not exist, and the rules that decide it."""
+    async def explain(self, path: str, **options: Unpack[ExplainPermissionRequest]) -> PermissionExplanation:
+        """The permission of a path, which need not exist, and the rules that decide it. The root is "/workspace"."""
+        require_form("path", path, "!string")
         return await self._api.explain_permission(sandbox_id=self._sandbox_id, path=in_workspace(path), **options)
 
     async def preview(self, path: str, **options: Unpack[CallOptions]) -> PreviewFileResponse:

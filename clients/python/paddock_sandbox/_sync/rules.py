@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Unpack
 
 from .._arguments import known_options
+from .._forms import require_form
 from .._paths import in_workspace
 from .._rules import with_preset
 from ..messages import PermissionExplanation, PermissionRule, PreviewFileResponse
@@ -33,8 +34,9 @@ class Rules:
         """
         return self._api.update_permissions(sandbox_id=self._sandbox_id, **with_preset(options))
 
-    def explain(self, path: str = "", **options: Unpack[ExplainPermissionRequest]) -> PermissionExplanation:
-        """The permission of a path, which need not exist, and the rules that decide it."""
+    def explain(self, path: str, **options: Unpack[ExplainPermissionRequest]) -> PermissionExplanation:
+        """The permission of a path, which need not exist, and the rules that decide it. The root is "/workspace"."""
+        require_form("path", path, "!string")
         return self._api.explain_permission(sandbox_id=self._sandbox_id, path=in_workspace(path), **options)
 
     def preview(self, path: str, **options: Unpack[CallOptions]) -> PreviewFileResponse:

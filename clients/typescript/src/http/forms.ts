@@ -50,14 +50,12 @@ function parse(form: Form): { kind: string; check: Check } {
   return { kind, check };
 }
 
-/** As the service, which takes decimal texts, too. */
 function integer([lowest, highest, ...note]: readonly string[]): Check {
   const range = highest === undefined ? ` of at least ${lowest}` : ` between ${lowest} and ${highest}`;
   const what = `an integer${lowest === undefined ? '' : range}${note.length > 0 ? ` (${note.join(' ')})` : ''}`;
   const is = (value: unknown) => {
-    const number = typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value;
-    const isBelow = Number(number) < Number(lowest ?? -Infinity);
-    return Number.isSafeInteger(number) && !isBelow && !(Number(number) > Number(highest ?? Infinity));
+    const isBelow = Number(value) < Number(lowest ?? -Infinity);
+    return Number.isSafeInteger(value) && !isBelow && !(Number(value) > Number(highest ?? Infinity));
   };
   return [what, is];
 }
