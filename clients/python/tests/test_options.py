@@ -41,6 +41,12 @@ class Options(TestCase):
                 self.assertNotIn(case["option"], str(caught.exception).split("allowed are ")[-1].split(", "))
                 self.assertTrue(str(caught.exception).endswith(case.get("hint", "")))
 
+    def test_a_method_says_which_options_it_has(self) -> None:
+        for case in spec("options.json")["allowed"]:
+            with self.subTest(case["method"]), self.assertRaises(InvalidArgumentError) as caught:
+                self.call(case, {"x": 1})
+            self.assertEqual(sorted(str(caught.exception).split("allowed are ")[1].split(", ")), case["names"])
+
     def test_a_value_of_another_form_is_refused_with_what_is_allowed(self) -> None:
         for case in spec("options.json")["values"]:
             with self.subTest(case):

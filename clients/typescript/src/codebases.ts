@@ -38,9 +38,9 @@ export class Codebases {
     const body = from === undefined ? undefined : await bodyOf(from, pack);
     const codebase = await this.#api.createCodebase({} as CreateCodebaseRequest, fields);
     if (body === undefined) return codebase;
-    const call = callOptions(fields);
+    const call = { ...callOptions(fields), idempotencyKey: undefined };
     try {
-      await this.upload(codebase.id, body, { ...call, idempotencyKey: undefined });
+      await this.upload(codebase.id, body, call);
       return await this.get(codebase.id, call);
     } catch (error) {
       await this.#api.deleteCodebase({ codebaseId: codebase.id }, { headers: call.headers }).catch(() => undefined);

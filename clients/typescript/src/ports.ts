@@ -57,7 +57,8 @@ export class Ports {
   }
 
   async list(options?: CallOptions): Promise<readonly ListeningPort[]> {
-    return (await this.#api.waitPort({ sandboxId: this.#sandboxId }, options)).ports;
+    const given = { sandboxId: this.#sandboxId, port: undefined, wait: undefined, listening: undefined };
+    return (await this.#api.waitPort(given, options)).ports;
   }
 
   /** Waits until a program listens on the port. Throws CommandTimeoutError. */

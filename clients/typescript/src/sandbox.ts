@@ -99,7 +99,7 @@ export class Sandbox {
   static async connect(id: string, options: Client & CallOptions = {}): Promise<Sandbox> {
     const { paddock, ...call } = joined<Client & CallOptions>(options);
     const api = clientOf({ paddock });
-    return new Sandbox(api, await api.getSandbox({ sandboxId: id }, call));
+    return new Sandbox(api, await api.getSandbox({ sandboxId: id, as: undefined }, call));
   }
 
   /** When it was last read: `refresh` reads it again. */
@@ -222,7 +222,7 @@ export class Sandbox {
 
   /** Reads the sandbox again. */
   async refresh(options?: CallOptions): Promise<SandboxInfo> {
-    this.info = await this.api.getSandbox(this.#of, options);
+    this.info = await this.api.getSandbox({ ...this.#of, as: undefined }, options);
     return this.info;
   }
 

@@ -12,9 +12,11 @@ interface Case {
   hint?: string;
   options?: object;
   says?: string;
+  names?: string[];
 }
 const SPEC = resolve(import.meta.dirname, '../../../clients/spec/options.json');
-const { options, values } = JSON.parse(readFileSync(SPEC, 'utf8')) as { options: Case[]; values: Case[] };
+const spec = JSON.parse(readFileSync(SPEC, 'utf8')) as { options: Case[]; allowed: Case[]; values: Case[] };
+const { options, allowed, values } = spec;
 
 const camel = (name: string) =>
   name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()).replace(/^from_/, 'from');
@@ -54,6 +56,12 @@ it.each(options)('$method refuses $option, which is no option of it', async (eac
 
 it.each(values)('$method refuses $arguments $options: $says', async (each) => {
   expect(await refusalOf(each, each.options ?? {})).toMatch(camel(each.says!));
+});
+
+it.each(allowed)('$method says which options it has', async (each) => {
+  const [, names = ''] = (await refusalOf(each, { x: 1 })).split('allowed are ');
+  const found = names.split(', ').filter((name) => !['signal', 'headers'].includes(name));
+  expect(found.toSorted()).toEqual(each.names!.map(camel).toSorted());
 });
 
 const methods = [...new Map(options.map((each) => [each.method, each])).values()];

@@ -7,15 +7,21 @@ import { type Form, requireForm } from './forms.ts';
 type Values = Readonly<Record<string, unknown>>;
 export type Forms<K extends string = string> = Readonly<Record<K, Form>>;
 
-const CALL: Forms<keyof CallOptions> = {
+type Inner = 'repeatable' | 'whole';
+const CALL: Forms<Exclude<keyof CallOptions, Inner>> = {
   signal: 'signal',
   timeout: 'duration',
   maxRetries: 'integer 0',
   idempotencyKey: 'string',
   headers: 'map',
-  repeatable: 'boolean',
-  whole: 'boolean',
 };
+/** How methods of this package call: nobody is told of them. */
+const INNER: Forms<Inner> = { repeatable: 'boolean', whole: 'boolean' };
+const ALL = { ...CALL, ...INNER };
+
+/** Names of the options of a call. Only where it says something is there a key. */
+const namesFor = ({ retry }: Row): readonly string[] =>
+  Object.keys(CALL).filter((name) => name !== 'idempotencyKey' || retry === 'key');
 
 /** Key of the names of a method's own options, in what it passes on: a refusal names them, too. */
 const OWN = Symbol('own options');
@@ -83,21 +89,22 @@ function fieldsOf(operation: string, { fields }: Row): ReadonlyMap<string, Field
 export function argumentsOf(operation: string, row: Row, given: Values, options: object): [Values, CallOptions] {
   requireObject(options);
   const fields = fieldsOf(operation, row);
+  const calls = namesFor(row);
   const request: Record<string, unknown> = { ...given };
   const call: Record<string, unknown> = {};
   const refuse = (name: string) => {
     const own = (options as { [OWN]?: string[] })[OWN] ?? [];
     const further = [...fields.keys()].filter((each) => !(each in given));
-    requireKnown(name, [...new Set([...own, ...further, ...Object.keys(CALL)])], ELSEWHERE[`${operation}.${name}`]);
+    requireKnown(name, [...new Set([...own, ...further, ...calls])], ELSEWHERE[`${operation}.${name}`]);
   };
   for (const [name, value] of Object.entries(given)) if (value !== undefined && !fields.has(name)) refuse(name);
   for (const [name, value] of Object.entries(options)) {
     // A time limit that is a field is that of a command.
     if (fields.has(name) && !(name in given)) request[name] = value;
-    else if (name in CALL) call[name] = value;
+    else if (calls.includes(name) || name in INNER || (name in CALL && value === undefined)) call[name] = value;
     else refuse(name);
   }
-  for (const [name, form] of Object.entries(CALL)) requireForm(name, call[name], form);
+  for (const [name, form] of Object.entries(ALL)) requireForm(name, call[name], form);
   for (const [name, field] of fields) requireField(name, field, request);
   for (const [name, [other, is]] of Object.entries(UNITED)) {
     if (fields.has(other) && is(request[name])) Object.assign(request, { [name]: undefined, [other]: request[name] });
