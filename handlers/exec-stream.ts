@@ -25,7 +25,7 @@ export const execStream = define(
     answered?.(() => memory.release());
     try {
       memory.holdInput(request.stdin.length + request.stdin_bytes.length);
-      const late = { services, sandboxId: request.sandbox_id, otherwise: 'StartProcess' };
+      const late = { services, sandboxId: request.sandbox_id };
       const output = chunks(await services.sandboxes.exec(request, signal), (error) => afterTimeout(error, late));
       const ms = services.keepaliveMs ?? KEEPALIVE_MS;
       return request.keepalive ? keptAlive(output, ms, () => KEEPALIVE_CHUNK) : output;

@@ -38,7 +38,7 @@ export const exec = define(
         const yielded = await services.processes.execOrYield(request, signal, () => guard.keepCommand(), take);
         return resultOfYielded(yielded, output);
       }
-      const late = { services, sandboxId: request.sandbox_id, otherwise: 'yield_after, or StartProcess' };
+      const late = { services, sandboxId: request.sandbox_id };
       const execution = await services.sandboxes.exec(request, signal);
       return await collect(execution, output, (error, partial) => afterTimeout(error, late, partial));
     } finally {

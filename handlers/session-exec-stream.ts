@@ -19,7 +19,7 @@ export const sessionExecStream = define(
     if (request.max_output > 0) throw unlimitedStream();
     const { sessions } = services;
     const sandboxId = sessions.placeOf(request.session_id)?.sandbox ?? '';
-    const late = { services, sandboxId, otherwise: 'StartProcess' };
+    const late = { services, sandboxId };
     const { events, outcome } = await sessions.exec(request, signal);
     const output = chunks(events, (error) => afterTimeout(error, late), outcome);
     const ms = services.keepaliveMs ?? KEEPALIVE_MS;

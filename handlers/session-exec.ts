@@ -20,7 +20,7 @@ export const sessionExec = define(
   async ({ request }, { services, signal, answered, answerBytes }): Promise<ExecResult> => {
     const { limits, sessions } = services;
     const sandboxId = sessions.placeOf(request.session_id)?.sandbox ?? '';
-    const late = { services, sandboxId, otherwise: 'StartProcess' };
+    const late = { services, sandboxId };
     const memory = new ExecMemory(limits?.execMemory, sandboxId);
     answered?.(() => memory.release());
     try {

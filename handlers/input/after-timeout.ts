@@ -11,19 +11,13 @@ const ABSENT = {
 interface Late {
   services: Pick<Services, 'timeoutAdvice'>;
   sandboxId: string;
-  /** What else the caller could use for a longer command. */
-  otherwise: string;
 }
 
 /**
  * The error of a command that ran longer than its timeout, with what is known of the reason and what to do. `partial`:
  * the output so far, if the caller has not got it. Any other error is returned as it is.
  */
-export async function afterTimeout(
-  error: unknown,
-  { services, sandboxId, otherwise }: Late,
-  partial?: object,
-): Promise<unknown> {
+export async function afterTimeout(error: unknown, { services, sandboxId }: Late, partial?: object): Promise<unknown> {
   if (!(error instanceof ServiceError) || error.code !== 'DEADLINE_EXCEEDED') return error;
   const advice = await services.timeoutAdvice?.(sandboxId);
   const denied = deniedIn(error);
@@ -31,7 +25,7 @@ export async function afterTimeout(
     denied && `refused meanwhile: ${inWords(denied.denied_hosts)}`,
     partial && 'its output so far is in the details',
     advice?.network && ABSENT[advice.network],
-    advice && `a longer command takes a timeout of up to ${advice.maxTimeout} seconds, or ${otherwise}`,
+    advice && `a longer command takes a timeout of up to ${advice.maxTimeout} seconds, or is started as a process`,
   ].filter((clause) => typeof clause === 'string');
   if (clauses.length === 0) return error;
   const message = `${error.message}: ${clauses.join('; ')}`;

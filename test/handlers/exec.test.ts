@@ -57,7 +57,7 @@ describe('Exec', () => {
       sandboxes: { exec: async () => execution(late) },
       timeoutAdvice: async () => ({ maxTimeout: 600, network }),
     });
-    const longer = 'a longer command takes a timeout of up to 600 seconds, or yield_after, or StartProcess';
+    const longer = 'a longer command takes a timeout of up to 600 seconds, or is started as a process';
     for (const [network, clause] of [
       ['present', ''],
       ['absent', ' if it waited for a network, the sandbox has none;'],

@@ -94,7 +94,7 @@ function opened(id: string, { sandboxes }: PortContext): readonly PortRecord[] {
 function find(id: string, port: number, context: PortContext): PortRecord {
   const found = opened(id, context).find((each) => each.port === port);
   if (found) return found;
-  throw missing('port', String(port), `port ${port} of sandbox ${id} is not open: OpenPort opens it`);
+  throw missing('port', String(port), `port ${port} of sandbox ${id} is not open: open it first`);
 }
 
 function view(sandbox_id: string, record: PortRecord, { domain }: PortContext): OpenedPort {

@@ -1,11 +1,9 @@
 import type { ByteString } from '../../byte-string.ts';
-import { ServiceError } from '../../errors.ts';
 import type { Actor } from '../../field-values.ts';
 import type { Steps } from '../../fuse/connection/steps.ts';
 import { AGENT } from '../access/access.ts';
 import type { Workspace } from '../workspace.ts';
 import type { FileOperation, WorkspaceFiles } from '../workspace-files.ts';
-import { toServiceError } from './errors.ts';
 import { FileRequest } from './file-request.ts';
 import { list } from './list.ts';
 import { makeDirectory, move, remove } from './names.ts';
@@ -14,7 +12,7 @@ import { pack } from './pack.ts';
 import { mayPlace, place } from './place.ts';
 import { checkOpen, open, readOpen } from './read.ts';
 import { redaction } from './redaction.ts';
-import { refusedByRules } from './refused-by-rules.ts';
+import { errorAt } from './refused-by-rules.ts';
 import { append, seal, stage } from './stage.ts';
 import { statusOf } from './status.ts';
 import { addMembers, beginUnpack, dropUnpack, unpack } from './unpack.ts';
@@ -100,7 +98,7 @@ export function runFileOperation(
       request.end();
     }
   } catch (error) {
-    throw toError(request, error, path(...args));
+    throw errorAt(request, error, path(...args));
   }
 }
 
@@ -126,19 +124,13 @@ export function beginFileOperation(
 ): Steps<unknown> {
   const { run, path } = longTable[operation] as unknown as Run;
   const request = new FileRequest(workspace, actor === 'owner' ? OWNER : AGENT);
-  const toOwn = (error: unknown) => toError(request, error, path(...args));
+  const toOwn = (error: unknown) => errorAt(request, error, path(...args));
   try {
     return finishing(request, run(request, ...args) as Steps<unknown>, toOwn);
   } catch (error) {
     request.end();
     throw toOwn(error);
   }
-}
-
-function toError({ workspace, isOwner }: FileRequest, error: unknown, path: ByteString | undefined): unknown {
-  if (error instanceof ServiceError) return error;
-  const refused = (at: ByteString) => refusedByRules(at, workspace.rules, workspace.givenRules);
-  return toServiceError(error, path, isOwner ? undefined : refused);
 }
 
 function* finishing(request: FileRequest, steps: Steps<unknown>, toError: (error: unknown) => unknown): Steps<unknown> {

@@ -10,9 +10,9 @@ import { rmdir, unlink } from '../operations/removal.ts';
 import { RENAME_NOREPLACE, rename } from '../operations/rename.ts';
 import { findingForm, isRedacted } from '../redacted/redacted-file.ts';
 import type { FileStatus } from '../workspace-files.ts';
-import { toServiceError } from './errors.ts';
 import { type FileRequest, MAY_PASS, MAY_READ, MAY_WRITE, type ResolvedPath } from './file-request.ts';
 import { invalidateInode, invalidateName } from './notify.ts';
+import { errorAt } from './refused-by-rules.ts';
 import { statusOf } from './status.ts';
 
 const DIRECTORY_MODE = 0o755;
@@ -45,9 +45,12 @@ export function makeOne(request: FileRequest, dir: Node, name: ByteString, mode:
  */
 export function move(request: FileRequest, from: ByteString, to: ByteString, replace: boolean): Steps<FileStatus> {
   const { workspace } = request;
-  const source = about(from, () => movable(request, from));
-  const target = about(to, () => movable(request, to));
-  const rest = about(target.node === undefined || source.node === undefined ? from : to, () => {
+  const source = about(request, from, () => movable(request, from));
+  const target = about(request, to, () => movable(request, to));
+  const at = target.node === undefined || source.node === undefined ? from : to;
+  const refused = () => [from, to].find((path) => workspace.rules.decide(path) !== WRITE) ?? at;
+  const culprit = (error: unknown) => (error === EACCES ? refused() : at);
+  const rest = about(request, culprit, () => {
     if (source.node?.isDirectory && source.dir !== target.dir) request.require(source.node, MAY_WRITE);
     const flags = replace ? 0 : RENAME_NOREPLACE;
     return rename(workspace, request.access, source.dir, source.name, target.dir, target.name, flags);
@@ -78,11 +81,11 @@ function movable(request: FileRequest, path: ByteString): ResolvedPath & { dir: 
 }
 
 /** Errors of `task` name this path. */
-function about<T>(path: ByteString, task: () => T): T {
+function about<T>(request: FileRequest, path: ByteString | ((error: unknown) => ByteString), task: () => T): T {
   try {
     return task();
   } catch (error) {
-    throw toServiceError(error, path);
+    throw errorAt(request, error, typeof path === 'function' ? path(error) : path);
   }
 }
 
