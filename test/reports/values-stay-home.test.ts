@@ -3,6 +3,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { bring } from '../../clients/cli/src/run/bring.ts';
 import { cli } from '../clients/cli/cli.ts';
 import { pythonPath } from '../clients/python-packages.ts';
 import { servedOnce } from '../clients/typescript/served.ts';
@@ -103,6 +104,32 @@ it('run --apply all says what it left out, and keeps the sandbox for it', async 
   expect((await cli(['pull', id, home, '--take', '.env'], { url: served.url })).code).toBe(0);
   expect((await readdir(home)).sort()).toEqual(['a', 'x']);
   await cli(['rm', id], { url: served.url });
+});
+
+it.each([
+  ['meanwhile', false],
+  ['between the list and the contents', true],
+])('no line of here that was edited is merged with the loss of values %s', async (_, afterList) => {
+  await writeFile(join(home, '.env'), 'A=1\nB=2\nDEBUG=true\nC=3\nSTRIPE_KEY=sk_live_51HxQm9vN2abcdefgh\n');
+  await using sandbox = await sandboxOf();
+  await sandbox.run('echo NEW=1 >> .env', { check: true });
+  const mine = 'A=mine\nB=2\nDEBUG=true\nC=3\nSTRIPE_KEY=sk_live_51HxQm9vN2abcdefgh\n';
+  await writeFile(join(home, '.env'), mine);
+  const drop = () => sandbox.run('sed -i /STRIPE/d .env', { check: true });
+  const agent = new Proxy(sandbox, {
+    get(target, name) {
+      const value = Reflect.get(target, name, target);
+      if (name !== (afterList ? 'changes' : 'pull')) return typeof value === 'function' ? value.bind(target) : value;
+      return async (...args: unknown[]) => {
+        const found = await value.apply(target, args);
+        await drop();
+        return found;
+      };
+    },
+  });
+  expect(await bring(agent, home, {})).toMatchObject({ merged: [], conflicts: ['.env'] });
+  expect(await env()).toBe(mine);
+  await sandbox.destroy();
 });
 
 it('the agent is not told whether its text would have the values', async () => {

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -14,10 +15,11 @@ it('goes on after a path that cannot be merged here', async () => {
   const archiveOf = (path: string) =>
     new Uint8Array(execFileSync('tar', ['-cC', directory, '--transform', `s/theirs/${path}/`, 'theirs']));
   const type = { kind: 'modified', type: 'file', baseType: 'file', renamedFrom: '', size: 1, baseSize: 1 };
+  const local = { sha256: createHash('sha256').update('theirs\n').digest('hex') };
   const sandbox = {
     info: { codebaseId: 'cb_1' },
     pull: async () => ({ applied: ['c'], unchanged: [], conflicts: ['a', 'b'], skipped: [], failed: [] }),
-    changes: async () => ['a', 'b'].map((path) => ({ ...type, path, mode: 0o644, baseMode: 0o644 })),
+    changes: async () => ['a', 'b'].map((path) => ({ ...type, local, path, mode: 0o644, baseMode: 0o644 })),
     api: {
       exportChanges: async ({ paths: [path] }: { paths: string[] }) => new Response(archiveOf(path!)),
       downloadFile: async ({ filePath }: { filePath: string }) => {

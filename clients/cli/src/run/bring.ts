@@ -1,5 +1,17 @@
+import { createHash } from 'node:crypto';
 import type { ChosenHunks, FileChange, Sandbox } from 'paddock-sandbox';
-import { once, Place, type Pulled, type PullOptions, partsOf, shown, Tree, untar } from 'paddock-sandbox/local';
+import {
+  isWithin,
+  once,
+  Place,
+  type Pulled,
+  type PullOptions,
+  partsOf,
+  refusalFor,
+  shown,
+  Tree,
+  untar,
+} from 'paddock-sandbox/local';
 import { mergeTexts } from './merge.ts';
 
 export interface Brought extends Pulled {
@@ -17,12 +29,14 @@ export async function bring(sandbox: Sandbox, directory: string, options: PullOp
   const failed = [...pulled.failed];
   if (options.onConflict !== 'replace' && pulled.conflicts.length > 0) {
     const { signal } = options;
-    const changes = new Map((await sandbox.changes({ signal })).map((change) => [change.path, change]));
+    const listed = await sandbox.changes({ signal, local: true });
+    const changes = new Map(listed.map((change) => [change.path, change]));
     for (const path of pulled.conflicts) {
       const change = changes.get(path);
       const hunks = options.hunks?.filter((each) => each.path === path) ?? [];
       try {
-        if (change && (await mergeFile(sandbox, { directory, change, hunks }, options))) merged.push(path);
+        if (change && mayMerge(change, options) && (await mergeFile(sandbox, { directory, change, hunks }, options)))
+          merged.push(path);
       } catch (error) {
         // Of the local file system: the other paths go on.
         if ((error as { syscall?: string }).syscall === undefined) throw error;
@@ -32,6 +46,18 @@ export async function bring(sandbox: Sandbox, directory: string, options: PullOp
   }
   const done = new Set([...merged, ...failed.map(({ path }) => path)]);
   return { ...pulled, failed, conflicts: pulled.conflicts.filter((path) => !done.has(path)), merged };
+}
+
+/** What changed since the pull was decided may come no more: it would lose values, or be run on sight. */
+function mayMerge(
+  { path, local, losesValues }: FileChange,
+  { paths = [], allow = [], git = false }: PullOptions,
+): boolean {
+  if (local === undefined) return false;
+  const { refusal } = local;
+  // For lost values, it does not suffice to choose the path.
+  const named = losesValues || !refusal?.allow ? [] : paths.filter((each) => isWithin(each, refusal.allow));
+  return refusalFor(path, refusal, { git, allow: [...allow, ...named] }) === undefined;
 }
 
 interface Target {
@@ -62,7 +88,7 @@ async function mergeFile(
 async function mergeAt(
   place: Place,
   sandbox: Sandbox,
-  { change: { path, mode, baseMode }, hunks }: Omit<Target, 'directory'>,
+  { change: { path, mode, baseMode, local }, hunks }: Omit<Target, 'directory'>,
   { signal, dryRun }: PullOptions,
 ): Promise<boolean> {
   const now = await place.look();
@@ -71,7 +97,8 @@ async function mergeAt(
   const base = await sandbox.api.downloadFile({ codebaseId, filePath: path }, { signal, whole: true });
   const parts = await partsOf(hunks, { api: sandbox.api, sandboxId: sandbox.id, codebaseId, signal });
   const theirs = (await parts.get(path)?.content()) ?? (await readChanged(sandbox, path, signal));
-  if (theirs === undefined) return false;
+  // What was judged is merged, not what it became since.
+  if (theirs === undefined || (hunks.length === 0 && sha256(theirs) !== local?.sha256)) return false;
   const ours = await readLocal(place);
   const merged = ours && mergeTexts(new Uint8Array(await base.arrayBuffer()), ours, theirs);
   if (merged === undefined) return false;
@@ -98,6 +125,8 @@ async function readChanged(
   }
   return undefined;
 }
+
+const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 const MOST_BYTES = 1024 * 1024;
 
