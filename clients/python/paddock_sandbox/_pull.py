@@ -214,7 +214,8 @@ class Pull:
         names = self._renames.new_names_of(path)
         # Without the directory's replacement what is in it stays, as does what did not come to its new path.
         stays = not below and any(each in self._wanted.replacing for each in above(path))
-        if stays or (names and not any(map(self._is_taken, names))):
+        # The replacement has arrived, and waits for what is removed here.
+        if stays or (names and not any(f"{each}/" == below or self._is_taken(each) for each in names)):
             return CONFLICTS
         with Place.at(self._tree, path) as place:
             if place is None or not place.is_still(self._steps[path].look):

@@ -205,7 +205,9 @@ export class Changes {
     const names = this.#renames.newNamesOf(path);
     // Without the directory's replacement what is in it stays, as does what did not come to its new path.
     const stays = below === '' && above(path).some((each) => this.#wanted.replacing.has(each));
-    if (stays || (names.length > 0 && !names.some((each) => this.#isTaken(each)))) return 'conflicts';
+    // The replacement has arrived, and waits for what is removed here.
+    const hasCome = (name: string) => `${name}/` === below || this.#isTaken(name);
+    if (stays || (names.length > 0 && !names.some(hasCome))) return 'conflicts';
     const { look } = this.#steps.get(path)!;
     const isRemoved = await Place.use(this.#tree, path, (place) => {
       const isStill = place.isStill(look);
