@@ -4,34 +4,60 @@ import type { PullOptions } from './local/pull.ts';
 /** What pulls of a sandbox did not bring, and is nowhere else. */
 export class Unpulled {
   #paths: readonly string[] = [];
-  /** Errors of pulls, by what they were to bring. */
-  readonly #failed = new Map<string, unknown>();
+  /** Errors of pulls, with what they were to bring. */
+  #failed: readonly { choice: Choice; error: unknown }[] = [];
 
   failed(options: PullOptions, error: unknown): void {
-    this.#failed.set(choiceOf(options), error);
+    const choice = choiceOf(options);
+    this.#failed = [...this.#failed.filter((each) => !includes(choice, each.choice)), { choice, error }];
   }
 
   /** `left`: paths that another pull may bring. */
   pulled(options: PullOptions, { left, brought }: { left: readonly string[]; brought: readonly string[] }): void {
     const isBrought = new Set(brought);
     this.#paths = [...new Set([...this.#paths.filter((path) => !isBrought.has(path)), ...left])];
-    if (isSelection(options) || options.only !== undefined) this.#failed.delete(choiceOf(options));
-    else this.#failed.clear();
+    const choice = choiceOf(options);
+    this.#failed = this.#failed.filter((each) => !includes(choice, each.choice));
   }
 
   clear(): void {
     this.#paths = [];
-    this.#failed.clear();
+    this.#failed = [];
   }
 
   /** For people. undefined: nothing is left. */
   get told(): string | undefined {
-    const [error] = [...this.#failed.values()];
-    if (this.#failed.size > 0) return `a pull of its changes failed (${(error as Error)?.message ?? error})`;
+    const [first] = this.#failed;
+    if (first) return `a pull of its changes failed (${(first.error as Error)?.message ?? first.error})`;
     if (this.#paths.length === 0) return undefined;
     return `${this.#paths.length} of its changes could not be pulled, for example ${JSON.stringify(this.#paths[0])}`;
   }
 }
 
-const choiceOf = ({ paths, exclude, only, hunks }: PullOptions): string =>
-  JSON.stringify([paths, exclude, only !== undefined, hunks]);
+interface Choice {
+  isAll: boolean;
+  selection: string;
+  hasHunks: boolean;
+  only: PullOptions['only'];
+  includeScratch: boolean;
+  git: boolean;
+}
+
+function choiceOf({ paths, exclude, only, hunks = [], includeScratch, git }: PullOptions): Choice {
+  return {
+    ...{ isAll: !isSelection({ paths, exclude, hunks }) && !only, selection: JSON.stringify([paths, exclude, hunks]) },
+    ...{
+      hasHunks: hunks.length > 0,
+      only: only ?? undefined,
+      includeScratch: includeScratch ?? false,
+      git: git ?? false,
+    },
+  };
+}
+
+/** Whether one choice surely has all that is in the other: of two functions it is not known. */
+function includes(one: Choice, other: Choice): boolean {
+  if ((other.includeScratch && !one.includeScratch) || (other.git && !one.git)) return false;
+  const isWider = one.only === undefined && !one.hasHunks;
+  return one.isAll || (one.selection === other.selection && (isWider || one.only === other.only));
+}
