@@ -103,10 +103,11 @@ function check({ base, now, local, given }: Random, { lists, tree }: Outcome, be
   const renamed = Object.entries(given.renamed!);
   for (const [path, from] of renamed) {
     const left = changed.includes(from) && (!now.has(from) || given.renamed![from] !== undefined);
-    if (!left) continue;
     const isDirectory = base.get(from)?.text === undefined;
     const others = renamed.filter(([, each]) => each === from).map(([each]) => each);
-    if (applied.has(from)) expect([from, others.some((each) => done.has(each))]).toEqual([from, true]);
+    if (applied.has(from) && (left || !isDirectory))
+      expect([from, others.some((each) => done.has(each))]).toEqual([from, true]);
+    if (!left) continue;
     if (applied.has(path) && !isDirectory) expect([path, done.has(from)]).toEqual([path, true]);
     if (!isDirectory || !applied.has(path)) continue;
     const stays = [...lists.conflicts, ...lists.skipped];

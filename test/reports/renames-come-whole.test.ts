@@ -50,10 +50,23 @@ it.each([
   ],
   ['a file that took the name of another', 'mv a b', { b: text('1', '2', 'mine') }],
   ['a file whose old name was edited', 'mv a new; echo 3 >> new', { a: 'mine\n' }],
+  ['a file in place of a renamed one', 'mv a new; echo 3 > a', { new: 'mine\n' }],
+  [
+    'a file in place of a renamed one, though other lines of it were edited',
+    'mv a new; sed s/2/3/ new > a',
+    { a: text('mine', '1', '1', '2'), new: 'mine\n' },
+  ],
   ['a directory in which a file was edited', 'mv d e; echo 3 >> e/y', { 'd/x': 'mine\n' }],
   ['directories that were exchanged', 'mv g t; mv f g; mv t f', { 'f/x': 'mine\n' }],
 ])('of %s nothing comes, if one of the names was edited here', async (_, script, local) => {
-  const base = { a: text('a', '2'), b: text('1', '2'), 'd/x': 'x\n', 'd/y': 'y\n', 'f/x': 'fx\n', 'g/x': 'gx\n' };
+  const base = {
+    a: text('a', '1', '1', '2'),
+    b: text('1', '2'),
+    'd/x': 'x\n',
+    'd/y': 'y\n',
+    'f/x': 'fx\n',
+    'g/x': 'gx\n',
+  };
   expect(await pulled(base, script, local)).toEqual({ here: kept(base, local), exitCode: 1 });
 });
 

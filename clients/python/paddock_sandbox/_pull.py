@@ -121,7 +121,7 @@ class Pull:
         for path in together.without(left, lambda path: self._is(path, UNCHANGED)):
             if not self._is(path, APPLIED):
                 continue
-            old = self._renames.old_name_of(path)
+            old = self._renames.leader_of(path)
             # What is left out is no conflict.
             if old is not None and old in skipped:
                 self._skip(path, half_of(old))
@@ -225,7 +225,7 @@ class Pull:
 
     def _may_leave(self, path: str) -> bool:
         """Whether what has this new path, if it is one, still leaves its old one: not edited here meanwhile."""
-        old = self._renames.old_name_of(path)
+        old = self._renames.leader_of(path)
         step = None if old is None else self._steps.get(old)
         # A directory has no contents but what is in it.
         if old is None or step is None or step.change.type == FileType.DIRECTORY or self._is_taken(old):

@@ -9,7 +9,7 @@ from .messages import ChangeKind, FileChange, FileType
 
 
 class Together:
-    """A new name comes only if the old one goes, and the old one goes only if a new one comes.
+    """A new name comes only if the old one goes; that goes, or gets other contents, only if a new one comes.
 
     What is in a directory comes only if that does. A directory goes, or is replaced, only if what is in it goes.
     """
@@ -53,7 +53,7 @@ class Together:
 
     def _needing(self, path: str, coming: Dict[str, int]) -> Iterator[str]:
         """`coming`: how many of its new names come, by old name."""
-        yield from self._renames.new_names_of(path)
+        yield from self._renames.followers_of(path)
         old = self._renames.old_name_of(path)
         if old is not None:
             if old not in coming:

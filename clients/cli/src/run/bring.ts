@@ -31,11 +31,22 @@ export async function bring(sandbox: Sandbox, directory: string, options: PullOp
     const { signal } = options;
     const listed = await sandbox.changes({ signal, local: true });
     const changes = new Map(listed.map((change) => [change.path, change]));
+    const here = new Set([...pulled.applied, ...pulled.unchanged]);
+    // What was here in the codebase, and has another name there, would be nowhere here.
+    const isMissing = (path: string) => {
+      const names = listed.filter(({ renamedFrom }) => renamedFrom === path);
+      return names.length > 0 && !names.some((each) => here.has(each.path));
+    };
     for (const path of pulled.conflicts) {
       const change = changes.get(path);
       const hunks = options.hunks?.filter((each) => each.path === path) ?? [];
       try {
-        if (change && mayMerge(change, options) && (await mergeFile(sandbox, { directory, change, hunks }, options)))
+        if (
+          change &&
+          !isMissing(path) &&
+          mayMerge(change, options) &&
+          (await mergeFile(sandbox, { directory, change, hunks }, options))
+        )
           merged.push(path);
       } catch (error) {
         // Of the local file system: the other paths go on.

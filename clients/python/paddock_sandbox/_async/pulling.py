@@ -9,7 +9,7 @@ from .._forms import require_form
 from .._hunks import Taken, check, old_paths, with_hunks
 from .._pull import Pull
 from .._pulled import Pulled, PullOptions
-from .._renames import may_be_half
+from .._renames import may_be_moved
 from .._room import without
 from ..errors import ConflictError
 from ..messages import ChangeKind, ChosenHunks, FileChange
@@ -54,7 +54,7 @@ async def _pulled(
         rest: Any = {name: value for name, value in options.items() if name not in _OWN}
         found = await sandbox.changes(paths, exclude=exclude, local=True, **rest)
         listed = pull.choose(found, parts, removals)
-        lists = (paths or exclude) and any(map(may_be_half, pull.chosen))
+        lists = (paths or exclude) and any(map(may_be_moved, pull.chosen))
         all_listed = await sandbox.changes(**rest) if lists else listed
         await in_thread(pull.take, all_listed)
         result = await in_thread(pull.decide)

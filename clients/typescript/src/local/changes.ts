@@ -121,7 +121,7 @@ export class Changes {
     for (const path of new Together(this.#chosen, this.#renames).without(left, isHere)) {
       const step = this.#steps.get(path);
       if (step?.outcome !== 'applied') continue;
-      const old = this.#renames.oldNameOf(path);
+      const old = this.#renames.leaderOf(path);
       // What is left out is no conflict.
       if (old !== undefined && isSkipped.has(old)) this.#skip(path, halfOf(old));
       else step.outcome = 'conflicts';
@@ -219,7 +219,7 @@ export class Changes {
 
   /** Whether what has this new path, if it is one, still leaves its old one: that was not edited here meanwhile. */
   async #mayLeave(path: string): Promise<boolean> {
-    const old = this.#renames.oldNameOf(path);
+    const old = this.#renames.leaderOf(path);
     const step = old === undefined ? undefined : this.#steps.get(old);
     // A directory has no contents but what is in it.
     if (step === undefined || step.change.type === 'directory' || this.#isTaken(old!)) return true;

@@ -9,7 +9,7 @@ import { partsOf, removalsFor } from './hunks.ts';
 import { Layout } from './layout.ts';
 import { Links } from './links.ts';
 import { type Asked, isPath, type Refusal, refusalFor } from './refusal.ts';
-import { mayBeHalf, Renames } from './renames.ts';
+import { mayBeMoved, Renames } from './renames.ts';
 import { Room, without } from './room.ts';
 import { turns } from './turns.ts';
 import { untar } from './untar.ts';
@@ -87,7 +87,7 @@ async function pull(api: Api, target: Target, directory: string, options: PullOp
   const isChosen = (path: string) => parts.has(path) || removals.has(path) || (only?.(path) ?? true);
   const brought = listed.filter(({ path }) => isChosen(path));
   const { includeScratch, signal } = selection;
-  const lists = isSelection(selection) && brought.some(mayBeHalf);
+  const lists = isSelection(selection) && brought.some(mayBeMoved);
   const all = lists ? await listChanges(api, target.sandboxId, { includeScratch, signal }) : listed;
   const renames = new Renames(all, (path) => parts.has(path));
   const halves = renames.halves(new Set(brought.map(({ path }) => path)));

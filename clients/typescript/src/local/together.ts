@@ -2,8 +2,8 @@ import type { FileChange } from '../contract/messages.ts';
 import type { Renames } from './renames.ts';
 
 /**
- * Which of the chosen changes come only together. A new name comes only if the old one goes, and the old one goes only if a
- * new one comes. What is in a directory comes only if that does. A directory goes, or is replaced, only if what is in it goes.
+ * Which of the chosen changes come only together. A new name comes only if the old one goes, and the old one goes, or gets other
+ * contents, only if a new one comes. What is in a directory comes only if that does. A directory goes, or is replaced, only if what is in it goes.
  */
 export class Together {
   readonly #chosen: ReadonlyMap<string, FileChange>;
@@ -49,7 +49,7 @@ export class Together {
 
   /** `coming`: how many of its new names come, by old name. */
   *#needing(path: string, coming: Map<string, number>): Generator<string, void, void> {
-    yield* this.#renames.newNamesOf(path);
+    yield* this.#renames.followersOf(path);
     const old = this.#renames.oldNameOf(path);
     if (old !== undefined) {
       const names = coming.get(old) ?? this.#renames.newNamesOf(old).filter((each) => this.#chosen.has(each)).length;
