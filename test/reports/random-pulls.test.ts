@@ -107,7 +107,7 @@ function check({ base, now, local, given }: Random, { lists, tree }: Outcome, be
     const others = renamed.filter(([, each]) => each === from).map(([each]) => each);
     if (applied.has(from) && (left || !isDirectory))
       expect([from, others.some((each) => done.has(each))]).toEqual([from, true]);
-    if (!left) continue;
+    if (!left && !isDirectory) continue;
     if (applied.has(path) && !isDirectory) expect([path, done.has(from)]).toEqual([path, true]);
     if (!isDirectory || !applied.has(path)) continue;
     const stays = [...lists.conflicts, ...lists.skipped];

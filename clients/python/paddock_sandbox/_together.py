@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Callable, Dict, Iterable, Iterator, List, Mapping, Set
 
+from ._paths import is_within
+from ._plan import above
 from ._renames import Renames
 from .messages import ChangeKind, FileChange, FileType
 
@@ -12,6 +14,7 @@ class Together:
     """A new name comes only if the old one goes; that goes, or gets other contents, only if a new one comes.
 
     What is in a directory comes only if that does. A directory goes, or is replaced, only if what is in it goes.
+    A renamed directory comes only with all that was renamed with it.
     """
 
     def __init__(self, chosen: Mapping[str, FileChange], renames: Renames) -> None:
@@ -61,6 +64,15 @@ class Together:
             coming[old] -= 1
             if not coming[old]:
                 yield old
+        yield from self._moved_with(path)
         yield from self._below.get(path, ())
         if path in self._from:
             yield self._from[path]
+
+    def _moved_with(self, path: str) -> Iterator[str]:
+        """The renamed directories that it was renamed with: they come whole."""
+        old = self._chosen[path].renamed_from if path in self._chosen else ""
+        for each in above(path):
+            origin = self._chosen[each].renamed_from if each in self._chosen else ""
+            if origin and is_within(old, origin):
+                yield each

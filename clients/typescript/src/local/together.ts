@@ -1,9 +1,12 @@
 import type { FileChange } from '../contract/messages.ts';
+import { above } from './plan.ts';
+import { isWithin } from './refusal.ts';
 import type { Renames } from './renames.ts';
 
 /**
  * Which of the chosen changes come only together. A new name comes only if the old one goes, and the old one goes, or gets other
- * contents, only if a new one comes. What is in a directory comes only if that does. A directory goes, or is replaced, only if what is in it goes.
+ * contents, only if a new one comes. What is in a directory comes only if that does. A directory goes, or is replaced, only if
+ * what is in it goes. A renamed directory comes only with all that was renamed with it.
  */
 export class Together {
   readonly #chosen: ReadonlyMap<string, FileChange>;
@@ -56,8 +59,16 @@ export class Together {
       coming.set(old, names - 1);
       if (names === 1) yield old;
     }
+    yield* this.#movedWith(path);
     yield* this.#below.get(path) ?? [];
     const from = this.#from.get(path);
     if (from !== undefined) yield from;
+  }
+
+  /** The renamed directories that it was renamed with: they come whole. */
+  #movedWith(path: string): string[] {
+    const old = this.#chosen.get(path)?.renamedFrom ?? '';
+    const isMoved = (from: string) => from !== '' && isWithin(old, from);
+    return above(path).filter((each) => isMoved(this.#chosen.get(each)?.renamedFrom ?? ''));
   }
 }
