@@ -12,6 +12,11 @@ class Unpulled:
         self._paths: Tuple[str, ...] = ()
         #: Errors of pulls, with what they were to bring.
         self._failed: List[Tuple[_Choice, BaseException]] = []
+        #: Of a pull that could not begin, since the last one that did.
+        self._refusal: Optional[BaseException] = None
+
+    def refused(self, error: BaseException) -> None:
+        self._refusal = error
 
     def failed(self, paths: Optional[Sequence[str]], options: Mapping[str, Any], error: BaseException) -> None:
         choice = _choice_of(paths, options)
@@ -22,6 +27,7 @@ class Unpulled:
         self, paths: Optional[Sequence[str]], options: Mapping[str, Any], left: Iterable[str], brought: Iterable[str]
     ) -> None:
         """`left`: paths that another pull may bring."""
+        self._refusal = None
         gone = {*brought}
         self._paths = tuple(dict.fromkeys([*(each for each in self._paths if each not in gone), *left]))
         self._forget(_choice_of(paths, options))
@@ -32,15 +38,16 @@ class Unpulled:
     def clear(self) -> None:
         self._paths = ()
         self._failed.clear()
+        self._refusal = None
 
     @property
     def told(self) -> str:
         """For people; empty: nothing is left."""
         for _, error in self._failed:
             return f"a pull of its changes failed ({error or type(error).__name__})"
-        if not self._paths:
-            return ""
-        return f"{len(self._paths)} of its changes could not be pulled, for example {self._paths[0]!r}"
+        if self._paths:
+            return f"{len(self._paths)} of its changes could not be pulled, for example {self._paths[0]!r}"
+        return f"a pull of its changes was refused ({self._refusal})" if self._refusal else ""
 
 
 class _Choice(NamedTuple):

@@ -164,7 +164,10 @@ export class Sandbox {
   async pull(directory: string, options: PullOptions = {}): Promise<Pulled> {
     const { isLeft, pulling } = await loadLocal();
     const target = { sandboxId: this.id, codebaseId: this.info.codebaseId };
-    const pull = await pulling(this.api, target, directory, options);
+    const pull = await pulling(this.api, target, directory, options).catch((error) => {
+      this.#unpulled.refused(error);
+      throw error;
+    });
     if (options.dryRun) return pull();
     try {
       const pulled = await pull();

@@ -6,6 +6,12 @@ export class Unpulled {
   #paths: readonly string[] = [];
   /** Errors of pulls, with what they were to bring. */
   #failed: readonly { choice: Choice; error: unknown }[] = [];
+  /** Of a pull that could not begin, since the last one that did. */
+  #refusal: Error | undefined;
+
+  refused(error: Error): void {
+    this.#refusal = error;
+  }
 
   failed(options: PullOptions, error: unknown): void {
     const choice = choiceOf(options);
@@ -14,6 +20,7 @@ export class Unpulled {
 
   /** `left`: paths that another pull may bring. */
   pulled(options: PullOptions, { left, brought }: { left: readonly string[]; brought: readonly string[] }): void {
+    this.#refusal = undefined;
     const isBrought = new Set(brought);
     this.#paths = [...new Set([...this.#paths.filter((path) => !isBrought.has(path)), ...left])];
     const choice = choiceOf(options);
@@ -23,14 +30,17 @@ export class Unpulled {
   clear(): void {
     this.#paths = [];
     this.#failed = [];
+    this.#refusal = undefined;
   }
 
   /** For people. undefined: nothing is left. */
   get told(): string | undefined {
     const [first] = this.#failed;
     if (first) return `a pull of its changes failed (${(first.error as Error)?.message ?? first.error})`;
-    if (this.#paths.length === 0) return undefined;
-    return `${this.#paths.length} of its changes could not be pulled, for example ${JSON.stringify(this.#paths[0])}`;
+    const [path] = this.#paths;
+    if (path !== undefined)
+      return `${this.#paths.length} of its changes could not be pulled, for example ${JSON.stringify(path)}`;
+    return this.#refusal && `a pull of its changes was refused (${this.#refusal.message})`;
   }
 }
 

@@ -7,9 +7,7 @@ import os
 from typing import List, Optional, Sequence, Union, Unpack
 
 from .._arguments import known_options
-from .._paths import require_directory
 from .._pulled import Pulled, PullOptions
-from ..errors import InvalidArgumentError
 from ..messages import Checkpoint, CommitResponse, FileChange, RefusedPath
 from ..requests import (
     CallOptions,
@@ -20,7 +18,7 @@ from ..requests import (
     ListChangesRequest,
 )
 from .download import AsyncDownload
-from .pulling import pulled
+from .pulling import checked_paths, pulled
 from .state import AsyncState
 
 Paths = Optional[Sequence[str]]
@@ -43,7 +41,7 @@ class AsyncChanges(AsyncState):
 
         `diff`: compare modified and renamed files by lines; `diff` of their changes has the hunks.
         """
-        found = self.api.list_changes(sandbox_id=self.id, paths=_checked(paths), **options)
+        found = self.api.list_changes(sandbox_id=self.id, paths=checked_paths(paths), **options)
         return [each async for each in found]
 
     async def patch(self, paths: Paths = None, **options: Unpack[ExportChangesRequest]) -> str:
@@ -51,7 +49,7 @@ class AsyncChanges(AsyncState):
         return (await self._export("patch", paths, **options).read()).decode("utf-8", "surrogateescape")
 
     def _export(self, format: str, paths: Paths, **options: Unpack[ExportChangesRequest]) -> AsyncDownload:
-        return self.api.export_changes(sandbox_id=self.id, format=format, paths=_checked(paths), **options)
+        return self.api.export_changes(sandbox_id=self.id, format=format, paths=checked_paths(paths), **options)
 
     async def commit(self, paths: Paths = None, **options: Unpack[CommitRequest]) -> CommitResponse:
         """Moves changes into the codebase, all or nothing.
@@ -61,7 +59,7 @@ class AsyncChanges(AsyncState):
         taken, made by `chosen_hunks`; without `paths` nothing else is. The codebase that `create` made is then no
         longer deleted with the sandbox.
         """
-        chosen = _checked(paths)
+        chosen = checked_paths(paths)
         with contextlib.nullcontext() if options.get("dry_run") else self._shared_codebase():
             answer = await self.api.commit(sandbox_id=self.id, paths=chosen, **options)
         if chosen is None and not any(options.get(each) for each in ("dry_run", "exclude", "hunks")):
@@ -70,7 +68,7 @@ class AsyncChanges(AsyncState):
 
     async def discard(self, paths: Paths = None, **options: Unpack[DiscardRequest]) -> int:
         """Drops changes, all or nothing: the paths show the codebase's version again. Returns how many."""
-        chosen = _checked(paths)
+        chosen = checked_paths(paths)
         discarded = (await self.api.discard(sandbox_id=self.id, paths=chosen, **options)).discarded
         if chosen is None and not options.get("exclude"):
             self._unpulled.clear()
@@ -108,10 +106,4 @@ class AsyncChanges(AsyncState):
         manager the sandbox is kept if its pulls failed, or left conflicts, failures, or what another pull may bring:
         they are nowhere else.
         """
-        return await pulled(self, require_directory(directory), _checked(paths), options)
-
-def _checked(paths: Paths) -> Paths:
-    """The service takes no path for all of them."""
-    if paths is not None and not paths:
-        raise InvalidArgumentError("paths must be a list with at least one path; leave it out for all changes")
-    return paths
+        return await pulled(self, directory, paths, options)

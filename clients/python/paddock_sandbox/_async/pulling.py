@@ -2,32 +2,53 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Union
 
 from .._arguments import require_arguments
 from .._forms import require_form
 from .._hunks import Taken, check, old_paths, with_hunks
+from .._paths import require_directory
 from .._pull import Pull
 from .._pulled import Pulled, PullOptions
 from .._renames import may_be_moved
 from .._room import without
-from ..errors import ConflictError
+from ..errors import ConflictError, InvalidArgumentError
 from ..messages import ChangeKind, ChosenHunks, FileChange
 from ..requests import ExportChangesRequest
 from .concurrency import fed, in_thread
 
 if TYPE_CHECKING:
+    import os
+
     from .changes import AsyncChanges
 
 Paths = Optional[Sequence[str]]
 
 
-async def pulled(sandbox: "AsyncChanges", directory: str, paths: Paths, options: PullOptions) -> Pulled:
-    """See `pull` of a sandbox. What is refused here has not begun: it is no pull that failed."""
+def checked_paths(paths: Paths) -> Paths:
+    """The service takes no path for all of them."""
+    if paths is not None and not paths:
+        raise InvalidArgumentError("paths must be a list with at least one path; leave it out for all changes")
+    return paths
+
+
+def _checked(directory: "Union[str, os.PathLike[str]]", paths: Paths, options: PullOptions) -> str:
     # Misspelt, "raise" would write where nothing was to be written.
     require_form("on_conflict", options.get("on_conflict"), "one keep|replace|raise")
     given = {name: value for name, value in options.items() if name not in _OWN - {"exclude"}}
-    require_arguments("ExportChanges", {"sandbox_id": sandbox.id, "format": "tar", "paths": paths, **given})
+    require_arguments("ExportChanges", {"sandbox_id": "sb", "format": "tar", "paths": checked_paths(paths), **given})
+    return require_directory(directory)
+
+
+async def pulled(
+    sandbox: "AsyncChanges", into: "Union[str, os.PathLike[str]]", paths: Paths, options: PullOptions
+) -> Pulled:
+    """See `pull` of a sandbox."""
+    try:
+        directory = _checked(into, paths, options)
+    except Exception as error:
+        sandbox._unpulled.refused(error)
+        raise
     if options.get("dry_run"):
         return (await _pulled(sandbox, directory, paths, options))[0]
     try:

@@ -8,9 +8,7 @@ import os
 from typing import List, Optional, Sequence, Union, Unpack
 
 from .._arguments import known_options
-from .._paths import require_directory
 from .._pulled import Pulled, PullOptions
-from ..errors import InvalidArgumentError
 from ..messages import Checkpoint, CommitResponse, FileChange, RefusedPath
 from ..requests import (
     CallOptions,
@@ -21,7 +19,7 @@ from ..requests import (
     ListChangesRequest,
 )
 from .download import Download
-from .pulling import pulled
+from .pulling import checked_paths, pulled
 from .state import State
 
 Paths = Optional[Sequence[str]]
@@ -44,7 +42,7 @@ class Changes(State):
 
         `diff`: compare modified and renamed files by lines; `diff` of their changes has the hunks.
         """
-        found = self.api.list_changes(sandbox_id=self.id, paths=_checked(paths), **options)
+        found = self.api.list_changes(sandbox_id=self.id, paths=checked_paths(paths), **options)
         return [each for each in found]
 
     def patch(self, paths: Paths = None, **options: Unpack[ExportChangesRequest]) -> str:
@@ -52,7 +50,7 @@ class Changes(State):
         return (self._export("patch", paths, **options).read()).decode("utf-8", "surrogateescape")
 
     def _export(self, format: str, paths: Paths, **options: Unpack[ExportChangesRequest]) -> Download:
-        return self.api.export_changes(sandbox_id=self.id, format=format, paths=_checked(paths), **options)
+        return self.api.export_changes(sandbox_id=self.id, format=format, paths=checked_paths(paths), **options)
 
     def commit(self, paths: Paths = None, **options: Unpack[CommitRequest]) -> CommitResponse:
         """Moves changes into the codebase, all or nothing.
@@ -62,7 +60,7 @@ class Changes(State):
         taken, made by `chosen_hunks`; without `paths` nothing else is. The codebase that `create` made is then no
         longer deleted with the sandbox.
         """
-        chosen = _checked(paths)
+        chosen = checked_paths(paths)
         with contextlib.nullcontext() if options.get("dry_run") else self._shared_codebase():
             answer = self.api.commit(sandbox_id=self.id, paths=chosen, **options)
         if chosen is None and not any(options.get(each) for each in ("dry_run", "exclude", "hunks")):
@@ -71,7 +69,7 @@ class Changes(State):
 
     def discard(self, paths: Paths = None, **options: Unpack[DiscardRequest]) -> int:
         """Drops changes, all or nothing: the paths show the codebase's version again. Returns how many."""
-        chosen = _checked(paths)
+        chosen = checked_paths(paths)
         discarded = (self.api.discard(sandbox_id=self.id, paths=chosen, **options)).discarded
         if chosen is None and not options.get("exclude"):
             self._unpulled.clear()
@@ -109,10 +107,4 @@ class Changes(State):
         manager the sandbox is kept if its pulls failed, or left conflicts, failures, or what another pull may bring:
         they are nowhere else.
         """
-        return pulled(self, require_directory(directory), _checked(paths), options)
-
-def _checked(paths: Paths) -> Paths:
-    """The service takes no path for all of them."""
-    if paths is not None and not paths:
-        raise InvalidArgumentError("paths must be a list with at least one path; leave it out for all changes")
-    return paths
+        return pulled(self, directory, paths, options)

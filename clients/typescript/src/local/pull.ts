@@ -57,7 +57,7 @@ const OWN = {
 
 const MAX_BYTES = 1024 ** 3;
 
-/** A pull that can begin. Throws InvalidArgumentError for one that cannot, as which it does not count. */
+/** A pull that can begin. Throws InvalidArgumentError for one that cannot. */
 export async function pulling(
   api: Api,
   target: Target,
