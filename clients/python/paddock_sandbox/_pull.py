@@ -17,7 +17,7 @@ from ._hunks import Taken
 from ._pieces import Pieces
 from ._place import Found, Place
 from ._plan import APPLIED, CONFLICTS, FAILED, SKIPPED, UNCHANGED, Plan, Step, Wanted, above
-from ._pulled import Pulled, PullOptions
+from ._pulled import Pulled, PullOptions, answered
 from ._refusal import Judge, Refusal
 from ._renames import Renames, half_of
 from ._room import Room
@@ -63,7 +63,7 @@ class Pull:
         old, only = {each.path for each in removals}, self._options.get("only")
         own = {*parts, *old}
         listed = [*(each for each in listed if each.path not in old), *removals]
-        self.chosen = [each for each in listed if only is None or each.path in own or only(each.path)]
+        self.chosen = [each for each in listed if only is None or each.path in own or answered(only, each.path)]
         self._wanted = Wanted(parts=parts, replace=self._options.get("on_conflict") == "replace")
         return listed
 
@@ -260,8 +260,7 @@ class Pull:
             self._steps[path] = Step(change, outcome=outcome)
             if outcome == FAILED:
                 # Not the name of a temporary file.
-                error.filename, error.filename2 = path, None
-                self._failed[path] = error
+                self._failed[path] = OSError(error.errno, error.strerror, path)
             self._tree.close()
 
     def sweep(self) -> None:

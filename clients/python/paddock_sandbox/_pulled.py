@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from typing import Callable, Mapping, Optional, Sequence, Tuple
 
+from ._forms import require_form
+from .errors import InvalidArgumentError
 from .messages import ChosenHunks
 from .requests import CallOptions
 
@@ -57,3 +60,20 @@ class Pulled:
     conflicts: Tuple[str, ...] = ()
     skipped: Mapping[str, str] = dataclasses.field(default_factory=dict)
     failed: Mapping[str, OSError] = dataclasses.field(default_factory=dict)
+
+
+def check(options: PullOptions) -> None:
+    """Misspelt, "raise" would write where nothing was to be written."""
+    require_form("on_conflict", options.get("on_conflict"), "one keep|replace|raise")
+    if "" in (options.get("allow") or ()):
+        raise InvalidArgumentError("allow must be a list of paths that are not empty")
+
+
+def answered(only: Callable[[str], bool], path: str) -> bool:
+    """What is no answer, like the coroutine of an async function, is not taken for one."""
+    answer = only(path)
+    if isinstance(answer, bool):
+        return answer
+    if inspect.iscoroutine(answer):
+        answer.close()
+    raise InvalidArgumentError("only must return true or false")

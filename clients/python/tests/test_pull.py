@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
+from typing import Any, List
 from unittest import mock
 
-from paddock_sandbox import AsyncSandbox, ConflictError, Sandbox
+from paddock_sandbox import AsyncSandbox, ConflictError, InvalidArgumentError, Sandbox
 from support import PROJECT, ServerCase
 
 
@@ -66,6 +68,23 @@ class Pulls(ServerCase):
             pulled = sandbox.pull(directory)
         self.assertEqual((pulled.conflicts, dict(pulled.failed)), ((), {}))
         self.assertTrue(os.path.isfile(os.path.join(directory, "deep")))
+
+    def test_an_answer_of_only_that_is_neither_true_nor_false_is_refused(self) -> None:
+        async def late(path: str) -> bool:
+            return False
+
+        self.sandbox.run("echo 1 > a", check=True)
+        wrong: List[Any] = [late, lambda path: None, lambda path: 1]
+        for only in wrong:
+            with self.assertRaisesRegex(InvalidArgumentError, "^only must return true or false$"):
+                self.sandbox.pull(self.directory({}), only=only)
+
+    def test_an_error_of_the_disk_names_the_path(self) -> None:
+        directory = self.directory()
+        self.sandbox.run("echo 1 > a", check=True)
+        with mock.patch("paddock_sandbox._place.version_of", side_effect=OSError(errno.ENOSPC, "full")):
+            failed = self.sandbox.pull(directory, ["a"]).failed
+        self.assertEqual(str(failed["a"]), f"[Errno {errno.ENOSPC}] full: 'a'")
 
     def test_nothing_is_stored_outside_of_the_directory(self) -> None:
         directory = self.directory({})

@@ -30,7 +30,7 @@ import { asyncDispose, removed } from './dispose.ts';
 import { FailedPreconditionError, InvalidArgumentError } from './errors.ts';
 import { Files } from './files.ts';
 import { type ForkOptions, forkSandbox } from './fork.ts';
-import { callOptions, joined } from './http/arguments.ts';
+import { callOptions, joined, requireObject } from './http/arguments.ts';
 import type { CallOptions } from './http/call.ts';
 import type { Pulled } from './local/changes.ts';
 import type { PullOptions } from './local/pull.ts';
@@ -162,6 +162,7 @@ export class Sandbox {
    * it is, and is a conflict. Nothing is committed.
    */
   async pull(directory: string, options: PullOptions = {}): Promise<Pulled> {
+    requireObject(options);
     const { isLeft, pulling } = await loadLocal();
     const target = { sandboxId: this.id, codebaseId: this.info.codebaseId };
     const pull = await pulling(this.api, target, directory, options).catch((error) => {

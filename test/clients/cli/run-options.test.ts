@@ -79,3 +79,13 @@ it('an opened port has a URL, which ends when it is closed', async () => {
   expect((await fetch(stdout.trim())).status).not.toBe(200);
   await paddock('rm', id);
 });
+
+it('--take is no way to take all that tools run on sight', async () => {
+  for (const all of ['./', '/', '/workspace', '']) {
+    const { code, stderr } = await run('--take', all, '--', 'true');
+    expect([code, stderr]).toEqual([
+      125,
+      expect.stringMatching(/--take is the path of a file or directory, not of all/),
+    ]);
+  }
+});

@@ -121,7 +121,7 @@ export function tarOf({ sandbox, archive = {} }: Case): Uint8Array {
 export async function pulled(
   given: Case,
   root: string,
-  { dryRun = false, archive }: { dryRun?: boolean; archive?: Answer } = {},
+  { dryRun = false, archive, ...own }: { dryRun?: boolean; archive?: Answer; only?: PullOptions['only'] } = {},
 ) {
   const { base = {}, meanwhile = [], options: { only, hunks, on_conflict, max_bytes, ...rest } = {} } = given;
   const { url, seen: requests } = await fakeServer((res, seen) => {
@@ -139,6 +139,7 @@ export async function pulled(
   const options: PullOptions = {
     ...{ ...rest, dryRun, onConflict: on_conflict, maxBytes: max_bytes },
     ...(only && { only: (path: string) => only.includes(path) }),
+    ...own,
     hunks: hunks?.map(({ base_sha256, ...each }) => ({ ...each, baseSha256: base_sha256 })),
   };
   const info = { id: 'sb_1', codebaseId: 'cb_1' } as never;

@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { Sandbox } from '../../../clients/typescript/src/index.ts';
 import { END, headerOf, padding } from '../../../clients/typescript/src/local/tar.ts';
 import { untar } from '../../../clients/typescript/src/local/untar.ts';
 import type { Answer } from './fake-server.ts';
@@ -17,6 +18,17 @@ afterEach(() => rmSync(root, { recursive: true }));
 
 /** Bytes of the first header. */
 const HEADER = 512;
+
+it('refuses options that are null, and an answer of "only" that is neither true nor false', async () => {
+  const sandbox = new Sandbox({} as never, { id: 'sb_1', codebaseId: 'cb_1' } as never, { sandbox: false });
+  await expect(sandbox.pull(root, null as never)).rejects.toThrow('options must be an object');
+  const given: Case = { name: '', sandbox: { a: '1' } };
+  for (const answer of [async () => false, () => Promise.reject(new Error('late')), () => null, () => 1]) {
+    const only = () => answer() as never;
+    await expect(pulled(given, root, { only })).rejects.toThrow('only must return true or false');
+  }
+  expect(await readdir(root)).toEqual([]);
+});
 
 it('removes nothing before all contents are here', async () => {
   const given: Case = { name: '', base: { gone: 'g' }, sandbox: { gone: null, new: 'n' } };

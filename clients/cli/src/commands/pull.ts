@@ -4,7 +4,7 @@ import { pullCommits } from '../commits/pull.ts';
 import { refreshIndex } from '../commits/refresh-index.ts';
 import { commitsApart, hasCommitted } from '../commits/settle.ts';
 import { bytesOf } from '../options/sizes.ts';
-import { choiceOf, HOME_OPTIONS, relative } from '../review/changes.ts';
+import { choiceOf, HOME_OPTIONS, takenPaths } from '../review/changes.ts';
 import { bring } from '../run/bring.ts';
 import { report } from '../run/report.ts';
 
@@ -38,14 +38,14 @@ NAME is that of the sandbox, or the beginning of its id.`,
     if (values.commits) {
       if (paths.length > 0 || values.exclude || values.replace || values.git)
         throw new UsageError('--commits brings commits as they are: without PATH, --exclude, --replace and --git');
-      return pullCommits(context, sandbox, { directory, allow: (values.take ?? []).map(relative), dryRun });
+      return pullCommits(context, sandbox, { directory, allow: takenPaths(values.take), dryRun });
     }
     const apart = values.git ? [] : await commitsApart(directory);
     const brought = await bring(sandbox, directory, {
       ...choiceOf(paths, { ...values, exclude: [...apart, ...(values.exclude ?? [])] }),
       onConflict: values.replace ? 'replace' : 'keep',
       git: values.git ?? false,
-      allow: (values.take ?? []).map(relative),
+      allow: takenPaths(values.take),
       ...(maxBytes !== undefined && { maxBytes }),
       dryRun,
       signal,

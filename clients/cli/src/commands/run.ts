@@ -4,7 +4,7 @@ import { CliError, UsageError } from '../command-line/errors.ts';
 import { portsOf } from '../forward/ports.ts';
 import { wholeSecondsOf } from '../options/durations.ts';
 import { DEFAULT_RULES, packOptionsOf, SANDBOX_OPTIONS, sandboxOptionsOf, UPLOAD_OPTIONS } from '../options/sandbox.ts';
-import { HOME_OPTIONS, relative } from '../review/changes.ts';
+import { HOME_OPTIONS, takenPaths } from '../review/changes.ts';
 import { runInSandbox } from '../run/run-in-sandbox.ts';
 import { withProject } from '../settings/with-project.ts';
 import { TOOLS_OPTION } from '../tools/options.ts';
@@ -97,7 +97,7 @@ placeholder stands for the key that is set here, like ANTHROPIC_API_KEY. It gets
       keep: values.keep ?? false,
       git: values.git ?? false,
       ignored: values.ignored ?? false,
-      allow: (values.take ?? []).map(relative),
+      allow: takenPaths(values.take),
       options: sandboxOptionsOf(values, context.env),
       pack: packOptionsOf(values),
     });

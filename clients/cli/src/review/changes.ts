@@ -1,6 +1,7 @@
 import type { FileChange } from 'paddock-sandbox';
 import { runsOnSight, runsOnUse } from '../../../../local-refusals/programs.ts';
 import type { Options } from '../command-line/command.ts';
+import { UsageError } from '../command-line/errors.ts';
 import type { Output } from '../output/output.ts';
 import { quotedName } from '../output/printable.ts';
 
@@ -32,7 +33,14 @@ export const choiceOf = (paths: readonly string[], { exclude, scratch }: Choice)
 });
 
 /** Paths may be those of commands. */
-export const relative = (path: string): string => path.replace(/^\/workspace(?=\/|$)/, '').replace(/^(\.?\/)+/, '');
+const relative = (path: string): string => path.replace(/^\/workspace(?=\/|$)/, '').replace(/^(\.?\/)+/, '');
+
+/** Paths of --take: nothing is all that is below the directory. */
+export function takenPaths(paths: readonly string[] = []): string[] {
+  const found = paths.map(relative);
+  if (found.includes('')) throw new UsageError('--take is the path of a file or directory, not of all of them');
+  return found;
+}
 
 const LETTERS = { added: 'A', modified: 'M', deleted: 'D' } as const;
 

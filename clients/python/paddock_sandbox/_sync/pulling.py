@@ -6,11 +6,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Union
 
 from .._arguments import require_arguments
-from .._forms import require_form
 from .._hunks import Taken, check, old_paths, with_hunks
 from .._paths import require_directory
 from .._pull import Pull
 from .._pulled import Pulled, PullOptions
+from .._pulled import check as check_options
 from .._renames import may_be_moved
 from .._room import without
 from ..errors import ConflictError, InvalidArgumentError
@@ -34,8 +34,7 @@ def checked_paths(paths: Paths) -> Paths:
 
 
 def _checked(directory: "Union[str, os.PathLike[str]]", paths: Paths, options: PullOptions) -> str:
-    # Misspelt, "raise" would write where nothing was to be written.
-    require_form("on_conflict", options.get("on_conflict"), "one keep|replace|raise")
+    check_options(options)
     given = {name: value for name, value in options.items() if name not in _OWN - {"exclude"}}
     require_arguments("ExportChanges", {"sandbox_id": "sb", "format": "tar", "paths": checked_paths(paths), **given})
     return require_directory(directory)

@@ -128,6 +128,6 @@ export function requireKnown(name: string, allowed: readonly string[], elsewhere
   if (!allowed.includes(name)) throw invalid(`${name} is not a known option; allowed are ${allowed.join(', ')}${hint}`);
 }
 
-function requireObject(options: unknown): void {
+export function requireObject(options: unknown): void {
   if (!isObject(options)) throw invalid('options must be an object');
 }

@@ -4,6 +4,7 @@ import type { ChosenHunks, FileChange, LocalRefusal } from '../contract/messages
 import { operations } from '../contract/operations.ts';
 import { ConflictError } from '../errors.ts';
 import { apart, argumentsOf } from '../http/arguments.ts';
+import { invalid } from '../invalid.ts';
 import { Changes, type Pulled } from './changes.ts';
 import { partsOf, removalsFor } from './hunks.ts';
 import { Layout } from './layout.ts';
@@ -65,7 +66,8 @@ export async function pulling(
   options: PullOptions,
 ): Promise<() => Promise<Pulled>> {
   await requireDirectory(directory);
-  const [, choice] = apart(options, OWN);
+  const [{ allow = [] }, choice] = apart(options, OWN);
+  if (allow.includes('')) throw invalid('allow must be a list of paths that are not empty');
   const given = { sandboxId: target.sandboxId, format: 'tar', as: undefined, diff: undefined, local: undefined };
   argumentsOf('exportChanges', operations.exportChanges, given, chosen(choice));
   return () => pull(api, target, directory, options);
@@ -77,7 +79,8 @@ export async function pulling(
  */
 async function pull(api: Api, target: Target, directory: string, options: PullOptions): Promise<Pulled> {
   const [own, choice] = apart(options, OWN);
-  const { onConflict = 'keep', git = false, dryRun = false, maxBytes = MAX_BYTES, only, allow = [], hunks = [] } = own;
+  const { onConflict = 'keep', git = false, dryRun = false, maxBytes = MAX_BYTES, allow = [], hunks = [] } = own;
+  const only = own.only && answered(own.only);
   const selection = withPathsOf(hunks, choice, only !== undefined);
   const origin = { api, ...target, signal: options.signal };
   const parts = await partsOf(hunks, origin);
@@ -129,6 +132,14 @@ async function apply(
   await changes.remove();
 }
 
+/** What is no answer, like the promise of an async function, is not taken for one. */
+const answered = (only: NonNullable<PullOptions['only']>) => (path: string) => {
+  const answer: unknown = only(path);
+  if (typeof answer === 'boolean') return answer;
+  Promise.resolve(answer).catch(() => undefined);
+  throw invalid('only must return true or false');
+};
+
 function conflict(paths: readonly string[]): ConflictError {
   const message = `edited locally since they were brought in: ${paths.slice(0, 10).join(', ')}`;
   return new ConflictError({ code: 'ABORTED', message }, paths);
@@ -144,6 +155,7 @@ function withPathsOf(hunks: readonly ChosenHunks[], selection: ChangeSelection, 
 function namedIn(paths: readonly string[] = [], listed: readonly FileChange[], links: Links): string[] {
   const asking = paths.length === 0 ? [] : listed.filter(({ path, losesValues }) => isPath(path) && !losesValues);
   const needed = new Set(asking.flatMap((change) => judged(change, links).map(({ allow }) => allow)));
+  needed.delete('');
   const isNeeded = (path: string) =>
     path.split('/').some((_, at, names) => needed.has(names.slice(0, at + 1).join('/')));
   return paths.filter(isNeeded);
