@@ -89,7 +89,12 @@ def _checked(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(method)
     def call(self: Any, *arguments: Any, **options: Any) -> Any:
-        check(options)
+        try:
+            check(options)
+        except InvalidArgumentError as error:
+            if hasattr(self, "_refused"):
+                self._refused(method.__name__, error)
+            raise
         return method(self, *arguments, **options)
 
     @functools.wraps(method)

@@ -90,6 +90,10 @@ class AsyncChanges(AsyncState):
         """Returns the files to a checkpoint. Sessions end. The checkpoint is kept."""
         self.info = await self.api.rollback(sandbox_id=self.id, checkpoint=checkpoint, **options)
 
+    def _refused(self, method: str, error: Exception) -> None:
+        if method == "pull":
+            self._unpulled.refused(error)
+
     async def pull(
         self, directory: Union[str, "os.PathLike[str]"], paths: Paths = None, **options: Unpack[PullOptions]
     ) -> Pulled:
