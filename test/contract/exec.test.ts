@@ -161,7 +161,7 @@ const commands: Case[] = [
         ({ details }) => JSON.stringify(details).includes('err3'),
       );
       expect(late.message).toMatch(
-        /details; if it waited for a network, the sandbox has none; a longer command takes .*StartProcess$/,
+        /details; if it waited for a network, the sandbox has none; a longer command takes .*, or is started as a process$/,
       );
       expect(late.details).toEqual([{ output: 'out1\nerr1\nout2\nerr2\nout3\nerr3\n' }]);
       const seen: string[] = [];
