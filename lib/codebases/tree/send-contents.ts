@@ -1,6 +1,7 @@
 import { Gathered } from '../../archive/gathered.ts';
 import { MAX_PACKED } from '../../store/limits.ts';
 import type { Opened } from '../../threads/calls.ts';
+import { ownBytes } from '../../threads/own-bytes.ts';
 import type { Place, Sending, TreeStores, UploadOptions } from './stores/tree-stores.ts';
 import type { Uploaded } from './upload.ts';
 
@@ -23,11 +24,11 @@ export async function sendContents(
       length += piece.length;
       if (large === undefined && length <= MAX_PACKED) first.push(piece);
       else {
-        large ??= await LargeUpload.begin(await stores.upload(at(), path, options), first);
-        await large.add(piece);
+        large ??= new LargeUpload(await stores.upload(at(), path, options));
+        for (const each of [...first.splice(0), piece]) await large.add(each);
       }
     }
-    return await (large?.end() ?? stores.put(at(), path, options, joined(first, length)));
+    return await (large?.end() ?? stores.put(at(), path, options, ownBytes(first, length)));
   } finally {
     await large?.close();
   }
@@ -37,18 +38,12 @@ class LargeUpload {
   readonly #sending: Sending;
   readonly #gathered: Gathered;
 
-  private constructor({ remote }: Opened<Sending>) {
+  constructor({ remote }: Opened<Sending>) {
     this.#sending = remote;
     this.#gathered = new Gathered(async (bytes) => {
       await remote.write(bytes);
       return false;
     });
-  }
-
-  static async begin(opened: Opened<Sending>, first: readonly Uint8Array[]): Promise<LargeUpload> {
-    const upload = new LargeUpload(opened);
-    for (const piece of first) await upload.add(piece);
-    return upload;
   }
 
   async add(piece: Uint8Array): Promise<void> {
@@ -65,15 +60,4 @@ class LargeUpload {
     await this.#gathered.settled();
     await this.#sending.close().catch(() => undefined);
   }
-}
-
-/** A message has the whole memory that its bytes are a part of. */
-function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, at);
-    at += piece.length;
-  }
-  return bytes;
 }

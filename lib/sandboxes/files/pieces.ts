@@ -1,4 +1,5 @@
 import { giveBack } from '../../recycled-buffers.ts';
+import { ownBytes } from '../../threads/own-bytes.ts';
 
 /** Contents up to this size are sent without a buffer of the piece's size. */
 const SMALL = 1 << 16;
@@ -73,7 +74,7 @@ class Pieces {
   async send(): Promise<void> {
     if (this.#length === 0) return;
     const used = this.#filling;
-    const piece = used?.subarray(0, this.#length) ?? joined(this.#held, this.#length);
+    const piece = used?.subarray(0, this.#length) ?? ownBytes(this.#held, this.#length);
     this.#filling = undefined;
     this.#held = [];
     this.#length = 0;
@@ -94,15 +95,4 @@ class Pieces {
     }
     this.#held = [];
   }
-}
-
-/** With an ArrayBuffer of its own: a structured clone copies all of one. */
-function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }

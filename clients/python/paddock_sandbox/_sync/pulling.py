@@ -33,10 +33,10 @@ def checked_paths(paths: Paths) -> Paths:
     return paths
 
 
-def _checked(directory: "Union[str, os.PathLike[str]]", paths: Paths, options: PullOptions) -> str:
+def _checked(id: str, directory: "Union[str, os.PathLike[str]]", paths: Paths, options: PullOptions) -> str:
     check_options(options)
     given = {name: value for name, value in options.items() if name not in _OWN - {"exclude"}}
-    require_arguments("ExportChanges", {"sandbox_id": "sb", "format": "tar", "paths": checked_paths(paths), **given})
+    require_arguments("ExportChanges", {"sandbox_id": id, "format": "tar", "paths": checked_paths(paths), **given})
     return require_directory(directory)
 
 
@@ -45,7 +45,7 @@ def pulled(
 ) -> Pulled:
     """See `pull` of a sandbox."""
     try:
-        directory = _checked(into, paths, options)
+        directory = _checked(sandbox.id, into, paths, options)
     except Exception as error:
         sandbox._unpulled.refused(error)
         raise
